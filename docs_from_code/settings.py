@@ -12,6 +12,7 @@ from pydantic_core import PydanticUndefined
 
 from docs_from_code.markdown import cell
 from pipeline.config.index_settings import IndexSettings
+from pipeline.config.link_settings import LinkSettings
 from pipeline.config.settings import (
     PREFIX,
     LimitSettings,
@@ -29,6 +30,7 @@ _MEANINGS: dict[str, str] = yaml.safe_load(
 _TABLES: dict[str, type[BaseModel]] = {
     "roots": RootSettings,
     "indexes": IndexSettings,
+    "links": LinkSettings,
     "site": SiteSettings,
     "retention": RetentionSettings,
     "limits": LimitSettings,
@@ -53,6 +55,7 @@ Sizes are numbers of bytes or texts such as `"100 MiB"`. The column “value” 
 _HEADS = {
     "roots": "`[[roots]]`",
     "indexes": "`[[indexes]]`",
+    "links": "`[[links]]`",
 }
 
 

@@ -25,9 +25,11 @@ HOMES = {
     "jsonschema": "pipeline.dialects.apexbridge.json_schema",
     "markdown_it": "catalog.site.rendering",
     "markupsafe": "catalog.site",
+    "anyio": "catalog.mcp",
     "mcp": "catalog.mcp",
     "nh3": "catalog.site.rendering",
     "pluggy": "catalog.site",
+    "prometheus_client": "catalog.site.api.metrics",
     "pydantic": "pipeline.validation.fields pipeline.validation.declare pipeline.dialects"
     " pipeline.config pipeline.outcomes catalog.mcp",
     "pydantic_core": "pipeline.validation.declare",
@@ -37,7 +39,7 @@ HOMES = {
     "watchdog": "pipeline.watch",
     "jellyfish": "catalog.text.spelling",
     "wcwidth": "pipeline.cli.output.columns",
-    "yaml": "pipeline.parsing pipeline.authoring.convert",
+    "yaml": "pipeline.parsing pipeline.authoring.convert catalog.mcp.frontmatter",
 }
 """The packages or modules that may import each library."""
 

@@ -5,15 +5,15 @@ from typing import Literal, TypeAlias
 
 from catalog.model.values import Json
 
-DifferenceKind: TypeAlias = Literal["folder", "catalog", "package", "index"]
+DifferenceKind: TypeAlias = Literal["folder", "catalog", "package", "index", "link"]
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One disagreement between roots, catalog, packages and prompt indexes."""
+    """One disagreement between roots, catalog, packages, prompt indexes and links."""
 
     kind: DifferenceKind  # the side that is wrong
-    folder: str  # absolute path of a root, of the packages folder or of the index folder
+    folder: str  # absolute path of a root, of a folder that skilldrop writes to
     path: str  # in that folder; empty for the folder itself
     message: str  # the rest of the sentence that begins with the path
     package_path: str | None = None  # `<skill_id>/<version>` where the files of a version are wrong

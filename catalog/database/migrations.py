@@ -12,7 +12,9 @@ from sqlite_utils.migrations import Migrations
 from catalog.database.ddl import (
     apexbridge,
     history,
+    links,
     outcomes,
+    package_sizes,
     prompt_indexes,
     recovery,
     search,
@@ -49,6 +51,18 @@ def m002_similarity(db: Database) -> None:
     """Create the tables of sketches; the next start fills them for the versions stored before."""
     _run(db, similarity.SIMILARITY)
     _run(db, similarity.MARK_MISSING)
+
+
+@migrations()
+def m003_links(db: Database) -> None:
+    """Create the tables of the directories of links; the next start fills them."""
+    _run(db, links.LINKS)
+
+
+@migrations()
+def m004_package_sizes(db: Database) -> None:
+    """Let the size of all packages be read from an index."""
+    _run(db, package_sizes.PACKAGE_SIZES)
 
 
 def unknown_migrations(connection: sqlite3.Connection) -> list[str]:

@@ -14,7 +14,7 @@ MARKER = ".skilldrop"
 """Name of the file with the kind of a folder and the identity of its catalog. An empty one hands
 the folder over to the next catalog that uses it."""
 
-FolderKind: TypeAlias = Literal["packages", "index", "outcomes"]
+FolderKind: TypeAlias = Literal["packages", "index", "skills", "outcomes"]
 
 
 class OwnedFolder(NamedTuple):

@@ -89,5 +89,13 @@ class MigrationFailed(SkilldropError):
     """A folder could not be migrated to its destination."""
 
 
+class NotLinked(SkilldropError):
+    """A directory cannot have links to skills, or has none."""
+
+
+class NotExported(SkilldropError):
+    """Skills cannot be copied to a directory or an archive."""
+
+
 class NotAdded(SkilldropError):
     """A source cannot be added to a root, or its place there is taken."""

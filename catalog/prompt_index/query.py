@@ -10,6 +10,7 @@ from sqlite_utils import Database
 
 from catalog.database import index_order, sql
 from catalog.model.errors import NotInCatalog
+from catalog.model.selection import Selection
 from catalog.model.values import LEVELS
 from catalog.prompt_index import builder, locations
 from catalog.prompt_index.builder import Candidate, IndexSpec, PromptIndex
@@ -111,17 +112,20 @@ _COLUMNS = """
 
 def wanted(spec: IndexSpec) -> str:
     """Return the condition for a skill `s` to enter an index; unused filters cost nothing."""
-    conditions = ["s.status = 'active' AND s.model_invocable = 1"]
-    if spec.levels:
-        conditions.append("s.level IN (SELECT value FROM json_each(:levels))")
-    if spec.names:
-        conditions.append("s.name IN (SELECT value FROM json_each(:names))")
-    if spec.tags:
-        conditions.append(
+    return " AND ".join(["s.status = 'active' AND s.model_invocable = 1", *conditions(spec)])
+
+
+def conditions(selection: IndexSpec | Selection) -> Iterator[str]:
+    """Yield the conditions of a filter for a skill `s`; they have its fields as parameters."""
+    if selection.levels:
+        yield "s.level IN (SELECT value FROM json_each(:levels))"
+    if selection.names:
+        yield "s.name IN (SELECT value FROM json_each(:names))"
+    if selection.tags:
+        yield (
             "EXISTS (SELECT 1 FROM json_each(:tags) AS wanted"
             " JOIN json_each(s.tags) AS has ON has.value = wanted.value)"
         )
-    return " AND ".join(conditions)
 
 
 def _rows(db: Database, spec: IndexSpec) -> Iterator[sql.Row]:

@@ -72,15 +72,21 @@ class Package:
 
 
 def package_of(
-    db: Database, packages: Path, skill_name: str, version: str | None = None
+    db: Database,
+    packages: Path,
+    skill_name: str,
+    version: str | None = None,
+    *,
+    by_id: bool = False,
 ) -> Package:
     """Return the published version of an active skill, by its exact name or else its skill_id.
 
-    With a version it is that one, even if superseded, while its files are kept. Raises
-    NotInCatalog, which suggests the closest skills or the current version.
+    With by_id, its skill_id comes first. With a version it is that one, even if superseded, while
+    its files are kept. Raises NotInCatalog, which suggests the closest skills or the current
+    version.
     """
     name = _as_text(skill_name)
-    row = _active(db, name)
+    row = _active(db, name, by_id=by_id)
     if row is None:
         raise NotInCatalog(_no_skill(db, name))
     if version and not (row["package_path"] is None and version == row["version"]):
@@ -115,8 +121,8 @@ _ACTIVE = """
 """
 
 
-def _active(db: Database, name: str) -> sql.Row | None:
-    for column in ("s.name", "s.skill_id"):
+def _active(db: Database, name: str, *, by_id: bool) -> sql.Row | None:
+    for column in ("s.skill_id", "s.name") if by_id else ("s.name", "s.skill_id"):
         for row in list(db.query(_ACTIVE.format(column), [name])):
             return row
     return None

@@ -1,5 +1,6 @@
 """Status of the catalog: health, counts, and the folders that need attention; reads only."""
 
+import json
 from pathlib import Path
 from typing import Any, get_args
 
@@ -30,8 +31,13 @@ def load(db: Database, catalog: Path | None = None) -> dict[str, Any]:
         "withheld": state["withheld"],
         "counts": counts(db),
         "findings": {row["severity"]: row["n"] for row in severities},
-        **{key: list(db.query(query)) for key, query in LISTS.items()},
+        **{key: list(map(_row, db.query(query))) for key, query in LISTS.items()},
     }
+
+
+def _row(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row with its list of names as a list."""
+    return row | {"taken": json.loads(row["taken"])} if "taken" in row else row
 
 
 LISTS = {
@@ -41,6 +47,13 @@ LISTS = {
     "indexes": """
         SELECT i.name, b.full + b.shortened + b.name_only AS inside, b.left_out
         FROM indexes AS i JOIN index_builds AS b ON b.id = i.last_build_id ORDER BY i.position
+    """,
+    "links": """
+        SELECT d.path, d.origin, d.trouble,
+               (SELECT count(*) FROM links WHERE directory = d.id AND is_linked = 1) AS linked,
+               (SELECT json_group_array(name) FROM links INDEXED BY links_missing
+                WHERE directory = d.id AND is_linked = 0) AS taken
+        FROM linked_directories AS d ORDER BY d.origin != 'data', d.path
     """,
     "pending": """
         SELECT root, path, pending_since, pending_reason, is_held FROM skills

@@ -26,6 +26,9 @@ def main() -> None:
     )
     parser.add_argument("--sql", action="store_true", help="let visitors run SQL queries")
     parser.add_argument(
+        "--no-usage", dest="usage", action="store_false", help="do not count reads of skills"
+    )
+    parser.add_argument(
         "--with-parent",
         action="store_true",
         help="exit when standard input closes, as it does when the parent dies",
@@ -35,7 +38,12 @@ def main() -> None:
         threading.Thread(target=_end_with_stdin, daemon=True).start()
     try:
         app.serve(
-            arguments.catalog, arguments.host, arguments.port, arguments.names, sql=arguments.sql
+            arguments.catalog,
+            arguments.host,
+            arguments.port,
+            arguments.names,
+            sql=arguments.sql,
+            usage=arguments.usage,
         )
     except SkilldropError as error:
         sys.exit(str(error))

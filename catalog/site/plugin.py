@@ -8,7 +8,7 @@ from pluggy import HookimplMarker
 
 from catalog.database import limits
 from catalog.reading import duplicates as reading_duplicates
-from catalog.site.api import discovery, endpoints, files
+from catalog.site.api import discovery, endpoints, files, metrics
 from catalog.site.http import (
     checks,
     default_columns,
@@ -33,6 +33,7 @@ from catalog.site.pages import (
     versions,
 )
 from catalog.site.rendering import assets, cells, invisible, templates
+from catalog.usage import database as usage_database
 
 hookimpl = HookimplMarker("datasette")
 
@@ -56,6 +57,7 @@ _ROUTES = {
     files.ROUTE: files.page,
     files.OF_VERSION: files.page,
     files.BUNDLE: files.archive,
+    metrics.ROUTE: metrics.page,
 }
 _OPEN = {assets.ROUTE: endpoints.asset, endpoints.HEALTH: endpoints.healthz}
 _INTERNAL = (
@@ -107,8 +109,11 @@ def permission_allowed(datasette: Any, action: str, resource: Any) -> bool | Non
 
 
 @hookimpl
-def prepare_connection(conn: sqlite3.Connection) -> None:
-    """Limit the resources of each SQL statement, and give it the functions of canned queries."""
+def prepare_connection(conn: sqlite3.Connection, database: str, datasette: Any) -> None:
+    """Limit the resources of each SQL statement; give it the functions and reads it may use."""
+    location = http_catalog.find(datasette)
+    if location and location.database.name == database and _setting(datasette, "usage", True):
+        usage_database.attach(conn, location.catalog)
     limits.apply(conn)
     reading_duplicates.prepare(conn)
 

@@ -1,4 +1,4 @@
-"""Ownership of the folders that skilldrop writes to: packages, indexes, outcomes."""
+"""Ownership of the folders that skilldrop writes to: packages, indexes, links, outcomes."""
 
 import json
 import os
@@ -53,6 +53,8 @@ class FolderOwnership:
         """Return whether an open folder without a marker contains a file of this catalog."""
         if kind == "index":
             return _knows_index(self._db, directory)
+        if kind not in _WRITTEN:
+            return False  # no release made such a folder without a marker
         is_kind = S_ISDIR if kind == "packages" else S_ISREG
         return any(
             is_kind(_mode(os_path(name), directory))

@@ -1,4 +1,4 @@
-"""Publication of index files that differ from the catalog."""
+"""Publication of index files that differ from the catalog, and of the links to skills."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -23,10 +23,12 @@ def publish_indexes(
 ) -> list[str]:
     """Rebuild every index, and return the names of those whose text is new. Raises OSError.
 
-    The files themselves are compared, so missing or damaged ones are rewritten. Files of indexes
-    that are no longer configured are removed.
+    The directories of links are updated in the same step. The files themselves are compared, so
+    missing or damaged ones are rewritten. Files of indexes that are no longer configured are
+    removed.
     """
     store.packager.switch_current()  # an index names only packages that can be read
+    store.update_links()
     with named(folder), store.folders.opened(OwnedFolder(folder, "index")) as opened:
         prompt_index_files.remove_index_files(opened, specs)
         changed = _publish(store, specs, opened, at, keep)

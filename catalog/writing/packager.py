@@ -39,6 +39,8 @@ class Packager:
         self.packaging: Packaging | None = None  # None: nothing is published
         self.quota = Quota()
         self.room = Room(db)
+        self.changed: set[str] = set()
+        """Each skill_id whose published content may have changed; the user clears the set."""
         self._db = db
         self._transaction = transaction
         self._switches: dict[
@@ -258,6 +260,7 @@ class Packager:
 
     def _note_published(self, contested: set[str], moment: str) -> None:
         """Store which packages are public; the links follow after the commit."""
+        self.changed |= contested  # too many after a rollback, which does no harm
         public, retired = publication.note_published(self._db, contested, moment)
         self._switches |= dict.fromkeys(public)
         self._retired |= dict.fromkeys(retired)

@@ -18,6 +18,8 @@ from catalog.writing import pins
 from catalog.writing.catalog_file import CatalogFile, migrated
 from catalog.writing.events import Events
 from catalog.writing.folder_ownership import FolderOwnership
+from catalog.writing.links.keeper import Kept, LinkKeeper
+from catalog.writing.links.targets import Packages
 from catalog.writing.packager import Packager
 from catalog.writing.packages.builder import Key, Packaging
 from catalog.writing.repair import PackageRepair
@@ -51,6 +53,7 @@ class Store:
         self.events = Events(db, self.transaction)
         self.indexes = IndexHistory(db, self.transaction)
         self.folders = FolderOwnership(db)
+        self.links = LinkKeeper(db, self.transaction, self.folders)
         self.packager = Packager(db, self.transaction)
         self.repair = PackageRepair(db, self.packager)
         self._collector = PackageCollector(db)
@@ -129,6 +132,21 @@ class Store:
     def unpin(self, skill: str, at: datetime) -> list[Key]:
         """Unpin a skill and publish the present content of its folder; see `pins.unpin`."""
         return self.packager.publish(lambda: pins.unpin(self.db, skill, iso(at)), at)
+
+    def update_links(self) -> list[Kept]:
+        """Update the directories of links; see `LinkKeeper.update`."""
+        packages = self.packages
+        if packages is None:
+            return []
+        kept = self.links.update(packages, self.packager.changed)
+        self.packager.changed.clear()
+        return kept
+
+    @property
+    def packages(self) -> Packages | None:
+        """The packages folder, for the links into it; None if nothing is published."""
+        packaging = self.packager.packaging
+        return Packages(packaging.folder.path, packaging.in_place) if packaging else None
 
     def repair_search(self) -> None:
         """Make the full-text rows match the accepted skills; see `search_rows.repair`."""

@@ -1,7 +1,5 @@
 """Atomic replacement of folders and files: built beside their place, then moved there."""
 
-import ctypes
-import errno
 import os
 import shutil
 import tempfile
@@ -11,9 +9,7 @@ from pathlib import Path
 from stat import S_IMODE
 
 from catalog.filesystem.by_descriptor import remove_made
-
-_AT_FDCWD, _EXCHANGE = -100, 2  # of renameat2(2)
-_NOT_THERE = {errno.EINVAL, errno.ENOSYS, errno.ENOTSUP}
+from catalog.filesystem.exchange import exchange_names
 
 
 @contextmanager
@@ -50,7 +46,9 @@ def exchange(built: Path, place: Path, still_same: Callable[[], bool]) -> Path |
     os.rename(built, backup)
     done = False
     try:
-        done = still_same() and (_exchanged(backup, place) or _exchanged_in_steps(backup, place))
+        if still_same():
+            exchange_names(backup, place)
+            done = True
     finally:
         if not done:  # if the exchange cannot be undone, the backup is the old folder
             remove_made(backup, made)
@@ -80,32 +78,6 @@ def _free(place: Path) -> Path:
     while os.path.lexists(backup):
         backup, number = place.with_name(f"{place.name}.~{number}~"), number + 1
     return backup
-
-
-def _exchanged(one: Path, other: Path) -> bool:
-    """Exchange two names atomically; return False if the system does not support it."""
-    rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
-    if rename is None:
-        return False
-    if rename(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _EXCHANGE) == 0:
-        return True
-    if (code := ctypes.get_errno()) in _NOT_THERE:
-        return False
-    raise OSError(code, os.strerror(code), str(other))
-
-
-def _exchanged_in_steps(one: Path, other: Path) -> bool:
-    """Exchange two names through a third one, which scans ignore."""
-    third = one.with_name(f".skilldrop-{one.name}")
-    os.rename(one, third)
-    os.rename(other, one)
-    try:
-        os.rename(third, other)
-    except BaseException:
-        os.rename(one, other)
-        os.rename(third, one)
-        raise
-    return True
 
 
 def _sync(folder: Path) -> None:

@@ -16,7 +16,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "serve": ("serve.serve", "Serve the catalog read-only, without watching the roots."),
     "reconcile": (
         "reconcile.reconcile",
-        "Compare all folders, the catalog, packages and indexes, and repair differences.",
+        "Compare folders, catalog, packages, indexes and links, and repair differences.",
     ),
     "validate": (
         "validate.validate",
@@ -52,6 +52,12 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "add": (
         "add.add",
         "Copy skill folders or archives into a root; exit 1 if one would be rejected.",
+    ),
+    "link": ("link.link", "Keep a link to each selected skill in DIRECTORY, for agents."),
+    "unlink": ("link.unlink", "Remove the links of skilldrop from DIRECTORY."),
+    "export": (
+        "export.export",
+        "Copy the published skills to DIRECTORY or an archive, with a lock file.",
     ),
     "versions": (
         "versions.versions",

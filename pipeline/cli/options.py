@@ -1,10 +1,13 @@
 """Exit codes, global options and JSON output, shared by all commands."""
 
 import json
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
+
+from catalog.model.values import LEVELS
 
 DONE, FINDINGS, USAGE_ERROR, INTERNAL_ERROR, INTERRUPTED = 0, 1, 2, 3, 130
 """Exit codes."""
@@ -12,6 +15,57 @@ DONE, FINDINGS, USAGE_ERROR, INTERNAL_ERROR, INTERRUPTED = 0, 1, 2, 3, 130
 PATH = click.Path(path_type=Path, readable=False)  # the command reports unreadable paths
 
 as_json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+def filter_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Add the options that select skills; see `selected`."""
+    for option in reversed(_FILTER_OPTIONS):
+        command = option(command)
+    return command
+
+
+_FILTER_OPTIONS = (
+    click.option("--index", metavar="NAME", help="Select with the filter of this prompt index."),
+    click.option(
+        "--level",
+        "levels",
+        type=click.Choice(LEVELS),
+        multiple=True,
+        help="Select only skills of this level; may be repeated.",
+    ),
+    click.option(
+        "--tag", "tags", multiple=True, help="Select only skills with this tag; may be repeated."
+    ),
+    click.option(
+        "--only",
+        "names",
+        metavar="SKILL",
+        multiple=True,
+        help="Select only the skill of this name; may be repeated.",
+    ),
+)
+
+
+def selected(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the given values of `filter_options`, with the keys of a `[[links]]` table.
+
+    Raises click.UsageError if they contradict.
+    """
+    lists = {
+        key: [_text(word) for word in options[key]]
+        for key in ("levels", "tags", "names")
+        if options[key]
+    }
+    if options["index"] is None:
+        return lists
+    if lists:
+        raise click.UsageError("--index has a filter; give --level, --tag and --only without it.")
+    return {"index": _text(options["index"])}
+
+
+def _text(word: str) -> str:
+    """Return a word from the shell, which may not be UTF-8, as text."""
+    return word.encode(errors="replace").decode()
 
 
 class GlobalOptions(NamedTuple):

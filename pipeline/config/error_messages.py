@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel, ValidationError
 
 from pipeline.config.index_settings import IndexSettings
+from pipeline.config.link_settings import LinkSettings
 from pipeline.config.settings import (
     LimitSettings,
     RetentionSettings,
@@ -28,6 +29,7 @@ class Layer(NamedTuple):
 _TABLES: Mapping[str, type[BaseModel]] = {
     "roots": RootSettings,
     "indexes": IndexSettings,
+    "links": LinkSettings,
     "limits": LimitSettings,
     "retention": RetentionSettings,
     "site": SiteSettings,

@@ -63,13 +63,14 @@ def _starting_from(folder: Path, values: Mapping[str, Any]) -> dict[str, Any]:
     for key in ("watched", "data", "outcomes"):
         if key in absolute:
             absolute[key] = _joined(folder, absolute[key])
-    if isinstance(roots := absolute.get("roots"), list):
-        absolute["roots"] = [
-            root | {"path": _joined(folder, root["path"])}
-            if isinstance(root, dict) and "path" in root
-            else root
-            for root in roots
-        ]
+    for key in ("roots", "links"):
+        if isinstance(tables := absolute.get(key), list):
+            absolute[key] = [
+                table | {"path": _joined(folder, table["path"])}
+                if isinstance(table, dict) and "path" in table
+                else table
+                for table in tables
+            ]
     return absolute
 
 

@@ -7,7 +7,6 @@ from typing import Annotated, Literal, Self, TypeAlias
 
 from pydantic import (
     AfterValidator,
-    BeforeValidator,
     ByteSize,
     Field,
     FiniteFloat,
@@ -16,47 +15,23 @@ from pydantic import (
 )
 
 from catalog.model.quota import Quota
+from catalog.model.selection import LinkedDirectory
 from catalog.model.skill import RootSpec
 from catalog.model.values import LEVELS, Acceptance, Level
 from catalog.prompt_index.builder import IndexSpec
 from catalog.prompt_index.history import USUAL, IndexRetention
+from catalog.usage import database as usage_database
 from catalog.writing.retention.history import HistoryRetention
 from catalog.writing.retention.packages import Retention
+from pipeline.config.directories import Directory, Root
 from pipeline.config.index_settings import IndexSettings
+from pipeline.config.link_settings import LinkSettings
 from pipeline.config.table import Table
 
 PREFIX = "SKILLDROP_"
 """Prefix of the environment variables that correspond to settings."""
 
 # The description of a field completes the sentence "it must be …" in error messages.
-
-
-def _absolute(path: object) -> object:
-    """Return the real path, which a later change of directory does not affect."""
-    if path == "":
-        raise ValueError("empty path")
-    if not isinstance(path, str | Path):
-        return path
-    try:
-        return Path(path).expanduser().resolve()
-    except RuntimeError as error:  # an unknown user, or a loop of links
-        raise ValueError(str(error)) from None
-
-
-def _followed(path: object) -> object:
-    """Return an absolute path with its links kept, because their targets may change."""
-    real = _absolute(path)
-    if not isinstance(path, str | Path) or ".." in Path(path).parts:
-        return real
-    return Path(path).expanduser().absolute()
-
-
-Directory: TypeAlias = Annotated[
-    Path, BeforeValidator(_absolute), Field(description="the path of a directory")
-]
-Root: TypeAlias = Annotated[
-    Path, BeforeValidator(_followed), Field(description="the path of a directory")
-]
 
 
 def _registered(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -175,6 +150,7 @@ class Settings(Table):
     indexes: tuple[IndexSettings, ...] = Field(
         (IndexSettings(),), description="a list of [[indexes]] tables"
     )
+    links: tuple[LinkSettings, ...] = Field((), description="a list of [[links]] tables")
     limits: LimitSettings = Field(LimitSettings(), description="a [limits] table")
     outcomes: Directory | None = Field(None, description="the path of a directory")
     retention: RetentionSettings = Field(RetentionSettings(), description="a [retention] table")
@@ -186,6 +162,7 @@ class Settings(Table):
     poll_every: FiniteFloat = Field(10.0, gt=0, description="a number of seconds above 0")
     follow: Literal["auto", "polling"] = Field("auto", description="one of auto, polling")
     site: SiteSettings = Field(SiteSettings(), description="a [site] table")
+    usage: bool = Field(True, description="true or false")
 
     @model_validator(mode="after")
     def _apart(self) -> Self:
@@ -219,6 +196,37 @@ class Settings(Table):
         return self
 
     @model_validator(mode="after")
+    def _links_are_possible(self) -> Self:
+        """Refuse links in directories of skilldrop, twice in one, or by an unknown index."""
+        for path, count in Counter(link.path for link in self.links).items():
+            if count > 1:
+                raise ValueError(f"{count} [[links]] have the path {path}; keep one of them")
+        for link in self.links:
+            self.check_link(link)
+        return self
+
+    def check_link(self, link: LinkSettings) -> None:
+        """Raise ValueError if these settings do not allow links in a directory."""
+        if _inner(link.path, self.data):
+            raise ValueError(
+                f"the directory of links {link.path} and the data directory {self.data} are "
+                "inside one another; agents can be pointed at "
+                f"{self.skills_folder} without [[links]]"
+            )
+        for root in self.root_specs:
+            if _inner(link.path, Path(root.path).resolve()):
+                raise ValueError(
+                    f"the directory of links {link.path} and the root {root.path} are inside "
+                    "one another; a scan would find each skill twice"
+                )
+        names = [index.name for index in self.indexes]
+        if link.index is not None and link.index not in names:
+            raise ValueError(
+                f"the links in {link.path} have the filter of the index {link.index}, but the "
+                f"indexes are: {', '.join(names)}"
+            )
+
+    @model_validator(mode="after")
     def _longest_is_longer(self) -> Self:
         if self.settle_longest < self.settle_quiet:
             raise ValueError(
@@ -243,6 +251,11 @@ class Settings(Table):
         return self.data / "catalog.db"
 
     @property
+    def usage_path(self) -> Path | None:
+        """Database of reads; None if they are not counted."""
+        return usage_database.path_of(self.catalog_path) if self.usage else None
+
+    @property
     def index_folder(self) -> Path:
         """Folder of the published prompt indexes."""
         return self.data / "index"
@@ -251,6 +264,16 @@ class Settings(Table):
     def packages_folder(self) -> Path:
         """Folder of the published packages."""
         return self.data / "packages"
+
+    @property
+    def skills_folder(self) -> Path:
+        """Folder of links to the skills, which agents can be pointed at."""
+        return self.data / "skills"
+
+    @property
+    def linked_directories(self) -> tuple[LinkedDirectory, ...]:
+        """Further directories of links."""
+        return tuple(link.spec for link in self.links)
 
     @property
     def outcomes_folder(self) -> Path:

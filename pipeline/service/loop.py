@@ -364,6 +364,7 @@ class Service:
         self._full_scans.superseded.clear()
         self._index_schedule.publish_now()  # index files may be lost or damaged
         if not all(request.is_poll for request in self._full_scans.granted):
+            self._store.links.check_all()
             self._file_check.begin(time.monotonic())
             self._package_check.begin(self._store)
         self._note_scanned()

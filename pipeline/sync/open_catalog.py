@@ -70,6 +70,7 @@ def _configure(store: Store, settings: Settings, progress: Callable[[int], None]
     store.compare_bodies()  # before the roots: shadowing, which they decide, compares bodies
     store.roots.configure(settings.root_specs, rules_in_force(), datetime.now(UTC))
     store.indexes.configure(settings.index_specs)
+    store.links.configure(settings.skills_folder, settings.linked_directories)
     store.events.register(listeners.ALL)
     try:
         for published in store.publish_into(
@@ -110,6 +111,7 @@ def folders_of(settings: Settings) -> tuple[OwnedFolder, ...]:
     return (
         OwnedFolder(settings.packages_folder, "packages"),
         OwnedFolder(settings.index_folder, "index"),
+        OwnedFolder(settings.skills_folder, "skills"),
         OwnedFolder(settings.outcomes_folder, "outcomes"),
     )
 

@@ -1,4 +1,4 @@
-"""Comparison of roots, catalog, packages and prompt indexes, and repair of differences."""
+"""Comparison of roots, catalog, packages, indexes and links, and repair of differences."""
 
 import time
 from collections.abc import Callable, Container, Sequence
@@ -6,13 +6,14 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from catalog.audit import consistency, indexes, verdicts
+from catalog.audit import consistency, indexes, links, verdicts
 from catalog.audit import packages as audit_packages
 from catalog.audit.difference import Difference
 from catalog.database import connection as database_connection
 from catalog.database.connection import explained
 from catalog.model.change import ChangeResult
 from catalog.reading.browse import Catalog
+from catalog.writing.links.targets import Packages
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
 from pipeline.roots.units import WatchUnit
@@ -88,6 +89,7 @@ def compare_once(
             *consistency.of_catalog(db),
             *audit_packages.of_packages(db, packaging.folder, packaging.packages),
             *indexes.of_indexes(db, settings.index_folder),
+            *links.of_links(db, Packages(packaging.folder.path, packaging.in_place)),
         )
     return Comparison(differences, folders.held, folders.last_good, folders.compared)
 

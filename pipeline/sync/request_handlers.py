@@ -7,10 +7,11 @@ from typing import TypeAlias
 
 from catalog.database import connection as database_connection
 from catalog.database import request_table
-from catalog.model.errors import CatalogBusy
+from catalog.model.errors import CatalogBusy, NotLinked
 from catalog.model.values import Json
 from catalog.reading import versions
 from catalog.writing.store import Store
+from pipeline.config.link_settings import LinkSettings
 from pipeline.config.settings import Settings
 from pipeline.sync.open_catalog import with_store
 from pipeline.sync.publication import publish
@@ -70,7 +71,49 @@ def _unpin(_: Settings, store: Store, arguments: Mapping[str, Json]) -> Json:
     return versions.history(store.db, skill).as_json()
 
 
-HANDLERS: dict[str, Handler] = {"rollback": _rollback, "unpin": _unpin}
+def _link(settings: Settings, store: Store, arguments: Mapping[str, Json]) -> Json:
+    link = LinkSettings.model_validate(arguments)
+    try:
+        settings.check_link(link)
+    except ValueError as error:
+        raise NotLinked(_as_sentence(error)) from None
+    known = store.links.find(link.spec.path)
+    if known and known.origin == "settings" and not known.is_leaving:
+        raise NotLinked(f"{link.path} is in the settings; change its filter there, in [[links]].")
+    assert store.packages
+    kept = store.links.link(link.spec, store.packages)
+    if kept.trouble:
+        raise NotLinked(kept.trouble)
+    return kept.as_json()
+
+
+def _unlink(_: Settings, store: Store, arguments: Mapping[str, Json]) -> Json:
+    path = str(arguments["path"])
+    known = store.links.find(path)
+    if known is None:
+        raise NotLinked(f"{path} is not a directory that skilldrop keeps links in.")
+    if known.origin == "data":
+        raise NotLinked(f"{path} belongs to the catalog; its links are always kept.")
+    if known.origin == "settings" and not known.is_leaving:
+        raise NotLinked(f"{path} is in the settings; remove it there, from [[links]].")
+    assert store.packages
+    kept = store.links.unlink(known, store.packages)
+    if kept.trouble:
+        raise NotLinked(kept.trouble)
+    return kept.as_json()
+
+
+def _as_sentence(error: ValueError) -> str:
+    text = str(error)
+    return f"{text[:1].upper()}{text[1:]}."
+
+
+HANDLERS: dict[str, Handler] = {
+    "rollback": _rollback,
+    "unpin": _unpin,
+    "link": _link,
+    "unlink": _unlink,
+}
 """Requests that run at once, by name."""
 REPAIR = "repair"
 """Name of the request that runs as a full scan."""

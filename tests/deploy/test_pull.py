@@ -142,12 +142,15 @@ def test_a_reader_of_the_copy_sees_only_complete_versions(
 def test_the_copy_follows_removals(serving: Serving, copy: Path) -> None:
     """Skills that leave the writer's index leave the copy's index, and then their files go."""
     pull(serving, copy)
+    assert len(list(copy.glob("skills/skill-*/SKILL.md"))) == SKILLS
     shutil.rmtree(serving.root / "skill-3")
     serving.settle()
     assert not os.path.lexists(serving.settings.packages_folder / "skill-3/current")
     pull(serving, copy)
     assert not os.path.lexists(copy / "packages/skill-3/current")
     assert len(list((copy / "packages/skill-3").iterdir())) == 1
+    assert not os.path.lexists(copy / "skills/skill-3")
+    assert len(list(copy.glob("skills/skill-*/SKILL.md"))) == SKILLS - 1
     serving.stop()
     shutil.rmtree(serving.settings.packages_folder / "skill-3")
     pull(serving, copy)
@@ -165,6 +168,8 @@ FOREIGN_FILES = (
     "index/.mine",
     "index/notes.md",
     "index/Other/notes.md",
+    "skills/notes.txt",
+    "skills/Other/notes.txt",
 )
 FOREIGN_FOLDERS = (
     "packages/Empty",
@@ -172,6 +177,7 @@ FOREIGN_FOLDERS = (
     "packages/a\\b",
     "packages/skill-4/empty",
     "index/empty",
+    "skills/empty",
 )
 
 
@@ -211,7 +217,7 @@ def test_a_removed_index_is_removed_from_the_copy(
 
 
 @pytest.mark.parametrize("what", ["folder", "link", "of another writer"])
-@pytest.mark.parametrize("name", ["packages", "index", ".skilldrop-next"])
+@pytest.mark.parametrize("name", ["packages", "index", "skills", ".skilldrop-next"])
 def test_a_foreign_folder_is_refused(
     serving: Serving, copy: Path, tmp_path: Path, name: str, what: str
 ) -> None:
@@ -246,6 +252,7 @@ def test_an_interrupted_round_shows_nothing(
             pull(serving, copy)
     assert not list(copy.glob("packages/*/current"))
     assert not list(copy.glob("index/[!.]*"))
+    assert not list(copy.glob("skills/[!.]*"))
     pull(serving, copy)
     assert len(list(copy.glob("packages/*/current"))) == len(
         list(serving.settings.packages_folder.glob("*/current"))

@@ -16,7 +16,9 @@ from catalog.model.change import Removal
 from catalog.model.skill import Place, RootSpec
 from catalog.prompt_index import query
 from catalog.prompt_index.builder import IndexSpec
+from catalog.site.http import location as http_catalog
 from catalog.site.server import app as server_app
+from catalog.usage.counter import ReadCounter
 from catalog.writing import index_publisher
 from catalog.writing.store import Store
 from tests.support.records import NOON, ODD, ROOT, WRONG, judged, refused, rooted
@@ -90,8 +92,20 @@ class Site:
         rows: list[dict[str, Any]] = response.json()
         return rows
 
+    def write_counts(self) -> None:
+        """Write the counts of reads now instead of in a few seconds."""
+        if counter := self._counter():
+            counter.write()
+
+    def _counter(self) -> ReadCounter | None:
+        location = http_catalog.find(self.datasette)
+        return location.counter if location else None
+
     def close(self) -> None:
-        """Close the connections that Datasette leaves open."""
+        """Write the last counts of reads, and close the connections that Datasette leaves open."""
+        self.write_counts()
+        if counter := self._counter():
+            counter.close()
         self.datasette.executor.shutdown()
         for database in self.datasette.databases.values():
             database.close()

@@ -1,6 +1,7 @@
 """Discovery index for agents elsewhere, in the Agent Skills format 0.2.0."""
 
 import logging
+import re
 from collections.abc import Mapping, Sequence
 from tempfile import SpooledTemporaryFile
 
@@ -19,7 +20,8 @@ from catalog.site.http.request import RequestContext
 
 log = logging.getLogger("skilldrop")
 
-ROUTE = r"^/\.well-known/agent-skills/index\.json$"
+PATH = "/.well-known/agent-skills/index.json"
+ROUTE = rf"^{re.escape(PATH)}$"
 
 AT_ONCE = 20
 """Archives hashed in one query, before other requests get their turn."""
@@ -33,6 +35,7 @@ async def page(context: RequestContext) -> Response:
     """
     skills = await context.query(browse.startable)
     entries = _entries(context, skills, await _archive_hashes(context, skills))
+    context.count_index(PATH)
     text = ",\n".join(entries)
     return responses.of_text(
         context.request,

@@ -116,6 +116,8 @@ async def preview(context: RequestContext) -> Response:
             else f"No skill has the identifier {skill_id}.",
         )
     skill = sheet.skill
+    if skill["version"]:
+        context.count_skill(skill["skill_id"], skill["version"])
     files = context.skill_path(skill["skill_id"], "/files/")
     version_query = f"?version={skill['version']}" if version else ""
     return responses.of_json(
@@ -158,6 +160,8 @@ async def index(context: RequestContext) -> Response:
         body = file.read_bytes()
     except OSError:
         return _not_found(context, f"The index {name} cannot be read now.")
+    if not file.name.endswith(_REPORT):
+        context.count_index(file.stem)
     return responses.of_bytes(
         context.request,
         body,

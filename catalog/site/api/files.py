@@ -64,6 +64,7 @@ async def page(context: RequestContext) -> Response:
         context.path_part("path"),
         version=_requested_version(context),
     )
+    context.count_skill(package.skill_id, package.version)
     kind = content_type(file)
     is_inline = kind.startswith("text/") or kind in _PICTURES or kind == responses.JSON
     name = quote(posixpath.basename(file.path), safe="")
@@ -89,6 +90,7 @@ async def archive(context: RequestContext) -> Response:
         context.path_part("skill_id"),
         version=_requested_version(context),
     )
+    context.count_skill(package.skill_id, package.version)
     name = quote(f"{package.skill_id}.zip", safe="")
     options: dict[str, Any] = {
         "etag": _hex(package),

@@ -9,6 +9,8 @@ from datasette.database import Database
 
 from catalog.database import migrations
 from catalog.site.http.slots import Slots
+from catalog.usage import database as usage_database
+from catalog.usage.counter import ReadCounter
 
 PLUGIN = "skilldrop"
 """Name of the site in Datasette's plugin configuration."""
@@ -31,6 +33,8 @@ class CatalogLocation:
     """SHA-256 of archives, by the digest of the skill, which determines it."""
     left_out: dict[str, str] = field(default_factory=dict)
     """Reasons for leaving skills out of the discovery index, by skill_id; each is logged once."""
+    counter: ReadCounter | None = None
+    """Counter of reads; None if this site does not count them."""
 
     @property
     def catalog(self) -> Path:
@@ -42,7 +46,8 @@ def find(datasette: Any) -> CatalogLocation | None:
     """Return the catalog among the served databases; None without one.
 
     The plugin configuration may name the `database`, and the folders `packages` and `indexes`.
-    By default the folders are beside the database's file, where the service keeps them.
+    By default the folders are beside the database's file, where the service keeps them. Reads are
+    counted with `count_reads`.
     """
     location = _LOCATIONS.get(datasette)
     if not location and (location := _search(datasette)):
@@ -71,11 +76,14 @@ def _search(datasette: Any) -> CatalogLocation | None:
     config = datasette.plugin_config(PLUGIN) or {}
     for name, database in datasette.databases.items():
         if name == config.get("database", name) and _is_catalog(database):
-            beside = Path(database.path).absolute().parent
+            file = Path(database.path).absolute()
             return CatalogLocation(
                 database,
-                Path(config.get("packages", beside / "packages")),
-                Path(config.get("indexes", beside / "index")),
+                Path(config.get("packages", file.with_name("packages"))),
+                Path(config.get("indexes", file.with_name("index"))),
+                counter=ReadCounter(usage_database.path_of(file))
+                if config.get("count_reads", False)
+                else None,
             )
     return None
 

@@ -63,6 +63,16 @@ class RequestContext:
         result: T = await self.location.database.execute_fn(run)
         return result
 
+    def count_skill(self, skill_id: str, version: str) -> None:
+        """Count a read of a version of a skill; a request for the head alone is none."""
+        if self.location.counter and self.request.method != "HEAD":
+            self.location.counter.count_skill(skill_id, version, "http")
+
+    def count_index(self, name: str) -> None:
+        """Count a read of a prompt index; a request for the head alone is none."""
+        if self.location.counter and self.request.method != "HEAD":
+            self.location.counter.count_index(name, "http")
+
     def path(self, path: str) -> str:
         """Return a path of this site, with the prefix that a proxy adds."""
         return str(self.datasette.urls.path(path))

@@ -16,6 +16,7 @@ from catalog.site.http.request import RequestContext
 from catalog.site.rendering import file_tree, formatting, markdown
 from catalog.site.rendering.background import aside
 from catalog.text.line_ends import with_plain_line_ends
+from catalog.usage import counter, summary
 
 ROUTE = r"^/skills/(?P<skill_id>[^/]+)$"
 
@@ -51,6 +52,7 @@ async def page(context: RequestContext) -> Response:
         return context.not_found(UNKNOWN_SKILL.format(skill_id))
     skill = sheet.skill
     content, front, rendered = await _text(context, skill)
+    reads = await context.query(summary.of_skill, skill["skill_id"], counter.today())
     plain = content[:LONGEST_TEXT] if rendered and rendered.unrendered_reason else ""
     findings_by_line = (
         _findings_by_line(sheet.findings, front, rendered) if skill["is_newest"] else {}
@@ -74,6 +76,8 @@ async def page(context: RequestContext) -> Response:
         most_versions=SHOWN_VERSIONS,
         most_similar=SHOWN_SIMILAR,
         counts=_counts(sheet.findings),
+        reads=reads,
+        read_days=summary.DAYS,
     )
 
 

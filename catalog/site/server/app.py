@@ -1,12 +1,15 @@
 """Datasette application for a catalog that another process may be writing."""
 
+import logging
 import os
 import signal
+import sqlite3
 import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import uvicorn
 from datasette.app import Datasette, DatasetteClient
@@ -15,11 +18,16 @@ from datasette.utils import parse_metadata
 
 from catalog.database import connection as database_connection
 from catalog.database.connection import READ_AT_REST, read_mode
+from catalog.model.errors import CatalogUnusable
 from catalog.site import plugin
 from catalog.site.http import location as http_catalog
 from catalog.site.server import address
 from catalog.site.server.bounded_database import BoundedDatabase
 from catalog.site.server.protocol import MOST_CONNECTIONS, BoundedProtocol
+from catalog.usage import database as usage_database
+from catalog.usage import lifespan
+
+log = logging.getLogger("skilldrop")
 
 SETTINGS: Mapping[str, int | bool] = {
     # Suggesting facets scans the table once per column: 246 ms a page instead of 11 at 10,000
@@ -51,9 +59,15 @@ GRACE = 1
 
 
 def serve(
-    catalog: Path, host: str, port: int, names: Sequence[str] = (), *, sql: bool = False
+    catalog: Path,
+    host: str,
+    port: int,
+    names: Sequence[str] = (),
+    *,
+    sql: bool = False,
+    usage: bool = True,
 ) -> None:
-    """Serve until SIGTERM or SIGINT; names and sql are explained at `application`.
+    """Serve until SIGTERM or SIGINT; names, sql and usage are explained at `application`.
 
     Raises NotInCatalog without a catalog, CatalogUnusable if it cannot be read, and
     SiteUnavailable if the address is not available.
@@ -64,9 +78,10 @@ def serve(
         threading.Thread(target=_end_when_written, args=(catalog,), daemon=True).start()
     # Datasette puts the path into a URI unescaped; the file name is safe, a folder's may not be.
     os.chdir(catalog.absolute().parent)
-    site = application(Path(catalog.name), [*({host} - WILDCARDS), *names], sql=sql)
+    site = application(Path(catalog.name), [*({host} - WILDCARDS), *names], sql=sql, usage=usage)
+    location = http_catalog.find(site)
     uvicorn.run(
-        site.app(),
+        lifespan.closing(site.app(), location.counter if location else None),
         host=host,
         port=port,
         lifespan="on",
@@ -79,18 +94,26 @@ def serve(
     )
 
 
-def application(catalog: Path, names: Sequence[str] = (), *, sql: bool = False) -> Datasette:
+def application(
+    catalog: Path, names: Sequence[str] = (), *, sql: bool = False, usage: bool = True
+) -> Datasette:
     """Return Datasette with the catalog as its only database, named `catalog`.
 
     It answers to loopback, to this machine and to the names, and runs SQL from visitors only with
-    sql. It opens the file read-only, and as immutable only if it cannot be read otherwise: an
-    immutable file in WAL mode hides the changes that are still in the log.
+    sql. With usage it counts reads, in a database beside the catalog, and shows the counts. It
+    opens the file read-only, and as immutable only if it cannot be read otherwise: an immutable
+    file in WAL mode hides the changes that are still in the log.
     """
     if not pm.has_plugin(http_catalog.PLUGIN):  # the package is not installed
         pm.register(plugin, http_catalog.PLUGIN)
     metadata = parse_metadata(metadata_path().read_text("utf-8"))
     metadata["allow_sql"] = sql
-    metadata["plugins"] = {http_catalog.PLUGIN: {"names": list(names)}}
+    usage = usage and _has_usage(catalog)
+    if not usage:
+        _leave_out_usage(metadata)
+    metadata["plugins"] = {
+        http_catalog.PLUGIN: {"names": list(names), "usage": usage, "count_reads": usage}
+    }
     datasette = Datasette([], settings=dict(SETTINGS), metadata=metadata)
     datasette.remove_database("_memory")
     database = BoundedDatabase(
@@ -99,6 +122,25 @@ def application(catalog: Path, names: Sequence[str] = (), *, sql: bool = False) 
     datasette.add_database(database, name="catalog")
     datasette.client = DatasetteClient(datasette)  # the first one was made before the routes
     return datasette
+
+
+def _has_usage(catalog: Path) -> bool:
+    """Create the database of reads; return whether it works, and log why not."""
+    path = usage_database.path_of(catalog)
+    try:
+        usage_database.prepare(path)
+    except (sqlite3.Error, CatalogUnusable) as error:
+        log.warning("Reads are not counted: %s: %s", path.absolute(), error)
+        return False
+    return True
+
+
+def _leave_out_usage(metadata: dict[str, Any]) -> None:
+    """Remove the canned queries that need the database of reads."""
+    about = metadata["databases"]["catalog"]
+    about["queries"] = {
+        name: query for name, query in about["queries"].items() if "usage." not in query["sql"]
+    }
 
 
 def _end_when_written(catalog: Path) -> None:

@@ -47,13 +47,14 @@ class SiteProcess:
         *,
         names: Sequence[str] = (),
         sql: bool = False,
+        usage: bool = True,
     ) -> None:
         """Take the catalog, the address, the log file, and the options of `app.serve`.
 
         Without a log file the site writes to the output of this process.
         """
         self._catalog, self._host, self._port, self._log_file = catalog, host, port, log_file
-        self._names, self._sql = tuple(names), sql
+        self._names, self._sql, self._usage = tuple(names), sql, usage
         self._probe = HealthProbe(host, port)
         self._kill_at: float | None = None
         self._trouble: str | None = None
@@ -235,6 +236,7 @@ class SiteProcess:
             str(self._port),
             *(f"--name={name}" for name in self._names),
             *(["--sql"] if self._sql else []),
+            *([] if self._usage else ["--no-usage"]),
         ]
 
 

@@ -30,6 +30,8 @@ TABLES = (
     "step_traces",
     "outcome_rejections",
     "recoveries",
+    "linked_directories",
+    "links",
 )
 """Recovered tables, parents first; all others are derived from these."""
 BATCH = 500

@@ -39,26 +39,30 @@ def mcp(context: click.Context, http: str | None, names: tuple[str, ...]) -> int
     if listen:
         address.check(*listen, "The MCP server")
     try:
-        from catalog.mcp import server as mcp_server  # an optional dependency
+        from catalog.mcp import transports  # an optional dependency
+        from catalog.mcp.server import SkillServer
     except ImportError as error:
         raise ExtraMissing(
             "The MCP server is not installed. Install skilldrop with its extra: skilldrop[mcp]."
         ) from error
     settings = settings_of(context)
-    server = mcp_server.SkillServer(
-        settings.catalog_path, settings.packages_folder, version("skilldrop")
+    server = SkillServer(
+        settings.catalog_path,
+        settings.packages_folder,
+        version("skilldrop"),
+        has_one_client=listen is None,
     )
     _warn_without_catalog(settings.catalog_path)
     if listen is None:
-        mcp_server.serve_stdio(server)
+        transports.serve_stdio(server)
         return DONE
     host, port = listen
     click.echo(
         f"Serving {settings.catalog_path} to agents at "
-        f"{address.url(host, port)}{mcp_server.PATH.removeprefix('/')}",
+        f"{address.url(host, port)}{transports.PATH.removeprefix('/')}",
         err=True,
     )
-    mcp_server.serve_http(server, host, port, names)
+    transports.serve_http(server, host, port, names)
     return DONE
 
 

@@ -1,17 +1,25 @@
 """Command that prints published files, for people, programs and agents."""
 
 import base64
+import os
+import sqlite3
 import sys
+from contextlib import suppress
 from dataclasses import asdict
+from pathlib import Path
 
 import click
 
 from catalog.database import connection as database_connection
 from catalog.database.connection import explained
+from catalog.model.errors import CatalogUnusable
 from catalog.reading import skill_files
 from catalog.reading.published import SKILL_MD, package_of
 from catalog.reading.skill_files import SkillFile
 from catalog.text.display import visible_lines
+from catalog.usage import counter
+from catalog.usage import database as usage_database
+from catalog.usage.database import SkillRead
 from pipeline.cli.context import settings_of
 from pipeline.cli.options import DONE, as_json_option, to_json
 from pipeline.cli.output import terminal
@@ -71,7 +79,22 @@ def read(
         )
     else:
         _print(_bytes(page))
+    if settings.usage_path and not offset:
+        _count(settings.usage_path, page)
     return DONE
+
+
+def _count(path: Path, page: SkillFile) -> None:
+    """Count a read after its output; without the right to write the database, count nothing."""
+    day = counter.today()
+    read = SkillRead(page.skill_id, page.version, "command", day.isoformat())
+    with suppress(OSError, ValueError):
+        sys.stdout.flush()
+    try:
+        usage_database.add(path, {read: 1}, day)
+    except (sqlite3.Error, CatalogUnusable) as error:
+        if os.access(path.parent, os.W_OK):
+            click.echo(f"skilldrop: This read is not counted: {path}: {error}", err=True)
 
 
 def _bytes(file: SkillFile) -> bytes:

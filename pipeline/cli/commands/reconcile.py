@@ -29,7 +29,7 @@ SCREENFUL = 20
 @as_json_option
 @click.pass_context
 def reconcile(context: click.Context, check: bool, accept_removals: bool, as_json: bool) -> int:
-    """Compare all folders, the catalog, packages and indexes, and repair differences.
+    """Compare folders, catalog, packages, indexes and links, and repair differences.
 
     Every file is read and hashed again, including those of the packages. Changes are listed by
     skill. Exit 1 if differences are found with --check, or remain after the repair. While

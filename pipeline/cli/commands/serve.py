@@ -34,6 +34,7 @@ def serve(context: click.Context, host: str | None, port: int | None) -> int:
         settings.site.port,
         names=settings.site.names,
         sql=settings.site.sql,
+        usage=settings.usage,
     )
     stopped = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):

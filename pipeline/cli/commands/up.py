@@ -47,6 +47,7 @@ def up(
             settings.data / "site.log",
             names=settings.site.names,
             sql=settings.site.sql,
+            usage=settings.usage,
         )
         if settings.site.enabled and not no_site
         else None
@@ -82,7 +83,7 @@ def _print(message: str) -> None:
 
 
 def _welcome(settings: Settings, site: str | None) -> str:
-    """Return the paths of the roots, the address of the site and the paths of the index files."""
+    """Return the paths of the roots, the address of the site, and the paths for agents."""
     lines = [f"Drop skill folders into  {root.path}" for root in settings.root_specs]
     if site:
         lines.append(f"Browse the catalog at    {site}")
@@ -90,4 +91,5 @@ def _welcome(settings: Settings, site: str | None) -> str:
         f"Read the prompt index    {settings.index_folder / spec.file_name}"
         for spec in settings.index_specs
     ]
+    lines.append(f"Point agents to         {settings.skills_folder}")
     return "\n".join([*lines, "Stop with Ctrl-C."])

@@ -118,11 +118,23 @@ def _totals(state: Mapping[str, Any]) -> Iterator[str]:
     for index in state["indexes"]:
         left_out = f", {index['left_out']} left out for lack of room" if index["left_out"] else ""
         yield f"index {index['name']}: {counted(index['inside'], 'skill')}{left_out}"
+    for directory in state["links"]:
+        yield from _links(directory)
     severities = [counted(state["findings"].get(word, 0), word) for word in _SEVERITIES]
     yield f"findings: {', '.join(severities)}"
     if repaired := state["health"]["packages_repaired"]:
         yield f"{counted(repaired, 'damaged package')} repaired so far"
     yield from map(_recovery, state["recoveries"][-1:])
+
+
+def _links(directory: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a line about a directory of links, and others if something is wrong there."""
+    yield visible(f"links {directory['path']}: {counted(directory['linked'], 'skill')}")
+    if directory["taken"]:
+        names = suggestions.few(directory["taken"])
+        yield f"    not linked, because the name is taken there: {names}"
+    if directory["trouble"]:
+        yield f"    {visible(directory['trouble'])}"
 
 
 def _recovery(row: Mapping[str, Any]) -> str:

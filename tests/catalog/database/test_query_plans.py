@@ -16,13 +16,17 @@ import pytest
 import yaml
 
 from catalog.database import connection as database_connection
-from catalog.mcp.server import SkillServer
+from catalog.mcp.access import CatalogAccess
+from catalog.mcp.changes import CatalogWatch
+from catalog.mcp.skills_extension import SkillsExtension
+from catalog.mcp.tools import SkillTools
 from catalog.prompt_index import explain as prompt_index_explain
 from catalog.prompt_index import query
 from catalog.reading import duplicates, search, skill_files
 from catalog.reading import status as reading_status
 from catalog.reading import versions as reading_versions
 from catalog.site.server.app import metadata_path
+from catalog.usage import database as usage_database
 from catalog.writing.store import Store
 from pipeline.config.loader import load
 from pipeline.config.settings import Settings
@@ -54,6 +58,7 @@ LARGE = {
     "index_tags",
     "apexbridge_skills",
     "abp_tools",
+    "reads",
 }
 """Tables that grow with the skills there are, or with time."""
 
@@ -88,6 +93,8 @@ OF_EVERYTHING = {
     "memory_by_owner": {"memory_writes"},  # those of all owners, where none is typed
     "failures_by_skill": {"outcomes"},  # counts the runs of each
     "what_changed": {"index_builds"},  # of which few are kept
+    "read_most": {"reads"},  # adds up all; the reads of a month through an index take longer
+    "read_though_superseded": {"versions"},  # those superseded, by an index that holds no others
     "slowest_steps": {"step_traces"},  # slowest first, until there are enough of one skill
 }
 """The canned queries that go through a whole large table, through which, and why."""
@@ -143,6 +150,7 @@ def refuse_full_scans(caught: list[Statement], catalog: Path) -> None:
     plain = sqlite3.connect(catalog)
     plain.create_function("has_package", 1, lambda _: True)  # asks the disk, for the mending
     duplicates.prepare(plain)
+    usage_database.attach(plain, catalog)
     wrong = set()
     for statement in set(caught):
         sql = " ".join(statement.sql.split())
@@ -159,7 +167,7 @@ def full_scans(db: sqlite3.Connection, sql: str, *, limited: bool = True) -> Ite
 
     To walk in the order that is asked for, up to a limit, is not that, if it is soon reached.
     """
-    named = re.findall(r"(?:FROM|JOIN)\s+(\w+)\s+AS\s+(\w+)", sql, re.IGNORECASE)
+    named = re.findall(r"(?:FROM|JOIN)\s+(?:usage\.)?(\w+)\s+AS\s+(\w+)", sql, re.IGNORECASE)
     tables = {alias: table for table, alias in named}
     try:
         plan = db.execute(f"EXPLAIN QUERY PLAN {sql}").fetchall()
@@ -288,11 +296,15 @@ def test_no_reader_goes_through_a_whole_table(settings: Settings, traced: Begin)
     traced("versions")
     reading_versions.history(db, "skill-7")
     traced("agents")
-    server = SkillServer(settings.catalog_path, settings.packages_folder, "1")
-    assert not server.search_skills("words").is_error
-    assert not server.list_skills(10, 10).is_error
-    assert not server.read_skill_file("skill-7").is_error
-    assert "skill-7" in server.manifest("skill-7")
+    access = CatalogAccess(settings.catalog_path, settings.packages_folder)
+    tools, extension = SkillTools(access), SkillsExtension(access)
+    assert not tools.search_skills("words").is_error
+    assert not tools.list_skills(10, 10).is_error
+    assert not tools.read_skill_file("skill-7").is_error
+    assert extension.skill("skill://skill-7/SKILL.md")["skill"]["resources"]
+    assert extension.page(None)["skills"]
+    assert access.page("prompts", "user", 7)[0]
+    CatalogWatch(settings.catalog_path).look()
     refuse_full_scans(caught, settings.catalog_path)
 
 
@@ -322,6 +334,7 @@ PAGES = {
     "/index/default.meta.json": 200,
     "/.well-known/agent-skills/index.json": 200,
     "/-/healthz": 200,
+    "/-/metrics": 200,
 }
 
 
@@ -351,6 +364,8 @@ def test_no_canned_query_goes_through_a_whole_table_but_those_meant_to(
     """Some are about everything there is, and say so."""
     store = Store.open(tmp_path / "catalog.db")
     duplicates.prepare(store.db.conn)
+    usage_database.prepare(usage_database.path_of(tmp_path / "catalog.db"))
+    usage_database.attach(store.db.conn, tmp_path / "catalog.db")
     sql = CANNED[name]["sql"]
     for parameter in CANNED[name].get("params", ()):
         sql = sql.replace(f":{parameter}", "'x'")

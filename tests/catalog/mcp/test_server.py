@@ -4,46 +4,22 @@ import asyncio
 import base64
 import json
 import re
-import signal
-import socket
 import subprocess
-import sys
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import httpx
 import pytest
-from mcp import Client, MCPError, StdioServerParameters
+from mcp import Client, MCPError
 from mcp.types import BlobResourceContents, CallToolResult, EmbeddedResource, TextContent
 
 from tests.support.escapes import ESCAPES
-from tests.support.ports import free_port
+from tests.support.mcp_servers import Server, over_http, over_stdio, program, session
 from tests.support.shelf import Shelf
 from tests.support.skills import SkillWriter, write_skill
-from tests.support.waiting import PATIENCE, wait_for
 
 LONG = "".join(f"第 {n} 行:字数统计。\n" for n in range(6000))
-Server: TypeAlias = StdioServerParameters | str
-
-
-def program(shelf: Shelf, *words: str) -> list[str]:
-    """Return the command line of the installed program on a shelf."""
-    return [
-        str(Path(sys.executable).with_name("skilldrop")),
-        "--watched",
-        str(shelf.root),
-        "--data",
-        str(shelf.settings.data),
-        "mcp",
-        *words,
-    ]
-
-
-def over_stdio(shelf: Shelf) -> StdioServerParameters:
-    """Return how a client starts the server for itself."""
-    command, *words = program(shelf)
-    return StdioServerParameters(command=command, args=words, cwd=str(shelf.root))
 
 
 @pytest.fixture(scope="module")
@@ -72,30 +48,8 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shelf]:
 @pytest.fixture(scope="module")
 def url(shelf: Shelf) -> Iterator[str]:
     """Return the address of a server that runs over HTTP."""
-    port = free_port()
-    log = shelf.root.parent / "mcp.log"
-    with log.open("w") as stderr:
-        process = subprocess.Popen(program(shelf, "--http", str(port)), stderr=stderr)
-
-    def check() -> None:
-        assert process.poll() is None, log.read_text()
-
-    wait_for(lambda: answers(port), check)
-    yield f"http://127.0.0.1:{port}/mcp"
-    process.send_signal(signal.SIGINT)
-    assert process.wait(PATIENCE) == 0, log.read_text()
-    said = log.read_text().splitlines()
-    assert said[0].endswith(f"to agents at http://127.0.0.1:{port}/mcp")
-    assert all(line.startswith(("Invalid Host", "Invalid Origin")) for line in said[1:]), said
-
-
-def answers(port: int) -> bool:
-    """Return whether a server listens at an address."""
-    try:
-        socket.create_connection(("127.0.0.1", port)).close()
-    except ConnectionRefusedError:
-        return False
-    return True
+    with over_http(shelf) as address:
+        yield address
 
 
 @pytest.fixture(params=["stdio", "http"])
@@ -105,16 +59,6 @@ def server(request: pytest.FixtureRequest, shelf: Shelf) -> Server:
         return over_stdio(shelf)
     address: str = request.getfixturevalue("url")
     return address
-
-
-def session(server: Server, work: Callable[[Client], Awaitable[Any]]) -> Any:
-    """Return the result of work in one session of a real client."""
-
-    async def whole() -> Any:
-        async with Client(server, read_timeout_seconds=60) as client:
-            return await work(client)
-
-    return asyncio.run(whole())
 
 
 def call(server: Server, tool: str, **arguments: Any) -> CallToolResult:
@@ -365,6 +309,7 @@ def test_resources_are_skills_and_their_manifests(server: Server) -> None:
     assert [template.uri_template for template in templates] == [
         "skill://{skill_id}/SKILL.md{?version}",
         "skill://{skill_id}/_manifest{?version}",
+        "skill://{skill_id}/{+path}{?version}",
     ]
     assert skill_md.mime_type == "text/markdown"
     assert "name: 会议纪要" in skill_md.text
@@ -373,6 +318,7 @@ def test_resources_are_skills_and_their_manifests(server: Server) -> None:
     assert all(
         len(file["sha256"]) == 71 and file["sha256"].startswith("sha256:") for file in told["files"]
     )
+    assert all(file["hash"] == file["sha256"] for file in told["files"])
 
 
 @pytest.mark.parametrize(
@@ -451,7 +397,7 @@ def test_a_foreign_page_cannot_reach_it(url: str, header: str, value: str, statu
 
 def test_another_name_of_the_host_can_be_allowed() -> None:
     """For clients on other machines; all else stays refused."""
-    from catalog.mcp.server import _security
+    from catalog.mcp.transports import _security
 
     hosts = _security("0.0.0.0", ["skills.example"]).allowed_hosts
     assert {"skills.example", "skills.example:*", "127.0.0.1:*", "[::1]:*"} <= set(hosts)

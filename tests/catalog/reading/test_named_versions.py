@@ -1,6 +1,5 @@
 """Reading by version: a reader stays in one version whatever is published."""
 
-import asyncio
 import json
 import re
 import threading
@@ -12,9 +11,11 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from mcp.types import CallToolResult, TextContent
+from mcp.types import CallToolResult, TextContent, TextResourceContents
 
-from catalog.mcp.server import SkillServer
+from catalog.mcp.access import CatalogAccess
+from catalog.mcp.resources import SkillResources
+from catalog.mcp.tools import SkillTools
 from catalog.model.errors import NotInCatalog
 from catalog.prompt_index import builder, query
 from catalog.prompt_index.builder import Candidate, IndexSpec
@@ -58,9 +59,9 @@ def site(shelf: Shelf, serve: Callable[[Path], Site]) -> Site:
 
 
 @pytest.fixture
-def server(shelf: Shelf) -> SkillServer:
-    """Return the MCP server of the shelf."""
-    return SkillServer(shelf.settings.catalog_path, shelf.packages, "0")
+def tools(shelf: Shelf) -> SkillTools:
+    """Return the MCP tools of the shelf."""
+    return SkillTools(CatalogAccess(shelf.settings.catalog_path, shelf.packages))
 
 
 def names(shelf: Shelf) -> list[str]:
@@ -100,7 +101,7 @@ def test_another_version_has_no_time_of_the_present_one(shelf: Shelf, site: Site
 def test_a_version_that_is_not_kept_is_reported(
     shelf: Shelf,
     site: Site,
-    server: SkillServer,
+    tools: SkillTools,
 ) -> None:
     """The message names the current version, over HTTP, MCP and from Python."""
     _, new = names(shelf)
@@ -109,31 +110,37 @@ def test_a_version_that_is_not_kept_is_reported(
         found = site.get(f"/skills/flip/{path}", version="20000101-000000")
         assert (found.status_code, why in found.text) == (404, True)
     assert site.get("/skills/flip/preview", version="20000101-000000").status_code == 404
-    answer = server.read_skill_file("flip", version="20000101-000000")
+    answer = tools.read_skill_file("flip", version="20000101-000000")
     assert answer.is_error
     assert why in told(answer)[0]
     with pytest.raises(NotInCatalog, match=re.escape(why)):
         published.package_of(shelf.db, shelf.packages, "flip", "../../etc")
 
 
-def test_an_agent_stays_in_the_version_of_its_first_page(shelf: Shelf, server: SkillServer) -> None:
+def test_an_agent_stays_in_the_version_of_its_first_page(shelf: Shelf, tools: SkillTools) -> None:
     """The second page comes from that version although another is published."""
-    first, about = told(server.read_skill_file("flip", "long.txt"))
+    first, about = told(tools.read_skill_file("flip", "long.txt"))
     offset, version = re.findall(r"offset (\d+) of version (\S+)\.$", about)[0]
     write(shelf, 3)
     shelf.scan()
-    second, about = told(server.read_skill_file("flip", "long.txt", int(offset), version))
+    second, about = told(tools.read_skill_file("flip", "long.txt", int(offset), version))
     assert f"version {version}" in about
     assert first + second == "a line of number 2\n" * LONG
-    assert asyncio.run(server.read_resource(f"skill://flip/SKILL.md?version={version}"))
 
 
-def test_resources_are_of_a_version(shelf: Shelf, server: SkillServer) -> None:
+def test_resources_are_of_a_version(shelf: Shelf) -> None:
     """The manifest names its version, which gives access to the files."""
     old, new = names(shelf)
-    assert json.loads(server.manifest("flip"))["version"] == new
-    assert json.loads(server.manifest("flip", old))["version"] == old
-    assert "Number 1" in server.skill_md("flip", old)
+    resources = SkillResources(CatalogAccess(shelf.settings.catalog_path, shelf.packages))
+
+    def text(uri: str) -> str:
+        (content,) = resources.content(uri).contents
+        assert isinstance(content, TextResourceContents)
+        return content.text
+
+    assert json.loads(text("skill://flip/_manifest"))["version"] == new
+    assert json.loads(text(f"skill://flip/_manifest?version={old}"))["version"] == old
+    assert "Number 1" in text(f"skill://flip/SKILL.md?version={old}")
 
 
 def test_the_command_reads_a_version(shelf: Shelf) -> None:
@@ -176,18 +183,18 @@ def check_package(shelf: Shelf) -> None:
     assert long == f"a line of {notes}" * LONG
 
 
-def check_server(server: SkillServer) -> None:
+def check_tools(tools: SkillTools) -> None:
     """Check that two parts of a long file belong to one version."""
-    first, about = told(server.read_skill_file("flip", "long.txt"))
+    first, about = told(tools.read_skill_file("flip", "long.txt"))
     offset, version = re.findall(r"offset (\d+) of version (\S+)\.$", about)[0]
-    second = told(server.read_skill_file("flip", "long.txt", int(offset), version))[0]
+    second = told(tools.read_skill_file("flip", "long.txt", int(offset), version))[0]
     assert len(set((first + second).splitlines())) == 1
 
 
 def test_readers_meet_one_version_while_a_writer_publishes(
     shelf: Shelf,
     site: Site,
-    server: SkillServer,
+    tools: SkillTools,
 ) -> None:
     """With the version of the first answer no file is mixed or missing."""
 
@@ -202,7 +209,7 @@ def test_readers_meet_one_version_while_a_writer_publishes(
     while writer.is_alive() or not has_checked:
         check_site(site)
         check_package(shelf)
-        check_server(server)
+        check_tools(tools)
         has_checked = True
     writer.join()
     assert len(names(shelf)) == 14

@@ -8,6 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from catalog.model.errors import SettingsInvalid
+from catalog.model.selection import LinkedDirectory, Selection
 from catalog.model.skill import RootSpec
 from catalog.prompt_index.builder import IndexSpec
 from catalog.prompt_index.measures import Bounds, RoomFactors
@@ -34,6 +35,8 @@ def test_without_any_configuration_the_defaults_hold(tmp_path: Path) -> None:
     assert settings.catalog_path == tmp_path / "var" / "catalog.db"
     assert settings.index_folder == tmp_path / "var" / "index"
     assert settings.packages_folder == tmp_path / "var" / "packages"
+    assert settings.skills_folder == tmp_path / "var" / "skills"
+    assert settings.linked_directories == ()
     assert settings.index_specs == (IndexSpec("default", "lines", 16_000),)
     assert (settings.settle_quiet, settings.settle_longest, settings.rescan_every) == (1, 300, 300)
     assert settings.site.model_dump() == {
@@ -460,3 +463,39 @@ def test_the_sample_configuration_maps_the_places_that_agents_use(tmp_path: Path
         (f"{tmp_path}/project/.agents/skills", "project"),
         (f"{tmp_path}/project/plugins", "plugin"),
     ]
+
+
+def test_directories_of_links_start_from_the_file_or_the_home(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each has a filter of its own, or that of an index."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    settings = load(
+        write(
+            '[[links]]\npath = "~/.claude/skills"\nindex = "default"\n'
+            '[[links]]\npath = "agent"\nlevels = ["enterprise"]\ntags = ["office"]\n',
+            "conf/skilldrop.toml",
+        )
+    )
+    assert settings.linked_directories == (
+        LinkedDirectory(f"{tmp_path}/home/.claude/skills", index="default"),
+        LinkedDirectory(f"{tmp_path}/conf/agent", Selection(("enterprise",), ("office",))),
+    )
+
+
+@pytest.mark.parametrize(
+    ("links", "message"),
+    [
+        ('path = "watched/x"', "and the root .* are inside one another"),
+        ('path = "."', "are inside one another"),
+        ('path = "var/skills"', "agents can be pointed at .*var/skills without"),
+        ('path = "a"\n[[links]]\npath = "b/../a"', "2 .* have the path .*/a; keep one"),
+        ('path = "a"\nindex = "none"', "of the index none, but the indexes are: default"),
+        ('path = "a"\nindex = "default"\ntags = ["x"]', "number 1 has index and a filter"),
+        ("index = 'a'", r"\[\[links\]\] number 1 has no path"),
+    ],
+)
+def test_impossible_directories_of_links_are_refused(links: str, message: str) -> None:
+    """One sentence names the directory and the reason."""
+    with pytest.raises(SettingsInvalid, match=message):
+        load(write(f"[[links]]\n{links}\n"))

@@ -2,9 +2,11 @@
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -162,3 +164,36 @@ def test_the_server_needs_no_site() -> None:
         python("import sys; sys.modules['datasette'] = None; import catalog.mcp.server").stderr
         == ""
     )
+
+
+def reads(shelf: Shelf) -> list[tuple[str, str, int]]:
+    """Return the counted reads: skill, route and number."""
+    with closing(sqlite3.connect(shelf.settings.data / "usage.db")) as db:
+        return db.execute("SELECT skill_id, route, reads FROM reads").fetchall()
+
+
+def test_each_file_is_counted_once(shelf: Shelf) -> None:
+    """The later pages of a file are no further reads, and an error is none."""
+    run("read", "word-count")
+    run("read", "word-count", "scripts/count.py", "--limit", "5", "--json")
+    run("read", "word-count", "scripts/count.py", "--offset", "5", "--json")
+    run("read", "word-count", "nothing")
+    assert reads(shelf) == [("word-count", "command", 2)]
+
+
+def test_no_read_is_counted_if_the_setting_says_so(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No database is made."""
+    monkeypatch.setenv("SKILLDROP_USAGE", "false")
+    assert run("read", "word-count").returncode == 0
+    assert not (shelf.settings.data / "usage.db").exists()
+
+
+def test_a_read_that_cannot_be_counted_succeeds(shelf: Shelf) -> None:
+    """Its output is whole, and one line says why."""
+    (shelf.settings.data / "usage.db").mkdir()
+    done = run("read", "word-count", "scripts/count.py")
+    assert (done.returncode, done.stdout) == (0, FILES["scripts/count.py"])
+    assert b"This read is not counted: " in done.stderr
+    assert done.stderr.count(b"\n") == 1

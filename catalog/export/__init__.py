@@ -1,0 +1,1 @@
+"""Copies of the published skills, for agents that follow no links or have no network."""

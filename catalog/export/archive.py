@@ -1,0 +1,85 @@
+"""Copy of skills as one archive: the same bytes for the same skills."""
+
+import gzip
+import io
+import os
+import tarfile
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Protocol
+
+from catalog.export import lock_file
+from catalog.export.lock_file import locked
+from catalog.export.selected import Source
+from catalog.model.errors import NotExported
+from catalog.model.paths import os_path
+from catalog.reading import bundle, skill_files
+from catalog.reading.bundle import name_of
+
+ENDINGS = (".zip", ".tar.gz", ".tgz")
+
+
+class _Archive(Protocol):
+    """Open archive; adds a file by name, mode and size in bytes."""
+
+    def __call__(self, name: str, mode: int, size: int, file: IO[bytes], /) -> None: ...
+
+
+def write_archive(
+    path: Path, sources: Sequence[Source], progress: Callable[[int], None] = lambda _: None
+) -> None:
+    """Write the skills and their lock file as an archive, whole or not at all.
+
+    The format follows from the ending. Executable bits are kept; times and owners are not stored.
+    A `.tar.gz` also depends on the version of zlib. Raises NotExported, PackageDamaged and OSError.
+    """
+    if not path.name.lower().endswith(ENDINGS):
+        raise NotExported(f"{path} must end with {', '.join(ENDINGS)}.")
+    lock = lock_file.render(locked(*source) for source in sources)
+    with _replaced(path) as file, _opened(path, file) as add:
+        add(lock_file.NAME, 0o644, len(lock), io.BytesIO(lock))
+        for number, (folder, package) in enumerate(sorted(sources), start=1):
+            for entry in package.files:
+                with skill_files.opened(package, entry) as content:
+                    name = f"{folder}/{os_path(name_of(entry))}"
+                    add(name, int(entry.mode, 8), entry.size, content)
+            progress(number)
+
+
+@contextmanager
+def _replaced(path: Path) -> Iterator[IO[bytes]]:
+    """Yield a new file beside a path, which replaces it at the end, or is removed."""
+    handle, temporary = tempfile.mkstemp(prefix=".skilldrop-", dir=path.parent)
+    try:
+        with open(handle, "w+b") as file:
+            yield file
+            file.flush()
+            os.fchmod(file.fileno(), 0o644)
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(temporary)
+        raise
+
+
+@contextmanager
+def _opened(path: Path, file: IO[bytes]) -> Iterator[_Archive]:
+    if path.name.lower().endswith(".zip"):
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+            yield lambda name, mode, size, content: bundle.add(archive, name, mode, size, content)
+        return
+    with (
+        gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed,
+        tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as tar,
+    ):
+        yield lambda name, mode, size, content: _add(tar, name, mode, size, content)
+
+
+def _add(tar: tarfile.TarFile, name: str, mode: int, size: int, content: IO[bytes]) -> None:
+    member = tarfile.TarInfo(name)
+    member.mode, member.size = mode, size
+    tar.addfile(member, content)

@@ -1,0 +1,253 @@
+"""Copy of skills in a directory, of which only the differences are written."""
+
+import fcntl
+import hashlib
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from stat import S_IMODE, S_ISDIR
+from typing import BinaryIO
+
+from catalog.export import lock_file
+from catalog.export.lock_file import LockedSkill, locked
+from catalog.export.selected import Failure, Source
+from catalog.filesystem.by_descriptor import descended, directory, named, remove
+from catalog.filesystem.exchange import exchange_names
+from catalog.filesystem.safe_open import open_file
+from catalog.model.errors import NotExported, PackageDamaged, PathRefused
+from catalog.model.paths import os_path, text_path
+from catalog.prompt_index.files import write_whole
+from catalog.reading import skill_files
+from catalog.reading.bundle import name_of
+from catalog.reading.published import Package
+
+NEXT = ".skilldrop-next"
+"""Folder in the directory, where the changed skills are built."""
+CHUNK = 1024 * 1024
+"""Bytes read at once."""
+
+
+@dataclass(slots=True)
+class Exported:
+    """Result of an export: names of folders."""
+
+    added: list[str] = field(default_factory=list)
+    updated: list[str] = field(default_factory=list)
+    unchanged: list[str] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
+    taken: list[str] = field(default_factory=list)  # somebody else's entry has this name
+    left: list[str] = field(default_factory=list)  # files of others in removed folders
+    failed: list[Failure] = field(default_factory=list)
+
+
+def export_to(
+    folder: Path, sources: Sequence[Source], progress: Callable[[int], None] = lambda _: None
+) -> Exported:
+    """Make the skills in a directory equal to the sources, and write its lock file.
+
+    Each folder is exchanged in one step. Files that an earlier export did not write, by the lock
+    file, stay. progress is called with the number of skills compared so far. Raises NotExported
+    and OSError; the next export continues where this one ended.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with named(folder), directory(folder) as dir_fd, _one_at_a_time(folder, dir_fd):
+        return _Export(folder, dir_fd, progress).run(sources)
+
+
+@contextmanager
+def _one_at_a_time(folder: Path, dir_fd: int) -> Iterator[None]:
+    try:
+        fcntl.flock(dir_fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise NotExported(f"Another export to {folder} is running; wait for its end.") from None
+    yield  # the lock ends with the descriptor
+
+
+class _Export:
+    """One export to an open directory."""
+
+    def __init__(self, folder: Path, dir_fd: int, progress: Callable[[int], None]) -> None:
+        self._folder = folder
+        self._dir_fd = dir_fd
+        self._progress = progress
+        self._before = self._read_lock()
+        self._result = Exported()
+
+    def run(self, sources: Sequence[Source]) -> Exported:
+        result = self._result
+        remove(NEXT, self._dir_fd)  # left by a crash
+        try:
+            after = self._compare(sources)
+            gone = [
+                skill
+                for name, skill in self._before.items()
+                if name not in after and name not in result.taken
+            ]
+            if result.added or result.updated or gone:
+                self._write_lock(
+                    [*gone, *map(self._with_former_files, after.values())], unfinished=True
+                )
+            for name in (*result.added, *result.updated):
+                self._put(name)
+            for skill in gone:
+                self._remove(skill)
+            self._write_lock(after.values())
+        finally:
+            remove(NEXT, self._dir_fd)
+        return result
+
+    def _compare(self, sources: Sequence[Source]) -> dict[str, LockedSkill]:
+        """Build the changed skills beside the others; return the skills for the lock file."""
+        after: dict[str, LockedSkill] = {}
+        for number, (name, package) in enumerate(sources, start=1):
+            former = self._before.get(name)
+            if self._is_taken(name, former):
+                self._result.taken.append(name)
+            elif former and self._is_same(name, package, former):
+                self._result.unchanged.append(name)
+                after[name] = locked(name, package)
+            elif self._build(name, package, former):
+                after[name] = locked(name, package)
+            elif former:
+                after[name] = former
+            self._progress(number)
+        return after
+
+    def _is_taken(self, name: str, former: LockedSkill | None) -> bool:
+        """Return whether somebody else has an entry of this name."""
+        try:
+            mode = os.stat(name, dir_fd=self._dir_fd, follow_symlinks=False).st_mode
+        except FileNotFoundError:
+            return False
+        return former is None or not S_ISDIR(mode)
+
+    # Comparison
+
+    def _is_same(self, name: str, package: Package, former: LockedSkill) -> bool:
+        paths = {name_of(entry) for entry in package.files}
+        return all(
+            self._has(name, name_of(entry), entry.sha256, int(entry.mode, 8))
+            for entry in package.files
+        ) and not any(
+            os.path.lexists(self._folder / name / os_path(path))
+            for path in former.files.keys() - paths
+        )
+
+    def _has(self, name: str, path: str, sha256: str, mode: int) -> bool:
+        """Return whether a file is in the directory as it should be."""
+        try:
+            with open_file(str(self._folder), [name], os_path(path)) as file:
+                return (
+                    S_IMODE(os.fstat(file.fileno()).st_mode) == mode and _sha256_of(file) == sha256
+                )
+        except (OSError, PathRefused):
+            return False
+
+    # Changes
+
+    def _build(self, name: str, package: Package, former: LockedSkill | None) -> bool:
+        """Build a skill beside the others, with the files of others in its present folder.
+
+        Return whether all its files could be read; unchanged ones become hard links.
+        """
+        present, new = self._folder / name, self._folder / NEXT / name
+        new.mkdir(parents=True)
+        try:
+            for entry in package.files:
+                path, mode = name_of(entry), int(entry.mode, 8)
+                target = new / os_path(path)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                if not (
+                    former
+                    and self._has(name, path, entry.sha256, mode)
+                    and _linked(present / os_path(path), target)
+                ):
+                    with skill_files.opened(package, entry) as file, target.open("xb") as copy:
+                        shutil.copyfileobj(file, copy)
+                        os.fchmod(copy.fileno(), mode)
+        except (PackageDamaged, PathRefused) as error:
+            self._result.failed.append(Failure(name, str(error)))
+            return False
+        if os.path.lexists(present):
+            _carry_others(present, new, former.files if former else {})
+            self._result.updated.append(name)
+        else:
+            self._result.added.append(name)
+        return True
+
+    def _put(self, name: str) -> None:
+        """Move a built skill to its place, in one step."""
+        new, place = self._folder / NEXT / name, self._folder / name
+        if os.path.lexists(place):
+            exchange_names(new, place)
+        else:
+            os.rename(new, place)
+
+    def _remove(self, skill: LockedSkill) -> None:
+        """Remove the files of a skill, SKILL.md first, and the folders that are empty then."""
+        self._result.removed.append(skill.folder)
+        folders = {""}
+        for path in sorted(skill.files, key=lambda path: path != "SKILL.md"):
+            *above, file = os_path(path).split("/")
+            folders.update("/".join(above[:depth]) for depth in range(1, len(above) + 1))
+            with (
+                suppress(FileNotFoundError, NotADirectoryError, IsADirectoryError),
+                descended(self._dir_fd, [skill.folder, *above]) as parent,
+            ):
+                os.unlink(file, dir_fd=parent)
+        for folder in sorted(folders, key=len, reverse=True):
+            *above, last = filter(None, (skill.folder, *folder.split("/")))
+            with suppress(OSError), descended(self._dir_fd, above) as parent:
+                os.rmdir(last, dir_fd=parent)
+        if os.path.lexists(self._folder / skill.folder):
+            self._result.left.append(skill.folder)
+
+    # Lock file
+
+    def _read_lock(self) -> dict[str, LockedSkill]:
+        path = self._folder / lock_file.NAME
+        try:
+            return lock_file.parse(path.read_bytes(), str(path))
+        except FileNotFoundError:
+            return {}
+
+    def _write_lock(self, skills: Iterable[LockedSkill], *, unfinished: bool = False) -> None:
+        write_whole(self._dir_fd, {lock_file.NAME: lock_file.render(skills, unfinished=unfinished)})
+
+    def _with_former_files(self, skill: LockedSkill) -> LockedSkill:
+        """Return a skill with the files that may still be there after a crash."""
+        former = self._before.get(skill.folder)
+        return skill._replace(files={**former.files, **skill.files}) if former else skill
+
+
+def _sha256_of(file: BinaryIO) -> str:
+    sha256 = hashlib.sha256()
+    while chunk := file.read(CHUNK):
+        sha256.update(chunk)
+    return sha256.hexdigest()
+
+
+def _linked(present: Path, target: Path) -> bool:
+    """Hard-link a file; return whether the file system could."""
+    try:
+        os.link(present, target, follow_symlinks=False)
+    except OSError:
+        return False
+    return True
+
+
+def _carry_others(present: Path, new: Path, ours: Mapping[str, str]) -> None:
+    """Bring the files and links of others from the present folder of a skill into the new one."""
+    for above, folders, files in os.walk(present):
+        for name in (*files, *(name for name in folders if Path(above, name).is_symlink())):
+            source = Path(above, name)
+            path = source.relative_to(present)
+            target = new / path
+            if text_path(str(path)) in ours or os.path.lexists(target):
+                continue
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if not _linked(source, target):
+                shutil.copy2(source, target, follow_symlinks=False)

@@ -1,0 +1,80 @@
+"""Access to the catalog and to published files, for all parts of the MCP server."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from mcp.shared.exceptions import MCPError
+from mcp.types import INTERNAL_ERROR, INVALID_PARAMS
+from sqlite_utils import Database
+
+from catalog.database import connection, sql
+from catalog.database.connection import explained
+from catalog.mcp import cursors
+from catalog.model.errors import NotInCatalog, PathRefused, SkilldropError
+from catalog.reading import offered, skill_files
+from catalog.reading.published import SKILL_MD, Package, package_of
+from catalog.reading.skill_files import SkillFile
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogAccess:
+    """The catalog file and the packages folder, opened anew for each request."""
+
+    catalog: Path
+    packages: Path
+
+    @contextmanager
+    def open(self) -> Iterator[Database]:
+        """Open the catalog for one request: it may be created, deleted or replaced meanwhile."""
+        db = connection.open_catalog(self.catalog)
+        try:
+            with explained(self.catalog):
+                yield db
+        finally:
+            db.conn.close()
+
+    def page(
+        self, listed: str, starter: offered.Starter, after: int | None
+    ) -> tuple[list[sql.Row], str | None]:
+        """Return a page of the skills that an agent or a user may start, and the next cursor.
+
+        listed is the name of the list, for its cursors. Raises MCPError.
+        """
+        with protocol_errors(), self.open() as db:
+            try:
+                rows, last = offered.page(db, starter, cursors.PAGE, after)
+            except NotInCatalog as error:
+                raise cursors.unknown(listed) from error
+        return rows, None if last is None else cursors.following(listed, last)
+
+    def package(self, skill_id: str, version: str = "") -> Package:
+        """Return the current or a named version of a skill. Raises as `package_of` does."""
+        with self.open() as db:
+            return package_of(db, self.packages, skill_id, version or None, by_id=True)
+
+    def read(
+        self,
+        package: Package,
+        file_path: str = SKILL_MD,
+        *,
+        offset: int = 0,
+        limit: int | None = None,
+    ) -> SkillFile:
+        """Return a file, or a page of it, for an agent: all files that agents get pass here.
+
+        Raises as `skill_files.read` does.
+        """
+        return skill_files.read(package, file_path, offset=offset, limit=limit)
+
+
+@contextmanager
+def protocol_errors() -> Iterator[None]:
+    """Raise errors of one sentence as errors of the protocol."""
+    try:
+        yield
+    except (NotInCatalog, PathRefused) as error:
+        raise MCPError(code=INVALID_PARAMS, message=str(error)) from error
+    except SkilldropError as error:
+        raise MCPError(code=INTERNAL_ERROR, message=str(error)) from error

@@ -1,0 +1,107 @@
+"""Prompts: skills that a user may start, with the arguments that they declare."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import anyio.to_thread
+from mcp.server import ServerRequestContext
+from mcp.types import (
+    GetPromptRequestParams,
+    GetPromptResult,
+    ListPromptsResult,
+    PaginatedRequestParams,
+    Prompt,
+    PromptArgument,
+    PromptMessage,
+    TextContent,
+)
+
+from catalog.database import sql
+from catalog.mcp import cursors
+from catalog.mcp.access import CatalogAccess, protocol_errors
+from catalog.mcp.resources import VERSION_META
+from catalog.model.errors import NotInCatalog
+from catalog.reading import offered, skill_files
+from catalog.text.sanitize import one_line
+from catalog.text.suggestions import shown
+
+ALL = "arguments"
+"""Argument of a skill that names none: everything that the user writes after its name."""
+
+
+class SkillPrompts:
+    """Handlers of the methods for prompts."""
+
+    def __init__(self, access: CatalogAccess) -> None:
+        self._access = access
+
+    async def list(
+        self, _: ServerRequestContext[Any], params: PaginatedRequestParams | None
+    ) -> ListPromptsResult:
+        """Return a page of the skills that a user may start, in the order of an index."""
+        return await anyio.to_thread.run_sync(self._page, cursors.after("prompts", params))
+
+    async def get(
+        self, _: ServerRequestContext[Any], params: GetPromptRequestParams
+    ) -> GetPromptResult:
+        """Return the instructions of a skill with its arguments filled in."""
+        return await anyio.to_thread.run_sync(self._prompt, params.name, params.arguments or {})
+
+    def _page(self, after: int | None) -> ListPromptsResult:
+        rows, following = self._access.page("prompts", "user", after)
+        return ListPromptsResult(
+            prompts=[
+                Prompt(
+                    name=row["skill_id"],
+                    title=one_line(row["display_name"] or row["name"]),
+                    description=one_line(row["description"]),
+                    arguments=_arguments(row) or None,
+                )
+                for row in rows
+            ],
+            next_cursor=following,
+        )
+
+    def _prompt(self, name: str, values: Mapping[str, str]) -> GetPromptResult:
+        with protocol_errors():
+            with self._access.open() as db:
+                row = offered.one(db, "user", name)
+            package = self._access.package(name)
+            known = {argument.name for argument in _arguments(row)}
+            if unknown := sorted(values.keys() - known):
+                raise NotInCatalog(f"The prompt {shown(name)} has no argument {shown(unknown[0])}.")
+            text = skill_files.wrap(package, self._access.read(package))
+        return GetPromptResult(
+            description=one_line(row["description"]),
+            messages=[PromptMessage(role="user", content=TextContent(text=filled(text, values)))],
+            _meta={VERSION_META: package.version},
+        )
+
+
+def filled(text: str, values: Mapping[str, str]) -> str:
+    """Return a text with `$NAME` replaced by the values; values without a place follow it."""
+    used: set[str] = set()
+
+    def value(match: re.Match[str]) -> str:
+        name = ALL if match[1] == "ARGUMENTS" else match[1]
+        used.add(name)
+        return values.get(name, match[0])
+
+    text = re.sub(r"\$(\w+)", value, text)
+    return text + "".join(f"\n{name}: {values[name]}" for name in values if name not in used)
+
+
+def _arguments(row: sql.Row) -> list[PromptArgument]:
+    """Return the arguments that a skill declares, or one for all of them if it has a hint."""
+    declared = json.loads(row["frontmatter"])
+    hint = declared.get("argument-hint")
+    hint = one_line(hint) if isinstance(hint, str) and hint else None
+    names: Sequence[Any] = declared.get("arguments") or ()
+    if isinstance(names, str):
+        names = names.split()
+    found = [name for name in dict.fromkeys(names) if isinstance(name, str)]
+    if not found and hint:
+        found = [ALL]
+    return [PromptArgument(name=name, description=hint, required=False) for name in found]

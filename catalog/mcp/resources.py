@@ -1,0 +1,142 @@
+"""Resources: SKILL.md of each skill is listed, all its files and their manifest can be read."""
+
+import json
+from typing import Any
+
+import anyio.to_thread
+from mcp.server import ServerRequestContext
+from mcp.types import (
+    BlobResourceContents,
+    ListResourcesResult,
+    ListResourceTemplatesResult,
+    PaginatedRequestParams,
+    ReadResourceRequestParams,
+    ReadResourceResult,
+    Resource,
+    ResourceTemplate,
+    TextResourceContents,
+)
+
+from catalog.mcp import cursors, uris
+from catalog.mcp.access import CatalogAccess, protocol_errors
+from catalog.mcp.uris import SkillUri
+from catalog.reading.published import SKILL_MD, Package
+from catalog.reading.skill_files import SkillFile
+from catalog.text.sanitize import one_line
+
+VERSION_META = "skilldrop/version"
+"""Key of the version in the metadata of a result."""
+
+_TEMPLATES = [
+    ResourceTemplate(
+        uri_template="skill://{skill_id}/SKILL.md{?version}",
+        name="SKILL.md",
+        mime_type="text/markdown",
+        description="The published instructions of a skill.",
+    ),
+    ResourceTemplate(
+        uri_template=f"skill://{{skill_id}}/{uris.MANIFEST}{{?version}}",
+        name="manifest",
+        mime_type="application/json",
+        description="The files of a skill with their sizes and SHA-256 hashes.",
+    ),
+    ResourceTemplate(
+        uri_template="skill://{skill_id}/{+path}{?version}",
+        name="file",
+        description="A file of a skill.",
+    ),
+]
+
+
+class SkillResources:
+    """Handlers of the methods for resources."""
+
+    def __init__(self, access: CatalogAccess) -> None:
+        self._access = access
+
+    async def list(
+        self, _: ServerRequestContext[Any], params: PaginatedRequestParams | None
+    ) -> ListResourcesResult:
+        """Return a page of the skills that a model may start, in the order of an index."""
+        return await anyio.to_thread.run_sync(self._page, cursors.after("resources", params))
+
+    async def templates(
+        self, _: ServerRequestContext[Any], params: PaginatedRequestParams | None
+    ) -> ListResourceTemplatesResult:
+        """Return all templates, on one page."""
+        if params and params.cursor is not None:
+            raise cursors.unknown("resource templates")
+        return ListResourceTemplatesResult(resource_templates=_TEMPLATES)
+
+    async def read(
+        self, _: ServerRequestContext[Any], params: ReadResourceRequestParams
+    ) -> ReadResourceResult:
+        """Return the manifest or a whole file of a skill."""
+        return await anyio.to_thread.run_sync(self.content, params.uri)
+
+    def _page(self, after: int | None) -> ListResourcesResult:
+        rows, following = self._access.page("resources", "model", after)
+        return ListResourcesResult(
+            resources=[
+                Resource(
+                    uri=uris.of(row["skill_id"], SKILL_MD),
+                    name=one_line(row["name"]),
+                    title=one_line(row["display_name"]) if row["display_name"] else None,
+                    description=one_line(row["description"]),
+                    mime_type="text/markdown",
+                )
+                for row in rows
+            ],
+            next_cursor=following,
+        )
+
+    def content(self, uri: str) -> ReadResourceResult:
+        """Return the manifest or a whole file of a skill. Raises MCPError."""
+        with protocol_errors():
+            asked = uris.parse(uri)
+            package = self._access.package(asked.skill_id, asked.version)
+            if uris.split(package, asked.path)[1] == uris.MANIFEST:
+                text = json.dumps(manifest(package), ensure_ascii=False, indent=1)
+                content: TextResourceContents | BlobResourceContents = TextResourceContents(
+                    uri=uri, text=text, mime_type="application/json"
+                )
+            else:
+                file = self._access.read(package, _path(package, asked))
+                content = _contents(uri, file)
+        return ReadResourceResult(contents=[content], _meta={VERSION_META: package.version})
+
+
+def manifest(package: Package) -> dict[str, Any]:
+    """Return the version of a skill and its files."""
+    return {
+        "skill": package.skill,
+        "skill_id": package.skill_id,
+        "version": package.version,
+        "digest": package.digest,
+        "files": [
+            {
+                "path": file.path,
+                "size": file.size,
+                "sha256": f"sha256:{file.sha256}",
+                "hash": f"sha256:{file.sha256}",  # FastMCP's name for it
+                "media_type": file.media_type,
+                "executable": file.executable,
+            }
+            for file in package.files
+        ],
+    }
+
+
+def _path(package: Package, asked: SkillUri) -> str:
+    """Return the path of a file in a package: as decoded, or as written if there is only that."""
+    decoded, literal = (uris.split(package, path)[1] for path in (asked.path, asked.literal_path))
+    is_literal = decoded not in package.by_path and literal in package.by_path
+    return (literal if is_literal else decoded) or "."
+
+
+def _contents(uri: str, file: SkillFile) -> TextResourceContents | BlobResourceContents:
+    """Return a file with exactly its bytes, which clients hash: also the byte order mark."""
+    if file.encoding == "base64":
+        return BlobResourceContents(uri=uri, blob=file.text, mime_type=file.media_type)
+    mark = "\ufeff" if file.encoding == "utf-8-sig" else ""
+    return TextResourceContents(uri=uri, text=mark + file.text, mime_type=file.media_type)

@@ -1,0 +1,258 @@
+"""Tools with which an agent finds and reads skills."""
+
+import functools
+import json
+import logging
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Annotated, Any, ParamSpec
+
+from mcp.server import ServerRequestContext
+from mcp.server.mcpserver.context import Context
+from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
+from mcp.server.mcpserver.tools import ToolManager
+from mcp.types import (
+    BlobResourceContents,
+    CallToolRequestParams,
+    CallToolResult,
+    EmbeddedResource,
+    ListToolsResult,
+    PaginatedRequestParams,
+    TextContent,
+    Tool,
+    ToolAnnotations,
+)
+from pydantic import BaseModel, Field, ValidationError
+
+from catalog.mcp import cursors, search_parameters, uris
+from catalog.mcp.access import CatalogAccess
+from catalog.mcp.tool_results import FoundSkill, FoundSkills, ListedSkill, ListedSkills
+from catalog.model.errors import SkilldropError
+from catalog.reading import search, skill_files
+from catalog.reading.filters import Filters
+from catalog.reading.paging import PAGE_BYTES
+from catalog.reading.published import SKILL_MD, Package, package_of
+from catalog.reading.skill_files import SkillFile
+from catalog.text import times
+from catalog.text.sanitize import one_line
+from catalog.text.suggestions import shown
+
+_READ = """\
+Read a file of a skill. Without file_path, read SKILL.md, the skill's instructions; the result wraps
+them in <skill_content> with the skill's directory and a list of its files. Text is returned as
+text, any other content as base64. A long file is returned in pages: to read on, pass the offset and
+the version from the result, so that all pages are from one version.
+读取技能中的文件;不指定 file_path 时读取 SKILL.md。长文件分页返回,
+续读时请带上 offset 和 version。"""
+
+_SEARCH = """\
+Find the skills for a task, best match first. Describe the task in a sentence or two, in English or
+Chinese; any word may match, and rare words count most. Filters such as tag, tool or changed_since
+go together with the query, or list skills without one. Each result has the words that matched, a
+score, where the skill lies, its version, and other skills of its name. To see more results, pass
+next_offset as the offset.
+用一两句话描述任务即可搜索技能(支持中文),最相关的排在前面;可同时使用筛选条件。"""
+
+_LIST = """\
+List all skills with their descriptions, most important first, one page at a time.
+Prefer search_skills if you know the subject.
+分页列出所有技能及其描述。"""
+
+_READ_ONLY = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
+
+_Arguments = ParamSpec("_Arguments")
+_Function = Callable[_Arguments, CallToolResult]
+
+
+def _with_errors(tool: _Function[_Arguments]) -> _Function[_Arguments]:
+    """Return the tool with errors as results of one sentence."""
+
+    @functools.wraps(tool)
+    def run(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> CallToolResult:
+        try:
+            return tool(*args, **kwargs)
+        except SkilldropError as error:
+            return _error(str(error))
+
+    return run
+
+
+def _error(message: str) -> CallToolResult:
+    return CallToolResult(content=[TextContent(text=message)], is_error=True)
+
+
+class SkillTools:
+    """The tools, and handlers of the methods for tools."""
+
+    def __init__(self, access: CatalogAccess) -> None:
+        self._access = access
+        self._manager = ToolManager()
+        for tool, title, description in (
+            (self.read_skill_file, "Read a skill file", _READ),
+            (self.search_skills, "Search skills", _SEARCH),
+            (self.list_skills, "List skills", _LIST),
+        ):
+            self._manager.add_tool(
+                tool, title=title, description=description, annotations=_READ_ONLY
+            )
+
+    async def list(
+        self, _: ServerRequestContext[Any], params: PaginatedRequestParams | None
+    ) -> ListToolsResult:
+        """Return all tools, on one page."""
+        if params and params.cursor is not None:
+            raise cursors.unknown("tools")
+        return ListToolsResult(
+            tools=[
+                Tool(
+                    name=tool.name,
+                    title=tool.title,
+                    description=tool.description,
+                    input_schema=tool.parameters,
+                    output_schema=tool.output_schema,
+                    annotations=tool.annotations,
+                )
+                for tool in self._manager.list_tools()
+            ]
+        )
+
+    async def call(
+        self, _: ServerRequestContext[Any], params: CallToolRequestParams
+    ) -> CallToolResult:
+        """Call a tool; report invalid arguments in one sentence instead of the library's page."""
+        try:
+            result: CallToolResult = await self._manager.call_tool(
+                params.name, params.arguments or {}, Context(), convert_result=True
+            )
+        except UnexpectedToolError:
+            logging.getLogger(__name__).exception("The tool %s failed.", params.name)
+            return _error(f"The tool {params.name} failed; this is an internal error.")
+        except ToolError as error:
+            if not isinstance(error.__cause__, ValidationError):
+                return _error(str(error))
+            messages = [
+                f"{'.'.join(map(str, item['loc']))}: {item['msg']}"
+                for item in error.__cause__.errors()
+            ]
+            return _error(f"Invalid arguments for {params.name}: {'; '.join(messages)}.")
+        return result
+
+    @_with_errors
+    def read_skill_file(
+        self,
+        skill_name: Annotated[str, Field(description="Name of the skill, or its skill_id.")],
+        file_path: Annotated[
+            str, Field(description="Path inside the skill, such as references/guide.md.")
+        ] = SKILL_MD,
+        offset: Annotated[
+            int, Field(description="Byte to start from; only to continue a long file.")
+        ] = 0,
+        version: Annotated[
+            str | None,
+            Field(description="Version to read; only to continue a file of that version."),
+        ] = None,
+    ) -> CallToolResult:
+        """Return the file and, as a second part, a description of it."""
+        with self._access.open() as db:
+            package = package_of(db, self._access.packages, skill_name, version)
+        file = self._access.read(package, file_path, offset=offset, limit=PAGE_BYTES)
+        return CallToolResult(
+            content=[_content(package, file), TextContent(text=_description(file))],
+            _meta={"skilldrop/version": file.version},
+        )
+
+    @_with_errors
+    def search_skills(
+        self,
+        query: search_parameters.Query = "",
+        limit: search_parameters.Limit = 10,
+        offset: search_parameters.Offset = 0,
+        status: search_parameters.Status = "active",
+        level: search_parameters.Level = None,
+        root: search_parameters.Root = "",
+        plugin: search_parameters.Plugin = "",
+        tag: search_parameters.Tag = "",
+        author: search_parameters.Author = "",
+        license: search_parameters.License = "",  # noqa: A002
+        tool: search_parameters.Tool = "",
+        has_scripts: search_parameters.HasScripts = None,
+        valid: search_parameters.Valid = None,
+        changed_since: search_parameters.ChangedSince = "",
+    ) -> Annotated[CallToolResult, FoundSkills]:
+        """Return the matching skills, with the words that matched and a snippet around one."""
+        filters = Filters(
+            status=status,
+            level=level or "",
+            root=root.strip(),
+            plugin=plugin.strip(),
+            tag=tag.strip(),
+            author=author.strip(),
+            license=license.strip(),
+            tool=tool.strip(),
+            has_scripts=has_scripts,
+            valid=valid,
+            changed_since=times.since(changed_since.strip(), datetime.now(UTC)),
+            model_invocable=True,
+        )
+        with self._access.open() as db:
+            results = search.search(db, query, limit, offset=offset, filters=filters)
+        return _structured(
+            FoundSkills(
+                skills=[FoundSkill.of(hit) for hit in results.hits],
+                next_offset=results.next_offset,
+                note=one_line(results.note),
+            )
+        )
+
+    @_with_errors
+    def list_skills(
+        self,
+        offset: Annotated[int, Field(ge=0, description="Number of skills to skip.")] = 0,
+        limit: Annotated[int, Field(ge=1, le=200, description="Most skills to return.")] = 50,
+    ) -> Annotated[CallToolResult, ListedSkills]:
+        """Return a page of all skills, in the order of an index."""
+        with self._access.open() as db:
+            skills, total = search.for_models(db, offset, limit)
+        following = offset + len(skills)
+        return _structured(
+            ListedSkills(
+                total=total,
+                offset=offset,
+                skills=[ListedSkill.of(skill) for skill in skills],
+                next_offset=following if skills and following < total else None,
+            )
+        )
+
+
+def _content(package: Package, file: SkillFile) -> TextContent | EmbeddedResource:
+    if file.encoding == "base64":
+        return EmbeddedResource(
+            resource=BlobResourceContents(
+                uri=uris.of(file.skill_id, file.path), blob=file.text, mime_type=file.media_type
+            )
+        )
+    if package.skill_md and file.path == package.skill_md.path:
+        return TextContent(text=skill_files.wrap(package, file))
+    return TextContent(text=file.text)
+
+
+def _description(file: SkillFile) -> str:
+    """Return a description of a file or page, with the offset of the next page."""
+    executable = ", executable" if file.executable else ""
+    text = (
+        f"{shown(file.path)} of {shown(file.skill)}, version {file.version}: {file.size} "
+        f"bytes, {file.media_type}, {file.encoding}{executable}, sha256:{file.sha256}."
+    )
+    if file.next_offset is not None:
+        text += (
+            f" This page has bytes {file.offset} to {file.next_offset}; "
+            f"the next page starts at offset {file.next_offset} of version {file.version}."
+        )
+    return text
+
+
+def _structured(value: BaseModel) -> CallToolResult:
+    """Return a value as JSON, once as text for the model and once as an object."""
+    content = value.model_dump(mode="json", exclude_defaults=True)
+    text = json.dumps(content, ensure_ascii=False, indent=1)
+    return CallToolResult(content=[TextContent(text=text)], structured_content=content)

@@ -1,0 +1,26 @@
+"""Selection of skills, and the directories that hold a link to each selected one."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from catalog.model.values import Level
+
+
+class Selection(NamedTuple):
+    """Filter of skills; an empty field admits every skill."""
+
+    levels: tuple[Level, ...] = ()
+    tags: tuple[str, ...] = ()  # one of them is enough
+    names: tuple[str, ...] = ()
+
+
+EVERY = Selection()
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedDirectory:
+    """Directory of links to skills."""
+
+    path: str  # absolute, without links in it
+    selection: Selection = EVERY
+    index: str | None = None  # a prompt index, whose filter counts instead of the selection

@@ -1,0 +1,79 @@
+"""Entries of a directory of skills for agents: one for each selected skill, under its name."""
+
+import unicodedata
+from collections.abc import Collection, Iterator
+from typing import NamedTuple
+
+from sqlite_utils import Database
+
+from catalog.database import index_order, sql
+from catalog.model.naming import is_skill_id
+from catalog.model.paths import os_path
+from catalog.model.selection import Selection
+from catalog.prompt_index import query
+
+NAME_CHARACTERS = 64
+"""Most characters of a name, by the Agent Skills specification."""
+NAME_BYTES = 255
+"""Most bytes of the name of a folder, by the file systems of Linux."""
+
+
+class Entry(NamedTuple):
+    """Entry of one skill."""
+
+    name: str  # of its folder
+    skill: str
+    skill_id: str
+    package_path: str | None  # `<skill_id>/<version>`; None where it is published in place
+    folder: str  # the skill folder itself; a path inside an archive is no path on the disk
+    in_archive: bool
+
+
+def entries(
+    db: Database, selection: Selection, skill_ids: Collection[str] | None = None
+) -> Iterator[Entry]:
+    """Yield the entries of the selected skills, or of those with these skill_ids, as in an index.
+
+    Skills that neither agents nor users may start have none. No two entries have the same name.
+    """
+    conditions = [
+        "s.status = 'active' AND (s.model_invocable = 1 OR s.user_invocable = 1)",
+        *query.conditions(selection),
+    ]
+    if skill_ids is not None:
+        conditions.append("s.skill_id IN (SELECT value FROM json_each(:skill_ids))")
+    rows = db.query(
+        "SELECT s.name, s.skill_id, s.package_path, s.root, s.path"
+        f" FROM skills AS s INDEXED BY {'skills_by_status' if skill_ids is None else _BY_ID}"
+        f" WHERE {' AND '.join(conditions)} ORDER BY {index_order.SQL}",
+        {key: sql.to_json(values) for key, values in selection._asdict().items()}
+        | {"skill_ids": sql.to_json(sorted(skill_ids or ()))},
+    )
+    for row in rows:
+        yield Entry(
+            entry_name(row["name"], row["skill_id"]),
+            row["name"],
+            row["skill_id"],
+            row["package_path"],
+            f"{row['root']}/{os_path(row['path'])}",
+            "!/" in row["path"],
+        )
+
+
+_BY_ID = "skills_by_skill_id"
+
+
+def entry_name(name: str, skill_id: str) -> str:
+    """Return the name of the folder of a skill: its own if it is valid, else its skill_id.
+
+    The specification wants the name of the skill. A valid name is its own skill_id, unless it is
+    so long that its skill_id is cut, and then no skill_id is as long; so no two skills share one.
+    """
+    is_valid = (
+        is_skill_id(name)
+        and "--" not in name
+        and len(name) <= NAME_CHARACTERS
+        and len(name.encode()) <= NAME_BYTES
+        and name == unicodedata.normalize("NFKC", name)
+    )
+    return name if is_valid else skill_id

@@ -1,0 +1,187 @@
+"""Database of reads beside the catalog: its tables, its one transaction, and its readers."""
+
+import sqlite3
+from collections.abc import Mapping
+from contextlib import closing
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Literal, NamedTuple, TypeAlias
+
+from catalog.database.connection import read_mode
+from catalog.database.sql import insert
+from catalog.model.errors import CatalogUnusable
+
+APPLICATION_ID = 0x534B4455
+"""`SKDU` in the header of every database of reads; other databases are never written to."""
+
+DAYS_KEPT = 400
+"""Days of counts that are kept: a year, and some weeks to compare with."""
+MOST_BYTES = 256 * 2**20
+"""Size of the database above which its oldest days are deleted."""
+BUSY_SECONDS = 0.5
+"""Most seconds to wait for another process that writes counts."""
+
+Route: TypeAlias = Literal["http", "mcp", "command"]
+
+
+class SkillRead(NamedTuple):
+    """Read of a version of a skill, by a route, on a day in UTC such as 2026-11-22."""
+
+    skill_id: str
+    version: str
+    route: Route
+    day: str
+
+
+class IndexRead(NamedTuple):
+    """Read of a prompt index, by a route, on a day in UTC such as 2026-11-22."""
+
+    index_name: str
+    route: Route
+    day: str
+
+
+Read: TypeAlias = SkillRead | IndexRead
+Counts: TypeAlias = Mapping[Read, int]
+
+_MIGRATIONS = (
+    (
+        """
+        CREATE TABLE reads (
+            skill_id TEXT NOT NULL,
+            version TEXT NOT NULL,
+            route TEXT NOT NULL CHECK (route IN ('http', 'mcp', 'command')),
+            day TEXT NOT NULL,              -- in UTC
+            reads INTEGER NOT NULL,
+            PRIMARY KEY (skill_id, day, version, route)
+        ) STRICT, WITHOUT ROWID
+        """,
+        "CREATE INDEX reads_by_day ON reads (day)",
+        """
+        CREATE TABLE index_reads (
+            index_name TEXT NOT NULL,
+            route TEXT NOT NULL CHECK (route IN ('http', 'mcp', 'command')),
+            day TEXT NOT NULL,
+            reads INTEGER NOT NULL,
+            PRIMARY KEY (day, index_name, route)
+        ) STRICT, WITHOUT ROWID
+        """,
+        # Counts since the beginning, which never fall, as Prometheus expects.
+        """
+        CREATE TABLE totals (
+            counted TEXT NOT NULL CHECK (counted IN ('reads', 'index_reads')),
+            route TEXT NOT NULL,
+            reads INTEGER NOT NULL,
+            PRIMARY KEY (counted, route)
+        ) STRICT, WITHOUT ROWID
+        """,
+    ),
+)
+"""Statements of each migration, oldest first; `user_version` is the number of those done."""
+
+
+def path_of(catalog: Path) -> Path:
+    """Return the path of the database of reads of a catalog."""
+    return catalog.with_name("usage.db")
+
+
+def prepare(path: Path) -> None:
+    """Create the database, or bring its tables up to date. Raises as `add` does."""
+    _connect(path).close()
+
+
+def add(path: Path, counts: Counts, today: date) -> None:
+    """Add reads to the stored counts and delete old days, in one transaction.
+
+    Raises CatalogUnusable for a database of another program or a newer release, and sqlite3.Error.
+    """
+    with closing(_connect(path)) as db, db:
+        db.execute("BEGIN IMMEDIATE")
+        for table, kind in (("reads", SkillRead), ("index_reads", IndexRead)):
+            rows = [(*read, n) for read, n in counts.items() if isinstance(read, kind)]
+            names = (*kind._fields, "reads")
+            db.executemany(_adding(table, names), rows)
+            totals = [(table, row[names.index("route")], row[-1]) for row in rows]
+            db.executemany(_adding("totals", ("counted", "route", "reads")), totals)
+        _delete_old(db, (today - timedelta(days=DAYS_KEPT)).isoformat())
+
+
+def attach(connection: sqlite3.Connection, catalog: Path) -> None:
+    """Attach the database of reads to a reader of the catalog, read-only as `usage`, if it exists.
+
+    A database that cannot be read, or is not ours, is left out. The file is opened only by SQLite:
+    closing it elsewhere in this process would release the locks of all its connections.
+    """
+    path = path_of(catalog).absolute()
+    try:
+        if not path.is_file():
+            return
+        connection.execute("ATTACH ? AS usage", [f"{path.as_uri()}?{read_mode(path)}"])
+        if connection.execute("PRAGMA usage.application_id").fetchone()[0] == APPLICATION_ID:
+            return
+    except (sqlite3.Error, OSError, CatalogUnusable):
+        pass
+    if is_attached(connection):
+        connection.execute("DETACH usage")
+
+
+def is_attached(connection: sqlite3.Connection) -> bool:
+    """Return whether a connection has the database of reads."""
+    return any(name == "usage" for _, name, _ in connection.execute("PRAGMA database_list"))
+
+
+def _adding(table: str, names: tuple[str, ...]) -> str:
+    return f"{insert(table, names)} ON CONFLICT DO UPDATE SET reads = reads + excluded.reads"
+
+
+def _delete_old(db: sqlite3.Connection, before: str) -> None:
+    """Delete the days before a day, and the oldest day if the database is too large."""
+    for table in ("reads", "index_reads"):
+        db.execute(f"DELETE FROM {table} WHERE day < ?", [before])
+    page_size, pages, free = (
+        db.execute(f"PRAGMA {name}").fetchone()[0]
+        for name in ("page_size", "page_count", "freelist_count")
+    )
+    if (pages - free) * page_size > MOST_BYTES:
+        db.execute("DELETE FROM reads WHERE day = (SELECT min(day) FROM reads)")
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
+    try:
+        if _migrations_done(connection, path) < len(_MIGRATIONS):
+            connection.execute("PRAGMA journal_mode = WAL")
+            _migrate(connection, path)
+        connection.execute("PRAGMA synchronous = NORMAL")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _migrations_done(connection: sqlite3.Connection, path: Path) -> int:
+    """Return the number of migrations that a database has; refuse one that is not ours."""
+    tables, mark, done = (
+        int(connection.execute(query).fetchone()[0])
+        for query in (
+            "SELECT count(*) FROM sqlite_master",
+            "PRAGMA application_id",
+            "PRAGMA user_version",
+        )
+    )
+    if tables and mark != APPLICATION_ID:
+        raise CatalogUnusable(f"{path} is a database of another program; move it away.")
+    if done > len(_MIGRATIONS):
+        raise CatalogUnusable(f"{path} was written by a newer version of skilldrop.")
+    return done
+
+
+def _migrate(connection: sqlite3.Connection, path: Path) -> None:
+    """Run the missing migrations, in one transaction; several processes may try at once."""
+    with connection:
+        connection.execute("BEGIN IMMEDIATE")
+        for statements in _MIGRATIONS[_migrations_done(connection, path) :]:
+            for statement in statements:
+                connection.execute(statement)
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {len(_MIGRATIONS)}")

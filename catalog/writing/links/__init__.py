@@ -1,0 +1,1 @@
+"""Directories with one link for each skill, which agents can be pointed at."""

@@ -1,0 +1,209 @@
+"""Keeper of the directories of links: it makes them match the catalog, now and after a crash.
+
+A link is stored before it is made, and forgotten after it is removed. So a link on the disk with
+a stored target was made here, and any other entry belongs to somebody else.
+"""
+
+import logging
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlite_utils import Database
+
+from catalog.database.sql import Transaction
+from catalog.filesystem.by_descriptor import named
+from catalog.filesystem.ownership import OwnedFolder
+from catalog.model.errors import NotInCatalog
+from catalog.model.selection import LinkedDirectory
+from catalog.model.values import Json
+from catalog.writing.folder_ownership import FolderOwnership
+from catalog.writing.links.directory import Links as OpenLinks
+from catalog.writing.links.directory import foreign_directory
+from catalog.writing.links.targets import Packages, wanted_links
+from catalog.writing.tables import links as tables
+from catalog.writing.tables.links import DirectoryRow, LinkRow, Links
+
+log = logging.getLogger("skilldrop")
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Result of updating one directory."""
+
+    path: str
+    linked: int  # links in it now
+    taken: tuple[str, ...]  # names of skills that somebody else's entries have
+    made: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    trouble: str | None = None
+
+    def as_json(self) -> dict[str, Json]:
+        """Return the published fields."""
+        return {
+            "directory": self.path,
+            "linked": self.linked,
+            "taken": self.taken,
+            "made": self.made,
+            "removed": self.removed,
+        }
+
+
+class LinkKeeper:
+    """The directories of links of one catalog."""
+
+    def __init__(self, db: Database, transaction: Transaction, folders: FolderOwnership) -> None:
+        """Take the catalog, its transactions and its folders."""
+        self._db = db
+        self._folders = folders
+        self._rows = Links(db, transaction)
+        self._unchecked: set[str] | None = None  # None: all directories
+
+    def configure(self, own: Path, configured: Sequence[LinkedDirectory]) -> None:
+        """Store the directory beside the catalog and those of the settings."""
+        self._rows.configure(str(own), configured)
+        self.check_all()
+
+    def check_all(self) -> None:
+        """Let the next update compare every entry of every directory."""
+        self._unchecked = None
+
+    def update(self, packages: Packages, changed: Collection[str]) -> list[Kept]:
+        """Update the directories for the skill_ids that have changed since the last update.
+
+        Raises OSError and FolderNotOwned for the directory beside the catalog; the trouble of any
+        other is stored and logged, and that directory is compared as a whole the next time.
+        """
+        results = []
+        troubled: set[str] = set()
+        for directory in tables.directories(self._db):
+            is_checked = self._unchecked is not None and directory.spec.path not in self._unchecked
+            if is_checked and not changed:
+                continue
+            result = self._update(directory, packages, changed if is_checked else None)
+            if result.trouble:
+                troubled.add(result.path)
+            results.append(result)
+        self._unchecked = troubled
+        return results
+
+    def link(self, spec: LinkedDirectory, packages: Packages) -> Kept:
+        """Make links in a directory, and keep them up to date from now on.
+
+        Where that fails, nothing is remembered, and the result has the trouble.
+        """
+        known = self.find(spec.path)
+        self._rows.add(spec)
+        directory = self.find(spec.path)
+        assert directory
+        result = self._update(directory, packages, None)
+        if result.trouble and known is None:
+            self._rows.forget(directory)
+        return result
+
+    def unlink(self, directory: DirectoryRow, packages: Packages) -> Kept:
+        """Remove the links from a directory, and forget it once this is done."""
+        self._rows.leave(directory.spec.path)
+        return self._update(directory._replace(is_leaving=True), packages, None)
+
+    def find(self, path: str) -> DirectoryRow | None:
+        """Return the stored directory with this path."""
+        rows = tables.directories(self._db)
+        return next((row for row in rows if row.spec.path == path), None)
+
+    # One directory
+
+    def _update(
+        self, directory: DirectoryRow, packages: Packages, skill_ids: Collection[str] | None
+    ) -> Kept:
+        try:
+            with self._opened(directory) as links:
+                result = self._update_links(directory, links, packages, skill_ids)
+            trouble = None
+        except (OSError, NotInCatalog) as error:
+            if directory.origin == "data":
+                raise
+            trouble = _sentence(error, directory)
+            result = Kept(directory.spec.path, 0, (), trouble=trouble)
+            if directory.is_leaving and isinstance(error, FileNotFoundError):
+                trouble = None  # with the directory, its links are gone
+                result = Kept(directory.spec.path, 0, ())
+        if directory.is_leaving and not trouble:
+            self._rows.forget(directory)
+            return result
+        if trouble and trouble != directory.trouble:
+            log.warning("%s", trouble)
+        self._rows.set_trouble(directory, trouble)
+        return result
+
+    @contextmanager
+    def _opened(self, directory: DirectoryRow) -> Iterator[OpenLinks]:
+        path = directory.spec.path
+        with named(path):
+            if directory.origin == "data":
+                with self._folders.opened(OwnedFolder(Path(path), "skills")) as dir_fd:
+                    yield OpenLinks(dir_fd, owns_links=True)
+            else:
+                with foreign_directory(path, must_exist=directory.is_leaving) as dir_fd:
+                    yield OpenLinks(dir_fd, owns_links=False)
+
+    def _update_links(
+        self,
+        directory: DirectoryRow,
+        links: OpenLinks,
+        packages: Packages,
+        skill_ids: Collection[str] | None,
+    ) -> Kept:
+        stored = tables.stored_links(self._db, directory, skill_ids)
+        wanted = wanted_links(self._db, directory, packages, skill_ids)
+        rows = {name: _next(stored.get(name), row) for name, row in wanted.items()}
+        self._rows.begin(directory, _changed(rows, stored))
+        done = {name: self._made(directory, links, row) for name, row in rows.items()}
+        gone = [row for name, row in stored.items() if name not in rows]
+        removed = [row.name for row in gone if links.remove(row.name, row.targets)]
+        if skill_ids is None:
+            links.sweep(rows)
+        self._rows.finish(directory, _changed(done, rows), [row.name for row in gone])
+        linked, taken = tables.counts(self._db, directory)
+        made = [
+            name
+            for name, row in done.items()
+            if row.is_linked and (name not in stored or row != stored[name])
+        ]
+        return Kept(directory.spec.path, linked, taken, tuple(made), tuple(removed))
+
+    def _made(self, directory: DirectoryRow, links: OpenLinks, row: LinkRow) -> LinkRow:
+        """Make a link; return its row as it is then."""
+        with named(f"{directory.spec.path}/{row.name}"):
+            is_linked = links.put(row.name, row.target, row.targets)
+        if row.is_linked and not is_linked:
+            log.warning(
+                "%s/%s was not made by skilldrop, so it stays, and the skill is not linked there",
+                directory.spec.path,
+                row.name,
+            )
+        return row._replace(
+            is_linked=is_linked, former_target=None if is_linked else row.former_target
+        )
+
+
+def _next(stored: LinkRow | None, wanted: LinkRow) -> LinkRow:
+    """Return the row to store before a link is made; it expects to succeed."""
+    if stored is None:
+        return wanted._replace(is_linked=True)
+    if stored.target == wanted.target:
+        return stored._replace(skill_id=wanted.skill_id)
+    return wanted._replace(former_target=stored.target, is_linked=True)
+
+
+def _changed(rows: dict[str, LinkRow], stored: dict[str, LinkRow]) -> list[LinkRow]:
+    return [row for name, row in rows.items() if stored.get(name) != row]
+
+
+def _sentence(error: Exception, directory: DirectoryRow) -> str:
+    path = directory.spec.path
+    if not isinstance(error, OSError):
+        return f"The links in {path} stay as they are. {error}"
+    where = str(error.filename or path)
+    return f"The links in {path} cannot be updated: {where}: {error.strerror or error}."

@@ -1,0 +1,173 @@
+"""Rows of the directories of links, and of the links that were made in them."""
+
+import json
+from collections.abc import Collection, Iterable, Sequence
+from typing import Literal, NamedTuple, TypeAlias
+
+from sqlite_utils import Database
+
+from catalog.database import sql
+from catalog.database.sql import Transaction
+from catalog.model.selection import LinkedDirectory, Selection
+
+Origin: TypeAlias = Literal["data", "settings", "command"]
+
+
+class DirectoryRow(NamedTuple):
+    """Stored directory of links."""
+
+    id: int
+    spec: LinkedDirectory
+    origin: Origin
+    is_leaving: bool
+    trouble: str | None
+
+
+class LinkRow(NamedTuple):
+    """Stored link."""
+
+    name: str
+    skill_id: str
+    target: str
+    former_target: str | None = None
+    is_linked: bool = False
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """Targets that a link of ours may have, after a crash, too."""
+        return tuple(filter(None, (self.target, self.former_target)))
+
+
+class Links:
+    """The tables of links."""
+
+    def __init__(self, db: Database, transaction: Transaction) -> None:
+        """Take the catalog and its transactions."""
+        self._db = db
+        self._transaction = transaction
+
+    def configure(self, own: str, configured: Sequence[LinkedDirectory]) -> None:
+        """Store the directory beside the catalog and those of the settings.
+
+        The directories that the settings no longer have are marked as leaving. Links beside a
+        catalog that was moved or copied from elsewhere are no longer its own.
+        """
+        with self._transaction():
+            self._db.execute(
+                "DELETE FROM linked_directories WHERE origin = 'data' AND path != ?", [own]
+            )
+            self._db.execute(
+                "UPDATE linked_directories SET is_leaving = 1 WHERE origin = 'settings'"
+                " AND path NOT IN (SELECT value FROM json_each(?))",
+                [sql.to_json([spec.path for spec in configured])],
+            )
+            self._put(LinkedDirectory(own), "data")
+            for spec in configured:
+                self._put(spec, "settings")
+
+    def add(self, spec: LinkedDirectory) -> None:
+        """Store a directory of a command, or its new filter."""
+        with self._transaction():
+            self._put(spec, "command")
+
+    def _put(self, spec: LinkedDirectory, origin: Origin) -> None:
+        self._db.execute(
+            "INSERT INTO linked_directories (path, origin, index_name, filter) VALUES (?, ?, ?, ?)"
+            " ON CONFLICT (path) DO UPDATE SET origin = excluded.origin, is_leaving = 0,"
+            " index_name = excluded.index_name, filter = excluded.filter",
+            [spec.path, origin, spec.index, sql.to_json(spec.selection._asdict())],
+        )
+
+    def leave(self, path: str) -> None:
+        """Mark a directory as leaving: its links are to be removed."""
+        self._db.execute("UPDATE linked_directories SET is_leaving = 1 WHERE path = ?", [path])
+
+    def forget(self, directory: DirectoryRow) -> None:
+        """Remove a directory with its links."""
+        with self._transaction():
+            self._db.execute("DELETE FROM linked_directories WHERE id = ?", [directory.id])
+
+    def set_trouble(self, directory: DirectoryRow, trouble: str | None) -> None:
+        """Store why a directory cannot be updated, or None if it can be."""
+        if trouble != directory.trouble:  # an UPDATE takes the write lock even for nothing
+            self._db.execute(
+                "UPDATE linked_directories SET trouble = ? WHERE id = ?", [trouble, directory.id]
+            )
+
+    def begin(self, directory: DirectoryRow, rows: Iterable[LinkRow]) -> None:
+        """Store new links and new targets, before the links are made."""
+        self._upsert(directory, rows)
+
+    def finish(
+        self, directory: DirectoryRow, rows: Iterable[LinkRow], gone: Collection[str]
+    ) -> None:
+        """Store which links exist, and forget those that are gone."""
+        self._upsert(directory, rows, gone)
+
+    def _upsert(
+        self, directory: DirectoryRow, rows: Iterable[LinkRow], gone: Collection[str] = ()
+    ) -> None:
+        values = [(directory.id, *row) for row in rows]
+        if not values and not gone:
+            return
+        with self._transaction():
+            self._db.conn.executemany(
+                "DELETE FROM links WHERE directory = ? AND name = ?",
+                [(directory.id, name) for name in gone],
+            )
+            self._db.conn.executemany(_UPSERT, values)
+
+
+def directories(db: Database) -> list[DirectoryRow]:
+    """Return the directories of links; that beside the catalog comes first."""
+    return [
+        DirectoryRow(
+            row["id"],
+            LinkedDirectory(row["path"], _selection(row["filter"]), row["index_name"]),
+            row["origin"],
+            bool(row["is_leaving"]),
+            row["trouble"],
+        )
+        for row in db.query(
+            "SELECT * FROM linked_directories ORDER BY origin != 'data', is_leaving DESC, path"
+        )
+    ]
+
+
+def stored_links(
+    db: Database, directory: DirectoryRow, skill_ids: Collection[str] | None = None
+) -> dict[str, LinkRow]:
+    """Return the links of a directory by name: all, or those of some skill_ids."""
+    some = "" if skill_ids is None else " AND skill_id IN (SELECT value FROM json_each(?))"
+    rows = db.execute(
+        "SELECT name, skill_id, target, former_target, is_linked FROM links"
+        f" WHERE directory = ?{some} ORDER BY name",
+        [directory.id, *([] if skill_ids is None else [sql.to_json(sorted(skill_ids))])],
+    )
+    return {
+        row[0]: LinkRow(row[0], row[1], row[2], row[3], bool(row[4])) for row in rows.fetchall()
+    }
+
+
+def counts(db: Database, directory: DirectoryRow) -> tuple[int, tuple[str, ...]]:
+    """Return the number of links in a directory, and the names that others have taken."""
+    (linked,) = db.execute(
+        "SELECT count(*) FROM links WHERE directory = ? AND is_linked = 1", [directory.id]
+    ).fetchone()
+    taken = db.execute(
+        "SELECT name FROM links WHERE directory = ? AND is_linked = 0 ORDER BY name", [directory.id]
+    )
+    return linked, tuple(name for (name,) in taken.fetchall())
+
+
+def _selection(text: str) -> Selection:
+    return Selection(**{key: tuple(values) for key, values in json.loads(text).items()})
+
+
+_UPSERT = """
+    INSERT INTO links (directory, name, skill_id, target, former_target, is_linked)
+    VALUES (?, ?, ?, ?, ?, ?)
+    ON CONFLICT (directory, name) DO UPDATE SET skill_id = excluded.skill_id,
+        target = excluded.target, former_target = excluded.former_target,
+        is_linked = excluded.is_linked
+"""

@@ -1,0 +1,132 @@
+"""Command that copies the published skills to a directory or an archive."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from catalog.database import connection
+from catalog.database.connection import explained
+from catalog.export.archive import write_archive
+from catalog.export.folder import Exported, export_to
+from catalog.export.selected import Failure, Source, selected
+from catalog.model.errors import NotExported
+from catalog.model.selection import Selection
+from catalog.prompt_index import query
+from catalog.text.display import visible
+from catalog.text.suggestions import few
+from pipeline.cli.context import settings_of
+from pipeline.cli.options import (
+    DONE,
+    FINDINGS,
+    PATH,
+    as_json_option,
+    filter_options,
+    to_json,
+)
+from pipeline.cli.options import selected as selected_options
+from pipeline.cli.output import terminal
+from pipeline.config.settings import Settings
+
+
+@click.command()
+@click.argument("directory", type=PATH, required=False)
+@click.option(
+    "--archive",
+    type=PATH,
+    metavar="FILE",
+    help="Write an archive: FILE ends with .zip, .tar.gz or .tgz.",
+)
+@filter_options
+@as_json_option
+@click.pass_context
+def export(
+    context: click.Context,
+    /,
+    directory: Path | None,
+    archive: Path | None,
+    as_json: bool,
+    **options: Any,
+) -> int:
+    """Copy the published skills to DIRECTORY or an archive, with a lock file.
+
+    For agents that follow no links, for images, and for machines without a network. Each skill is
+    a folder with its name. Only the differences are written, each folder in one step. The lock
+    file skilldrop.lock has the version, digest and files of each skill; files that an earlier
+    export did not write stay, and exit 1 tells that one of them has the name of a skill. Edits of
+    exported files are undone.
+
+    \b
+    Examples:
+      skilldrop export image/skills --tag office
+      skilldrop export --archive skills.tar.gz
+    """
+    if directory is None and archive is None:
+        raise click.UsageError("Give a DIRECTORY, or --archive FILE.")
+    settings = settings_of(context)
+    for path in filter(None, (directory, archive)):
+        _refuse_inside(settings, path)
+    result = _exported(settings, directory, archive, selected_options(options))
+    report = asdict(result) | {
+        "failed": [failure._asdict() for failure in result.failed],
+        "directory": str(directory) if directory else None,
+        "archive": str(archive) if archive else None,
+    }
+    click.echo(to_json(report) if as_json else _rendered(result, directory, archive))
+    return FINDINGS if result.taken or result.failed else DONE
+
+
+def _refuse_inside(settings: Settings, path: Path) -> None:
+    """Raise NotExported for a path in a root, where it would be scanned, or among our data."""
+    real = path.expanduser().resolve()
+    for folder in (settings.data, *(Path(root.path).resolve() for root in settings.root_specs)):
+        if real.is_relative_to(folder):
+            raise NotExported(f"{path} lies inside {folder}; export to a place outside of it.")
+
+
+def _exported(
+    settings: Settings, directory: Path | None, archive: Path | None, options: dict[str, Any]
+) -> Exported:
+    db = connection.open_catalog(settings.catalog_path)
+    with explained(settings.catalog_path):
+        index = query.index_spec(db, options["index"]) if "index" in options else None
+        chosen = index or Selection(**{key: tuple(words) for key, words in options.items()})
+        selection = Selection(chosen.levels, chosen.tags, chosen.names)
+        sources: list[Source] = []
+        failed: list[Failure] = []
+        for item in selected(db, settings.packages_folder, selection):
+            if isinstance(item, Source):
+                sources.append(item)
+            else:
+                failed.append(item)
+    result = Exported([source.folder for source in sources])
+    try:
+        with terminal.progress("skills") as progress:
+            if directory:
+                result = export_to(directory.expanduser(), sources, progress)
+            if archive:
+                write_archive(archive.expanduser(), sources, progress)
+    except OSError as error:
+        raise NotExported(f"{error.filename or directory or archive}: {error.strerror}.") from error
+    result.failed += failed
+    return result
+
+
+def _rendered(result: Exported, directory: Path | None, archive: Path | None) -> str:
+    lines = []
+    if directory:
+        counts = [
+            f"{len(names)} {word}"
+            for word in ("added", "updated", "unchanged", "removed")
+            if (names := getattr(result, word)) or word == "added"
+        ]
+        lines.append(f"{visible(str(directory))}: {', '.join(counts)}")
+    else:
+        lines.append(f"{visible(str(archive))}: {terminal.counted(len(result.added), 'skill')}")
+    if result.taken:
+        lines.append(f"not copied, because the name is taken there: {few(result.taken)}")
+    if result.left:
+        lines.append(f"removed, but files of others are left in: {few(result.left)}")
+    lines += [visible(f"not copied: {name}: {reason}") for name, reason in result.failed]
+    return "\n".join(lines)

@@ -1,0 +1,451 @@
+"""Directories of links: that beside the catalog, and others among foreign entries."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from catalog.audit import links as audit_links
+from catalog.model.errors import FolderNotOwned
+from catalog.model.selection import LinkedDirectory, Selection
+from catalog.reading import status
+from catalog.writing.links import directory
+from catalog.writing.links.directory import NEXT
+from pipeline.sync.publication import publish
+from tests.support.linking import Linking, links_in, names_in
+from tests.support.packages import World
+from tests.support.records import NOON
+from tests.support.skills import write_skill
+
+AGENTSKILLS = Path(sys.executable).with_name("agentskills")
+
+
+class Killed(BaseException):
+    """End of the process at this point: nothing of ours catches it."""
+
+
+def killed(*_: object, **__: object) -> None:
+    """Stand in for a system call that the process did not live to make."""
+    raise Killed
+
+
+# Beside the catalog
+
+
+def test_each_skill_is_one_link_to_its_current_package(tmp_path: Path) -> None:
+    """The name of the folder is the name of the skill, in Chinese, too, or else its skill_id."""
+    it = Linking(tmp_path)
+    it.add("pdf", "数据分析")
+    write_skill(it.root / "odd", name="My Odd/Name")
+    write_skill(it.root / "upper", name="XLSX")
+    it.scan()
+    assert links_in(it.skills) == {
+        "my-odd-name": "../packages/my-odd-name/current",
+        "pdf": "../packages/pdf/current",
+        "xlsx": "../packages/xlsx/current",
+        "数据分析": "../packages/数据分析/current",
+    }
+    for name in ("pdf", "数据分析"):
+        assert (it.skills / name / "SKILL.md").read_text("utf-8").startswith(f"---\nname: {name}\n")
+        subprocess.run([AGENTSKILLS, "validate", it.skills / name], check=True)
+    assert it.differences() == []
+
+
+def test_a_long_name_is_the_folder_of_a_skill_whose_skill_id_is_cut(tmp_path: Path) -> None:
+    """64 Chinese characters are valid, 192 bytes long, and more than a skill_id has."""
+    it = Linking(tmp_path)
+    name = "长" * 64
+    write_skill(it.root / "long", name=name)
+    it.scan()
+    (link,) = links_in(it.skills)
+    assert link == name
+    subprocess.run([AGENTSKILLS, "validate", it.skills / name], check=True)
+
+
+def test_of_names_that_differ_by_case_one_is_linked(tmp_path: Path) -> None:
+    """They compete for one skill_id, so no file system can mix them up."""
+    it = Linking(tmp_path)
+    write_skill(it.root / "one" / "PDF")
+    write_skill(it.root / "two" / "pdf")
+    it.scan()
+    assert list(links_in(it.skills)) == ["pdf"]
+
+
+def test_a_skill_of_a_plugin_has_its_skill_id(tmp_path: Path) -> None:
+    """A colon stands in no name that the specification allows."""
+    it = Linking(tmp_path).with_settings(roots=[{"path": tmp_path / "root", "level": "plugin"}])
+    write_skill(it.root / "office" / "skills" / "pdf")
+    it.scan()
+    assert list(links_in(it.skills)) == ["office--pdf"]
+
+
+def test_skills_that_nobody_may_start_are_not_linked(tmp_path: Path) -> None:
+    """One that only users may start is, for the sake of slash commands."""
+    it = Linking(tmp_path)
+    write_skill(it.root / "command", more="disable-model-invocation: true")
+    write_skill(it.root / "background", more="user-invocable: false")
+    write_skill(it.root / "off", more="disable-model-invocation: true\nuser-invocable: false")
+    it.scan()
+    assert list(links_in(it.skills)) == ["background", "command"]
+
+
+def test_links_follow_the_catalog(tmp_path: Path) -> None:
+    """New skills come, removed ones go, renamed ones change; a new version needs no new link."""
+    it = Linking(tmp_path)
+    it.add("a", "b", "c")
+    it.scan()
+    before = (it.skills / "b").lstat()
+    shutil.rmtree(it.root / "a")
+    write_skill(it.root / "b", body="# Another\n")
+    write_skill(it.root / "c", name="d")
+    it.scan()
+    assert names_in(it.skills) == ["b", "d"]
+    assert (it.skills / "b").lstat() == before
+    assert "# Another" in (it.skills / "b" / "SKILL.md").read_text()
+    assert it.differences() == []
+
+
+def test_a_renamed_folder_without_a_name_gets_another_link(tmp_path: Path) -> None:
+    """Another skill may take the earlier one."""
+    it = Linking(tmp_path)
+    nameless = {"SKILL.md": "---\ndescription: Has no name.\n---\n"}
+    write_skill(it.root / "old", files=nameless)
+    it.scan()
+    (it.root / "old").rename(it.root / "new")
+    it.scan()
+    write_skill(it.root / "old", description="Is another.")
+    it.scan()
+    assert names_in(it.skills) == ["new", "old"]
+    assert "Has no name" in (it.skills / "new" / "SKILL.md").read_text()
+    assert "Is another" in (it.skills / "old" / "SKILL.md").read_text()
+
+
+def test_only_the_changed_skills_are_compared(tmp_path: Path) -> None:
+    """One change costs the same among many skills, so other harm waits for the next full scan."""
+    world = World(tmp_path)
+    own = tmp_path / "skills"
+    world.store.links.configure(own, [])
+    for name in ("a", "b"):
+        write_skill(world.root / name)
+    world.scan()
+    world.publish()
+    (own / "b").unlink()
+    write_skill(world.root / "c")
+    shutil.rmtree(world.root / "a")
+    world.look("a", "c")
+    world.publish()
+    assert names_in(own) == ["c"]
+    world.store.links.check_all()
+    world.publish()
+    assert names_in(own) == ["b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("harm", "difference"),
+    [
+        (lambda skills: (skills / "a").unlink(), "a: it does not lead to ../packages/a/current"),
+        (lambda skills: (skills / "z").symlink_to("x"), "z: no selected skill has this name"),
+        (shutil.rmtree, ": its links cannot be compared: No such file or directory"),
+        (
+            lambda skills: (skills / "a").unlink() or (skills / "a").symlink_to("/tmp"),
+            "a: it does not lead to ../packages/a/current",
+        ),
+    ],
+    ids=["lost", "added", "all lost", "changed"],
+)
+def test_harm_is_a_difference_that_a_scan_repairs(
+    tmp_path: Path, harm: Callable[[Path], None], difference: str
+) -> None:
+    """Every link beside the catalog is ours."""
+    it = Linking(tmp_path)
+    it.add("a", "b")
+    it.scan()
+    before = links_in(it.skills)
+    harm(it.skills)
+    assert it.differences() == [difference]
+    it.scan()
+    assert links_in(it.skills) == before
+    assert it.differences() == []
+
+
+def test_a_foreign_file_beside_the_catalog_stays_and_is_a_difference(tmp_path: Path) -> None:
+    """Nothing but links is removed there."""
+    it = Linking(tmp_path)
+    it.add("a")
+    it.scan()
+    (it.skills / "notes.txt").write_text("mine")
+    it.scan()
+    assert (it.skills / "notes.txt").read_text() == "mine"
+    assert it.differences() == ["notes.txt: no selected skill has this name"]
+
+
+def test_a_folder_that_is_not_ours_is_refused(tmp_path: Path) -> None:
+    """As for packages and indexes, nothing is written into it."""
+    it = Linking(tmp_path)
+    it.skills.mkdir(parents=True)
+    (it.skills / "mine").write_text("mine")
+    with pytest.raises(FolderNotOwned, match="data/skills is not empty"):
+        it.scan()
+
+
+def test_in_place_the_links_lead_to_the_roots(tmp_path: Path) -> None:
+    """A changed setting replaces each link in one step."""
+    it = Linking(tmp_path)
+    it.add("a", "b")
+    it.scan()
+    it.with_settings(publish="in-place").scan()
+    assert links_in(it.skills) == {name: str(it.root / name) for name in ("a", "b")}
+    assert it.differences() == []
+
+
+@pytest.mark.parametrize("call", ["symlink", "replace", "unlink"])
+def test_after_a_kill_every_entry_is_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    """Whichever call is the last, each link leads to a skill, and the next start does the rest."""
+    agent = tmp_path / "agent"
+    it = Linking(tmp_path, links=[{"path": agent}])
+    it.add("a", "b", "c")
+    it.scan()
+    shutil.rmtree(it.root / "c")
+    it.add("d")
+    it.with_settings(links=[{"path": agent}], publish="in-place")
+    with monkeypatch.context() as patch:
+        patch.setattr(directory.os, call, killed)  # type: ignore[attr-defined]
+        with pytest.raises(Killed):
+            it.scan()
+    for folder in (it.skills, agent):
+        assert all((folder / name / "SKILL.md").exists() for name in ("a", "b"))
+    it.scan()
+    for folder in (it.skills, agent):
+        assert links_in(folder) == {name: str(it.root / name) for name in ("a", "b", "d")}
+        assert NEXT not in names_in(folder)
+    assert it.differences() == []
+
+
+# Directories of others
+
+
+def test_a_configured_directory_has_the_skills_of_its_filter(tmp_path: Path) -> None:
+    """By level, tag and name, or by the filter of an index; each change of it is followed."""
+    agent = tmp_path / "agent"
+    it = Linking(tmp_path, links=[{"path": agent, "tags": ["office"]}])
+    write_skill(it.root / "a", more="metadata:\n  tags: office")
+    write_skill(it.root / "b", more="tags: [office]")
+    write_skill(it.root / "c")
+    it.scan()
+    by_tag = list(links_in(agent))
+    assert by_tag
+    assert "c" not in by_tag
+    it.with_settings(links=[{"path": agent, "names": ["a", "c"]}]).scan()
+    assert links_in(agent) == {
+        name: str(it.settings.packages_folder / name / "current") for name in ("a", "c")
+    }
+    index = {"name": "few", "names": ["c"]}
+    it.with_settings(indexes=[index], links=[{"path": agent, "index": "few"}]).scan()
+    assert list(links_in(agent)) == ["c"]
+    it.with_settings(links=[]).scan()
+    assert names_in(agent) == []
+
+
+@pytest.mark.parametrize("kind", ["file", "folder", "link", "dangling"])
+def test_entries_of_others_stay_and_are_told(
+    tmp_path: Path, kind: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Whatever has the name of a skill, and whether the skill comes or goes."""
+    agent, mine = tmp_path / "agent", tmp_path / "agent" / "pdf"
+    write_skill(tmp_path / "own-pdf")
+    agent.mkdir()
+    if kind == "file":
+        mine.write_text("mine")
+    elif kind == "folder":
+        write_skill(mine)
+    else:
+        mine.symlink_to(tmp_path / ("own-pdf" if kind == "link" else "nowhere"))
+    before = mine.lstat()
+    it = Linking(tmp_path, links=[{"path": agent}])
+    it.add("pdf", "xlsx")
+    it.scan()
+    it.scan()
+    assert mine.lstat() == before
+    assert caplog.text.count("agent/pdf was not made by skilldrop") == 1
+    store = it.open()
+    ((taken, linked),) = [
+        (row["taken"], row["linked"]) for row in status.load(store.db)["links"] if row["taken"]
+    ]
+    store.close()
+    assert (taken, linked) == (["pdf"], 1)
+    assert it.differences() == []
+    shutil.rmtree(it.root / "pdf")
+    it.with_settings(links=[]).scan()
+    assert mine.lstat() == before
+    assert names_in(agent) == ["pdf"]
+
+
+def test_a_name_that_becomes_free_is_linked(tmp_path: Path) -> None:
+    """Once its owner has moved the foreign entry away, the next scan makes the link."""
+    agent = tmp_path / "agent"
+    agent.mkdir()
+    (agent / "pdf").write_text("mine")
+    it = Linking(tmp_path, links=[{"path": agent}])
+    it.add("pdf")
+    it.scan()
+    (agent / "pdf").unlink()
+    it.scan()
+    assert list(links_in(agent)) == ["pdf"]
+
+
+def test_a_link_that_its_user_has_changed_is_no_longer_ours(tmp_path: Path) -> None:
+    """It stays, even where the skill is removed."""
+    agent = tmp_path / "agent"
+    it = Linking(tmp_path, links=[{"path": agent}])
+    it.add("pdf")
+    it.scan()
+    (agent / "pdf").unlink()
+    (agent / "pdf").symlink_to(tmp_path)
+    it.scan()
+    shutil.rmtree(it.root / "pdf")
+    it.scan()
+    assert links_in(agent) == {"pdf": str(tmp_path)}
+
+
+def test_no_removal_follows_a_link(tmp_path: Path) -> None:
+    """The packages behind the links, and a root in place, keep all their files."""
+    agent = tmp_path / "agent"
+    it = Linking(tmp_path, links=[{"path": agent}], publish="in-place")
+    it.add("a")
+    it.scan()
+    it.with_settings(publish="in-place").scan()
+    assert names_in(agent) == []
+    assert (it.root / "a" / "SKILL.md").exists()
+
+
+def test_a_directory_that_cannot_be_written_stops_nothing_else(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its trouble is logged once, kept in the catalog, and over once its cause is."""
+    agent = tmp_path / "home" / "agent"
+    it = Linking(tmp_path, links=[{"path": agent}])
+    it.add("a")
+    it.scan()
+    it.scan()
+    assert caplog.text.count(f"The links in {agent} cannot be updated") == 1
+    assert list(links_in(it.skills)) == ["a"]
+    assert it.differences() == [": its links cannot be compared: No such file or directory"]
+    agent.parent.mkdir()
+    it.scan()
+    assert list(links_in(agent)) == ["a"]
+    assert it.differences() == []
+
+
+def test_the_directory_of_another_catalog_is_left_alone(tmp_path: Path) -> None:
+    """That catalog would remove every link that is not its own."""
+    (tmp_path / "other").mkdir()
+    other = Linking(tmp_path / "other")
+    other.scan()
+    it = Linking(tmp_path, links=[{"path": other.skills}])
+    it.add("a")
+    it.scan()
+    assert names_in(other.skills) == []
+
+
+def test_a_moved_catalog_moves_its_links(tmp_path: Path) -> None:
+    """A copy of a data directory takes nothing from the original beside it."""
+    agent = tmp_path / "agent"
+    it = Linking(tmp_path, links=[{"path": agent}])
+    it.add("a")
+    it.scan()
+    before = links_in(it.skills)
+    shutil.copytree(tmp_path / "data", tmp_path / "copy", symlinks=True)
+    it.settings = it.settings.model_copy(update={"data": tmp_path / "copy"})
+    it.scan()
+    assert links_in(it.skills) == before
+    assert links_in(it.settings.skills_folder) == before
+    assert links_in(agent) == {"a": str(tmp_path / "copy" / "packages" / "a" / "current")}
+
+
+def test_a_command_keeps_a_directory_until_another_ends_it(tmp_path: Path) -> None:
+    """It is stored in the catalog, and survives settings without it, and damage to the catalog."""
+    agent = tmp_path / "agent"
+    it = Linking(tmp_path)
+    it.add("a", "b")
+    it.scan()
+    store = it.open()
+    assert store.packages
+    kept = store.links.link(LinkedDirectory(str(agent), Selection(names=("a",))), store.packages)
+    assert (kept.linked, kept.made, kept.taken) == (1, ("a",), ())
+    store.close()
+    it.scan()
+    assert list(links_in(agent)) == ["a"]
+    with open(it.settings.catalog_path, "r+b") as file:
+        file.write(bytes(16))
+    it.scan()
+    shutil.rmtree(it.root / "a")
+    it.scan()
+    assert names_in(agent) == []
+    store = it.open()
+    row = store.links.find(str(agent))
+    assert row
+    assert store.packages
+    assert store.links.unlink(row, store.packages).trouble is None
+    assert store.links.find(str(agent)) is None
+    store.close()
+
+
+def test_a_kill_between_record_and_link_leaves_nothing_unknown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every link on the disk is recorded, so it goes with its skill."""
+    agent = tmp_path / "agent"
+    it = Linking(tmp_path, links=[{"path": agent}])
+    it.add("a", "b")
+    store = it.open()
+    finish = type(store.links._rows).finish
+    with monkeypatch.context() as patch:
+        patch.setattr(type(store.links._rows), "finish", killed)
+        store.close()
+        with pytest.raises(Killed):
+            it.scan()
+    assert finish is type(store.links._rows).finish
+    shutil.rmtree(it.root / "a")
+    it.scan()
+    assert list(links_in(it.skills)) == ["b"]
+    assert list(links_in(agent)) == ["b"]
+
+
+def test_publishing_without_a_change_writes_nothing(tmp_path: Path) -> None:
+    """Neither to the directories nor to the catalog."""
+    it = Linking(tmp_path, links=[{"path": tmp_path / "agent"}])
+    it.add("a")
+    it.scan()
+    store = it.open()
+    store.update_links()
+    before = os.stat(it.skills).st_mtime_ns, store.db.conn.total_changes
+    store.links.check_all()
+    publish(it.settings, store, NOON)
+    assert (os.stat(it.skills).st_mtime_ns, store.db.conn.total_changes) == before
+    store.close()
+
+
+def test_the_status_is_json(tmp_path: Path) -> None:
+    """Each directory with its origin, links and trouble."""
+    it = Linking(tmp_path)
+    it.add("a")
+    it.scan()
+    store = it.open()
+    (row,) = json.loads(json.dumps(status.load(store.db)["links"]))
+    assert row == {
+        "path": str(it.skills),
+        "origin": "data",
+        "trouble": None,
+        "linked": 1,
+        "taken": [],
+    }
+    assert store.packages
+    assert list(audit_links.of_links(store.db, store.packages)) == []
+    store.close()

@@ -1,0 +1,85 @@
+"""Command that copies skills, as called by people and programs."""
+
+import json
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from tests.support.linking import names_in
+from tests.support.skills import write_skill
+
+PROGRAM = Path(sys.executable).with_name("skilldrop")
+
+
+def run(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run the program in the working directory, with its default root and data."""
+    return subprocess.run([PROGRAM, *words], capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(autouse=True)
+def scanned() -> None:
+    """Scan two skills."""
+    write_skill(Path("watched/pdf"))
+    write_skill(Path("watched/xlsx"))
+    assert run("scan").returncode == 0
+
+
+def test_skills_are_copied() -> None:
+    """The counts say what changed; --json names the folders."""
+    done = run("export", "out/skills")
+    assert (done.returncode, done.stdout) == (0, "out/skills: 2 added\n")
+    assert names_in(Path("out/skills")) == ["pdf", "skilldrop.lock", "xlsx"]
+    done = run("export", "out/skills", "--only", "pdf", "--json")
+    assert json.loads(done.stdout) == {
+        "added": [],
+        "updated": [],
+        "unchanged": ["pdf"],
+        "removed": ["xlsx"],
+        "taken": [],
+        "left": [],
+        "failed": [],
+        "directory": "out/skills",
+        "archive": None,
+    }
+
+
+def test_an_archive_is_written() -> None:
+    """With the same filters, and without a directory."""
+    done = run("export", "--archive", "skills.tar.gz", "--index", "default")
+    assert (done.returncode, done.stdout) == (0, "skills.tar.gz: 2 skills\n")
+    with tarfile.open("skills.tar.gz") as tar:
+        assert tar.getnames() == ["skilldrop.lock", "pdf/SKILL.md", "xlsx/SKILL.md"]
+
+
+def test_a_taken_name_is_told() -> None:
+    """By exit code and in a line of its own."""
+    write_skill(Path("out/pdf"), description="Is mine.")
+    done = run("export", "out")
+    assert (done.returncode, done.stdout) == (
+        1,
+        "out: 1 added\nnot copied, because the name is taken there: pdf\n",
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "Give a DIRECTORY, or --archive FILE."),
+        (["watched/out"], "export to a place outside of it."),
+        (["--archive", "watched/skills.zip"], "export to a place outside of it."),
+        (["var"], "export to a place outside of it."),
+        (["--archive", "skills.rar"], "must end with .zip, .tar.gz, .tgz."),
+        (["--archive", "missing/skills.zip"], "No such file or directory"),
+        (["watched.toml/out"], "Not a directory"),
+        (["out", "--index", "none"], "There is no index 'none'."),
+    ],
+)
+def test_a_wrong_destination_is_a_usage_error(words: list[str], message: str) -> None:
+    """In one sentence."""
+    Path("watched.toml").write_text("")
+    done = run("export", *words)
+    assert done.returncode == 2
+    assert message in done.stderr

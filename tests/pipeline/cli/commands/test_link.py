@@ -1,0 +1,141 @@
+"""Commands that keep links to skills, alone and beside a running service."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pipeline.cli.entry import main
+from tests.support.linking import links_in, names_in
+from tests.support.serving import Serving
+from tests.support.skills import write_skill
+
+PROGRAM = Path(sys.executable).with_name("skilldrop")
+
+
+def run(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run the program in the working directory, with its default root and data."""
+    return subprocess.run([PROGRAM, *words], capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the directory of an agent beside a scanned catalog, in a home of the test."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    write_skill(Path("watched/pdf"))
+    write_skill(Path("watched/xlsx"))
+    assert run("scan").returncode == 0
+    (tmp_path / "home" / ".claude").mkdir(parents=True)
+    return tmp_path / "home" / ".claude" / "skills"
+
+
+def test_links_are_made_and_removed(agent: Path) -> None:
+    """The directory is remembered: the next scan updates it, and the status has it."""
+    done = run("link", agent)
+    assert (done.returncode, done.stdout) == (0, f"2 skills linked in {agent}\n")
+    shutil.rmtree("watched/pdf")
+    run("scan")
+    assert list(links_in(agent)) == ["xlsx"]
+    assert f"links {agent}: 1 skill\n" in run("status").stdout
+    done = run("unlink", agent, "--json")
+    assert json.loads(done.stdout)["removed"] == ["xlsx"]
+    assert names_in(agent) == []
+    assert str(agent) not in run("status").stdout
+
+
+def test_a_filter_can_be_changed(agent: Path) -> None:
+    """A second `link` takes the place of the first."""
+    run("link", agent)
+    done = run("link", agent, "--only", "pdf", "--json")
+    assert json.loads(done.stdout) == {
+        "directory": str(agent),
+        "linked": 1,
+        "taken": [],
+        "made": [],
+        "removed": ["xlsx"],
+    }
+    assert list(links_in(agent)) == ["pdf"]
+    run("link", agent, "--index", "default")
+    assert list(links_in(agent)) == ["pdf", "xlsx"]
+
+
+def test_a_taken_name_is_told(agent: Path) -> None:
+    """By exit code, in the answer, and in the status."""
+    write_skill(agent / "pdf", description="Is mine.")
+    done = run("link", agent)
+    assert (done.returncode, done.stdout) == (
+        1,
+        f"1 skill linked in {agent}\nnot linked, because the name is taken there: pdf\n",
+    )
+    assert "name is taken there: pdf" in run("status").stdout
+    (directory,) = [
+        row for row in json.loads(run("status", "--json").stdout)["links"] if row["taken"]
+    ]
+    assert (directory["path"], directory["taken"]) == (str(agent), ["pdf"])
+    assert "Is mine" in (agent / "pdf" / "SKILL.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["link", "watched"], "are inside one another; a scan would find each skill twice."),
+        (["link", "watched/links"], "a scan would find each skill twice."),
+        (["link", "var/skills"], "can be pointed at"),
+        (["link", "no/parent"], "cannot be updated: "),
+        (["link", "here", "--index", "none"], "but the indexes are: default."),
+        (["unlink", "elsewhere"], "is not a directory that skilldrop keeps links in."),
+        (["unlink", "var/skills"], "its links are always kept."),
+        (["link", "here", "--index", "default", "--tag", "a"], "--index has a filter"),
+    ],
+)
+@pytest.mark.usefixtures("agent")
+def test_a_wrong_directory_is_a_usage_error(words: list[str], message: str) -> None:
+    """In one sentence, and nothing is remembered."""
+    done = run(*words)
+    assert done.returncode == 2
+    assert message in done.stderr.splitlines()[-1]
+    assert len(json.loads(run("status", "--json").stdout)["links"]) == 1
+
+
+def test_configured_directories_are_changed_in_the_settings(agent: Path) -> None:
+    """`~` is the home, and other paths start from the file."""
+    Path("skilldrop.toml").write_text(
+        '[[links]]\npath = "~/.claude/skills"\nnames = ["pdf"]\n[[links]]\npath = "beside"\n'
+    )
+    assert run("scan").returncode == 0
+    assert list(links_in(agent)) == ["pdf"]
+    assert list(links_in(Path("beside"))) == ["pdf", "xlsx"]
+    for word in ("link", "unlink"):
+        assert "is in the settings" in run(word, agent).stderr
+
+
+def test_a_running_service_carries_it_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And follows the skills from then on, within a moment."""
+    up, agent = Serving(tmp_path), tmp_path / "agent"
+    write_skill(up.root / "pdf")
+    up.start()
+    try:
+        up.settle()
+        options = ["--watched", str(up.root), "--data", str(up.settings.data)]
+        monkeypatch.setattr(sys, "argv", ["skilldrop", *options, "link", str(agent)])
+        with pytest.raises(SystemExit, match="0"):
+            main()
+        assert f"linked in {agent}" in capsys.readouterr().out
+        assert "pdf" in links_in(agent)
+        write_skill(up.root / "docx")
+        shutil.rmtree(up.root / "pdf")
+        up.wait_for(lambda: "docx" in links_in(agent) and "pdf" not in links_in(agent))
+        (agent / "docx").unlink()
+        up.rescan()
+        up.wait_for(lambda: "docx" in links_in(agent))
+        monkeypatch.setattr(sys, "argv", ["skilldrop", *options, "unlink", str(agent)])
+        with pytest.raises(SystemExit, match="0"):
+            main()
+        assert names_in(agent) == []
+    finally:
+        up.stop()
