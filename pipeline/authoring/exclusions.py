@@ -6,11 +6,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-
-from pathspec import GitIgnoreSpec
+from typing import TYPE_CHECKING
 
 from catalog.filesystem.ownership import MARKER
-from pipeline.authoring.selection import matches
+from pipeline.authoring.selection import matches, spec_of
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
 
 _GIT_FILES = (".gitignore", ".git/info/exclude")
 
@@ -36,7 +38,9 @@ class Exclusions:
         return self._matches(f"{path}/SKILL.md") and (self.force or path != named)
 
     def _is_excluded_folder(self, path: str) -> bool:
-        return _is_ours(path) or self._matches(f"{path.removesuffix('!')}{'/' * (path[-1] != '!')}")
+        if _is_ours(os.path.dirname(path)):
+            return True
+        return self._matches(path.removesuffix("!") if path.endswith("!") else f"{path}/")
 
     def _matches(self, path: str) -> bool:
         if any(matches(patterns, folder, path) for folder, patterns in self.patterns):
@@ -53,12 +57,10 @@ def _below(path: str, named: str) -> Iterator[str]:
         yield path[:position]
 
 
+@lru_cache(4096)
 def _is_ours(folder: str) -> bool:
-    """Return whether skilldrop writes to a folder, or keeps its catalog and packages there."""
-    marker = Path(folder, MARKER)
-    return marker.is_file() or (
-        Path(folder, "catalog.db").is_file() and Path(folder, "packages", MARKER).is_file()
-    )
+    """Return whether skilldrop writes to a folder: its packages and indexes."""
+    return os.path.isfile(f"{folder}/{MARKER}")
 
 
 def _is_ignored_by_git(path: str) -> bool:
@@ -80,7 +82,7 @@ def _git_folders(folder: str) -> tuple[str, ...]:
     return (folder, *folders) if folders else ()
 
 
-def _git_specs(folder: str) -> Iterator[GitIgnoreSpec]:
+def _git_specs(folder: str) -> Iterator["GitIgnoreSpec"]:
     for name in _GIT_FILES:
         path = f"{folder}/{name}"
         with suppress(OSError):
@@ -89,5 +91,5 @@ def _git_specs(folder: str) -> Iterator[GitIgnoreSpec]:
 
 
 @lru_cache(4096)
-def _git_spec(path: str, _time: int, _size: int) -> GitIgnoreSpec:
-    return GitIgnoreSpec.from_lines(Path(path).read_text("utf-8", "replace").splitlines())
+def _git_spec(path: str, _time: int, _size: int) -> "GitIgnoreSpec":
+    return spec_of(tuple(Path(path).read_text("utf-8", "replace").splitlines()))

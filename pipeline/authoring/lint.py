@@ -12,7 +12,7 @@ from catalog.model import paths as model_paths
 from catalog.model.finding import Finding
 from catalog.model.skill import Place
 from catalog.model.values import Acceptance, Json
-from pipeline.authoring import comments, selection
+from pipeline.authoring import columns, comments, selection
 from pipeline.authoring.exclusions import Exclusions
 from pipeline.authoring.selection import Selection
 from pipeline.authoring.targets import Target, target_of
@@ -206,7 +206,7 @@ class _Judge:
             examined.name,
             examined.spec_valid,
             examined.description is not None,
-            tuple(sorted(reported, key=_place)),
+            columns.at_values(sorted(reported, key=_place), parsed, document),
             document,
             parsed.text if parsed and any(finding.line for finding in reported) else "",
             len(selected) - len(reported),

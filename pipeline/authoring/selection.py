@@ -5,8 +5,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-
-from pathspec import GitIgnoreSpec
+from typing import TYPE_CHECKING
 
 from catalog.model.errors import SettingsInvalid
 from catalog.model.finding import ALWAYS, Finding
@@ -15,6 +14,9 @@ from pipeline.config.validate_loader import ValidateConfig
 from pipeline.config.validate_settings import ValidateSettings
 from pipeline.dialects.registry import FINDING_TYPES, PROFILES
 from pipeline.validation.registry import FOR_ALL
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
 
 ALL = "all"
 READING = "reading"
@@ -135,14 +137,17 @@ def codes_of(selectors: Iterable[str]) -> frozenset[str]:
 
 
 @lru_cache
-def _spec(patterns: tuple[str, ...]) -> GitIgnoreSpec:
+def spec_of(patterns: tuple[str, ...]) -> "GitIgnoreSpec":
+    """Return compiled patterns."""
+    from pathspec import GitIgnoreSpec  # slow to import and often not needed
+
     return GitIgnoreSpec.from_lines(patterns)
 
 
 def matches(patterns: tuple[str, ...], folder: str, path: str) -> bool:
     """Return whether patterns of a folder match an absolute path; that of a folder ends in /."""
     above = folder.rstrip("/") + "/"
-    return path.startswith(above) and _spec(patterns).match_file(
+    return path.startswith(above) and spec_of(patterns).match_file(
         path.removeprefix(above).replace("!/", "/")  # a skill in an archive
     )
 

@@ -18,6 +18,7 @@ from pipeline.authoring.selection import Selection
 from pipeline.cli.options import DONE, FINDINGS, GlobalOptions, as_json_option
 from pipeline.cli.output import lint, terminal
 from pipeline.config import validate_loader
+from pipeline.config.validate_loader import ValidateConfig
 from pipeline.dialects.registry import PROFILES
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -152,14 +153,18 @@ def validate(
     if write_baseline and not baseline:
         raise click.UsageError("--write-baseline needs the file: add --baseline FILE.")
     options = _Options(**chosen, gitignore=not no_gitignore, comments=not no_comments)
-    select, exclusions = _choices(context, options)
+    given: GlobalOptions = context.obj or GlobalOptions(None, None, None)
+    config = validate_loader.load(given.config)
+    select, exclusions = _choices(config, options)
     judged = judge_paths(paths, acceptance=acceptance, select=select, exclusions=exclusions)
     if write_baseline and baseline:
         return _write_baseline(baseline, judged)
     known = Baseline.read(baseline) if baseline else None
     reported = map(known.new_only, judged) if known else judged
     fixer = Fixer(acceptance, select, unsafe_fixes)
-    view = _View("json" if as_json else form, quiet, statistics, output_file)
+    view = _View(
+        "json" if as_json else form, quiet, statistics, output_file, config.settings.docs_url
+    )
     if diff:
         return view.show_diff(reported, fixer)
     if fix:
@@ -177,6 +182,7 @@ class _View(NamedTuple):
     quiet: bool
     statistics: bool
     file: TextIO | None
+    docs_url: str | None
 
     def show(self, judged: Iterable[Judgement], fixer: Fixer) -> lint.Tally:
         """Print judgements as they come, and return their counts."""
@@ -208,7 +214,9 @@ class _View(NamedTuple):
 
     def _lines(self, shown: Iterable[Judgement]) -> Iterator[str]:
         return (
-            lint.statistics(shown, self.form) if self.statistics else lint.FORMATS[self.form](shown)
+            lint.statistics(shown, self.form)
+            if self.statistics
+            else lint.FORMATS[self.form](shown, self.docs_url)
         )
 
     def _echo(self, lines: str) -> None:
@@ -241,10 +249,8 @@ def _tell_gone(baseline: Baseline) -> None:
     )
 
 
-def _choices(context: click.Context, options: _Options) -> tuple[Selection, Exclusions]:
+def _choices(config: ValidateConfig, options: _Options) -> tuple[Selection, Exclusions]:
     """Return the selected findings and the excluded paths of settings and options."""
-    given: GlobalOptions = context.obj or GlobalOptions(None, None, None)
-    config = validate_loader.load(given.config)
     by_profile = ("reading", "spec", *options.profiles) if options.profiles else ()
     select = selection.of_settings(
         config,

@@ -4,7 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import Protocol
 
 import click
 
@@ -18,8 +18,13 @@ from pipeline.cli.output.sarif import sarif
 from pipeline.cli.output.source_excerpt import excerpt
 from pipeline.cli.output.terminal import counted
 
-Format: TypeAlias = Callable[[Iterable[Judgement]], Iterator[str]]
-"""Yields each line to print as soon as its judgements are available."""
+
+class Format(Protocol):
+    """Format of an output; `docs_url` is the page with a section for each code, if it is known."""
+
+    def __call__(self, judged: Iterable[Judgement], docs_url: str | None = ...) -> Iterator[str]:
+        """Yield each line to print as soon as its judgements are available."""
+
 
 _COLOURS: Mapping[Severity, str] = {"error": "red", "warning": "yellow", "info": "blue"}
 _GITHUB: Mapping[Severity, str] = {"error": "error", "warning": "warning", "info": "notice"}
@@ -60,11 +65,12 @@ class Tally:
         counts = ", ".join(counted(self.severities[word], word) for word in _COLOURS)
         left_out = f"; {self.ignored} ignored by comments" if self.ignored else ""
         mended = f"; {fixed} fixed" if fixed else ""
-        found = f"{counted(self.skills, 'skill')}, {self.loadable} loadable; {counts}"
+        rejected = self.skills - self.loadable
+        found = f"{counted(self.skills, 'skill')}, {rejected or 'none'} rejected; {counts}"
         return f"{found}{mended}{left_out}."
 
 
-def text(judged: Iterable[Judgement]) -> Iterator[str]:
+def text(judged: Iterable[Judgement], docs_url: str | None = None) -> Iterator[str]:
     """Yield `path:line: severity code message`, the source line and the fix.
 
     Control and invisible characters of untrusted text are made visible.
@@ -73,18 +79,26 @@ def text(judged: Iterable[Judgement]) -> Iterator[str]:
         lines = with_plain_line_ends(judgement.text).split("\n")
         for finding in judgement.findings:
             yield "\n".join(_text(judgement, finding, lines))
+        if any(finding.severity == "error" for finding in judgement.findings):
+            yield _consequence(judgement)
 
 
-def as_json(judged: Iterable[Judgement]) -> Iterator[str]:
+def as_json(judged: Iterable[Judgement], docs_url: str | None = None) -> Iterator[str]:
     """Yield a JSON list with one object per skill."""
     before = "["
     for judgement in judged:
-        yield before + json.dumps(judgement.as_json(), indent=2)
+        skill = judgement.as_json()
+        if docs_url:
+            skill["findings"] = [
+                {**finding.as_json(), "url": f"{docs_url}#{finding.code}"}
+                for finding in judgement.findings
+            ]
+        yield before + json.dumps(skill, indent=2)
         before = ","
     yield "]" if before == "," else "[]"
 
 
-def github(judged: Iterable[Judgement]) -> Iterator[str]:
+def github(judged: Iterable[Judgement], docs_url: str | None = None) -> Iterator[str]:
     """Yield workflow commands of GitHub Actions, which annotate a pull request.
 
     Source: GitHub Actions documentation, Workflow commands; escapes as in the toolkit's
@@ -142,6 +156,14 @@ def _text(judgement: Judgement, finding: Finding, lines: list[str]) -> Iterator[
     if finding.line and finding.path == judgement.document and finding.line <= len(lines):
         yield from _source(finding, lines[finding.line - 1])
     yield click.style(f"    {visible(finding.fix)}", dim=True)
+
+
+def _consequence(judgement: Judgement) -> str:
+    """Return the sentence about what follows from the errors of a skill."""
+    if not judgement.loadable:
+        return click.style(f"{visible(judgement.path)}: rejected.", bold=True)
+    broken = "" if judgement.spec_valid else ", although it breaks the specification"
+    return f"{visible(judgement.path)}: published all the same{broken}."
 
 
 def _source(finding: Finding, line: str) -> Iterator[str]:

@@ -264,7 +264,7 @@ def test_a_path_without_skills_is_reported(call: Any, tmp_path: Path) -> None:
     code, out, err = call(tmp_path)
     assert (code, err) == (1, "")
     assert "error skill-md-missing" in out
-    assert out.endswith("0 skills, 0 loadable; 1 error, 0 warnings, 0 info.\n")
+    assert out.endswith("0 skills, none rejected; 1 error, 0 warnings, 0 info.\n")
 
 
 @pytest.mark.parametrize("form", ["text", "json", "sarif", "github"])
@@ -349,7 +349,7 @@ def test_the_hook_runs_on_names_as_pre_commit_passes_them(
     good = hooked(tmp_path, "skills/a/SKILL.md", "skills/b/SKILL.md", "skills/a/SKILL.md")
     assert (good.returncode, good.stdout.splitlines()[-1].partition(";")[0]) == (
         0,
-        "2 skills, 2 loadable",
+        "2 skills, none rejected",
     )
     skill(tmp_path / "skills/b", name="other")
     bad = hooked(tmp_path, "skills/a/SKILL.md", "skills/b/SKILL.md")

@@ -29,7 +29,7 @@ def run(*words: str, text: str | None = None) -> Result:
 def places(result: Result) -> list[str]:
     """Return the path and the code of each finding in a text output."""
     heads = [line.split() for line in result.stdout.splitlines() if line[:1] not in (" ", "")]
-    return [f"{head[0]} {head[2]}" for head in heads if head[0].endswith(":")]
+    return [f"{head[0]} {head[2]}" for head in heads if head[1] in ("error", "warning", "info")]
 
 
 def test_options_and_settings_select_the_findings(project: Path) -> None:
@@ -121,3 +121,27 @@ def test_a_fix_leaves_the_findings_of_the_baseline(project: Path, skill: SkillWr
     assert result.return_value == 0
     assert "name: One" in (project / "skills/one/SKILL.md").read_text()
     assert "name: two" in (project / "skills/two/SKILL.md").read_text()
+
+
+def test_errors_are_followed_by_their_consequence(project: Path, skill: SkillWriter) -> None:
+    """A skill is rejected, or published all the same; the summary counts the rejected ones."""
+    skill(project / "skills/one", files={"SKILL.md": "---\nname: one\n---\n"})
+    lines = run("skills", "--select", "spec").stdout.splitlines()
+    assert "skills/one: rejected." in lines
+    assert "skills/two: published all the same, although it breaks the specification." in lines
+    assert lines[-1] == "2 skills, 1 rejected; 2 errors, 0 warnings, 0 info."
+
+
+def test_the_caret_is_under_the_value_that_is_wrong(project: Path, skill: SkillWriter) -> None:
+    """A field that is wrong itself has it under its name."""
+    skill(project / "three", name="Three", more="colour: red")
+    lines = run("three", "--select", "spec").stdout.splitlines()
+    assert lines[1:3] == ["    2 | name: Three", "      |       ^"]
+    assert [*lines[lines.index("    4 | colour: red") :]][1] == "      | ^"
+
+
+def test_json_links_each_finding_to_its_page(project: Path) -> None:
+    """The settings give the address."""
+    (project / "skilldrop.toml").write_text('[validate]\ndocs-url = "https://example.org/f.html"\n')
+    (one, _) = json.loads(run("skills", "--json").stdout)
+    assert one["findings"][0]["url"] == "https://example.org/f.html#name-not-folder"
