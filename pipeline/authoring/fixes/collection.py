@@ -1,5 +1,6 @@
 """Fixes of many skills as they are judged."""
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -7,7 +8,7 @@ from pathlib import Path
 
 from catalog.model.errors import NotFixed
 from catalog.model.values import Acceptance
-from pipeline.authoring.fixes.skill import FixedSkill, fixed
+from pipeline.authoring.fixes.skill import FixedSkill, fixed, mended
 from pipeline.authoring.lint import Judgement, judge_paths, judge_text
 from pipeline.authoring.selection import Selection
 from pipeline.roots.names import SKILL_MD
@@ -46,6 +47,15 @@ class Fixer:
                 reported,
                 judge_paths([file], acceptance=self.acceptance, select=self.select, cores=1),
             )
+
+    def mend(self, data: bytes, file: Path) -> tuple[bytes, Judgement]:
+        """Return the bytes of a SKILL.md after all fixes, and their judgement; write nothing."""
+        judge = partial(judge_text, file=file, acceptance=self.acceptance, select=self.select)
+        folder = Path(os.path.realpath(file.parent)).name
+        codes = {finding.code for finding in judge(data).findings}
+        after, fixed_here = mended(data, folder, codes, judge, unsafe=self.unsafe)
+        self.fixed += fixed_here
+        return after, judge(after)
 
     def draft(self, judgement: Judgement) -> FixedSkill | None:
         """Return a fixed skill that is not written yet; None if nothing can be fixed.

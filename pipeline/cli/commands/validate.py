@@ -1,6 +1,7 @@
 """Command for authors that validates skills without a catalog."""
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO, TypeVar, get_args
@@ -13,14 +14,19 @@ from pipeline.authoring import selection
 from pipeline.authoring.baseline import Baseline
 from pipeline.authoring.exclusions import Exclusions
 from pipeline.authoring.fixes.collection import Fixer
-from pipeline.authoring.lint import Judgement, judge_paths
+from pipeline.authoring.lint import Judgement, judge_paths, judge_text
 from pipeline.authoring.selection import Selection
 from pipeline.cli.options import DONE, FINDINGS, GlobalOptions, as_json_option
 from pipeline.cli.output import lint, terminal
 from pipeline.config import validate_loader
 from pipeline.config.validate_loader import ValidateConfig
 from pipeline.dialects.registry import PROFILES
+from pipeline.roots.names import is_skill_md
 
+_ONLY_STDIN = (
+    "- stands for one SKILL.md, named by --stdin-filename; it goes with neither other paths, "
+    "--diff nor --write-baseline."
+)
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -47,7 +53,12 @@ def _selectors(*names: str, text: str) -> Callable[[Command], Command]:
 
 
 @click.command()
-@click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@click.argument(
+    "paths",
+    nargs=-1,
+    required=True,
+    type=click.Path(exists=True, allow_dash=True, path_type=Path),
+)
 @click.option(
     "--acceptance",
     type=click.Choice(get_args(Acceptance)),
@@ -112,6 +123,13 @@ def _selectors(*names: str, text: str) -> Callable[[Command], Command]:
 @click.option(
     "--unsafe-fixes", is_flag=True, help="Also mend what may change the meaning or lose text."
 )
+@click.option(
+    "--stdin-filename",
+    type=click.Path(path_type=Path),
+    default="SKILL.md",
+    show_default=True,
+    help="The file that standard input (-) stands for; other files of its folder count.",
+)
 @click.option("--quiet", "-q", is_flag=True, help="Print only errors.")
 @click.option(
     "--fail-on",
@@ -132,6 +150,7 @@ def validate(
     fix: bool,
     diff: bool,
     unsafe_fixes: bool,
+    stdin_filename: Path,
     output_file: TextIO | None,
     fail_on: str,
     no_gitignore: bool,
@@ -144,9 +163,12 @@ def validate(
 ) -> int:
     """Validate skill folders, trees, archives or a SKILL.md; exit 1 on errors.
 
+    `-` reads a SKILL.md from standard input; with --fix, the mended text is printed.
+
     \b
     Examples:
       skilldrop validate my-skill other-skill.zip
+      skilldrop validate my-skill --fix
       skilldrop validate skills --select safety,name-not-folder --quiet
       skilldrop validate skills --format sarif --output-file skills.sarif
     """
@@ -156,12 +178,20 @@ def validate(
     given: GlobalOptions = context.obj or GlobalOptions(None, None, None)
     config = validate_loader.load(given.config)
     select, exclusions = _choices(config, options)
-    judged = judge_paths(paths, acceptance=acceptance, select=select, exclusions=exclusions)
+    fixer = Fixer(acceptance, select, unsafe_fixes)
+    if "-" in map(str, paths):
+        if len(paths) > 1 or diff or write_baseline or not is_skill_md(stdin_filename.name):
+            raise click.UsageError(_ONLY_STDIN)
+        data = sys.stdin.buffer.read()
+        if fix:
+            return _print_mended(data, stdin_filename, fixer)
+        judged = iter([judge_text(data, stdin_filename, acceptance=acceptance, select=select)])
+    else:
+        judged = judge_paths(paths, acceptance=acceptance, select=select, exclusions=exclusions)
     if write_baseline and baseline:
         return _write_baseline(baseline, judged)
     known = Baseline.read(baseline) if baseline else None
     reported = map(known.new_only, judged) if known else judged
-    fixer = Fixer(acceptance, select, unsafe_fixes)
     view = _View(
         "json" if as_json else form, quiet, statistics, output_file, config.settings.docs_url
     )
@@ -224,6 +254,13 @@ class _View(NamedTuple):
             terminal.echo(lines)
         else:
             self.file.write(f"{click.unstyle(lines)}\n")
+
+
+def _print_mended(data: bytes, file: Path, fixer: Fixer) -> int:
+    """Print the mended text of standard input; exit 1 if errors remain."""
+    after, judgement = fixer.mend(data, file)
+    sys.stdout.buffer.write(after)
+    return FINDINGS if any(f.severity == "error" for f in judgement.findings) else DONE
 
 
 def _write_baseline(file: Path, judged: Iterable[Judgement]) -> int:
