@@ -9,7 +9,7 @@ PROGRAM := .venv/ready
 DEVELOPING := .venv/developing
 
 .DEFAULT_GOAL := help
-.PHONY: help up test check lint docs bench bench-large bench-parts bench-search bench-site sizing soak crashes clean
+.PHONY: help up test test-clients check lint docs bench bench-large bench-parts bench-search bench-site sizing soak crashes clean
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST)
@@ -19,6 +19,9 @@ up: $(PROGRAM) ## watch the folder and serve the catalog until Ctrl-C
 
 test: $(DEVELOPING) ## run the tests on up to four cores
 	@$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
+
+test-clients: $(DEVELOPING) ## try real agents and installers, and write docs/reference/clients.md; needs npm
+	@$(BIN)/python -m pytest tests/clients
 
 check: lint test ## lint, then test
 

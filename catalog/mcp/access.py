@@ -16,6 +16,7 @@ from catalog.model.errors import NotInCatalog, PathRefused, SkilldropError
 from catalog.reading import offered, skill_files
 from catalog.reading.published import SKILL_MD, Package, package_of
 from catalog.reading.skill_files import SkillFile
+from catalog.usage.counter import ReadCounter
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,7 @@ class CatalogAccess:
 
     catalog: Path
     packages: Path
+    counter: ReadCounter | None = None
 
     @contextmanager
     def open(self) -> Iterator[Database]:
@@ -64,9 +66,12 @@ class CatalogAccess:
     ) -> SkillFile:
         """Return a file, or a page of it, for an agent: all files that agents get pass here.
 
-        Raises as `skill_files.read` does.
+        The first page counts as a read. Raises as `skill_files.read` does.
         """
-        return skill_files.read(package, file_path, offset=offset, limit=limit)
+        file = skill_files.read(package, file_path, offset=offset, limit=limit)
+        if self.counter and not offset:
+            self.counter.count_skill(file.skill_id, file.version, "mcp")
+        return file
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from catalog.mcp.prompts import SkillPrompts
 from catalog.mcp.resources import SkillResources
 from catalog.mcp.skills_extension import SkillsExtension
 from catalog.mcp.tools import SkillTools
+from catalog.usage.counter import ReadCounter
 
 _INSTRUCTIONS = """\
 A catalog of Agent Skills: folders of instructions, scripts and references for special tasks.
@@ -26,18 +27,25 @@ class SkillServer(Server[None]):
     """MCP server whose tools, resources and prompts open the catalog for each request.
 
     has_one_client tells whether it serves one client over one connection, as on stdin and stdout.
-    Only such a client is notified of changes without a stream that it opened for them.
+    Only such a client is notified of changes without a stream that it opened for them. Reads are
+    counted if there is a counter, which the caller closes.
     """
 
     def __init__(
-        self, catalog: Path, packages: Path, version: str, *, has_one_client: bool
+        self,
+        catalog: Path,
+        packages: Path,
+        version: str,
+        *,
+        has_one_client: bool,
+        counter: ReadCounter | None = None,
     ) -> None:
         # Without this, messages of the library could reach stdout, which belongs to the client.
         logging.basicConfig(level=logging.WARNING, format="%(message)s")
-        access = CatalogAccess(catalog, packages)
+        access = CatalogAccess(catalog, packages, counter)
         tools, resources = SkillTools(access), SkillResources(access)
         prompts, self.changes = SkillPrompts(access), ChangeNotifier(catalog)
-        self._has_one_client = has_one_client
+        self._has_one_client, self.counter = has_one_client, counter
         super().__init__(
             "skilldrop",
             title="Agent Skills",

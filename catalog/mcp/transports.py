@@ -10,6 +10,7 @@ from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 
 from catalog.mcp.server import SkillServer
+from catalog.usage import lifespan
 
 PATH = "/mcp"
 """Path of the server below its address, over HTTP."""
@@ -41,7 +42,7 @@ def serve_http(server: SkillServer, host: str, port: int, names: Sequence[str]) 
         transport_security=_security(host, names),
     )
     config = uvicorn.Config(
-        app,
+        lifespan.closing(app, server.counter),
         host=host,
         port=port,
         log_level="warning",

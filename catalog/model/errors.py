@@ -41,6 +41,10 @@ class NotFixed(SkilldropError):
     """A SKILL.md could not be read or written by a fix."""
 
 
+class TokensInvalid(SkilldropError):
+    """The file of readers' tokens cannot be used, or not changed like that."""
+
+
 class SettingsInvalid(SkilldropError):
     """The configuration cannot be used as it is written."""
 

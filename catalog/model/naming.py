@@ -8,9 +8,13 @@ from datetime import UTC, datetime, timedelta
 SKILL_ID_BYTES = 120
 """Bytes of a skill_id, which names a directory; longer ones end in a hash of 8 hex digits."""
 
+INSTALL_NAME_LENGTH = 64
+"""Characters of an install name: Agent Skills discovery 0.2.0."""
+
 _MOMENT, _SECOND = "%Y%m%d-%H%M%S", len("20261122-081500")
 _NOT_LETTER_OR_DIGIT = re.compile(r"[\W_]+")
 _SKILL_ID = re.compile(r"[^\W_]+(?:--?[^\W_]+)*")
+_INSTALL_NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _VERSION = re.compile(r"[0-9]{8}-[0-9]{6}(?:-[0-9]+)?")
 
 
@@ -34,6 +38,20 @@ def skill_id(name: str | None, plugin: str | None, path: str) -> str:
 def qualified_name(name: str, plugin: str | None) -> str:
     """Return `plugin:name` for a plugin's skill, else the bare name."""
     return f"{plugin}:{name}" if plugin else name
+
+
+def install_name(skill_id: str) -> str:
+    """Return the name under which installers get a skill, of a-z, 0-9 and single hyphens.
+
+    It is the skill_id where this has only those and is short enough. Otherwise it has the same
+    letters as far as possible, and a hash, so that it never changes and no other skill has it.
+    """
+    if _INSTALL_NAME.fullmatch(skill_id) and len(skill_id) <= INSTALL_NAME_LENGTH:
+        return skill_id
+    letters = unicodedata.normalize("NFKD", skill_id).encode("ascii", "ignore").decode()
+    end = f"-{_hash8(skill_id)}"
+    kept = re.sub(r"[^a-z0-9]+", "-", letters.lower()).strip("-") or "skill"
+    return kept[: INSTALL_NAME_LENGTH - len(end)].rstrip("-") + end
 
 
 def version_name(at: datetime, after: str = "") -> str:

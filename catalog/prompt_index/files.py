@@ -11,15 +11,18 @@ from catalog.model.values import Json
 from catalog.prompt_index.builder import IndexSpec, PromptIndex
 from catalog.prompt_index.formats.registry import FORMATS
 
-_REPORT = ".meta.json"
+REPORT = ".meta.json"
+"""Ending of the report of an index."""
 
 
 def files_of(spec: IndexSpec, index: PromptIndex, report: Mapping[str, Json]) -> dict[str, bytes]:
     """Return the bytes of an index and of its report `<name>.meta.json`, by file name."""
-    return {
-        spec.file_name: index.text.encode(),
-        f"{spec.name}{_REPORT}": json.dumps(report, ensure_ascii=False, indent=1).encode() + b"\n",
-    }
+    return {spec.file_name: index.text.encode(), f"{spec.name}{REPORT}": report_bytes(report)}
+
+
+def report_bytes(report: Mapping[str, Json]) -> bytes:
+    """Return a report as the bytes of its file."""
+    return json.dumps(report, ensure_ascii=False, indent=1).encode() + b"\n"
 
 
 def remove_index_files(folder: int, specs: Sequence[IndexSpec]) -> None:
@@ -27,9 +30,9 @@ def remove_index_files(folder: int, specs: Sequence[IndexSpec]) -> None:
 
     Their reports identify them; other files are left alone. Raises OSError.
     """
-    kept = {name for spec in specs for name in (spec.file_name, f"{spec.name}{_REPORT}")}
+    kept = {name for spec in specs for name in (spec.file_name, f"{spec.name}{REPORT}")}
     for report in sorted(os.listdir(folder)):
-        name = report.removesuffix(_REPORT)
+        name = report.removesuffix(REPORT)
         if name == report or not _is_report(_read(report, folder)):
             continue
         for file in (*(f"{name}{form.ending}" for form in FORMATS.values()), report):

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from sqlite_utils import Database
 
-from catalog.database import index_order, stored_health
+from catalog.database import stored_health
 from catalog.database.sql import Row, to_json
 from catalog.model.publication_findings import NAME_CONFUSABLE
 from catalog.reading import index_views
@@ -197,18 +197,6 @@ def text(db: Catalog, version: int, path: str) -> str | None:
     """Return the text of one file of a version, if the catalog has it."""
     row = file(db, version, path)
     return row["text"] if row else None
-
-
-def startable(db: Catalog) -> list[Row]:
-    """Return all skills that agents may start, in the order of an index."""
-    return list(
-        db.query(
-            "SELECT skill_id, description, skill_md_name, skill_md_hash, digest,"
-            " json_extract(file_inventory, '$.totalFiles') AS files FROM skills AS s"
-            " WHERE status = 'active' AND model_invocable = 1"
-            f" ORDER BY {index_order.SQL}"
-        )
-    )
 
 
 # The whole catalog

@@ -25,6 +25,10 @@ def main() -> None:
         help="another host name to which the site answers; may be repeated",
     )
     parser.add_argument("--sql", action="store_true", help="let visitors run SQL queries")
+    parser.add_argument("--url", default="", help="address of the site for its readers")
+    parser.add_argument(
+        "--behind-proxy", action="store_true", help="believe the headers X-Forwarded-…"
+    )
     parser.add_argument(
         "--no-usage", dest="usage", action="store_false", help="do not count reads of skills"
     )
@@ -44,6 +48,8 @@ def main() -> None:
             arguments.names,
             sql=arguments.sql,
             usage=arguments.usage,
+            url=arguments.url,
+            behind_proxy=arguments.behind_proxy,
         )
     except SkilldropError as error:
         sys.exit(str(error))

@@ -3,12 +3,14 @@
 import sqlite3
 from typing import Any
 
+from datasette import handle_exception as handle_exception_module
 from datasette.utils.asgi import Response
 from pluggy import HookimplMarker
 
 from catalog.database import limits
 from catalog.reading import duplicates as reading_duplicates
 from catalog.site.api import discovery, endpoints, files, metrics
+from catalog.site.api import indexes as prompt_indexes
 from catalog.site.http import (
     checks,
     default_columns,
@@ -16,6 +18,7 @@ from catalog.site.http import (
     host_names,
     query_limits,
     read_only,
+    reader_tokens,
     security_headers,
     table_slots,
 )
@@ -37,6 +40,10 @@ from catalog.usage import database as usage_database
 
 hookimpl = HookimplMarker("datasette")
 
+# rich would print local variables into the log, among them the token of a reader, and it turns the
+# answer to an unknown path into an error 500.
+handle_exception_module.rich = None
+
 _ROUTES = {
     home.ROUTE: home.page,
     skills.ROUTE: skills.page,
@@ -52,12 +59,16 @@ _ROUTES = {
     duplicates.ROUTE: duplicates.page,
     endpoints.SEARCH: endpoints.hits,
     endpoints.PREVIEW: endpoints.preview,
-    endpoints.INDEX: endpoints.index,
+    prompt_indexes.ROUTE: prompt_indexes.page,
     discovery.ROUTE: discovery.page,
+    discovery.BY_FILES: discovery.by_files,
+    discovery.FILES: discovery.file,
+    files.LIST: files.listing,
     files.ROUTE: files.page,
     files.OF_VERSION: files.page,
     files.BUNDLE: files.archive,
     metrics.ROUTE: metrics.page,
+    files.BUNDLE_OF_VERSION: files.archive,
 }
 _OPEN = {assets.ROUTE: endpoints.asset, endpoints.HEALTH: endpoints.healthz}
 _INTERNAL = (
@@ -72,7 +83,9 @@ def register_routes(datasette: Any) -> list[tuple[str, Any]]:
     """Register the site's routes if one of the databases is a catalog."""
     if not http_catalog.find(datasette):
         return []
-    internal = [] if _setting(datasette, "inner_pages", False) else [(_INTERNAL, _not_public)]
+    internal = (
+        [] if http_catalog.setting(datasette, "inner_pages", False) else [(_INTERNAL, _not_public)]
+    )
     return (
         internal
         + [(route, http_request.guarded(view)) for route, view in _ROUTES.items()]
@@ -85,18 +98,16 @@ def asgi_wrapper(datasette: Any) -> Any:
     """Put checks, limits and security headers around Datasette and its responses."""
     if not http_catalog.find(datasette):
         return _unchanged
-    request_checks = [
-        host_names.check(_setting(datasette, "names", ())),
-        query_limits.check(datasette),
-        read_only.check(datasette, [*_ROUTES, *_OPEN]),
-    ]
-    return lambda app: security_headers.wrap(
-        checks.wrap(
-            table_slots.wrap(default_columns.wrap(app, datasette), datasette),
-            datasette,
-            request_checks,
-        )
-    )
+    names = host_names.check(http_catalog.setting(datasette, "names", ()))
+    request_checks = [query_limits.check(datasette), read_only.check(datasette, [*_ROUTES, *_OPEN])]
+
+    def wrapped(app: security_headers.App) -> security_headers.App:
+        app = table_slots.wrap(default_columns.wrap(app, datasette), datasette)
+        app = checks.wrap(app, datasette, request_checks)
+        app = reader_tokens.wrap(app, datasette)
+        return security_headers.wrap(checks.wrap(app, datasette, [names]))
+
+    return wrapped
 
 
 @hookimpl
@@ -112,7 +123,8 @@ def permission_allowed(datasette: Any, action: str, resource: Any) -> bool | Non
 def prepare_connection(conn: sqlite3.Connection, database: str, datasette: Any) -> None:
     """Limit the resources of each SQL statement; give it the functions and reads it may use."""
     location = http_catalog.find(datasette)
-    if location and location.database.name == database and _setting(datasette, "usage", True):
+    is_catalog = location and location.database.name == database
+    if location and is_catalog and http_catalog.setting(datasette, "usage", True):
         usage_database.attach(conn, location.catalog)
     limits.apply(conn)
     reading_duplicates.prepare(conn)
@@ -164,11 +176,6 @@ def render_cell(value: Any, column: str, table: str | None, database: str, datas
         if (location and location.database.name == database)
         else None
     )
-
-
-def _setting(datasette: Any, key: str, default: Any) -> Any:
-    """Return a setting of this plugin in Datasette's configuration."""
-    return (datasette.plugin_config(http_catalog.PLUGIN) or {}).get(key, default)
 
 
 def _is_json_route(datasette: Any, request: Any) -> bool:

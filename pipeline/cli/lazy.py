@@ -64,6 +64,14 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "versions.versions",
         "List the versions of SKILL and their changes, newest first.",
     ),
+    "show": (
+        "show.show",
+        "Show SKILL: its description, version and location, and the commands that install it.",
+    ),
+    "token": (
+        "token.token",
+        "Make, list and remove the tokens of the site's readers.",
+    ),
     "rollback": (
         "rollback.rollback",
         "Publish VERSION of SKILL and hold the skill there until `unpin`.",

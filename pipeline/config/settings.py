@@ -4,6 +4,7 @@ from collections import Counter
 from itertools import combinations
 from pathlib import Path
 from typing import Annotated, Literal, Self, TypeAlias
+from urllib.parse import urlsplit
 
 from pydantic import (
     AfterValidator,
@@ -14,6 +15,7 @@ from pydantic import (
     model_validator,
 )
 
+from catalog.filesystem import token_file
 from catalog.model.quota import Quota
 from catalog.model.selection import LinkedDirectory
 from catalog.model.skill import RootSpec
@@ -27,6 +29,7 @@ from pipeline.config.directories import Directory, Root
 from pipeline.config.index_settings import IndexSettings
 from pipeline.config.link_settings import LinkSettings
 from pipeline.config.table import Table
+from pipeline.validation import defaults
 
 PREFIX = "SKILLDROP_"
 """Prefix of the environment variables that correspond to settings."""
@@ -35,7 +38,7 @@ PREFIX = "SKILLDROP_"
 
 
 def _registered(names: tuple[str, ...]) -> tuple[str, ...]:
-    if names and names != ("spec",):
+    if not set(names) <= set(defaults.PROFILES):
         # Profiles are slow to import, and a command may not need them.
         from pipeline.dialects.registry import PROFILES
 
@@ -54,7 +57,8 @@ class RootSettings(Table):
     level: Level = Field("project", description=f"one of {', '.join(LEVELS)}")
     acceptance: Acceptance = Field("lenient", description="one of strict, lenient, permissive")
     profiles: Profiles = Field(
-        ("spec",), description="a list of profiles; `skilldrop validate --help` lists them"
+        defaults.PROFILES,
+        description="a list of profiles; `skilldrop validate --help` lists them",
     )
 
 
@@ -129,6 +133,13 @@ class RetentionSettings(Table):
         return IndexRetention(self.index_builds, self.index_days)
 
 
+def _site_url(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/"):
+        raise ValueError("it needs http:// or https:// and a host, and no path")
+    return f"{parts.scheme}://{parts.netloc}/"
+
+
 class SiteSettings(Table):
     """Settings of `[site]`: the web site of the catalog."""
 
@@ -139,6 +150,10 @@ class SiteSettings(Table):
         (), description="a list of additional host names of the site, without ports"
     )
     sql: bool = Field(False, description="true or false")
+    url: Annotated[str, AfterValidator(_site_url)] | None = Field(
+        None, description="a URL such as https://skills.example.org/"
+    )
+    behind_proxy: bool = Field(False, description="true or false")
 
 
 class Settings(Table):
@@ -256,6 +271,11 @@ class Settings(Table):
         return usage_database.path_of(self.catalog_path) if self.usage else None
 
     @property
+    def tokens_path(self) -> Path:
+        """File with the tokens of the site's readers."""
+        return self.catalog_path.with_name(token_file.NAME)
+
+    @property
     def index_folder(self) -> Path:
         """Folder of the published prompt indexes."""
         return self.data / "index"
@@ -286,7 +306,7 @@ class Settings(Table):
         return tuple(
             RootSpec(str(root.path), root.level, root.acceptance, root.profiles)
             for root in self.roots
-        ) or (RootSpec(str(self.watched)),)
+        ) or (RootSpec(str(self.watched), profiles=defaults.PROFILES),)
 
     @property
     def index_specs(self) -> tuple[IndexSpec, ...]:

@@ -23,12 +23,16 @@ from pipeline.validation.fields.types import F, Fields, Path
 
 
 def declare(
-    frontmatter: Mapping[str, Json], in_quotes: frozenset[str], dialects: Dialects
+    frontmatter: Mapping[str, Json],
+    in_quotes: frozenset[str],
+    dialects: Dialects,
+    named: Dialects,
 ) -> Declaration:
     """Return the declared fields, and the fields whose values have the wrong type.
 
-    in_quotes holds the paths of quoted values. An empty value counts as not declared. Wrong types
-    of the specification's own fields are left to its rules. Never raises.
+    in_quotes holds the paths of quoted values. The fields of all dialects are read, but only the
+    named ones own a field and ask for its type. An empty value counts as not declared. Wrong types
+    that the specification's rules report are left to them. Never raises.
     """
     mismatches: dict[Path, TypeMismatch] = {}
     own = {
@@ -37,7 +41,9 @@ def declare(
         if not dialect.fields.isdisjoint(frontmatter)
     }
     common = _read(Declared, frontmatter, mismatches)
-    return Declaration(common, own, owners(dialects), tuple(mismatches.values()))
+    known = owners(named)
+    asked = (wrong for path, wrong in mismatches.items() if path[0] in known)
+    return Declaration(common, own, known, tuple(asked))
 
 
 @lru_cache
@@ -62,7 +68,7 @@ def _read(
             errors = problem.errors(include_url=False, include_context=False)
         wrong = {_path(error, model.lists_of_fields): error for error in reversed(errors)}
         for path, error in reversed(wrong.items()):
-            if len(path) > 1 or path[0] not in SPECIFICATION_NAMES:
+            if path[0] not in SPECIFICATION_NAMES or _is_text(values, path):
                 mismatches.setdefault(path, _mismatch(path, error, values, model))
         for path, error in wrong.items():
             # A map that lacks a required field is ignored as a whole.
@@ -89,6 +95,13 @@ def _path(error: ErrorDetails, lists: Container[Path]) -> Path:
     path = error["loc"]
     ends = (n for n, part in enumerate(path) if isinstance(part, int) and path[:n] not in lists)
     return path[: next(ends, len(path))]
+
+
+def _is_text(values: Any, path: Path) -> bool:
+    """Return whether the value at a path inside a field of the specification is text."""
+    for part in path:
+        values = values[part]
+    return len(path) > 1 and isinstance(values, str)
 
 
 def _mismatch(path: Path, error: ErrorDetails, values: Any, model: type[Fields]) -> TypeMismatch:

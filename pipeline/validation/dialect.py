@@ -10,6 +10,9 @@ from pipeline.validation.conversion import NO_OLDER_LAYOUTS, Conversion
 from pipeline.validation.fields.types import F
 from pipeline.validation.profile import Profile
 
+FEWEST_SIGNS = 3
+"""Fields of one system alone that show a package of it; one or two are a coincidence."""
+
 
 def _as_written(frontmatter: Mapping[str, Json], quoted: frozenset[str]) -> Mapping[str, Json]:
     return frontmatter
@@ -34,6 +37,7 @@ class Dialect(Generic[F]):
     profile: Profile  # its name is also the dialect's name
     model: type[F]  # of the fields whose values are read
     fields: frozenset[str]  # the names of all fields that it defines
+    signs: frozenset[str] = frozenset()  # fields that hardly another system defines
     mismatch_type: FindingType | None = None  # of the rules' findings about wrong types
     values: Callable[[Mapping[str, Json], frozenset[str]], Mapping[str, Json]] = _as_written
     """The frontmatter as the system reads it, from SKILL.md's and the paths of quoted values."""
@@ -44,6 +48,10 @@ class Dialect(Generic[F]):
     search_words: Callable[[F], Iterable[str | None]] = _no_words
     """The declared words and phrases that find a skill as its tags do."""
     conversion: Conversion = NO_OLDER_LAYOUTS
+
+    def is_named_by(self, frontmatter: Mapping[str, Json]) -> bool:
+        """Return whether a package declares itself one of this system, by several of its signs."""
+        return len(self.signs.intersection(frontmatter)) >= FEWEST_SIGNS
 
 
 Dialects: TypeAlias = tuple[Dialect[Any], ...]

@@ -1,4 +1,4 @@
-"""References of a body to files: targets of its links and paths in its code spans."""
+"""References of a body to files: targets of links, paths in code spans and on their own lines."""
 
 import re
 from bisect import bisect_right
@@ -21,13 +21,38 @@ _PATH_IN_CODE = re.compile(
     r"(?<![\w./~$}-])(?:\./)?((?:\.\./)*(?:scripts|references?|assets|templates)/"
     r"[\w./@+-]{1,200}\.\w{1,8})(?![\w*/<{\[-])"
 )
-_BLOCK = re.compile(r"\n {0,3}(?:(`{3,})(?![^\n]*`)|(~{3,})|<!--)")
+_ALONE = re.compile(
+    r"\n[ \t]{0,9}(?:[-*+][ \t]|\d{1,3}[.)][ \t])?[ \t]{0,3}(?:\./)?"
+    r"((?:scripts|references?|assets|templates)/[\w./@+-]{1,200}\.\w{1,8})(?=[ \t]{0,9}(?:\n|\Z))"
+)
+_INDENT = r"\n[ \t>]{0,20}"  # also of lists and quotes
+_BLOCK = re.compile(
+    rf"{_INDENT}(?:(?:[-*+]|\d{{1,3}}[.)])[ \t]{{1,4}})?(?:(`{{3,}})(?![^\n]*`)|(~{{3,}})|<!--)"
+)
 _CLOSING = {
-    "`": re.compile(r"\n {0,3}(`{3,})[ \t]*(?=\n|\Z)"),
-    "~": re.compile(r"\n {0,3}(~{3,})[ \t]*(?=\n|\Z)"),
+    "`": re.compile(rf"{_INDENT}(`{{3,}})[ \t]*(?=\n|\Z)"),
+    "~": re.compile(rf"{_INDENT}(~{{3,}})[ \t]*(?=\n|\Z)"),
 }
+_SPAN = re.compile(r"(?<!`)(`{1,9})(?!`)[^\n]*?(?<!`)\1(?!`)")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//|#")
-_PLACEHOLDER = re.compile(r"[{}<>$*|]|\.\.\.|…")
+_PLACEHOLDER = re.compile(
+    r"[{}<>$*|\[\]]|\.\.\.|…|%\w+%|path/to/"
+    r"|(?:^|[/_.-])(?:X{1,4}|N{1,4}|YY(?:YY)?|MM|DD|HH|xx+|nn+|[Ff]oo|[Bb]ar|[Yy]our|YOUR|[Mm]y|MY"
+    r"|file-?name|NAME|placeholder)(?=[/_.-]|$)"
+)
+_ELSEWHERE = re.compile(
+    r"\b(?:creat|writ|sav|generat|add|put|plac|stor|append|emit|produc|export)(?:e|es|s|ing|ed)?\b"
+    r"[^.;:]{0,60}\Z"
+    r"|\b(?:your|user['’]?s?|target|projects?|repo(?:sitor(?:y|ies))?|codebase|workspace)\b"
+    r"[^.;`]{0,30}\Z",
+    re.IGNORECASE,
+)
+_IN_THE_PROJECT = re.compile(
+    r"[^.;`\n]{0,20}\b(?:in|of|from) (?:the|your|their|each) (?:[\w'’-]+ ){0,2}"
+    r"(?:project|repo|repository|codebase|workspace)\b",
+    re.IGNORECASE,
+)
+_LINE = 200  # characters of a line, before and after a path, that show whose file it is
 _OWN_FOLDER = "${CLAUDE_SKILL_DIR}/"  # Claude Code replaces it with the skill's folder
 _MACHINE = (
     r"(?:file:|~|[A-Za-z]:[\\/]|\\\\"
@@ -60,11 +85,11 @@ class Reference:
 def references(body: str) -> list[Reference]:
     """Return the references outside code fences and comments, each target once, in order.
 
-    A path in a code span counts only below scripts/, references/, assets/ or templates/; any
-    other path in code is taken for one in the reader's project. URLs and placeholders are
-    ignored.
+    A path in a code span or on its own line counts only below scripts/, references/, assets/ or
+    templates/, unless its line says that it lies in the reader's project or is written there. A
+    link in a code span is an example. URLs and placeholders are ignored.
     """
-    if not ("]" in body or "`" in body):
+    if not ("]" in body or "`" in body or "/" in body):
         return []
     candidates = sorted(islice(_candidates(body), MOST_REFERENCES), key=attrgetter("offset"))
     if not candidates:
@@ -78,17 +103,56 @@ def references(body: str) -> list[Reference]:
 
 
 def _candidates(body: str) -> Iterator[Reference]:
+    examples = _Spans(body)
     for link in _LINK.finditer(body):
-        if target := _target(link[1] or link[2]):
+        target = _target(link[1] or link[2])
+        if target and not examples.hold(link.start()):
             yield Reference(target, link.start())
     for definition in _DEFINITION.finditer(body):
         if _defines(body, definition.start()) and (target := _target(definition[1])):
             yield Reference(target, definition.start())
     for code in _CODE.finditer(body) if "`" in body else ():
         if "/" in code[1]:
-            for path in _PATH_IN_CODE.finditer(code[1].replace(_OWN_FOLDER, "")):
-                if ".../" not in path[1]:
+            paths = list(_PATH_IN_CODE.finditer(code[1].replace(_OWN_FOLDER, "")))
+            if paths and _is_elsewhere(body, code.start(), code.end()):
+                continue
+            for path in paths:
+                if not _PLACEHOLDER.search(path[1]):
                     yield Reference(normpath(path[1]), code.start())
+    for alone in _ALONE.finditer(f"\n{body}"):
+        if not _PLACEHOLDER.search(alone[1]):
+            yield Reference(normpath(alone[1]), alone.start(1) - 1)
+
+
+class _Spans:
+    """Code spans of a text, found line by line as they are asked for."""
+
+    def __init__(self, body: str) -> None:
+        self._body = body
+        self._end = -1
+        self._spans: list[tuple[int, int]] = []
+
+    def hold(self, offset: int) -> bool:
+        """Return whether a code span holds an offset; offsets are asked for in their order."""
+        if offset > self._end:
+            start = self._body.rfind("\n", 0, offset) + 1
+            self._end = self._line_end(offset)
+            line = self._body[start : self._end]
+            self._spans = [
+                (start + span.start(), start + span.end())
+                for span in (_SPAN.finditer(line) if "`" in line else ())
+            ]
+        return _lies_in(self._spans, offset)
+
+    def _line_end(self, offset: int) -> int:
+        end = self._body.find("\n", offset)
+        return len(self._body) if end < 0 else end
+
+
+def _is_elsewhere(body: str, start: int, end: int) -> bool:
+    """Return whether a line says that the path in it lies in the reader's project."""
+    before = body[max(body.rfind("\n", 0, start) + 1, start - _LINE) : start]
+    return bool(_ELSEWHERE.search(before) or _IN_THE_PROJECT.match(body, end, end + _LINE))
 
 
 def _target(written: str) -> str | None:

@@ -98,7 +98,7 @@ def examine(
         plugin=place.plugin,
         document=snapshot.skill_md_name,
         parsed=parsed,
-        declaration=declare(parsed.frontmatter or {}, parsed.quoted, dialects),
+        declaration=_declaration(parsed, ruleset.profiles, dialects),
         files=snapshot.files,
         is_whole=snapshot.is_whole,
     )
@@ -114,6 +114,17 @@ def examine(
         findings = (*findings, derived)
         rejected = ruleset.rejects((derived,), acceptance)
     return Examined(skill, name, None if rejected else description or None, findings)
+
+
+def _declaration(parsed: Parsed, profiles: tuple[Profile, ...], dialects: Dialects) -> Declaration:
+    """Return the declared fields; a dialect is named if asked for, or if the skill is one of it."""
+    frontmatter = parsed.frontmatter or {}
+    named = tuple(
+        dialect
+        for dialect in dialects
+        if dialect.profile in profiles or dialect.is_named_by(frontmatter)
+    )
+    return declare(frontmatter, parsed.quoted, dialects, named)
 
 
 @dataclass(frozen=True, slots=True)

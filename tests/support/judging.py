@@ -65,5 +65,5 @@ def check(skill: Skill, profiles: Iterable[str]) -> tuple[Finding, ...]:
 
 
 def declare(frontmatter: Mapping[str, Any]) -> Declaration:
-    """Return the fields of frontmatter without quoted values."""
-    return validation_declare.declare(frontmatter, frozenset(), DIALECTS)
+    """Return the fields of frontmatter without quoted values, with every dialect named."""
+    return validation_declare.declare(frontmatter, frozenset(), DIALECTS, DIALECTS)

@@ -24,7 +24,7 @@ from catalog.writing.store import Store
 from tests.support.records import NOON, ODD, ROOT, WRONG, judged, refused, rooted
 
 DEFAULT = IndexSpec("default", budget_chars=500, overflow="exclude")
-COMPANY = IndexSpec("company", levels=("enterprise",))
+COMPANY = IndexSpec("company", levels=("enterprise",), location_base="/company/packages")
 
 
 def fill(store: Store) -> Store:
@@ -154,14 +154,15 @@ def own_site(catalog: Path, serve: Callable[..., Site]) -> Site:
 
 
 @pytest.fixture(scope="module")
-def shared_site(filled: Path) -> Iterator[Site]:
-    """Return the filled catalog, served in this process for tests that only read.
+def shared_site(filled: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """Return a copy of the filled catalog, served in this process for tests that only read.
 
     A site takes longer to make than to ask. Its threads end with the module, as a process that has
     some may not fork.
     """
     with serving() as serve:
-        yield serve(filled)
+        copy = shutil.copytree(filled.parent, tmp_path_factory.mktemp("shared") / "var")
+        yield serve(copy / filled.name)
 
 
 @pytest.fixture

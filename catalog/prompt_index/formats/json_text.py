@@ -1,12 +1,18 @@
 """Formats in JSON: `json` and `discovery`."""
 
 import json
+from collections.abc import Mapping
 
+from catalog.model import naming
 from catalog.prompt_index.formats.form import Form, FormatOptions, Layout, Listed, line
 from catalog.text.sanitize import one_line
+from catalog.text.truncate import shorten
 
 DISCOVERY_SCHEMA = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
 """Schema of the Agent Skills discovery index that `discovery` follows."""
+
+MOST_DESCRIPTION = 1024
+"""Characters of a description in a discovery index."""
 
 _encode = json.JSONEncoder(ensure_ascii=False).encode
 
@@ -43,13 +49,19 @@ def _entry(skill: Listed, description: str) -> str:
 
 
 def discovery(_: FormatOptions) -> Form:
-    """Return the form of the Agent Skills discovery index 0.2.0, which cuts no description."""
+    """Return the form of the Agent Skills discovery index 0.2.0.
+
+    A description is cut only where it is longer than the format allows.
+    """
     return Form(
         Layout(
             lambda skill, description: (
                 "\n"
                 + discovery_entry(
-                    skill.skill_id, "skill-md", description, skill.location, skill.skill_md_hash
+                    install_fields(skill.skill_id, skill.name, description),
+                    "skill-md",
+                    skill.location,
+                    skill.skill_md_hash,
                 )
             ),
             between=",",
@@ -60,20 +72,36 @@ def discovery(_: FormatOptions) -> Form:
     )
 
 
-def discovery_entry(name: str, kind: str, description: str, url: str, sha256: str) -> str:
-    """Return the entry of a skill in a discovery index.
+def discovery_entry(fields: Mapping[str, str], kind: str, url: str, sha256: str) -> str:
+    """Return the entry of a skill in a discovery index, from its `install_fields`.
 
     kind is skill-md for a SKILL.md alone, or archive; sha256 is that of its bytes.
     """
-    return _encode(
-        {
-            "name": name,
-            "type": kind,
-            "description": one_line(description),
-            "url": one_line(url),
-            "digest": f"sha256:{sha256}",
-        }
-    )
+    artifact = {"type": kind, "url": one_line(url), "digest": f"sha256:{sha256}"}
+    return _encode({"name": fields["name"], "type": kind, **fields, **artifact})
+
+
+def install_fields(skill_id: str, name: str, description: str) -> dict[str, str]:
+    """Return the name and description of a skill within the limits of discovery.
+
+    A name that installers would not accept is replaced by the install name, and kept as title.
+    """
+    install_name = naming.install_name(skill_id)
+    return {
+        "name": install_name,
+        "description": _short(one_line(description)),
+        **({} if name == install_name else {"title": one_line(name)}),
+    }
+
+
+def _short(text: str) -> str:
+    """Return a text or its beginning, within the limit also as installers count: in UTF-16."""
+    limit = MOST_DESCRIPTION
+    cut = shorten(text, limit)
+    while (excess := len(cut.encode("utf-16-le", "replace")) // 2 - MOST_DESCRIPTION) > 0:
+        limit -= (excess + 1) // 2
+        cut = shorten(text, limit)
+    return cut
 
 
 def _text(text: str) -> str:

@@ -1,7 +1,11 @@
-"""Discovery index for agents elsewhere, in the Agent Skills format 0.2.0."""
+"""Discovery indexes for installers, of all skills or of one.
 
+In the format 0.2.0 of Agent Skills discovery, a skill is one artifact with a digest. In the earlier
+one, it is a list of files that lie below the index.
+"""
+
+import json
 import logging
-import re
 from collections.abc import Mapping, Sequence
 from tempfile import SpooledTemporaryFile
 
@@ -9,38 +13,90 @@ from datasette.utils.asgi import Response
 
 from catalog.database.sql import Row
 from catalog.model.errors import NotInCatalog, PackageDamaged, PathRefused
-from catalog.prompt_index.formats.json_text import DISCOVERY_SCHEMA, discovery_entry
-from catalog.reading import browse, bundle
+from catalog.prompt_index.formats.json_text import (
+    DISCOVERY_SCHEMA,
+    discovery_entry,
+    install_fields,
+)
+from catalog.reading import bundle, installable
 from catalog.reading.browse import Catalog
 from catalog.reading.published import package_of
 from catalog.site.api import files
-from catalog.site.http import responses, streamed
+from catalog.site.http import errors, responses, streamed
 from catalog.site.http.location import CatalogLocation
 from catalog.site.http.request import RequestContext
 
 log = logging.getLogger("skilldrop")
 
-PATH = "/.well-known/agent-skills/index.json"
-ROUTE = rf"^{re.escape(PATH)}$"
+_SCOPE = r"^(?:/skills(?:/(?P<skill_id>[^/]+))?)?/\.well-known"
+ROUTE = rf"{_SCOPE}/agent-skills/index\.json$"
+BY_FILES = rf"{_SCOPE}/skills/index\.json$"
+FILES = rf"{_SCOPE}/(?:agent-)?skills/(?P<name>[^/]+)/(?P<path>.+)$"
 
 AT_ONCE = 20
 """Archives hashed in one query, before other requests get their turn."""
 
 
 async def page(context: RequestContext) -> Response:
-    """Return all skills that agents may start, each with its artifact and the artifact's digest.
+    """Return the skills that agents may start, each with its artifact and the artifact's digest.
 
     The artifact of a skill is its SKILL.md if that is its only file, else an archive. A skill
     whose files differ from the accepted ones is left out and logged.
     """
-    skills = await context.query(browse.startable)
+    scope = _scope(context)
+    skills = await context.query(installable.skills, scope)
+    if scope and not skills:
+        return _no_skill(scope)
+    if not scope:
+        _forget_all_but(context.location, skills)
     entries = _entries(context, skills, await _archive_hashes(context, skills))
-    context.count_index(PATH)
+    return _index(context, [f'"$schema": "{DISCOVERY_SCHEMA}",\n'], entries)
+
+
+async def by_files(context: RequestContext) -> Response:
+    """Return the skills with the paths of their files, which are served below the index.
+
+    The version lets an installer see that its copy is old.
+    """
+    scope = _scope(context)
+    skills = await context.query(installable.with_paths, scope)
+    if scope and not skills:
+        return _no_skill(scope)
+    entries = [
+        json.dumps(
+            install_fields(row["skill_id"], row["name"], row["description"])
+            | {"version": row["version"], "files": row["paths"]},
+            ensure_ascii=False,
+        )
+        for row in skills
+    ]
+    return _index(context, [], entries)
+
+
+@files.with_errors
+async def file(context: RequestContext) -> Response:
+    """Return a file of a skill by its install name, in its current version."""
+    scope, name = _scope(context), context.path_part("name")
+    skill_id = await context.query(installable.skill_id_of, name)
+    if not skill_id or (scope or skill_id) != skill_id:
+        raise NotInCatalog(f"No skill for agents has the name {name}.")
+    return await files.of_skill(context, skill_id)
+
+
+def _scope(context: RequestContext) -> str | None:
+    return context.path_part("skill_id") if context.request.url_vars["skill_id"] else None
+
+
+def _no_skill(skill_id: str) -> Response:
+    return errors.as_json(f"No skill for agents has the identifier {skill_id}.", 404)
+
+
+def _index(context: RequestContext, head: Sequence[str], entries: Sequence[str]) -> Response:
+    path = context.request.path
+    context.count_index(path[path.rindex("/.well-known/") :])
     text = ",\n".join(entries)
     return responses.of_text(
-        context.request,
-        f'{{"$schema": "{DISCOVERY_SCHEMA}",\n"skills": [\n{text}\n]}}\n',
-        responses.JSON,
+        context.request, f'{{{"".join(head)}"skills": [\n{text}\n]}}\n', responses.JSON
     )
 
 
@@ -49,47 +105,43 @@ def _entries(
 ) -> list[str]:
     entries = []
     for row in skills:
+        skill_id = row["skill_id"]
         if row["files"] == 1:
             kind, path, sha = "skill-md", f"/files/{row['skill_md_name']}", row["skill_md_hash"]
         else:
-            kind, path = "archive", files.BUNDLE_PATH
-            sha = hashes.get(row["skill_id"])
+            kind, path, sha = "archive", files.BUNDLE_PATH, hashes.get(skill_id)
         if sha:
-            entries.append(
-                discovery_entry(
-                    row["skill_id"],
-                    kind,
-                    row["description"],
-                    context.skill_path(row["skill_id"], path),
-                    sha,
-                )
-            )
+            fields = install_fields(skill_id, row["name"], row["description"])
+            url = context.skill_path(skill_id, f"/versions/{row['version']}{path}")
+            entries.append(discovery_entry(fields, kind, url, sha))
     return entries
 
 
 async def _archive_hashes(context: RequestContext, skills: Sequence[Row]) -> dict[str, str]:
     """Return the SHA-256 of each archive by skill_id, computing the missing ones."""
     location = context.location
-    _forget_all_but(location, skills)
-    async with location.hashing.taken():  # a request that waited finds all hashes computed
-        known = location.archive_hashes
-        hashes = {row["skill_id"]: known[row["digest"]] for row in skills if row["digest"] in known}
-        missing = [row for row in skills if row["files"] > 1 and row["skill_id"] not in hashes]
-        for first in range(0, len(missing), AT_ONCE):
-            hashes |= await context.query(_hash, location, missing[first : first + AT_ONCE])
-    return hashes
+    known = location.archive_hashes
+    hashes = {row["digest"]: known[row["digest"]] for row in skills if row["digest"] in known}
+    missing = [row for row in skills if row["files"] > 1 and row["digest"] not in hashes]
+    for first in range(0, len(missing), AT_ONCE):
+        async with location.hashing.taken():  # one skill need not wait for all
+            batch = missing[first : first + AT_ONCE]
+            hashes |= await context.query(_hash, location, batch)
+    return {row["skill_id"]: hashes[row["digest"]] for row in skills if row["digest"] in hashes}
 
 
 def _hash(db: Catalog, location: CatalogLocation, skills: Sequence[Row]) -> dict[str, str]:
+    """Return the SHA-256 of each archive, by the digest of its skill."""
     hashes = {}
     for row in skills:
-        skill_id = row["skill_id"]
+        skill_id, digest = row["skill_id"], row["digest"]
         try:
-            package = package_of(db, location.packages, skill_id)
-            with SpooledTemporaryFile(streamed.PIECE) as archive:
-                bundle.write(package, archive)
-                hashes[skill_id] = streamed.sha256(archive)
-            location.archive_hashes[package.digest] = hashes[skill_id]
+            if digest not in location.archive_hashes:
+                package = package_of(db, location.packages, skill_id, row["version"])
+                with SpooledTemporaryFile(streamed.PIECE) as archive:
+                    bundle.write(package, archive)
+                    location.archive_hashes[digest] = streamed.sha256(archive)
+            hashes[digest] = location.archive_hashes[digest]
             location.left_out.pop(skill_id, None)
         except (NotInCatalog, PathRefused, PackageDamaged) as error:
             if location.left_out.get(skill_id) != str(error):

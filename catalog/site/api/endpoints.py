@@ -1,4 +1,4 @@
-"""Endpoints for programs: search, preview, indexes and health."""
+"""Endpoints for programs: search, preview and health."""
 
 import json
 import sqlite3
@@ -12,11 +12,11 @@ from datasette.utils.asgi import Response
 from catalog.database import stored_health
 from catalog.model.errors import FilterInvalid
 from catalog.model.skill import DESCRIBED
-from catalog.prompt_index.formats.registry import FORMATS
+from catalog.prompt_index import locations
 from catalog.reading import health_summary, search
 from catalog.reading.search_hits import Hit
 from catalog.site.api import files as api_files
-from catalog.site.http import errors, responses
+from catalog.site.http import errors, reader_tokens, responses
 from catalog.site.http.request import RequestContext
 from catalog.site.pages import skill as skill_page
 from catalog.site.pages import skills as skills_page
@@ -24,7 +24,6 @@ from catalog.site.rendering import assets
 
 SEARCH = r"^/search\.json$"
 PREVIEW = r"^/skills/(?P<skill_id>[^/]+)/preview$"
-INDEX = r"^/index/(?P<name>[^/]+)$"
 HEALTH = r"^/-/healthz$"
 
 MOST_HITS = 100
@@ -45,12 +44,6 @@ _STATE_FIELDS = (
 )
 _FLAGS = ("spec_valid", "model_invocable", "user_invocable")
 _FINDING_FIELDS = ("code", "severity", "profile", "field", "path", "line", "message", "fix")
-_REPORT = ".meta.json"
-_TYPES = {
-    ".xml": "application/xml; charset=utf-8",
-    ".json": responses.JSON,
-    ".md": "text/markdown; charset=utf-8",
-}
 
 
 async def asset(context: RequestContext) -> Response:
@@ -92,15 +85,21 @@ async def hits(context: RequestContext) -> Response:
     }
     return responses.of_json(
         context.request,
-        [asdict(hit) | {"url": _url(context, hit)} for hit in results.hits],
+        [asdict(hit) | _addresses(context, hit) for hit in results.hits],
         headers={name: value for name, value in headers.items() if value} or None,
     )
 
 
-def _url(context: RequestContext, hit: Hit) -> str:
-    """Return the page of a skill; one that is not active needs its row."""
-    row = "" if hit.status == "active" else f"?row={hit.id}"
-    return f"{context.skill_path(hit.skill_id)}{row}"
+def _addresses(context: RequestContext, hit: Hit) -> dict[str, str]:
+    """Return the page of a skill, and the URL of its SKILL.md or, if not active, of its page."""
+    if hit.status != "active":
+        page = f"{context.skill_path(hit.skill_id)}?row={hit.id}"
+        return {"url": page, "location": context.url(page)}
+    skills, name = context.url(context.path(locations.SITE)), hit.location.rpartition("/")[2]
+    return {
+        "url": context.skill_path(hit.skill_id),
+        "location": locations.on_site(hit.skill_id, name, skills),
+    }
 
 
 async def preview(context: RequestContext) -> Response:
@@ -149,28 +148,6 @@ async def preview(context: RequestContext) -> Response:
     )
 
 
-async def index(context: RequestContext) -> Response:
-    """Return a prompt index, or its report, as published."""
-    name = context.path_part("name")
-    file = _published(context.location.indexes, name)
-    if not file:
-        return _not_found(context, f"No index has the name {name}.")
-    try:
-        status = file.stat()
-        body = file.read_bytes()
-    except OSError:
-        return _not_found(context, f"The index {name} cannot be read now.")
-    if not file.name.endswith(_REPORT):
-        context.count_index(file.stem)
-    return responses.of_bytes(
-        context.request,
-        body,
-        _TYPES.get(file.suffix, responses.TEXT),
-        etag=f"{status.st_mtime_ns:x}-{status.st_size:x}",
-        modified=datetime.fromtimestamp(status.st_mtime, UTC),
-    )
-
-
 async def healthz(context: RequestContext) -> Response:
     """Return health as 200 or 503, with the reasons for visitors who may see the catalog."""
     try:
@@ -184,7 +161,7 @@ async def healthz(context: RequestContext) -> Response:
         context.request.actor,
         permissions=[("view-database", context.location.database.name), "view-instance"],
     )
-    if may_see:
+    if may_see and not reader_tokens.is_anonymous(context.request.scope):
         body |= {"message": status.sentence, "health": row, "troubles": status.troubles}
     return responses.of_json(
         context.request,
@@ -199,18 +176,6 @@ def _unreadable(error: sqlite3.DatabaseError, catalog: Path) -> health_summary.H
     sentence = f"The catalog cannot be read: {error}."
     return health_summary.Health(
         "bad", sentence, troubles=tuple(stored_health.read_file(catalog).get("troubles", ()))
-    )
-
-
-def _published(folder: Path, name: str) -> Path | None:
-    """Return the published file of a name, never one outside the folder."""
-    if "/" in name or "\\" in name or "\0" in name or name.startswith("."):
-        return None
-    endings = {form.ending for form in FORMATS.values()}
-    if name.endswith((_REPORT, *endings)) and (folder / name).is_file():
-        return folder / name
-    return next(
-        (file for ending in sorted(endings) if (file := folder / f"{name}{ending}").is_file()), None
     )
 
 

@@ -29,9 +29,14 @@ OF_VERSION = (
 """Files of one version; relative links in a file lead to the same version."""
 BUNDLE_PATH = "/bundle.zip"
 BUNDLE = rf"^/skills/(?P<skill_id>[^/]+){BUNDLE_PATH}$"
+BUNDLE_OF_VERSION = rf"^/skills/(?P<skill_id>[^/]+)/versions/(?P<version>[^/]+){BUNDLE_PATH}$"
+LIST = r"^/skills/(?P<skill_id>[^/]+)(?:/versions/(?P<version>[^/]+))?/files/$"
 
 VERSION = "Skilldrop-Version"
 """Header with the version of a response; `?version=` requests that version again."""
+
+IMMUTABLE = "max-age=31536000, immutable"
+"""Cache-Control of a version's files, which never change."""
 
 _PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp", "image/avif"})
 _HARMLESS = frozenset(
@@ -56,11 +61,46 @@ def with_errors(view: View) -> View:
 @with_errors
 async def page(context: RequestContext) -> Response:
     """Return a file of the current version, or of the requested one."""
-    modified = _published_at(context)
+    return await of_skill(context, context.path_part("skill_id"))
+
+
+@with_errors
+async def listing(context: RequestContext) -> Response:
+    """Return the files of the current or the requested version, with their URLs."""
+    package = await context.query(
+        _package,
+        context.location.packages,
+        context.path_part("skill_id"),
+        version=_requested_version(context),
+    )
+    folder = context.skill_path(package.skill_id, f"/versions/{package.version}/files/")
+    files = [
+        {
+            "path": file.path,
+            "size": file.size,
+            "sha256": file.sha256,
+            "mode": file.mode,
+            "url": folder + quote(file.path),
+        }
+        for file in package.files
+    ]
+    return responses.of_json(
+        context.request,
+        {"skill_id": package.skill_id, "version": package.version, "files": files},
+        headers=_headers(context, "inline", package.version),
+    )
+
+
+async def of_skill(context: RequestContext, skill_id: str) -> Response:
+    """Return the file of a skill at the path of the request.
+
+    Raises NotInCatalog, PathRefused and PackageDamaged.
+    """
+    modified = _published_at(context, skill_id)
     package, file, content = await context.query(
         _open,
         context.location.packages,
-        context.path_part("skill_id"),
+        skill_id,
         context.path_part("path"),
         version=_requested_version(context),
     )
@@ -76,14 +116,14 @@ async def page(context: RequestContext) -> Response:
         kind,
         etag=file.sha256,
         modified=modified,
-        headers=_headers(disposition, package.version),
+        headers=_headers(context, disposition, package.version),
     )
 
 
 @with_errors
 async def archive(context: RequestContext) -> Response:
     """Return all files of the current or the requested version as one archive."""
-    modified = _published_at(context)
+    modified = _published_at(context, context.path_part("skill_id"))
     package = await context.query(
         _package,
         context.location.packages,
@@ -95,7 +135,7 @@ async def archive(context: RequestContext) -> Response:
     options: dict[str, Any] = {
         "etag": _hex(package),
         "modified": modified,
-        "headers": _headers(f"attachment; filename*=UTF-8''{name}", package.version),
+        "headers": _headers(context, f"attachment; filename*=UTF-8''{name}", package.version),
     }
     if responses.is_known(context.request, options["etag"], options["modified"]):
         return responses.of_bytes(context.request, b"", ARCHIVE, **options)
@@ -135,15 +175,18 @@ def content_type(file: PublishedFile) -> str:
     return "application/pdf" if kind == "application/pdf" else "application/octet-stream"
 
 
-def _headers(disposition: str, version: str) -> dict[str, str]:
+def _headers(context: RequestContext, disposition: str, version: str) -> dict[str, str]:
+    """Return the headers of a file; one of a requested version never changes."""
+    forever = {"Cache-Control": IMMUTABLE} if _requested_version(context) else {}
     return {
+        **forever,
         "Content-Security-Policy": security_headers.INERT,
         "Content-Disposition": disposition,
         VERSION: version,
     }
 
 
-def _published_at(context: RequestContext) -> datetime | None:
+def _published_at(context: RequestContext, skill_id: str) -> datetime | None:
     """Return when the current version became current; None for a requested version or no link.
 
     The `current` link is replaced at that time. The age of a version would be wrong after a
@@ -153,9 +196,7 @@ def _published_at(context: RequestContext) -> datetime | None:
     if _requested_version(context):
         return None
     try:
-        mtime = (
-            (context.location.packages / context.path_part("skill_id") / CURRENT).lstat().st_mtime
-        )
+        mtime = (context.location.packages / skill_id / CURRENT).lstat().st_mtime
     except (OSError, ValueError):  # ValueError: a path with NUL
         return None
     return datetime.fromtimestamp(mtime, UTC)
@@ -165,7 +206,7 @@ def _requested_version(context: RequestContext) -> str:
     """Return the version in the path or the query; empty for the current one."""
     return (
         context.path_part("version")
-        if "version" in context.request.url_vars
+        if context.request.url_vars.get("version")
         else context.parameter("version")
     )
 

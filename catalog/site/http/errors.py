@@ -11,7 +11,8 @@ from datasette.views.base import DatasetteError
 from catalog.site.http import responses
 
 _JSON_ROUTE = re.compile(
-    r"\.jsono?$|^/-/(?:healthz|metrics)$|^/index/[^/]+$|^/skills/[^/]+/preview$|^/\.well-known/"
+    r"\.jsono?$|^/-/(?:healthz|metrics)$|^/index/[^/]+$|^/skills/[^/]+/preview$"
+    r"|/\.well-known/[^/]+/index\.json$"
 )
 
 

@@ -1,5 +1,6 @@
 """Locations of the catalog, its packages and its published indexes."""
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,8 @@ class CatalogLocation:
     """Reasons for leaving skills out of the discovery index, by skill_id; each is logged once."""
     counter: ReadCounter | None = None
     """Counter of reads; None if this site does not count them."""
+    built_indexes: dict[Hashable, Any] = field(default_factory=dict)
+    """Prompt indexes with locations on the site, by their settings; the last used is the last."""
 
     @property
     def catalog(self) -> Path:
@@ -86,6 +89,11 @@ def _search(datasette: Any) -> CatalogLocation | None:
                 else None,
             )
     return None
+
+
+def setting(datasette: Any, key: str, default: Any) -> Any:
+    """Return a setting of the site in Datasette's plugin configuration."""
+    return (datasette.plugin_config(PLUGIN) or {}).get(key, default)
 
 
 def _is_catalog(database: Database) -> bool:

@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
-from urllib.parse import quote, unquote
+from urllib.parse import quote, unquote, urlsplit
 
 from datasette.database import QueryInterrupted
 from datasette.utils import sqlite_timelimit
@@ -12,7 +12,7 @@ from datasette.utils.asgi import Response
 
 from catalog.database.connection import REBUILT, is_damage
 from catalog.reading import browse
-from catalog.site.http import errors, responses, security_headers
+from catalog.site.http import errors, reader_tokens, responses, security_headers
 from catalog.site.http import location as http_catalog
 from catalog.site.http.slots import AllTaken
 from catalog.site.rendering import templates
@@ -74,8 +74,16 @@ class RequestContext:
             self.location.counter.count_index(name, "http")
 
     def path(self, path: str) -> str:
-        """Return a path of this site, with the prefix that a proxy adds."""
-        return str(self.datasette.urls.path(path))
+        """Return a path of this site, with the prefix of a proxy and the token of the request."""
+        return str(self.datasette.urls.path(reader_tokens.prefix(self.request.scope) + path))
+
+    def url(self, path: str) -> str:
+        """Return the URL of a path that `path` returned.
+
+        It begins with the configured URL of the site, or else with the address of the request.
+        """
+        public = urlsplit(http_catalog.setting(self.datasette, "url", "") or self.request.url)
+        return f"{public.scheme}://{public.netloc}{path}"
 
     def skill_path(self, skill_id: str, rest: str = "") -> str:
         """Return the path of a skill's page, or a path below it."""

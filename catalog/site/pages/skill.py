@@ -10,8 +10,10 @@ from datasette.utils.asgi import Response
 
 from catalog.database.sql import Row
 from catalog.prompt_index.query import one_moment
-from catalog.reading import browse, duplicates, index_views
+from catalog.reading import browse, duplicates, index_views, install_lines
 from catalog.reading.browse import Catalog
+from catalog.reading.install_lines import InstallLine
+from catalog.site.http import reader_tokens
 from catalog.site.http.request import RequestContext
 from catalog.site.rendering import file_tree, formatting, markdown
 from catalog.site.rendering.background import aside
@@ -78,7 +80,17 @@ async def page(context: RequestContext) -> Response:
         counts=_counts(sheet.findings),
         reads=reads,
         read_days=summary.DAYS,
+        install=_install(context, skill),
     )
+
+
+def _install(context: RequestContext, skill: Row) -> list[InstallLine]:
+    """Return the commands that install a skill; none if agents do not get it."""
+    if skill["status"] != "active" or not skill["model_invocable"]:
+        return []
+    site, scope = context.url(context.path("/")), context.request.scope
+    needs_token = reader_tokens.is_guarded(scope) and not reader_tokens.prefix(scope)
+    return install_lines.of_skill(site, skill["skill_id"], needs_token=needs_token)
 
 
 def look_up(db: Catalog, skill_id: str, row: int | None, version: str = "") -> Sheet | None:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import uvicorn
 from datasette.app import Datasette, DatasetteClient
@@ -66,8 +67,12 @@ def serve(
     *,
     sql: bool = False,
     usage: bool = True,
+    url: str = "",
+    behind_proxy: bool = False,
 ) -> None:
-    """Serve until SIGTERM or SIGINT; names, sql and usage are explained at `application`.
+    """Serve until SIGTERM or SIGINT; names, sql, usage and url are explained at `application`.
+
+    The headers X-Forwarded-Proto and X-Forwarded-For are believed only with behind_proxy.
 
     Raises NotInCatalog without a catalog, CatalogUnusable if it cannot be read, and
     SiteUnavailable if the address is not available.
@@ -78,7 +83,8 @@ def serve(
         threading.Thread(target=_end_when_written, args=(catalog,), daemon=True).start()
     # Datasette puts the path into a URI unescaped; the file name is safe, a folder's may not be.
     os.chdir(catalog.absolute().parent)
-    site = application(Path(catalog.name), [*({host} - WILDCARDS), *names], sql=sql, usage=usage)
+    hosts = [*({host} - WILDCARDS), *names]
+    site = application(Path(catalog.name), hosts, sql=sql, usage=usage, url=url)
     location = http_catalog.find(site)
     uvicorn.run(
         lifespan.closing(site.app(), location.counter if location else None),
@@ -87,6 +93,8 @@ def serve(
         lifespan="on",
         log_level="warning",
         access_log=False,
+        proxy_headers=behind_proxy,
+        forwarded_allow_ips="*",
         timeout_graceful_shutdown=GRACE,
         http=BoundedProtocol,
         ws="none",
@@ -95,14 +103,20 @@ def serve(
 
 
 def application(
-    catalog: Path, names: Sequence[str] = (), *, sql: bool = False, usage: bool = True
+    catalog: Path,
+    names: Sequence[str] = (),
+    *,
+    sql: bool = False,
+    usage: bool = True,
+    url: str = "",
 ) -> Datasette:
     """Return Datasette with the catalog as its only database, named `catalog`.
 
-    It answers to loopback, to this machine and to the names, and runs SQL from visitors only with
-    sql. With usage it counts reads, in a database beside the catalog, and shows the counts. It
-    opens the file read-only, and as immutable only if it cannot be read otherwise: an immutable
-    file in WAL mode hides the changes that are still in the log.
+    It answers to loopback, to this machine, to the names and to the host of url, with which the
+    URLs in its responses begin; without one they begin with the address of the request. It runs
+    SQL from visitors only with sql. With usage it counts reads, in a database beside the catalog,
+    and shows the counts. It opens the file read-only, and as immutable only if it cannot be read
+    otherwise: an immutable file in WAL mode hides the changes that are still in the log.
     """
     if not pm.has_plugin(http_catalog.PLUGIN):  # the package is not installed
         pm.register(plugin, http_catalog.PLUGIN)
@@ -111,8 +125,14 @@ def application(
     usage = usage and _has_usage(catalog)
     if not usage:
         _leave_out_usage(metadata)
+    own = filter(None, [urlsplit(url).hostname])
     metadata["plugins"] = {
-        http_catalog.PLUGIN: {"names": list(names), "usage": usage, "count_reads": usage}
+        http_catalog.PLUGIN: {
+            "names": [*names, *own],
+            "url": url,
+            "usage": usage,
+            "count_reads": usage,
+        }
     }
     datasette = Datasette([], settings=dict(SETTINGS), metadata=metadata)
     datasette.remove_database("_memory")

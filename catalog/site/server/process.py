@@ -14,7 +14,7 @@ from typing import IO
 
 from catalog.database import connection
 from catalog.model.errors import SkilldropError
-from catalog.site.server import address
+from catalog.site.server import address, exposure
 from catalog.site.server.health_probe import HealthProbe
 
 log = logging.getLogger("skilldrop.site")
@@ -48,6 +48,8 @@ class SiteProcess:
         names: Sequence[str] = (),
         sql: bool = False,
         usage: bool = True,
+        url: str = "",
+        behind_proxy: bool = False,
     ) -> None:
         """Take the catalog, the address, the log file, and the options of `app.serve`.
 
@@ -55,6 +57,7 @@ class SiteProcess:
         """
         self._catalog, self._host, self._port, self._log_file = catalog, host, port, log_file
         self._names, self._sql, self._usage = tuple(names), sql, usage
+        self._public_url, self._behind_proxy = url, behind_proxy
         self._probe = HealthProbe(host, port)
         self._kill_at: float | None = None
         self._trouble: str | None = None
@@ -100,6 +103,7 @@ class SiteProcess:
         """
         connection.open_catalog(self._catalog).conn.close()
         address.check(self._host, self._port)
+        self._warn_once()
         with self._output() as output:
             process = subprocess.Popen(
                 self._command(),
@@ -162,6 +166,12 @@ class SiteProcess:
             process.wait()
         self._release()
         self._trouble = None
+
+    def _warn_once(self) -> None:
+        if self._process is None and (
+            warning := exposure.warning(self._catalog, self._host, behind_proxy=self._behind_proxy)
+        ):
+            log.warning("%s", warning)
 
     def _supervise(self, process: subprocess.Popen[bytes], now: float) -> None:
         """Probe a running site; terminate it if it does not respond, and finally kill it."""
@@ -237,6 +247,8 @@ class SiteProcess:
             *(f"--name={name}" for name in self._names),
             *(["--sql"] if self._sql else []),
             *([] if self._usage else ["--no-usage"]),
+            *([f"--url={self._public_url}"] if self._public_url else []),
+            *(["--behind-proxy"] if self._behind_proxy else []),
         ]
 
 

@@ -7,6 +7,7 @@ import click
 
 from catalog.model.errors import ExtraMissing
 from catalog.site.server import address
+from catalog.usage.counter import ReadCounter
 from pipeline.cli.context import settings_of
 from pipeline.cli.options import DONE
 
@@ -46,11 +47,15 @@ def mcp(context: click.Context, http: str | None, names: tuple[str, ...]) -> int
             "The MCP server is not installed. Install skilldrop with its extra: skilldrop[mcp]."
         ) from error
     settings = settings_of(context)
+    counter = ReadCounter(settings.usage_path) if settings.usage_path else None
+    if counter:
+        context.call_on_close(counter.close)
     server = SkillServer(
         settings.catalog_path,
         settings.packages_folder,
         version("skilldrop"),
         has_one_client=listen is None,
+        counter=counter,
     )
     _warn_without_catalog(settings.catalog_path)
     if listen is None:

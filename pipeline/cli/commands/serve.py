@@ -35,6 +35,8 @@ def serve(context: click.Context, host: str | None, port: int | None) -> int:
         names=settings.site.names,
         sql=settings.site.sql,
         usage=settings.usage,
+        url=settings.site.url or "",
+        behind_proxy=settings.site.behind_proxy,
     )
     stopped = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -5,6 +5,7 @@ import click
 from catalog.database import connection as database_connection
 from catalog.database.connection import explained
 from catalog.reading import status as reading_status
+from catalog.site.server import exposure
 from pipeline.cli.context import settings_of
 from pipeline.cli.options import DONE, FINDINGS, as_json_option, to_json
 from pipeline.cli.output import status as output_status
@@ -26,9 +27,15 @@ def status(context: click.Context, check: bool, as_json: bool) -> int:
       skilldrop status --json
       skilldrop status --check || echo "skilldrop needs attention"
     """
-    catalog = settings_of(context).catalog_path
+    settings = settings_of(context)
+    catalog, site = settings.catalog_path, settings.site
     with explained(catalog):
         state = reading_status.load(database_connection.open_catalog(catalog), catalog)
+    state["site_warning"] = (
+        exposure.warning(catalog, site.host, behind_proxy=site.behind_proxy)
+        if site.enabled
+        else None
+    )
     if as_json:
         click.echo(to_json(state))
     else:

@@ -48,6 +48,8 @@ def up(
             names=settings.site.names,
             sql=settings.site.sql,
             usage=settings.usage,
+            url=settings.site.url or "",
+            behind_proxy=settings.site.behind_proxy,
         )
         if settings.site.enabled and not no_site
         else None

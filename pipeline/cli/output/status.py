@@ -125,6 +125,8 @@ def _totals(state: Mapping[str, Any]) -> Iterator[str]:
     if repaired := state["health"]["packages_repaired"]:
         yield f"{counted(repaired, 'damaged package')} repaired so far"
     yield from map(_recovery, state["recoveries"][-1:])
+    if warning := state.get("site_warning"):
+        yield click.style(visible(warning), fg="yellow")
 
 
 def _links(directory: Mapping[str, Any]) -> Iterator[str]:

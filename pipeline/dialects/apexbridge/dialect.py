@@ -5,6 +5,7 @@ from pipeline.dialects.apexbridge.codes import FIELD_MALFORMED, TYPES
 from pipeline.dialects.apexbridge.conversion_plan import MANIFEST, METADATA, plan
 from pipeline.dialects.apexbridge.fields import (
     FIELDS,
+    SIGNS,
     ApexBridgeFields,
     package_of,
     searched_words,
@@ -19,6 +20,7 @@ APEXBRIDGE = Dialect(
     profile=Profile("apexbridge", TYPES, field_rules.RULES + file_rules.RULES + body_rules.RULES),
     model=ApexBridgeFields,
     fields=FIELDS,
+    signs=SIGNS,
     mismatch_type=FIELD_MALFORMED,
     values=with_json_values,
     record=package_of,

@@ -138,6 +138,13 @@ _UNREAD = (
 FIELDS = frozenset((*names(ApexBridgeFields), *_UNREAD))
 """All fields that ApexBridge defines."""
 
+SIGNS = frozenset(
+    """
+    abp capabilities input_schema output_schema permissions protocol resources security triggers
+""".split()
+)
+"""Fields of which a package of ApexBridge declares most, and another skill one at most."""
+
 _JSON_FIELDS = ("input_schema", "output_schema")
 _JSON_OF_TOOLS = ("parameters", "returns")
 

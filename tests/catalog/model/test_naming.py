@@ -1,10 +1,17 @@
+import re
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalog.model.naming import SKILL_ID_BYTES, qualified_name, skill_id, version_name
+from catalog.model.naming import (
+    SKILL_ID_BYTES,
+    install_name,
+    qualified_name,
+    skill_id,
+    version_name,
+)
 
 
 @pytest.mark.parametrize(
@@ -78,3 +85,23 @@ def test_a_version_sorts_behind_the_one_before(after: str, expected: str) -> Non
     name = version_name(datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC), after)
     assert name == expected
     assert name > after
+
+
+@pytest.mark.parametrize(
+    ("slug", "start"),
+    [
+        ("pdf", "pdf"),
+        ("a-1", "a-1"),
+        ("office--pdf", "office-pdf-"),
+        ("café", "cafe-"),
+        ("会议纪要", "skill-"),
+        ("x" * 64, "x" * 64),
+        ("x" * 65, "x" * 55 + "-"),
+    ],
+)
+def test_an_install_name_has_only_plain_characters(slug: str, start: str) -> None:
+    """It is the skill_id, or what is left of it with a hash by which no other skill has it."""
+    name = install_name(slug)
+    assert name.startswith(start)
+    assert len(name) == len(start) + (8 if name != slug else 0)
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name)

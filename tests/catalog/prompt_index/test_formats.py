@@ -179,12 +179,12 @@ def test_markdown_has_one_line_a_skill(candidates: list[Candidate]) -> None:
 
 @given(CANDIDATES)
 def test_discovery_has_the_fields_of_its_schema(candidates: list[Candidate]) -> None:
-    """Name, type, description, url and digest, and the schema they follow."""
+    """Name, type, description, url and digest, where needed a title, and their schema."""
     text = builder.build(IndexSpec(format="discovery", budget_chars=10**6), candidates).text
     if candidates:
         found = json.loads(text)
         assert found["$schema"].endswith("/discovery/0.2.0/schema.json")
         assert all(
-            set(skill) == {"name", "type", "description", "url", "digest"}
+            set(skill) - {"title"} == {"name", "type", "description", "url", "digest"}
             for skill in found["skills"]
         )

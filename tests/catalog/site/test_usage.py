@@ -210,3 +210,24 @@ def test_a_locked_database_delays_no_read(site: Site, usage: Path) -> None:
         assert site.get("/skills/pdf/files/SKILL.md").status_code == 200
         assert "Not read in 30 days." in site.get("/skills/pdf").text
     assert counted(site, usage) == {"pdf": 1}
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/.well-known/skills/pdf/scripts/run.py",
+        "/skills/pdf/.well-known/agent-skills/pdf/SKILL.md",
+    ],
+)
+def test_files_below_a_discovery_index_are_counted(site: Site, usage: Path, path: str) -> None:
+    """Installers fetch them there."""
+    assert site.get(path).status_code == 200
+    assert counted(site, usage) == {"pdf": 1}
+
+
+def test_the_discovery_index_of_one_skill_counts_as_that_of_all(site: Site, usage: Path) -> None:
+    """Names of indexes stay few."""
+    site.get("/.well-known/skills/index.json")
+    site.get("/skills/pdf/.well-known/skills/index.json")
+    assert site.get("/skills/nothing/.well-known/skills/index.json").status_code == 404
+    assert counted(site, usage, "index_reads") == {"/.well-known/skills/index.json": 2}

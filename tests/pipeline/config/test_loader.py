@@ -14,6 +14,7 @@ from catalog.prompt_index.builder import IndexSpec
 from catalog.prompt_index.measures import Bounds, RoomFactors
 from pipeline.config.loader import load
 from pipeline.config.settings import Settings
+from pipeline.validation import defaults
 from tests.support.paths import REPOSITORY
 
 MIB = 2**20
@@ -30,7 +31,7 @@ def test_without_any_configuration_the_defaults_hold(tmp_path: Path) -> None:
     """One lenient project root `watched/`, data in `var/`, one index, the site on loopback."""
     settings = load()
     assert settings.root_specs == (
-        RootSpec(str(tmp_path / "watched"), "project", "lenient", ("spec",)),
+        RootSpec(str(tmp_path / "watched"), "project", "lenient", defaults.PROFILES),
     )
     assert settings.catalog_path == tmp_path / "var" / "catalog.db"
     assert settings.index_folder == tmp_path / "var" / "index"
@@ -45,6 +46,8 @@ def test_without_any_configuration_the_defaults_hold(tmp_path: Path) -> None:
         "port": 8001,
         "names": (),
         "sql": False,
+        "url": None,
+        "behind_proxy": False,
     }
     assert settings.limits.model_dump() == {
         "files": 2000,
@@ -182,6 +185,8 @@ def test_every_plain_setting_can_be_a_variable(
         "port": 9,
         "names": ("a.example",),
         "sql": False,
+        "url": None,
+        "behind_proxy": False,
     }
     assert settings.settle_quiet == 0.5
     assert settings.data == tmp_path / "e"

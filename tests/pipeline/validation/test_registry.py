@@ -18,7 +18,7 @@ from pipeline.roots.local import walk as local_walk
 from pipeline.roots.local.folder import Folder, Limits
 from pipeline.roots.local.tree_walk import Archive, LooseFinding
 from pipeline.roots.snapshot import Snapshot
-from pipeline.validation import registry
+from pipeline.validation import defaults, registry
 from pipeline.validation.profiles.advice.codes import BODY_EMPTY
 from tests.support import made_archives
 from tests.support.bad_samples import ACCEPTANCES, BAD, LIMITS
@@ -263,6 +263,11 @@ def test_which_findings_reject(kind: Any) -> None:
         assert ("strict" in kind.rejects) == (kind.severity == "error")
     if kind.profile in ("advice", "safety", "claude-code"):
         assert (kind.rejects, kind.severity == "error") == (NEVER, False)
+
+
+def test_roots_and_validate_ask_for_the_same_profiles() -> None:
+    """The names that settings hold are those of the profiles for every skill."""
+    assert defaults.PROFILES == FOR_ALL
 
 
 def test_a_finding_has_the_defaults_of_its_type() -> None:

@@ -413,6 +413,33 @@ def test_without_its_profile_a_package_is_judged_as_any_skill() -> None:
     assert isinstance(verdict(APEXBRIDGE, "strict"), Rejection)
 
 
+@pytest.mark.parametrize(
+    ("fields", "asked", "owner"),
+    [
+        pytest.param("version: 1.0.0\ntriggers: [a]", (), None, id="a field that others have, too"),
+        pytest.param("version: 1.0.0", ("apexbridge",), "ApexBridge", id="its profile is on"),
+        pytest.param(
+            "version: 1.0.0\ncapabilities: [a]\nsecurity: {}\ninput_schema: {}",
+            (),
+            "ApexBridge",
+            id="a package of it",
+        ),
+    ],
+)
+def test_a_system_is_named_only_where_it_was_asked_for_or_declared(
+    fields: str, asked: tuple[str, ...], owner: str | None
+) -> None:
+    """A field that many skills have is not called one system's, and its type is not asked for."""
+    looked = looked_at(with_fields(fields).encode())
+    place = Place("/watched", "pdf", "project")
+    result = judge(looked, parse(looked.skill_md), place, acceptance="lenient", profiles=asked)
+    (message,) = (
+        f.message for f in result.findings if f.field == "version" and "spec" in f.message
+    )
+    assert ("field of ApexBridge" in message) == (owner is not None)
+    assert "field-type" not in codes(result)
+
+
 def test_fields_of_apexbridge_have_their_types() -> None:
     """Schemas hold real numbers and booleans, and quoted ones stay text."""
     record = accepted(APEXBRIDGE)

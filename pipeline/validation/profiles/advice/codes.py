@@ -107,6 +107,24 @@ REFERENCE_MISSING = FindingType(
     "Add the file, correct the path (it starts at the skill's folder), or remove the path.",
     _FILES,
 )
+REFERENCE_CASE = FindingType(
+    "reference-case",
+    "warning",
+    "advice",
+    NEVER,
+    "The body names a file whose name has other capital letters, which fails on Linux.",
+    "Write the name as the file has it, or rename the file.",
+    _FILES,
+)
+FILE_UNREFERENCED = FindingType(
+    "file-unreferenced",
+    "info",
+    "advice",
+    NEVER,
+    "The body names none of the skill's scripts and references, so agents never open them.",
+    "Say in the body when to read or run each file, or delete the files.",
+    f"{_DISCLOSURE}; {_FILES}",
+)
 REFERENCE_OUTSIDE_FOLDER = FindingType(
     "reference-outside-folder",
     "warning",
@@ -137,6 +155,8 @@ TYPES = (
     BODY_EMPTY,
     BODY_TOO_LONG,
     REFERENCE_MISSING,
+    REFERENCE_CASE,
+    FILE_UNREFERENCED,
     REFERENCE_OUTSIDE_FOLDER,
     REFERENCE_DEEP,
 )

@@ -95,15 +95,6 @@ ARGUMENT_HINT_LIST = FindingType(
     'Put it in quotes: argument-hint: "[issue-number]".',
     f"{_FIELDS}, argument-hint",
 )
-FIELD_IGNORED = FindingType(
-    "field-ignored",
-    "info",
-    "claude-code",
-    NEVER,
-    "Claude Code ignores a field that it does not know.",
-    "Keep it if another client reads it; otherwise remove it or move it under metadata.",
-    f"{_FIELDS}",
-)
 TYPES = (
     LISTING_TOO_LONG,
     CONTEXT_UNKNOWN,
@@ -115,5 +106,4 @@ TYPES = (
     HOOK_MALFORMED,
     PATHS_NEVER_MATCH,
     ARGUMENT_HINT_LIST,
-    FIELD_IGNORED,
 )

@@ -7,13 +7,11 @@ from difflib import get_close_matches
 from catalog.model.finding import Finding
 from catalog.model.values import Json
 from catalog.text.quoting import kind, printable, quoted
-from pipeline.validation.fields.frontmatter import CLAUDE_CODE_NAMES, SPECIFICATION_NAMES
 from pipeline.validation.profiles.claude_code.codes import (
     AGENT_WITHOUT_FORK,
     ARGUMENT_HINT_LIST,
     CONTEXT_UNKNOWN,
     EFFORT_UNKNOWN,
-    FIELD_IGNORED,
     HOOK_EVENT_UNKNOWN,
     HOOK_MALFORMED,
     LISTING_TOO_LONG,
@@ -42,8 +40,6 @@ EVENTS = tuple(
 )
 """Source: Claude Code documentation, Hooks reference, Hook events."""
 
-FIELDS = (*CLAUDE_CODE_NAMES, *SPECIFICATION_NAMES)
-
 _MODEL = re.compile(
     r"(?:default|best|inherit|fable|sonnet|opus|haiku|opusplan)(?:\[1m\])?"
     r"|.*(?:claude|anthropic).*|arn:.*",
@@ -53,14 +49,17 @@ _LONGEST_MISSPELT = 40  # characters; a longer field is not a misspelling
 
 
 def listing_length(skill: Skill) -> Iterator[Finding]:
-    """Find a description that Claude Code cuts short."""
+    """Find a description that Claude Code cuts short because of when_to_use.
+
+    The specification reports one that is too long without it.
+    """
     description, when = skill.declared.description or "", skill.declared.when_to_use or ""
-    if (size := len(description) + len(when)) > LISTING_LIMIT:
-        subject = "description and when_to_use are" if when else "description is"
+    if when and (size := len(description) + len(when)) > LISTING_LIMIT:
         yield skill.finding(
             LISTING_TOO_LONG,
-            f"{subject} {size:,} characters; Claude sees the first {LISTING_LIMIT:,}.",
-            field="when_to_use" if when else "description",
+            f"description and when_to_use are {size:,} characters; Claude sees the first "
+            f"{LISTING_LIMIT:,}.",
+            field="when_to_use",
         )
 
 
@@ -139,20 +138,6 @@ def argument_hint_is_text(skill: Skill) -> Iterator[Finding]:
         )
 
 
-def no_unknown_fields(skill: Skill) -> Iterator[Finding]:
-    """Find each field that neither Claude Code nor the specification defines."""
-    for field in skill.frontmatter:
-        if field in FIELDS:
-            continue
-        close = None if field in skill.declaration.owners else _close_field(field)
-        yield skill.finding(
-            FIELD_IGNORED,
-            f"Claude Code ignores {printable(field)}.",
-            field=field,
-            fix=f"Write {close} if you meant that." if close else None,
-        )
-
-
 RULES: tuple[Rule, ...] = (
     listing_length,
     context_is_fork,
@@ -160,7 +145,6 @@ RULES: tuple[Rule, ...] = (
     hooks_are_valid,
     paths_can_match,
     argument_hint_is_text,
-    no_unknown_fields,
 )
 
 
@@ -175,11 +159,3 @@ def _problem_of(matchers: Json) -> str | None:
         if not all(isinstance(hook, Mapping) and hook.get("type") for hook in handlers):
             return "has a hook without a type"
     return None
-
-
-def _close_field(field: str) -> str | None:
-    if len(field) > _LONGEST_MISSPELT:
-        return None
-    plain = {known.replace("_", "-"): known for known in FIELDS}
-    close = get_close_matches(field.lower().replace("_", "-"), plain, n=1, cutoff=0.8)
-    return plain[close[0]] if close else None

@@ -4,13 +4,18 @@ Errors are exactly those of the reference validator (skills-ref), so that `spec_
 verdict. A requirement of the specification that the reference does not check is a warning.
 """
 
-import unicodedata
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
+from itertools import islice
 
 from catalog.model.finding import Finding
-from catalog.text.quoting import kind, printable, quoted
-from pipeline.validation.fields.frontmatter import SPECIFICATION, SPECIFICATION_NAMES
+from catalog.text import humanize
+from catalog.text.quoting import kind, printable
+from pipeline.validation.fields.frontmatter import (
+    CLAUDE_CODE_NAMES,
+    SPECIFICATION,
+    SPECIFICATION_NAMES,
+)
 from pipeline.validation.profiles.spec.codes import (
     ALLOWED_TOOLS_NOT_TEXT,
     COMPATIBILITY_EMPTY,
@@ -23,23 +28,18 @@ from pipeline.validation.profiles.spec.codes import (
     LICENSE_NOT_TEXT,
     METADATA_NOT_MAP,
     METADATA_VALUE_NOT_TEXT,
-    NAME_CHARACTERS,
-    NAME_DOUBLE_HYPHEN,
     NAME_MISSING,
-    NAME_NOT_FOLDER,
-    NAME_NOT_LOWER_CASE,
     NAME_NOT_TEXT,
-    NAME_OUTER_HYPHEN,
-    NAME_TOO_LONG,
 )
+from pipeline.validation.profiles.spec.names import name_form, name_length
 from pipeline.validation.skill import Rule, Skill
 
-NAME_LIMIT = 64
 DESCRIPTION_LIMIT = 1_024
 COMPATIBILITY_LIMIT = 500
-"""All in characters. Source: Agent Skills specification, Frontmatter."""
+"""Both in characters. Source: Agent Skills specification, Frontmatter."""
 
 _LONGEST_MISSPELT = 30  # characters; a longer field is not a misspelling
+_BY_SPELLING = {name.replace("_", "-"): name for name in (*CLAUDE_CODE_NAMES, *SPECIFICATION_NAMES)}
 
 
 def name_required(skill: Skill) -> Iterator[Finding]:
@@ -51,66 +51,6 @@ def name_required(skill: Skill) -> Iterator[Finding]:
         yield skill.finding(NAME_MISSING, field="name")
     elif not isinstance(name, str):
         yield skill.finding(NAME_NOT_TEXT, f"name is {kind(name)}, not text.", field="name")
-
-
-def name_length(skill: Skill) -> Iterator[Finding]:
-    """Find a name of more than 64 characters."""
-    if len(name := _name(skill)) > NAME_LIMIT:
-        yield skill.finding(
-            NAME_TOO_LONG,
-            f"name is {len(name):,} characters; the limit is {NAME_LIMIT}.",
-            field="name",
-        )
-
-
-def name_lower_case(skill: Skill) -> Iterator[Finding]:
-    """Find upper-case and title-case letters in a name."""
-    if (name := _name(skill)) != name.lower():
-        yield skill.finding(
-            NAME_NOT_LOWER_CASE, f"name {quoted(name)} is not all lower case.", field="name"
-        )
-
-
-def name_outer_hyphens(skill: Skill) -> Iterator[Finding]:
-    """Find a hyphen at either end of a name."""
-    name = _name(skill)
-    if name.startswith("-") or name.endswith("-"):
-        yield skill.finding(
-            NAME_OUTER_HYPHEN, f"name {quoted(name)} begins or ends with a hyphen.", field="name"
-        )
-
-
-def name_double_hyphens(skill: Skill) -> Iterator[Finding]:
-    """Find two hyphens in a row."""
-    if "--" in (name := _name(skill)):
-        yield skill.finding(
-            NAME_DOUBLE_HYPHEN, f"name {quoted(name)} has two hyphens in a row.", field="name"
-        )
-
-
-def name_characters(skill: Skill) -> Iterator[Finding]:
-    """Find characters in a name other than letters, digits and hyphens."""
-    name = _name(skill)
-    if name.replace("-", "a").isalnum() or not name:
-        return
-    other = dict.fromkeys(c for c in name if not (c.isalnum() or c == "-"))
-    shown = ", ".join(_character(c) for c in list(other)[:10])
-    yield skill.finding(
-        NAME_CHARACTERS,
-        f"name contains characters other than letters, digits and hyphens: {shown}.",
-        field="name",
-    )
-
-
-def name_matches_folder(skill: Skill) -> Iterator[Finding]:
-    """Find a name that differs from the name of the skill's folder."""
-    name = _name(skill)
-    if name and name != unicodedata.normalize("NFKC", skill.folder):
-        yield skill.finding(
-            NAME_NOT_FOLDER,
-            f"name is {quoted(name)}, but the folder is {quoted(skill.folder)}.",
-            field="name",
-        )
 
 
 def description_required(skill: Skill) -> Iterator[Finding]:
@@ -173,16 +113,22 @@ def license_is_text(skill: Skill) -> Iterator[Finding]:
 
 
 def metadata_maps_to_texts(skill: Skill) -> Iterator[Finding]:
-    """Find metadata that is not a map, and each value in it that is not text."""
+    """Find metadata that is not a map, or that has values that are not text."""
     metadata = skill.frontmatter.get("metadata")
     if isinstance(metadata, Mapping):
-        for key, value in metadata.items():
-            if value is not None and not isinstance(value, str):
-                yield skill.finding(
-                    METADATA_VALUE_NOT_TEXT,
-                    f"metadata.{printable(key)} is {kind(value)}, not text.",
-                    field=f"metadata.{key}",
-                )
+        other = {
+            key: value
+            for key, value in metadata.items()
+            if value is not None and not isinstance(value, str)
+        }
+        for key, value in islice(other.items(), 1):
+            more = humanize.count(len(other) - 1, "more value")
+            also = f" The same is true of {more}." if len(other) > 1 else ""
+            yield skill.finding(
+                METADATA_VALUE_NOT_TEXT,
+                f"metadata.{printable(key)} is {kind(value)}, not text.{also}",
+                field=f"metadata.{key}",
+            )
     elif metadata:
         yield skill.finding(
             METADATA_NOT_MAP, f"metadata is {kind(metadata)}, not a map.", field="metadata"
@@ -223,11 +169,7 @@ def no_other_fields(skill: Skill) -> Iterator[Finding]:
 RULES: tuple[Rule, ...] = (
     name_required,
     name_length,
-    name_lower_case,
-    name_outer_hyphens,
-    name_double_hyphens,
-    name_characters,
-    name_matches_folder,
+    name_form,
     description_required,
     description_length,
     compatibility_length,
@@ -238,28 +180,15 @@ RULES: tuple[Rule, ...] = (
 )
 
 
-def _name(skill: Skill) -> str:
-    """Return the name as the reference validator normalises it, or "" if there is none."""
-    name = skill.frontmatter.get("name")
-    return unicodedata.normalize("NFKC", name.strip()) if isinstance(name, str) else ""
-
-
 def _is_blank(value: object) -> bool:
     return value is None or (isinstance(value, str) and not value.strip())
-
-
-def _character(character: str) -> str:
-    code = f"U+{ord(character):04X}"
-    if unicodedata.category(character)[0] in "CMZ":  # invisible, or combined with its neighbour
-        return code
-    return f"“{character}”" if character.isascii() else f"“{character}” ({code})"
 
 
 def _correction(field: str) -> str | None:
     """Return the advice for a field that is probably misspelt, else None."""
     if len(field) > _LONGEST_MISSPELT:
         return None
-    close = get_close_matches(field.lower().replace("_", "-"), SPECIFICATION_NAMES, n=1, cutoff=0.8)
+    close = get_close_matches(field.lower().replace("_", "-"), _BY_SPELLING, n=1, cutoff=0.8)
     if not close:
         return None
-    return f"Write {close[0]} if you meant that; otherwise move it under metadata."
+    return f"Write {_BY_SPELLING[close[0]]} if you meant that; otherwise move it under metadata."

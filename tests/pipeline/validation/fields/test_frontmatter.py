@@ -141,11 +141,6 @@ def test_allowed_tools_become_one_text(written: Any, stored: str) -> None:
             "metadata.priority",
             "metadata.priority is “nan”; a number from 0 to 1 is expected.",
         ),
-        (
-            {"metadata": {"author": ["a"]}},
-            "metadata.author",
-            "metadata.author is a list; text is expected.",
-        ),
         ({"security": "none"}, "security", "security is “none”; a map is expected."),
         (
             {"security": {"timeout_ms": "soon"}},
@@ -242,7 +237,6 @@ def test_a_mismatch_leaves_everything_else_alone() -> None:
     assert {mismatch.field for mismatch in declaration.mismatches} == {
         "user-invocable",
         "triggers.priority",
-        "metadata.tags",
     }
     assert declared.user_invocable is None
     assert (declared.name, declared.disable_model_invocation) == ("pdf", True)
@@ -257,7 +251,7 @@ def test_the_rules_speak_of_the_specifications_own_fields() -> None:
             "name": ["a"],
             "description": {"a": "b"},
             "license": ["MIT"],
-            "metadata": "x",
+            "metadata": {"author": ["a"]},
             "allowed-tools": {"a": "b"},
             "compatibility": [],
         }

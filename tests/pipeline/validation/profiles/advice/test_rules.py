@@ -1,3 +1,4 @@
+import importlib
 import json
 import time
 from pathlib import Path
@@ -7,7 +8,7 @@ import pytest
 
 from pipeline.dialects.registry import PROFILES
 from pipeline.parsing.document import parse
-from pipeline.validation.profiles.advice import rules as advice_rules
+from pipeline.validation.profiles.advice.file_rules import MOST_ALIKE
 from pipeline.validation.references import MOST_REFERENCES, references
 from pipeline.validation.skill import Skill
 from tests.support.judging import check, declare, public_functions
@@ -28,9 +29,11 @@ def test_a_well_written_skill_needs_no_advice() -> None:
         pytest.param("x" * 39 + " Use when asked to count.", set(), id="long enough"),
         pytest.param("统计文本字数。需要时使用。", {"description-short"}, id="short Chinese"),
         pytest.param("读取文本文件并统计字数，用于检查文章长度。", set(), id="enough Chinese"),
-        pytest.param(f"{DESCRIPTION} {'Fast. ' * 90}", {"description-long"}, id="long"),
+        pytest.param(f"{DESCRIPTION} {'Fast. ' * 106}", set(), id="718 of about 600"),
+        pytest.param(f"{DESCRIPTION} {'Fast. ' * 110}", {"description-long"}, id="long"),
+        pytest.param(f"{DESCRIPTION} {'Fast. ' * 200}", set(), id="left to the specification"),
         pytest.param(
-            "统计文本的字数，用户询问长度时使用。" * 14, {"description-long"}, id="long Chinese"
+            "统计文本的字数，用户询问长度时使用。" * 15, {"description-long"}, id="long Chinese"
         ),
         # what
         pytest.param(
@@ -82,6 +85,9 @@ def test_a_well_written_skill_needs_no_advice() -> None:
             "사용자의 문서 관리를 지원하는 스킬, 문서가 있을 때 사용합니다.",
             {"description-vague"},
             id="관리 alone",
+        ),
+        pytest.param(
+            "Helps with files.", {"description-short"}, id="short, vague and without when"
         ),
         # when
         pytest.param(
@@ -243,12 +249,39 @@ HAS = (
         pytest.param("[a](/etc/passwd)", set(), id="a system folder is for safety"),
         pytest.param("[a](references/en/rules.md)", {"reference-deep"}, id="deep"),
         pytest.param("[a](assets/templates/a.md)", set(), id="a template"),
+        pytest.param("Use `[a](none.md)` or ``[`b`](none.md)``.", set(), id="an example"),
+        pytest.param("[`a`](none.md)", {"reference-missing"}, id="a link whose text is code"),
+        pytest.param("- Say:\n\n      ```\n      [a](no.md)\n      ```", set(), id="in a list"),
+        pytest.param("[a](lesson_X.md) [b](log-YYYY-MM.md)", set(), id="placeholders in words"),
+        pytest.param("Create `scripts/none.sh` first.", set(), id="a file to write"),
+        pytest.param("Look at your project's `scripts/none.sh`.", set(), id="your project's file"),
+        pytest.param("Run `scripts/none.sh` in the repository.", set(), id="the repository's file"),
+        pytest.param("Run `$HOME/scripts/none.sh`.", set(), id="below a variable"),
+        pytest.param("Run it:\nscripts/none.py", {"reference-missing"}, id="alone on a line"),
+        pytest.param("Run it:\nscripts/run.py", set(), id="alone on a line, and there"),
+        pytest.param("See forms.md.", {"reference-case"}, id="a mention in another case"),
+        pytest.param("[a](References/rules.md)", {"reference-case"}, id="a link in another case"),
+        pytest.param("Read FORMS.md and /docs/forms.md.", set(), id="a mention in its own case"),
         pytest.param("[a](inner/SKILL.md) [b](inner/notes/b.md)", set(), id="a skill within"),
     ],
 )
 def test_references(body: str, expected: set[str]) -> None:
     """A referenced file must be in the folder, and not deep in it."""
-    assert codes("advice", skill(body, *HAS)) == expected
+    assert codes("advice", skill(body, *HAS)) - {"file-unreferenced"} == expected
+
+
+@pytest.mark.parametrize(
+    ("body", "found_any"),
+    [
+        pytest.param("# Count", True, id="nothing"),
+        pytest.param("Run run.py.", False, id="a name"),
+        pytest.param("Read all in references/ first.", False, id="a folder"),
+        pytest.param("Fill in FORMS.md.", False, id="a file that may name the others"),
+    ],
+)
+def test_files_that_nothing_leads_to_are_reported(body: str, found_any: bool) -> None:
+    """If the body names no file and no folder, no agent opens its scripts and references."""
+    assert ("file-unreferenced" in codes("advice", skill(body, *HAS))) == found_any
 
 
 def test_a_reference_is_named_with_its_line() -> None:
@@ -264,7 +297,7 @@ def test_many_references_are_summed_up() -> None:
     """Ten are listed, and the tenth counts the others."""
     body = " ".join(f"[a](none-{number}.md)" for number in range(30))
     findings = found("advice", skill(body))
-    assert len(findings) == advice_rules.MOST_ALIKE
+    assert len(findings) == MOST_ALIKE
     assert "20 more" in findings[-1].message
     assert len(references("[a](b.md) " * 9)) == 1
     many = "".join(f"[a](b{number}.md)" for number in range(2 * MOST_REFERENCES))
@@ -277,11 +310,11 @@ def test_files_that_could_not_be_read_are_not_called_missing() -> None:
 
 
 def test_every_rule_is_asked() -> None:
-    """Each profile has every rule of its module."""
+    """Each profile has every rule of its modules."""
     for profile in ("advice", "safety", "claude-code"):
         rules = PROFILES[profile].rules
-        module = __import__(rules[0].__module__, fromlist=["RULES"])
-        assert public_functions(module) == set(rules)
+        modules = {importlib.import_module(rule.__module__) for rule in rules}
+        assert set().union(*map(public_functions, modules)) == set(rules)
 
 
 HOSTILE = (
@@ -324,6 +357,9 @@ HOSTILE = (
     "\ufe0f",
     "\u202e",
     "](file:///a)",
+    "a.md ",
+    "a/b-",
+    "\nscripts/a.",
 )
 
 
@@ -331,7 +367,7 @@ HOSTILE = (
 def test_a_hostile_megabyte_takes_no_second(unit: str) -> None:
     """Every rule takes time in proportion to the body, so a large SKILL.md is checked quickly."""
     body = unit * (2**20 // len(unit.encode()))
-    of = skill(body)
+    of = skill(body, "A.md", "scripts/a.py")
     began = time.process_time()
     check(of, PROFILES)
     assert time.process_time() - began < 1

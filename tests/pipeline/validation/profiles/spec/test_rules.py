@@ -13,9 +13,10 @@ from pipeline.dialects.registry import PROFILES
 from pipeline.parsing.document import Parsed
 from pipeline.parsing.yaml_reader import Position
 from pipeline.validation.profiles.spec import codes as spec_findings
+from pipeline.validation.profiles.spec import names as spec_names
 from pipeline.validation.profiles.spec import rules as spec_rules
 from pipeline.validation.skill import Skill
-from tests.support.judging import check, declare
+from tests.support.judging import check, declare, public_functions
 
 GOOD: Mapping[str, Any] = {"name": "pdf", "description": "Reads PDF."}
 
@@ -93,8 +94,8 @@ def test_a_conforming_skill_has_no_findings(frontmatter: Mapping[str, Any]) -> N
         pytest.param("p--f", "p--f", {"name-double-hyphen"}, id="two hyphens in a row"),
         pytest.param("p_f", "p_f", {"name-characters"}, id="underscore"),
         pytest.param("p f", "p f", {"name-characters"}, id="space within"),
-        pytest.param("a/b", "b", {"name-characters", "name-not-folder"}, id="slash"),
-        pytest.param("pdf\u200b", "pdf", {"name-characters", "name-not-folder"}, id="invisible"),
+        pytest.param("a/b", "b", {"name-characters"}, id="slash"),
+        pytest.param("pdf\u200b", "pdf", {"name-characters"}, id="invisible"),
         pytest.param("pdf", "word", {"name-not-folder"}, id="another folder"),
         pytest.param("pdf", "Pdf", {"name-not-folder"}, id="the folder in another case"),
         pytest.param("", "pdf", {"name-missing"}, id="empty"),
@@ -105,19 +106,13 @@ def test_a_conforming_skill_has_no_findings(frontmatter: Mapping[str, Any]) -> N
         pytest.param(
             "-A--b_",
             "x",
-            {
-                "name-outer-hyphen",
-                "name-double-hyphen",
-                "name-characters",
-                "name-not-lower-case",
-                "name-not-folder",
-            },
+            {"name-characters"},
             id="all at once",
         ),
     ],
 )
 def test_name(name: Any, folder: str, expected: set[str]) -> None:
-    """Each error of a name has its own finding, and all are reported together."""
+    """All errors of a name's form are one finding, because one correction mends them."""
     assert codes({**GOOD, "name": name}, folder) == expected
 
 
@@ -205,6 +200,16 @@ def test_a_missing_field_is_reported_on_the_first_line() -> None:
             "Write allowed-tools if you meant that",
         ),
         (
+            "user_invocabel",
+            "user_invocabel is not a field of the specification.",
+            "Write user-invocable if you meant that",
+        ),
+        (
+            "when-to-use",
+            "when-to-use is not a field of the specification.",
+            "Write when_to_use if you meant that",
+        ),
+        (
             "descripton",
             "descripton is not a field of the specification.",
             "Write description if you meant that",
@@ -232,7 +237,7 @@ def test_each_field_of_others_has_its_own_finding() -> None:
 @pytest.mark.parametrize(
     ("name", "shown"),
     [
-        ("p_f g", "“_”, U+0020"),
+        ("p_f g", "“_”, a space"),
         ("p\x1bf", "U+001B"),
         ("कि", "U+093F"),
         ("a！b", "“!”"),
@@ -271,6 +276,7 @@ def test_every_finding_of_the_rules_can_be_made() -> None:
         },
         {"name": [], "description": [], "compatibility": [], "metadata": "x"},
         {"compatibility": ""},
+        *({"name": name} for name in ("Pdf", "-pdf", "p--df", "word")),
     ]
     made = set().union(*(codes(frontmatter) for frontmatter in everything))
     listed = {kind.code for kind in spec_findings.TYPES if kind.profile == "spec"}
@@ -278,15 +284,65 @@ def test_every_finding_of_the_rules_can_be_made() -> None:
 
 
 def test_every_rule_is_asked() -> None:
-    """The profile has every rule of its module."""
-    written = {
-        value
-        for name, value in vars(spec_rules).items()
-        if callable(value)
-        and getattr(value, "__module__", "") == spec_rules.__name__
-        and not name.startswith("_")
-    }
-    assert written == set(PROFILES["spec"].rules)
+    """The profile has every rule of its modules."""
+    rules = public_functions(spec_rules) | {spec_names.name_form, spec_names.name_length}
+    assert rules == set(PROFILES["spec"].rules)
+
+
+@pytest.mark.parametrize(
+    ("name", "folder", "message", "fix"),
+    [
+        pytest.param(
+            "Azure CLI",
+            "azure-cli",
+            "name “Azure CLI” is not all lower case, differs from the folder's name, “azure-cli” "
+            "and contains characters other than letters, digits and hyphens: a space.",
+            "Write azure-cli.",
+            id="three errors, one answer",
+        ),
+        pytest.param(
+            "Azure CLI",
+            "Azure CLI",
+            "name “Azure CLI” is not all lower case and contains characters other than letters, "
+            "digits and hyphens: a space.",
+            "Write azure-cli, and rename the folder to it.",
+            id="the folder is no better",
+        ),
+        pytest.param(
+            "word",
+            "pdf",
+            "name “word” differs from the folder's name, “pdf”.",
+            "Write pdf, or rename the folder to word.",
+            id="both are valid",
+        ),
+        pytest.param(
+            "pdf",
+            "Pdf",
+            "name “pdf” differs from the folder's name, “Pdf”.",
+            "Rename the folder to pdf.",
+            id="the folder alone is wrong",
+        ),
+        pytest.param(
+            "!!",
+            "!!",
+            "name “!!” contains characters other than letters, digits and hyphens: “!”.",
+            REGISTRY["name-characters"].fix,
+            id="no words to make a name of",
+        ),
+    ],
+)
+def test_a_wrong_name_has_one_finding_with_the_right_name(
+    name: str, folder: str, message: str, fix: str
+) -> None:
+    """The finding names every problem of the name, and the name to write instead."""
+    (only,) = found({**GOOD, "name": name}, folder)
+    assert (only.message, only.fix) == (message, fix)
+
+
+def test_values_in_metadata_that_are_not_text_are_one_finding() -> None:
+    """The first is named, and the others are counted."""
+    (only,) = found({**GOOD, "metadata": {"a": "b", "c": ["d"], "e": {}, "f": []}})
+    assert only.message == "metadata.c is a list, not text. The same is true of 2 more values."
 
 
 _NAMES = (

@@ -1,0 +1,49 @@
+"""Command that shows one skill and how to install it."""
+
+from typing import Any
+
+import click
+
+from catalog.database import connection
+from catalog.filesystem import token_file
+from catalog.reading import card
+from catalog.site.server import address
+from catalog.text.display import visible
+from pipeline.cli.context import settings_of
+from pipeline.cli.options import DONE, as_json_option, to_json
+
+
+@click.command()
+@click.argument("skill")
+@as_json_option
+@click.pass_context
+def show(context: click.Context, skill: str, as_json: bool) -> int:
+    """Show SKILL: its description, version and location, and the commands that install it.
+
+    \b
+    Examples:
+      skilldrop show csv-profile
+      skilldrop show csv-profile --json
+    """
+    settings = settings_of(context)
+    site = settings.site.url or address.url(settings.site.host, settings.site.port)
+    db = connection.open_catalog(settings.catalog_path)
+    needs_token = bool(token_file.load(settings.tokens_path))
+    facts = card.of_skill(db, skill, site, needs_token=needs_token)
+    click.echo(to_json(facts) if as_json else _text(facts))
+    return DONE
+
+
+def _text(facts: dict[str, Any]) -> str:
+    reason = f": {facts['status_reason']}" if facts["status_reason"] else ""
+    lines = [
+        click.style(visible(facts["name"]), bold=True),
+        visible(facts["description"] or ""),
+        visible(f"status    {facts['status']}{reason}"),
+        f"version   {facts['version'] or 'none'}",
+        visible(f"location  {facts['location']}"),
+    ]
+    for line in facts["install"]:
+        note = f" ({line['note']})" if line["note"] else ""
+        lines += ["", f"{line['client']}{note}:", f"  {line['text']}"]
+    return "\n".join(lines)

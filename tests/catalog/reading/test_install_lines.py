@@ -1,0 +1,55 @@
+"""Commands with which people install a skill."""
+
+import subprocess
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from shutil import which
+
+import pytest
+
+from catalog.reading import bundle, install_lines
+from catalog.reading.published import package_of
+from tests.support.shelf import Shelf
+from tests.support.skills import SkillWriter
+
+
+@pytest.fixture
+def shelf(tmp_path: Path, skill: SkillWriter) -> Iterator[Shelf]:
+    """Return a published skill with a script that may be executed."""
+    shelf = Shelf(tmp_path / "there")
+    skill(shelf.root / "会议", files={"scripts/run.sh": "#!/bin/sh\n"})
+    (shelf.root / "会议" / "scripts" / "run.sh").chmod(0o755)
+    shelf.scan()
+    yield shelf
+    shelf.close()
+
+
+@pytest.mark.skipif(not (which("curl") and which("unzip")), reason="no curl or no unzip")
+@pytest.mark.parametrize("client", [1, 2])
+def test_the_command_of_a_shell_installs_the_skill(
+    shelf: Shelf, tmp_path: Path, client: int
+) -> None:
+    """In a home folder without any skills: all files, with executable bits, and nothing else."""
+    served, home = tmp_path / "served" / "skills" / "会议", tmp_path / "home"
+    served.mkdir(parents=True)
+    home.mkdir()
+    with (served / "bundle.zip").open("wb") as archive:
+        bundle.write(package_of(shelf.db, shelf.packages, "会议"), archive)
+    server = ThreadingHTTPServer(
+        ("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=tmp_path / "served")
+    )
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    line = install_lines.of_skill(f"http://127.0.0.1:{server.server_port}/", "会议")[client]
+    try:
+        subprocess.run(
+            ["sh", "-c", line.text], cwd=home, env={"HOME": str(home), "PATH": "/usr/bin:/bin"},
+            check=True, timeout=60,
+        )  # fmt: skip
+    finally:
+        server.shutdown()
+        server.server_close()
+    files = {path.name: path.stat().st_mode & 0o777 for path in home.rglob("*") if path.is_file()}
+    assert files == {"SKILL.md": 0o644, "run.sh": 0o755}

@@ -1,0 +1,177 @@
+"""Readers' tokens: all paths are behind them once there is one."""
+
+import base64
+import logging
+import os
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from catalog.filesystem import token_file
+from tests.support.records import NOON
+from tests.support.shelf import Shelf
+from tests.support.sites import Site
+from tests.support.skills import SkillWriter
+
+PATHS = (
+    "/",
+    "/skills",
+    "/skills/alone",
+    "/skills/alone/preview",
+    "/skills/alone/files/",
+    "/skills/alone/files/SKILL.md",
+    "/skills/alone/bundle.zip",
+    "/skills/alone/.well-known/skills/index.json",
+    "/.well-known/agent-skills/index.json",
+    "/.well-known/skills/index.json",
+    "/.well-known/skills/alone/SKILL.md",
+    "/index/default",
+    "/index/default.meta.json",
+    "/search.json?q=alone",
+    "/catalog",
+    "/catalog/skills.json",
+    "/catalog/skills.csv",
+    "/-/skilldrop/site.css",
+    "/-/static/app.css",
+)
+
+
+@pytest.fixture
+def shelf(tmp_path: Path, skill: SkillWriter) -> Iterator[Shelf]:
+    """Return one published skill."""
+    shelf = Shelf(tmp_path)
+    skill(shelf.root / "alone", files={"scripts/run.sh": "#!/bin/sh\n"})
+    shelf.scan()
+    yield shelf
+    shelf.close()
+
+
+@pytest.fixture
+def site(shelf: Shelf, serve: Callable[..., Site]) -> Site:
+    """Return the site of the shelf."""
+    return serve(shelf.settings.catalog_path)
+
+
+@pytest.fixture
+def secret(shelf: Shelf) -> str:
+    """Return a token of the site."""
+    return token_file.add(shelf.settings.tokens_path, "lab", NOON)
+
+
+def basic(password: str, user: str = "anybody") -> dict[str, str]:
+    """Return the header of a browser, curl or pip with a password."""
+    return {"Authorization": f"Basic {base64.b64encode(f'{user}:{password}'.encode()).decode()}"}
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_all_paths_need_a_token(site: Site, secret: str, path: str) -> None:
+    """Without it there is one sentence and a login; with it there is the page."""
+    refused = site.ask("get", path)
+    assert refused.status_code == 401
+    assert refused.headers["www-authenticate"].startswith('Basic realm="skilldrop"')
+    assert "for readers with a token" in refused.text
+    for headers in ({"Authorization": f"bearer {secret}"}, basic(secret), basic(secret, "")):
+        assert site.ask("get", path, headers=headers).status_code == 200
+    assert site.ask("get", f"/token/{secret}{path}").status_code == 200
+
+
+def test_a_path_that_is_not_there_needs_a_token_too(site: Site, secret: str) -> None:
+    """Nobody learns which skills exist."""
+    for path in ("/skills/nobody", "/a/b/c/d", "/token/x/y", "/-/versions", "/x/-/healthz"):
+        assert site.ask("get", path).status_code == 401
+        assert site.ask("get", path, headers=basic(secret)).status_code == 404
+    for method in ("head", "options", "post"):
+        assert site.ask(method, "/").status_code == 401
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        basic("wrong"),
+        basic(""),
+        {"Authorization": "Basic %%%"},
+        {"Authorization": "Basic " + base64.b64encode(b"no colon").decode()},
+        {"Authorization": "Bearer"},
+        {"Authorization": "Bearer wrong"},
+        {"Authorization": "Digest x"},
+        {"Authorization": ""},
+        {"Cookie": "token=wrong"},
+    ],
+)
+def test_a_wrong_token_is_refused(site: Site, secret: str, headers: dict[str, str]) -> None:
+    """Whatever its form."""
+    assert site.ask("get", "/index/default", headers=headers).status_code == 401
+    assert site.ask("get", "/token/wrong/index/default").status_code == 401
+
+
+def test_health_is_open_and_says_little(site: Site, secret: str) -> None:
+    """A probe needs no token, and a stranger learns only whether all is well."""
+    assert site.ask("get", "/-/healthz").json().keys() == {"status"}
+    assert "health" in site.ask("get", "/-/healthz", headers=basic(secret)).json()
+
+
+def test_without_tokens_the_site_is_open(site: Site, shelf: Shelf) -> None:
+    """The first token closes it without a restart, and removing the last one opens it."""
+    assert site.get("/skills/alone").status_code == 200
+    token_file.add(shelf.settings.tokens_path, "lab", NOON)
+    assert site.get("/skills/alone").status_code == 401
+    token_file.remove(shelf.settings.tokens_path, "lab", opens=True)
+    assert site.get("/skills/alone").status_code == 200
+
+
+def test_a_removed_token_is_refused_at_once(site: Site, shelf: Shelf, secret: str) -> None:
+    """The next request already is."""
+    other = token_file.add(shelf.settings.tokens_path, "other", NOON)
+    token_file.remove(shelf.settings.tokens_path, "lab")
+    assert site.ask("get", "/", headers=basic(secret)).status_code == 401
+    assert site.ask("get", "/", headers=basic(other)).status_code == 200
+
+
+def test_a_damaged_file_closes_the_site(
+    site: Site, shelf: Shelf, secret: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Nobody gets in, and the log has the reason."""
+    shelf.settings.tokens_path.write_text("{")
+    assert site.ask("get", "/", headers=basic(secret)).status_code == 503
+    assert "tokens.json cannot be read: it is damaged." in caplog.text
+
+
+def test_links_keep_the_token_of_a_path(site: Site, secret: str) -> None:
+    """An installer that can send no header follows the index to files that it may read."""
+    index = site.ask("get", f"/token/{secret}/skills/alone/.well-known/agent-skills/index.json")
+    url = index.json()["skills"][0]["url"]
+    assert url.startswith(f"/token/{secret}/skills/alone/")
+    assert site.ask("get", url).status_code == 200
+    text = site.ask("get", f"/token/{secret}/index/default").text
+    assert f"http://localhost/token/{secret}/skills/NAME/files/" in text
+    assert secret not in site.ask("get", "/index/default", headers=basic(secret)).text
+
+
+def test_the_page_names_no_token(site: Site, secret: str) -> None:
+    """Its installation commands have a placeholder, or read ~/.netrc."""
+    page = site.ask("get", "/skills/alone", headers=basic(secret)).text
+    assert "npx skills add http://localhost/token/TOKEN/skills/alone" in page
+    assert "curl -fsSn http://localhost/skills/alone/bundle.zip" in page
+    assert secret not in page
+
+
+def test_hashes_are_on_no_page(site: Site, shelf: Shelf, secret: str) -> None:
+    """The file is no table, no download and not below any path."""
+    (token,) = token_file.load(shelf.settings.tokens_path)
+    for path in (*PATHS, "/tokens.json", "/catalog/tokens", "/-/databases.json", "/.json"):
+        assert token.sha256 not in site.ask("get", path, headers=basic(secret)).text
+    assert stat.S_IMODE(os.stat(shelf.settings.tokens_path).st_mode) == 0o600
+
+
+def test_a_token_is_never_logged(
+    site: Site, secret: str, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Neither for a page that does not exist nor for an error."""
+    caplog.set_level(logging.DEBUG)
+    for path in (f"/token/{secret}/a/b/c/d", f"/token/{secret}/catalog/none", "/a/b/c/d"):
+        assert site.ask("get", path, headers=basic(secret)).status_code == 404
+    out = "".join(capfd.readouterr())
+    ours = [record.getMessage() for record in caplog.records if record.name != "httpx"]
+    assert secret not in out + "".join(ours)

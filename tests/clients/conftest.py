@@ -1,0 +1,53 @@
+"""One running skilldrop, every client in a home of its own, and the table of results."""
+
+import functools
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from tests.clients import table
+from tests.clients.client import Client
+from tests.clients.clients import CLIENTS
+from tests.clients.installed import Absent
+from tests.clients.running import Running
+
+
+@pytest.fixture(scope="session")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """Return a running skilldrop with the forty packages."""
+    program = Running(tmp_path_factory.mktemp("skilldrop"))
+    yield program
+    program.stop()
+
+
+@pytest.fixture(scope="session")
+def results() -> Iterator[table.Results]:
+    """Return the results of all clients, which become the page if every client was there."""
+    results: table.Results = {}
+    yield results
+    if results.keys() == set(CLIENTS):
+        table.PAGE.write_text(table.text(results), encoding="utf-8")
+
+
+@pytest.fixture(scope="session")
+def start(
+    running: Running, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[type[Client]], Client]:
+    """Return a function that gives each client with all skills, or skips if it cannot be had."""
+
+    @functools.cache
+    def started(kind: type[Client]) -> Client:
+        try:
+            made = kind(running, tmp_path_factory.mktemp(kind.__name__))
+        except Absent as reason:
+            pytest.skip(str(reason))
+        made.install()
+        return made
+
+    return started
+
+
+@pytest.fixture(params=CLIENTS, ids=lambda kind: kind.__name__)
+def client(request: pytest.FixtureRequest, start: Callable[[type[Client]], Client]) -> Client:
+    """Return each client in turn."""
+    return start(request.param)
