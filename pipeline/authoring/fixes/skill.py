@@ -95,7 +95,7 @@ def _step(
 ) -> tuple[Draft, Judgement] | None:
     """Return the draft after one accepted fix, with its judgement; None if there is none."""
     findings = [f for f in current.findings if f.code in codes and f.code in FIXES]
-    for finding in sorted(findings, key=lambda f: (_ORDER[f.code], -(f.line or 0))):
+    for finding in sorted(findings, key=lambda f: (_ORDER[f.code], f.line or 0)):
         for candidate in _candidates(draft, finding, unsafe=unsafe):
             judged = judge(candidate.data)
             if _is_better(finding, current, judged):

@@ -98,6 +98,14 @@ def test_comments_and_layout_stay(tmp_path: Path) -> None:
     )
 
 
+def test_several_fields_keep_their_order(tmp_path: Path) -> None:
+    """The first one moves first; later fields stay in place."""
+    content = HEAD + b"team: core\nstage: beta\nlicense: MIT\n---\n\n# Count words\n"
+    assert fixed(tmp_path, content) == (
+        HEAD + b"license: MIT\nmetadata:\n  team: core\n  stage: beta\n---\n\n# Count words\n"
+    )
+
+
 def test_a_field_of_another_system_stays(tmp_path: Path) -> None:
     """Claude Code would not find it under metadata."""
     content = HEAD + b"disable-model-invocation: true\n---\n\n# Count words\n"
