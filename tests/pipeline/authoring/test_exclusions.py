@@ -61,3 +61,5 @@ def test_folders_of_a_catalog_are_never_validated(tree: Path) -> None:
     packages = (tree / "old").rename(tree / "packages")
     (packages / ".skilldrop").write_text("{}")
     assert judged(tree) == ["made", "kept", "packed.zip!"]
+    assert judged(packages / "first") == ["first"]
+    assert judged(packages / "first", force=True) == []

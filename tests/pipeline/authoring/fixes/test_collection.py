@@ -163,15 +163,17 @@ def test_several_faults_of_one_file_are_mended_together(tmp_path: Path) -> None:
 
 
 def test_links_and_archives_are_not_changed(tmp_path: Path, skill: SkillWriter) -> None:
-    """A fix never writes outside of the folder."""
+    """A link could lead to a file that others share."""
     skill(tmp_path / "one", name="One")
     pack_zip(tmp_path / "one", tmp_path / "packed.zip")
-    (tmp_path / "two").mkdir()
-    (tmp_path / "two/SKILL.md").symlink_to("../one/SKILL.md")
+    linked = skill(tmp_path / "two", name="Two") / "SKILL.md"
+    linked.rename(tmp_path / "two/other.md")
+    linked.symlink_to("other.md")
     data = (tmp_path / "packed.zip").read_bytes()
     assert fix(tmp_path / "packed.zip", tmp_path / "two").fixed == 0
     assert (tmp_path / "packed.zip").read_bytes() == data
-    assert (tmp_path / "two/SKILL.md").is_symlink()
+    assert linked.is_symlink()
+    assert "name: Two" in linked.read_text()
 
 
 def test_a_file_that_has_changed_meanwhile_is_not_overwritten(
