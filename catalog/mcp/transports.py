@@ -9,6 +9,8 @@ import uvicorn
 from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 
+from catalog.filesystem.token_file import TokenFile
+from catalog.mcp import guard
 from catalog.mcp.server import SkillServer
 from catalog.usage import lifespan
 
@@ -29,8 +31,12 @@ def serve_stdio(server: SkillServer) -> None:
     anyio.run(serve)
 
 
-def serve_http(server: SkillServer, host: str, port: int, names: Sequence[str]) -> None:
+def serve_http(
+    server: SkillServer, host: str, port: int, names: Sequence[str], tokens: TokenFile
+) -> None:
     """Serve until SIGTERM or SIGINT, only to clients that use one of the host names.
+
+    Where there are tokens, a client sends one.
 
     This refuses web pages whose own host name resolves to the server's address. No request needs
     an earlier one, so that clients go on when the server is started anew.
@@ -42,7 +48,7 @@ def serve_http(server: SkillServer, host: str, port: int, names: Sequence[str]) 
         transport_security=_security(host, names),
     )
     config = uvicorn.Config(
-        lifespan.closing(app, server.counter),
+        guard.wrap(lifespan.closing(app, server.counter), tokens),
         host=host,
         port=port,
         log_level="warning",

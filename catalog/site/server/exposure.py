@@ -1,4 +1,4 @@
-"""Warning about a site that anybody in the network may read."""
+"""Warning about a server that anybody in the network may read."""
 
 import ipaddress
 from pathlib import Path
@@ -8,14 +8,14 @@ from catalog.model.errors import TokensInvalid
 
 
 def warning(catalog: Path, host: str, *, behind_proxy: bool) -> str | None:
-    """Return one sentence if the site listens beyond this machine with nothing to protect it.
+    """Return one sentence if a server listens beyond this machine with nothing to protect it.
 
     A token protects it, or a proxy that is stated to stand before it.
     """
     if behind_proxy or _is_loopback(host) or _has_tokens(catalog):
         return None
     return (
-        f"The site listens on {host}, where everybody who reaches it can read every skill. "
+        f"The server listens on {host}, where everybody who reaches it can read every skill. "
         "Make a token with `skilldrop token new NAME`, or set `behind_proxy = true` in [site] "
         "if a proxy asks for passwords."
     )

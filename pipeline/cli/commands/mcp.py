@@ -5,8 +5,9 @@ from pathlib import Path
 
 import click
 
+from catalog.filesystem.token_file import TokenFile
 from catalog.model.errors import ExtraMissing
-from catalog.site.server import address
+from catalog.site.server import address, exposure
 from catalog.usage.counter import ReadCounter
 from pipeline.cli.context import settings_of
 from pipeline.cli.options import DONE
@@ -67,7 +68,10 @@ def mcp(context: click.Context, http: str | None, names: tuple[str, ...]) -> int
         f"{address.url(host, port)}{transports.PATH.removeprefix('/')}",
         err=True,
     )
-    transports.serve_http(server, host, port, names)
+    warning = exposure.warning(settings.catalog_path, host, behind_proxy=settings.site.behind_proxy)
+    if warning:
+        click.echo(f"skilldrop: {warning}", err=True)
+    transports.serve_http(server, host, port, names, TokenFile(settings.tokens_path))
     return DONE
 
 

@@ -82,7 +82,7 @@ def test_an_unprotected_site_is_told(shelf: Shelf, monkeypatch: pytest.MonkeyPat
     """The status warns if the settings let everybody in the network read."""
     assert json.loads(run("status", "--json")[0])["site_warning"] is None
     monkeypatch.setenv("SKILLDROP_SITE__HOST", "0.0.0.0")
-    assert "The site listens on 0.0.0.0" in run("status")[0]
+    assert "The server listens on 0.0.0.0" in run("status")[0]
     run("token", "new", "lab")
     assert "listens on" not in run("status")[0]
 
