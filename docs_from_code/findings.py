@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 
-from catalog.model.finding import ALWAYS, IF_STRICT, NEVER, UNLESS_PERMISSIVE, FindingType
-from docs_from_code.examples import EXAMPLES
+from catalog.model.finding import FindingType
 from docs_from_code.markdown import cell, prose
 from pipeline.cli.output.finding_types import REGISTRY
+from pipeline.cli.output.rule_examples import EXAMPLES
+from pipeline.cli.output.rule_page import OF_PROFILES, REJECTS
 from pipeline.dialects.registry import PROFILES
 
 _OPENING = """\
@@ -24,29 +25,6 @@ tab, <U+200B> and the like are invisible characters, <FF> and the like are bytes
 and […] stands for omitted text.
 """
 
-_PROFILES = {
-    "reading": "Raised while a folder is read, whatever the profiles.",
-    "spec": "The Agent Skills specification, to the letter; always checked.",
-    "advice": "Recommendations of the specification and its guides that help agents find and "
-    "follow a skill.",
-    "safety": "Text that could deceive a reader, mislead an agent or run on its machine. Skills "
-    "are untrusted text; after such a finding a person should check the line.",
-    "claude-code": "Fields and lines that Claude Code reads differently from their apparent "
-    "meaning.",
-    "apexbridge": "Declarations and files that an ApexBridge package needs; see "
-    "[ApexBridge packages](../how-to/apexbridge.md). Checked only if it is named, because other "
-    "skills are not such packages.",
-    "outcome": "Problems of a file that a runtime dropped after a run, not of a skill. See "
-    "[Outcomes](outcomes.md).",
-}
-
-_REJECTS = {
-    ALWAYS: "rejects the skill",
-    UNLESS_PERMISSIVE: "rejects the skill unless the root is permissive",
-    IF_STRICT: "rejects the skill if the root is strict",
-    NEVER: "never rejects",
-}
-
 
 def page() -> str:
     """Return the page: for each profile a table, then a section for each code."""
@@ -63,7 +41,7 @@ def _overview(profile: str, types: Sequence[FindingType]) -> str:
         for type_ in types
     )
     return (
-        f"## `{profile}`\n\n{_PROFILES[profile]}\n\n"
+        f"## `{profile}`\n\n{OF_PROFILES[profile]}\n\n"
         f"| code | severity | problem |\n|---|---|---|\n{''.join(rows)}"
     )
 
@@ -73,7 +51,7 @@ def _section(type_: FindingType) -> str:
         f"### `{type_.code}`\n\n"
         f"{prose(type_.summary)}\n\n"
         f"- **Fix:** {prose(type_.fix)}\n"
-        f"- **Severity:** {type_.severity}; {_REJECTS[type_.rejects]}.\n"
+        f"- **Severity:** {type_.severity}; {REJECTS[type_.rejects]}.\n"
         f"- **Source:** {prose(type_.source)}.\n"
         + (f"\n{example.as_markdown()}" if (example := EXAMPLES.get(type_.code)) else "")
     )

@@ -21,6 +21,7 @@ from pipeline.config.settings import (
     Settings,
     SiteSettings,
 )
+from pipeline.config.validate_settings import ValidateSettings
 
 _MEANINGS: dict[str, str] = yaml.safe_load(
     Path(__file__).with_name("settings.yml").read_text("utf-8")
@@ -33,6 +34,7 @@ _TABLES: dict[str, type[BaseModel]] = {
     "site": SiteSettings,
     "retention": RetentionSettings,
     "limits": LimitSettings,
+    "validate": ValidateSettings,
 }
 
 _OPENING = f"""\
@@ -68,7 +70,7 @@ def page() -> str:
 
 def keys() -> set[str]:
     """Return all keys on the page; the keys of tables have the form `table.key`."""
-    return {name for name, _ in _fields("", Settings)} | {
+    return {*_TABLES, *(name for name, _ in _fields("", Settings))} | {
         name for table, model in _TABLES.items() for name, _ in _fields(table, model)
     }
 
@@ -103,7 +105,7 @@ def _default(field: FieldInfo) -> str:
         return f'`"{value.human_readable(separator=" ").replace(".0", "")}"`'
     if isinstance(value, bool):
         return f"`{str(value).lower()}`"
-    if isinstance(value, tuple):
+    if isinstance(value, tuple | dict):
         return f"`{json.dumps(value)}`"
     if isinstance(value, float):
         return f"`{value:g}`"

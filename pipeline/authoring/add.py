@@ -1,5 +1,6 @@
 """Addition of skill folders and archives to a root, validated first and copied whole."""
 
+import dataclasses
 import os
 import shutil
 import tempfile
@@ -13,7 +14,9 @@ from catalog.model.paths import is_archive, text_path
 from catalog.model.skill import RootSpec
 from catalog.model.values import Json
 from pipeline.authoring.atomic_replace import built_beside, exchange, put
+from pipeline.authoring.fixes.collection import Fixer
 from pipeline.authoring.lint import Judgement, judge_paths
+from pipeline.authoring.selection import of_profiles
 from pipeline.roots.names import is_junk
 
 
@@ -25,6 +28,7 @@ class Addition:
     place: Path  # in the root
     judgements: tuple[Judgement, ...]
     is_added: bool
+    fixed: int = 0  # findings
 
     def as_json(self) -> dict[str, Json]:
         """Return the published fields."""
@@ -32,6 +36,7 @@ class Addition:
             "source": text_path(str(self.source)),
             "path": text_path(str(self.place)),
             "added": self.is_added,
+            "fixed": self.fixed,
             "skills": [judgement.as_json() for judgement in self.judgements],
         }
 
@@ -51,24 +56,73 @@ def root_named(roots: Sequence[RootSpec], name: str | None) -> RootSpec:
     raise NotAdded(f"{name} is not a root; the roots are {configured}.")
 
 
-def add(sources: Sequence[Path], root: RootSpec, *, replace: bool = False) -> Iterator[Addition]:
+def add(
+    sources: Sequence[Path], root: RootSpec, *, replace: bool = False, fix: bool = False
+) -> Iterator[Addition]:
     """Copy each source into a root, and yield the results.
 
     A source with a skill that the root would reject is not copied; its findings give the reason.
     Each source is copied whole or not at all: first under a name that scans ignore, then renamed.
+    With `fix`, the copy of a folder is mended first; its source stays as it is.
     Raises NotAdded, before anything is copied, if a source or its place in the root is unsuitable.
     """
     places = [_place(source, Path(root.path), replace=replace) for source in sources]
     if len(set(places)) < len(places):
         raise NotAdded("Two sources have the same name; rename one of them.")
     for source, place in zip(sources, places, strict=True):
-        judgements = tuple(
-            judge_paths([source], acceptance=root.acceptance, profiles=root.profiles)
-        )
+        try:
+            yield (
+                _add_folder(source, place, root, fix)
+                if source.is_dir()
+                else _add_file(source, place, root)
+            )
+        except (OSError, shutil.Error) as error:
+            raise NotAdded(f"{source} was not added: {_first(error)}.") from error
+
+
+def _judged(path: Path, root: RootSpec) -> tuple[Judgement, ...]:
+    return tuple(judge_paths([path], acceptance=root.acceptance, profiles=root.profiles))
+
+
+def _add_file(source: Path, place: Path, root: RootSpec) -> Addition:
+    judgements = _judged(source, root)
+    is_accepted = all(judgement.loadable for judgement in judgements)
+    if is_accepted:
+        _copy_file(source, place)
+    return Addition(source, place, judgements, is_accepted)
+
+
+def _add_folder(source: Path, place: Path, root: RootSpec, fix: bool) -> Addition:
+    judgements = _judged(source, root)
+    if not fix and not all(judgement.loadable for judgement in judgements):
+        return Addition(source, place, judgements, is_added=False)
+    with built_beside(place, source) as built:
+        fixer = Fixer(root.acceptance, of_profiles(root.profiles))
+        if fix:
+            for _ in fixer.fix(_judged(built, root)):
+                pass
+            judgements = _named(_judged(built, root), built, source)
         is_accepted = all(judgement.loadable for judgement in judgements)
         if is_accepted:
-            _copy(source, place)
-        yield Addition(source, place, judgements, is_accepted)
+            _put(built, place)
+    return Addition(source, place, judgements, is_accepted, fixer.fixed)
+
+
+def _named(judged: tuple[Judgement, ...], built: Path, source: Path) -> tuple[Judgement, ...]:
+    """Return judgements of a copy with the paths of its source."""
+    old, new = text_path(str(built)), text_path(str(source))
+    return tuple(
+        dataclasses.replace(one, path=f"{new}{one.path.removeprefix(old)}") for one in judged
+    )
+
+
+def _put(built: Path, place: Path) -> None:
+    if not os.path.lexists(place):
+        put(built, place)
+        return
+    replaced = place.lstat()
+    if old := exchange(built, place, lambda: True):
+        remove_made(old, replaced)
 
 
 def _place(source: Path, root: Path, *, replace: bool) -> Path:
@@ -86,26 +140,6 @@ def _place(source: Path, root: Path, *, replace: bool) -> Path:
     if os.path.lexists(place) and not replace:
         raise NotAdded(f"{place} exists already. Use --replace to replace it.")
     return place
-
-
-def _copy(source: Path, place: Path) -> None:
-    try:
-        if source.is_dir():
-            _copy_folder(source, place)
-        else:
-            _copy_file(source, place)
-    except (OSError, shutil.Error) as error:
-        raise NotAdded(f"{source} was not added: {_first(error)}.") from error
-
-
-def _copy_folder(source: Path, place: Path) -> None:
-    with built_beside(place, source) as built:
-        if not os.path.lexists(place):
-            put(built, place)
-            return
-        replaced = place.lstat()
-        if old := exchange(built, place, lambda: True):
-            remove_made(old, replaced)
 
 
 def _copy_file(source: Path, place: Path) -> None:

@@ -1,4 +1,4 @@
-"""Atomic replacement of folders: built beside their place, then moved there in one step."""
+"""Atomic replacement of folders and files: built beside their place, then moved there."""
 
 import os
 import shutil
@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from stat import S_IMODE
 
 from catalog.filesystem.by_descriptor import remove_made
 from catalog.filesystem.exchange import exchange_names
@@ -53,6 +54,22 @@ def exchange(built: Path, place: Path, still_same: Callable[[], bool]) -> Path |
             remove_made(backup, made)
     _sync_folder(place.parent)
     return backup if done else None
+
+
+def write_whole(file: Path, content: bytes) -> None:
+    """Write a file beside its place and move it there; its mode stays. Raises OSError."""
+    handle, beside = tempfile.mkstemp(prefix=".skilldrop-", dir=file.parent)
+    try:
+        with os.fdopen(handle, "wb") as target:
+            target.write(content)
+            target.flush()
+            os.fsync(target.fileno())
+        os.chmod(beside, S_IMODE(file.stat().st_mode) if file.exists() else 0o644)
+        os.replace(beside, file)
+    except BaseException:
+        Path(beside).unlink(missing_ok=True)
+        raise
+    _sync_folder(file.parent)
 
 
 def _free(place: Path) -> Path:

@@ -3,30 +3,29 @@
 import logging
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import TypeAlias
 
 from catalog.model import paths as model_paths
-from catalog.model.errors import RootUnreadable
 from catalog.model.finding import Finding
-from catalog.model.paths import is_archive
 from catalog.model.skill import Place
 from catalog.model.values import Acceptance, Json
+from pipeline.authoring import columns, comments, selection
+from pipeline.authoring.exclusions import Exclusions
+from pipeline.authoring.selection import Selection
+from pipeline.authoring.targets import Target, target_of
 from pipeline.dialects.registry import DIALECTS, profiles_named
 from pipeline.parsing.document import parse
 from pipeline.roots import reader
-from pipeline.roots.archives.codes import ARCHIVE_UNREADABLE
-from pipeline.roots.archives.reader import open_archive
 from pipeline.roots.codes import SKILL_MD_MISSING
-from pipeline.roots.local import walk as local_walk
 from pipeline.roots.local.folder import Folder, Limits
 from pipeline.roots.local.partial_read import read_partially
-from pipeline.roots.local.tree_walk import Archive, LooseFinding
+from pipeline.roots.local.tree_walk import LooseFinding
 from pipeline.roots.local.walk import DEFAULT_LIMITS
-from pipeline.roots.names import is_skill_md
-from pipeline.roots.snapshot import PartialSnapshot
+from pipeline.roots.names import SKILL_MD
+from pipeline.roots.snapshot import PartialFile, PartialSnapshot
 from pipeline.sync.engines import pool
 from pipeline.validation.codes import FOLDER_UNREADABLE, INTERNAL_ERROR
 from pipeline.validation.verdict import examine
@@ -34,8 +33,7 @@ from pipeline.validation.verdict import examine
 log = logging.getLogger(__name__)
 
 _TRIES = 3  # readings of a folder that keeps changing
-_PATHS = 256  # most paths into which a tree is divided …
-_PATHS_IN_A_PIECE = 16  # … and paths per piece of work
+_PATHS_IN_A_PIECE = 16  # of work
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +47,8 @@ class Judgement:
     findings: tuple[Finding, ...]
     document: str | None = None  # name of its SKILL.md …
     text: str = ""  # … and its text, if a finding has a line
+    ignored: int = 0  # findings left out by comments
+    notes: tuple[str, ...] = ()  # about the comments: "SKILL.md:3: the comment names …"
 
     def place(self, finding: Finding) -> str:
         """Return the path of the file that a finding is about, or of the folder."""
@@ -79,87 +79,47 @@ def judge_paths(
     *,
     acceptance: Acceptance = "lenient",
     profiles: Sequence[str] = ("spec",),
+    select: Selection | None = None,
+    exclusions: Exclusions | None = None,
     limits: Limits = DEFAULT_LIMITS,
     cores: int | None = None,
 ) -> Iterator[Judgement]:
     """Return the judgement of every skill at or below the paths, each skill once.
 
     A path is a skill folder, a tree of them, an archive, or a SKILL.md, which stands for its
-    folder without nested skills. Skills are judged during iteration, by default on every core, in
-    an order that does not depend on `cores`. Raises RootUnreadable at once for a path of another
-    kind, and during iteration for a path that cannot be listed.
+    folder without nested skills. `select` takes precedence over `profiles`; without `exclusions`,
+    nothing is excluded. Skills are judged during iteration, by default on every core, in an order
+    that does not depend on `cores`; their findings are sorted by path and line. Raises
+    RootUnreadable at once for a path of another kind, and during iteration for a path that cannot
+    be listed.
     """
-    targets = [_target(path) for path in paths]
-    return _judgements(targets, _Judge(acceptance, tuple(profiles), limits), cores)
+    targets = [target_of(path) for path in paths]
+    judge = _Judge(acceptance, select or selection.of_profiles(profiles), exclusions, limits)
+    return _judgements(targets, judge, cores)
 
 
-@dataclass(frozen=True, slots=True)
-class _Target:
-    """Place to search for skills."""
+def judge_text(data: bytes, file: Path, *, acceptance: Acceptance, select: Selection) -> Judgement:
+    """Return the judgement of a skill as if its SKILL.md, `file`, had these bytes.
 
-    name: str  # path as given by the author
-    root: Path
-    under: str  # relative to the root
-    alone: bool  # only this folder, without nested skills
-
-    def paths(self) -> list[str]:
-        """Return paths that together make up the target, enough to keep all cores busy."""
-        if self.alone:
-            return [self.under]
-        return local_walk.taken_apart(self.root, [self.under], _PATHS) or [self.under]
-
-    def entries(self, path: str, limits: Limits) -> Iterator[Folder | LooseFinding]:
-        """Yield the skill folders at or below a path, and findings outside of them."""
-        if self.alone:
-            folder = reader.look(self.root, path, limits)
-            yield from [folder] if folder else []
-            return
-        for entry in local_walk.walk(self.root, path, limits):
-            if isinstance(entry, Archive):
-                yield from _in_archive(entry)
-            else:
-                yield entry
-
-    def full_name(self, path: str) -> str:
-        """Return a path of the root in the form that the author used."""
-        if self.under.endswith("!"):
-            return f"{self.name}{path[len(self.under) - 1 :]}"
-        below = path[len(self.under) :].lstrip("/")
-        if self.name in (".", "/"):
-            return f"{self.name}{below}".removeprefix("." if below else "")
-        return f"{self.name}/{below}" if below else self.name
-
-
-def _in_archive(archive: Archive) -> Iterator[Folder | LooseFinding]:
-    try:
-        with open_archive(archive) as folders:
-            yield from folders
-    except OSError as error:
-        yield LooseFinding(
-            archive.path,
-            ARCHIVE_UNREADABLE.at(f"The archive cannot be read: {error.strerror or error}."),
+    The other files of its folder count, if the folder exists.
+    """
+    folder = Path(os.path.realpath(file.parent))
+    judge = _Judge(acceptance, select, None, DEFAULT_LIMITS)
+    path = model_paths.text_path(folder.name)
+    named = model_paths.text_path(str(file.parent))
+    target = Target(named, folder.parent, path, True)
+    known = reader.look(folder.parent, path) if reader.is_skill_folder(folder) else None
+    snapshot = read_partially(folder.parent, known, DEFAULT_LIMITS) if known else None
+    if known is None or snapshot is None:
+        snapshot = PartialSnapshot(
+            file.name, data, (PartialFile(file.name, 0o644, is_text=True),), (), is_whole=True
         )
+    return judge.of_snapshot(
+        target, path, replace(snapshot, skill_md=data, skill_md_name=file.name), named
+    )
 
 
-def _target(path: Path) -> _Target:
-    alone = is_skill_md(path.name)
-    if alone:
-        path = path.parent
-    elif not path.is_dir():
-        if path.is_file() and is_archive(path.name):
-            file = Path(os.path.realpath(path))
-            name = model_paths.text_path(str(path))
-            return _Target(name, file.parent, f"{model_paths.text_path(file.name)}!", alone)
-        name = model_paths.text_path(str(path))
-        raise RootUnreadable(f"{name} is neither a folder, an archive nor a SKILL.md.")
-    # Links are resolved: a skill has the name of its real folder.
-    folder, name = Path(os.path.realpath(path)), model_paths.text_path(str(path))
-    if reader.is_skill_folder(folder):
-        return _Target(name, folder.parent, model_paths.text_path(folder.name), alone)
-    return _Target(name, folder, "", False)
-
-
-_Step: TypeAlias = tuple[_Target, str]  # a target and a path in it
+_Step: TypeAlias = tuple[Target, str]  # a target and a path in it
 _Result: TypeAlias = tuple[str, Judgement | None]  # the real path, which identifies a skill
 
 
@@ -168,24 +128,33 @@ class _Judge:
     """Options for judging skills, sent to every process."""
 
     acceptance: Acceptance
-    profiles: tuple[str, ...]
+    select: Selection
+    exclusions: Exclusions | None
     limits: Limits
 
     def judge(self, steps: Sequence[_Step]) -> list[list[_Result]]:
         """Return the results at each of the paths."""
         return [
             [
-                (f"{target.root}/{entry.path}", self._judgement(target, entry))
+                (
+                    f"{target.root}/{entry.path}",
+                    None if self._excludes(target, entry.path) else self._judgement(target, entry),
+                )
                 for entry in target.entries(path, self.limits)
             ]
             for target, path in steps
         ]
 
-    def _judgement(self, target: _Target, entry: Folder | LooseFinding) -> Judgement | None:
+    def _excludes(self, target: Target, path: str) -> bool:
+        if self.exclusions is None:
+            return False
+        return self.exclusions.excludes(f"{target.root}/{path}".rstrip("/"), target.named)
+
+    def _judgement(self, target: Target, entry: Folder | LooseFinding) -> Judgement | None:
         """Judge an entry; None if it has vanished meanwhile."""
         path = target.full_name(entry.path)
         if isinstance(entry, LooseFinding):
-            return Judgement(path, None, False, False, (entry.finding,))
+            return self._rejected(target, entry.path, path, entry.finding, None)
         folder: Folder | None = entry
         for _ in range(_TRIES):
             if folder is None:
@@ -197,49 +166,67 @@ class _Judge:
             "The folder kept changing while it was read.",
             fix="Validate it again when nothing writes to it.",
         )
-        return self._rejected(entry, path, changing)
+        return self._rejected(target, entry.path, path, changing)
 
-    def _of_folder(self, target: _Target, folder: Folder, path: str) -> Judgement | None:
+    def _of_folder(self, target: Target, folder: Folder, path: str) -> Judgement | None:
         """Judge a folder; None if it has changed meanwhile."""
         try:
             snapshot = read_partially(target.root, folder, self.limits)
-            return self._of_snapshot(target, folder, snapshot, path) if snapshot else None
+            return self.of_snapshot(target, folder, snapshot, path) if snapshot else None
         except Exception as error:  # an internal error must not stop the other folders
             log.debug("%s", path, exc_info=True)
             finding = INTERNAL_ERROR.at(f"{type(error).__name__}: {error}")
-            return self._rejected(folder, path, finding)
+            return self._rejected(target, folder.path, path, finding)
 
-    def _of_snapshot(
-        self, target: _Target, folder: Folder, snapshot: PartialSnapshot, path: str
+    def of_snapshot(
+        self, target: Target, folder: Folder | str, snapshot: PartialSnapshot, path: str
     ) -> Judgement:
+        """Judge a snapshot; `folder` is its folder, or the path of one that may be missing."""
+        document = snapshot.skill_md_name if isinstance(folder, str) else folder.skill_md_name
+        folder = folder if isinstance(folder, str) else folder.path
         name = snapshot.skill_md_name
         parsed = parse(snapshot.skill_md, name) if name else None
         examined = examine(
             snapshot,
             parsed,
-            Place(str(target.root), folder.path, "project"),
+            Place(str(target.root), folder, "project"),
             acceptance=self.acceptance,
-            profiles=profiles_named(self.profiles),
+            profiles=profiles_named(self.select.profiles),
             dialects=DIALECTS,
         )
-        has_lines = any(finding.line for finding in examined.findings)
+        real = f"{target.root}/{folder}"
+        selected = tuple(self.select.apply(examined.findings, real, document or SKILL_MD))
+        reported, notes = selected, []
+        if parsed and self.select.comments and comments.MARK in parsed.text:
+            ignores = comments.read(parsed.text)
+            reported = tuple(f for f in selected if not ignores.applies(f, document))
+            notes = [f"{document}:{problem}" for problem in ignores.problems]
         return Judgement(
             path,
             examined.name,
             examined.spec_valid,
             examined.description is not None,
-            examined.findings,
-            folder.skill_md_name,
-            parsed.text if parsed and has_lines else "",
+            columns.at_values(sorted(reported, key=_place), parsed, document),
+            document,
+            parsed.text if parsed and any(finding.line for finding in reported) else "",
+            len(selected) - len(reported),
+            tuple(notes),
         )
 
-    def _rejected(self, folder: Folder, path: str, finding: Finding) -> Judgement:
-        return Judgement(path, folder.path.rpartition("/")[2], False, False, (finding,))
+    def _rejected(
+        self, target: Target, real: str, path: str, finding: Finding, name: str | None = ""
+    ) -> Judgement:
+        """Return a judgement with one finding; by default the folder gives the name."""
+        name = real.rpartition("/")[2] if name == "" else name
+        found = self.select.apply((finding,), f"{target.root}/{real}", SKILL_MD)
+        return Judgement(path, name, False, False, tuple(found))
 
 
-def _judgements(
-    targets: Sequence[_Target], judge: _Judge, cores: int | None
-) -> Iterator[Judgement]:
+def _place(finding: Finding) -> tuple[str, int, int]:
+    return finding.path or "", finding.line or 0, finding.column or 0
+
+
+def _judgements(targets: Sequence[Target], judge: _Judge, cores: int | None) -> Iterator[Judgement]:
     planned = [(target, target.paths()) for target in targets]
     steps = [(target, path) for target, paths in planned for path in paths]
     pieces = [

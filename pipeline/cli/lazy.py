@@ -22,6 +22,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "validate.validate",
         "Validate skill folders, trees, archives or a SKILL.md; exit 1 on errors.",
     ),
+    "rule": ("rule.rule", "Explain the finding CODE, with examples; without CODE, list all codes."),
     "outcome": (
         "outcome.outcome",
         "Validate outcome FILES, which runtimes write after each run of a skill.",

@@ -16,6 +16,7 @@ from pipeline.config.settings import (
     Settings,
     SiteSettings,
 )
+from pipeline.config.validate_settings import ValidateSettings
 
 
 class Layer(NamedTuple):
@@ -32,13 +33,18 @@ _TABLES: Mapping[str, type[BaseModel]] = {
     "limits": LimitSettings,
     "retention": RetentionSettings,
     "site": SiteSettings,
+    "validate": ValidateSettings,
 }
+_SINGLE = frozenset({"limits", "retention", "site", "validate"})  # written as [table]
 
 
-def error_sentence(error: ValidationError, layers: Sequence[Layer]) -> str:
-    """Return one sentence about the first error, with the source and the key."""
+def error_sentence(error: ValidationError, layers: Sequence[Layer], *table: str) -> str:
+    """Return one sentence about the first error, with the source and the key.
+
+    `table` is the table that was validated, if it was not all settings.
+    """
     problem = error.errors(include_url=False)[0]
-    where = list(map(str, problem["loc"]))
+    where = [*table, *map(str, problem["loc"])]
     sentence = f"{_source(where, layers)}: {_complaint(problem, where)}"
     return sentence.replace("the ", "The ", 1) if sentence.startswith("the ") else sentence
 
@@ -53,6 +59,8 @@ def _source(where: Sequence[str], layers: Sequence[Layer]) -> str:
 def _contains(values: Mapping[str, Any], where: Sequence[str]) -> bool:
     top, *rest = where
     table = values.get(top)
+    if top == "validate":  # its keys may have hyphens
+        return top in values
     return top in values and (not isinstance(table, dict) or not rest or rest[0] in table)
 
 
@@ -85,6 +93,6 @@ def _place(where: Sequence[str]) -> tuple[type[BaseModel], str, str]:
     top, *rest = where
     if top not in _TABLES or not rest:
         return Settings, "", top
-    if top in ("limits", "retention", "site"):
+    if top in _SINGLE:
         return _TABLES[top], f"[{top}]", rest[0]
     return _TABLES[top], f"[[{top}]] number {int(rest[0]) + 1}", "".join(rest[1:2])

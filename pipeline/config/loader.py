@@ -1,7 +1,6 @@
 """Settings in force, from command line, environment and file."""
 
 import os
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,7 @@ from pipeline.config.settings import (
     PREFIX,
     Settings,
 )
-
-FILE_NAME = "skilldrop.toml"
+from pipeline.config.toml_file import CONFIG_VARIABLE, FILE_NAME, read_toml
 
 
 def load(
@@ -50,22 +48,12 @@ def _environment() -> dict[str, Any]:
 
 
 def _file(config: Path | None) -> list[Layer]:
-    named = config or os.environ.get(f"{PREFIX}CONFIG")
+    named = config or os.environ.get(CONFIG_VARIABLE)
     path = Path(named or FILE_NAME)
     if not named and not path.exists():
         return []
-    try:
-        values = tomllib.loads(path.read_text("utf-8-sig"))
-    except OSError as error:
-        raise SettingsInvalid(
-            f"The configuration file {path} cannot be read: {error.strerror or error}."
-        ) from error
-    except UnicodeDecodeError as error:
-        raise SettingsInvalid(
-            f"{path}: the file is not valid UTF-8 (byte {error.start}); save it as UTF-8."
-        ) from error
-    except tomllib.TOMLDecodeError as error:
-        raise SettingsInvalid(f"{path}: the file is not valid TOML: {error}.") from error
+    values = read_toml(path)
+    values.pop("validate", None)  # for `skilldrop validate`, which reads it itself
     return [Layer(str(path), _starting_from(path.absolute().parent, values))]
 
 

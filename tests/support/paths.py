@@ -5,3 +5,6 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).parents[2]
 CORPUS = Path(os.environ.get("SKILLDROP_CORPUS", REPOSITORY.parent / "shared" / "corpus"))
+
+SEARCH = Path(os.environ.get("SKILLDROP_SEARCH", REPOSITORY.parent / "shared" / "search"))
+"""Real skills with search tasks; tests that read them are skipped without."""

@@ -21,6 +21,7 @@ from pipeline.cli.options import DONE, FINDINGS, as_json_option, to_json
     help="Root to copy to.  [default: the first root of level project]",
 )
 @click.option("--replace", is_flag=True, help="Replace an entry of the same name.")
+@click.option("--fix", is_flag=True, help="Mend the copy of a folder as `validate --fix` does.")
 @as_json_option
 @click.pass_context
 def add(
@@ -28,6 +29,7 @@ def add(
     sources: tuple[Path, ...],
     root_name: str | None,
     replace: bool,
+    fix: bool,
     as_json: bool,
 ) -> int:
     """Copy skill folders or archives into a root; exit 1 if one would be rejected.
@@ -42,7 +44,7 @@ def add(
     """
     root = root_named(settings_of(context).root_specs, root_name)
     additions = []
-    for addition in add_to(sources, root, replace=replace):
+    for addition in add_to(sources, root, replace=replace, fix=fix):
         additions.append(addition)
         if not as_json:
             click.echo(_rendered(addition))
@@ -61,7 +63,7 @@ def _rendered(addition: Addition) -> str:
     ]
     place = visible(text_path(str(addition.place)))
     lines.append(
-        f"Added {place}."
+        f"Added {place}{f'; {addition.fixed} fixed' if addition.fixed else ''}."
         if addition.is_added
         else f"Not added to {place}: fix the errors above, then add it again."
     )

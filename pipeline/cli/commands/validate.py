@@ -1,20 +1,64 @@
 """Command for authors that validates skills without a catalog."""
 
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import get_args
+from typing import Any, NamedTuple, TextIO, TypeVar, get_args
 
 import click
 
 from catalog.model.values import Acceptance
-from pipeline.authoring.lint import judge_paths
-from pipeline.cli.options import DONE, FINDINGS, as_json_option
+from catalog.text.display import visible
+from pipeline.authoring import selection
+from pipeline.authoring.baseline import Baseline
+from pipeline.authoring.exclusions import Exclusions
+from pipeline.authoring.fixes.collection import Fixer
+from pipeline.authoring.lint import Judgement, judge_paths, judge_text
+from pipeline.authoring.selection import Selection
+from pipeline.cli.options import DONE, FINDINGS, GlobalOptions, as_json_option
 from pipeline.cli.output import lint, terminal
-from pipeline.dialects.registry import DIALECTS, PROFILES
-from pipeline.validation.registry import FOR_ALL
+from pipeline.config import validate_loader
+from pipeline.config.validate_loader import ValidateConfig
+from pipeline.dialects.registry import PROFILES
+from pipeline.roots.names import is_skill_md
+
+_ONLY_STDIN = (
+    "- stands for one SKILL.md, named by --stdin-filename; it goes with neither other paths, "
+    "--diff nor --write-baseline."
+)
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class _Options(NamedTuple):
+    """Options of the command that select findings and paths."""
+
+    profiles: tuple[str, ...]
+    select: tuple[str, ...]
+    extend_select: tuple[str, ...]
+    ignore: tuple[str, ...]
+    exclude: tuple[str, ...]
+    force_exclude: bool
+    gitignore: bool
+    comments: bool
+
+
+def _selectors(*names: str, text: str) -> Callable[[Command], Command]:
+    """Return an option with codes and profiles, which may be repeated or separated by commas."""
+
+    def split(_: object, __: object, values: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(word.strip() for value in values for word in value.split(",") if word.strip())
+
+    return click.option(*names, multiple=True, metavar="CODES", callback=split, help=text)
 
 
 @click.command()
-@click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@click.argument(
+    "paths",
+    nargs=-1,
+    required=True,
+    type=click.Path(exists=True, allow_dash=True, path_type=Path),
+)
 @click.option(
     "--acceptance",
     type=click.Choice(get_args(Acceptance)),
@@ -22,13 +66,30 @@ from pipeline.validation.registry import FOR_ALL
     show_default=True,
     help="Which findings reject a skill, as in the setting of a root.",
 )
+@_selectors(
+    "--select",
+    text="Codes and profiles to report instead of the usual; separated by commas, or repeated.",
+)
+@_selectors("--extend-select", text="Codes and profiles to report in addition.")
+@_selectors("--ignore", text="Codes and profiles to leave out.")
 @click.option(
     "--profile",
     "profiles",
     type=click.Choice(list(PROFILES)),
     multiple=True,
-    help="Rules to check in addition to spec; may be repeated.  "
-    f"[default: all but {', '.join(dialect.profile.name for dialect in DIALECTS)}]",
+    help="Report this profile besides reading and spec; short for --select reading,spec,PROFILE.",
+)
+@click.option(
+    "--exclude", multiple=True, metavar="PATTERN", help="Paths to leave out, as in a .gitignore."
+)
+@click.option(
+    "--force-exclude", is_flag=True, help="Leave out excluded paths even if they are named."
+)
+@click.option("--no-gitignore", is_flag=True, help="Validate what .gitignore files leave out, too.")
+@click.option(
+    "--no-comments",
+    is_flag=True,
+    help="Report findings that comments in a SKILL.md leave out, as for skills of others.",
 )
 @click.option(
     "--format",
@@ -37,6 +98,37 @@ from pipeline.validation.registry import FOR_ALL
     default="text",
     show_default=True,
     help="Output format.",
+)
+@click.option(
+    "--statistics", is_flag=True, help="Print how often each code occurs instead of the findings."
+)
+@click.option(
+    "--output-file",
+    "-o",
+    type=click.File("w", encoding="utf-8", lazy=True, atomic=True),
+    help="Write the output to this file.",
+)
+@click.option(
+    "--baseline",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Report only findings that are not in this file.",
+)
+@click.option(
+    "--write-baseline", is_flag=True, help="Write all findings to the file of --baseline; exit 0."
+)
+@click.option("--fix", is_flag=True, help="Mend what has only one meaning, and report the rest.")
+@click.option(
+    "--diff", is_flag=True, help="Print what --fix would change, and write nothing; exit 1 if any."
+)
+@click.option(
+    "--unsafe-fixes", is_flag=True, help="Also mend what may change the meaning or lose text."
+)
+@click.option(
+    "--stdin-filename",
+    type=click.Path(path_type=Path),
+    default="SKILL.md",
+    show_default=True,
+    help="The file that standard input (-) stands for; other files of its folder count.",
 )
 @click.option("--quiet", "-q", is_flag=True, help="Print only errors.")
 @click.option(
@@ -47,33 +139,167 @@ from pipeline.validation.registry import FOR_ALL
     help="Lowest severity that makes the exit code 1.",
 )
 @as_json_option
+@click.pass_context
 def validate(
+    context: click.Context,
+    /,
     paths: tuple[Path, ...],
     acceptance: Acceptance,
-    profiles: tuple[str, ...],
-    form: str,
-    quiet: bool,
+    baseline: Path | None,
+    write_baseline: bool,
+    fix: bool,
+    diff: bool,
+    unsafe_fixes: bool,
+    stdin_filename: Path,
+    output_file: TextIO | None,
     fail_on: str,
+    no_gitignore: bool,
+    no_comments: bool,
+    form: str,
     as_json: bool,
+    quiet: bool,
+    statistics: bool,
+    **chosen: Any,
 ) -> int:
     """Validate skill folders, trees, archives or a SKILL.md; exit 1 on errors.
+
+    `-` reads a SKILL.md from standard input; with --fix, the mended text is printed.
 
     \b
     Examples:
       skilldrop validate my-skill other-skill.zip
-      skilldrop validate skills --profile safety --quiet
-      skilldrop validate skills --format sarif > skills.sarif
+      skilldrop validate my-skill --fix
+      skilldrop validate skills --select safety,name-not-folder --quiet
+      skilldrop validate skills --format sarif --output-file skills.sarif
     """
-    form = "json" if as_json else form
-    tally = lint.Tally()
-    profiles = profiles or tuple(profile.name for profile in FOR_ALL)
-    judged = judge_paths(paths, acceptance=acceptance, profiles=profiles)
-    with terminal.progress("skills") as progress:
-        counted = tally.counting(judged, progress)
-        shown = map(lint.errors_only, counted) if quiet else counted
-        for lines in lint.FORMATS[form](shown):
-            progress.clear()
-            terminal.echo(lines)
-    if form in lint.FOR_READERS:
-        terminal.echo(tally.summary())
+    if write_baseline and not baseline:
+        raise click.UsageError("--write-baseline needs the file: add --baseline FILE.")
+    options = _Options(**chosen, gitignore=not no_gitignore, comments=not no_comments)
+    given: GlobalOptions = context.obj or GlobalOptions(None, None, None)
+    config = validate_loader.load(given.config)
+    select, exclusions = _choices(config, options)
+    fixer = Fixer(acceptance, select, unsafe_fixes)
+    if "-" in map(str, paths):
+        if len(paths) > 1 or diff or write_baseline or not is_skill_md(stdin_filename.name):
+            raise click.UsageError(_ONLY_STDIN)
+        data = sys.stdin.buffer.read()
+        if fix:
+            return _print_mended(data, stdin_filename, fixer)
+        judged = iter([judge_text(data, stdin_filename, acceptance=acceptance, select=select)])
+    else:
+        judged = judge_paths(paths, acceptance=acceptance, select=select, exclusions=exclusions)
+    if write_baseline and baseline:
+        return _write_baseline(baseline, judged)
+    known = Baseline.read(baseline) if baseline else None
+    reported = map(known.new_only, judged) if known else judged
+    view = _View(
+        "json" if as_json else form, quiet, statistics, output_file, config.settings.docs_url
+    )
+    if diff:
+        return view.show_diff(reported, fixer)
+    if fix:
+        reported = fixer.fix(reported, known.new_only) if known else fixer.fix(reported)
+    tally = view.show(reported, fixer)
+    if known:
+        _tell_gone(known)
     return FINDINGS if tally.reaches(fail_on) else DONE
+
+
+class _View(NamedTuple):
+    """Options of the output."""
+
+    form: str
+    quiet: bool
+    statistics: bool
+    file: TextIO | None
+    docs_url: str | None
+
+    def show(self, judged: Iterable[Judgement], fixer: Fixer) -> lint.Tally:
+        """Print judgements as they come, and return their counts."""
+        tally = lint.Tally()
+        with terminal.progress("skills") as progress:
+            counted = tally.counting(judged, progress)
+            shown = map(lint.errors_only, counted) if self.quiet else counted
+            for lines in self._lines(shown):
+                progress.clear()
+                self._echo(lines)
+        for note in tally.notes:
+            click.echo(f"skilldrop: {note}", err=True)
+        if self.form in lint.FOR_READERS:
+            self._echo(tally.summary(fixer.fixed))
+        return tally
+
+    def show_diff(self, judged: Iterable[Judgement], fixer: Fixer) -> int:
+        """Print what the fixer would change; return the exit code."""
+        with terminal.progress("skills") as progress:
+            for judgement in lint.Tally().counting(judged, progress):
+                skill = fixer.draft(judgement)
+                for line in skill.diff(judgement.path) if skill else ():
+                    progress.clear()
+                    self._echo(visible(line))
+        found = terminal.counted(fixer.fixed, "finding")
+        skills = terminal.counted(fixer.skills, "skill")
+        click.echo(f"--fix would mend {found} in {skills}.", err=True)
+        return FINDINGS if fixer.skills else DONE
+
+    def _lines(self, shown: Iterable[Judgement]) -> Iterator[str]:
+        return (
+            lint.statistics(shown, self.form)
+            if self.statistics
+            else lint.FORMATS[self.form](shown, self.docs_url)
+        )
+
+    def _echo(self, lines: str) -> None:
+        if self.file is None:
+            terminal.echo(lines)
+        else:
+            self.file.write(f"{click.unstyle(lines)}\n")
+
+
+def _print_mended(data: bytes, file: Path, fixer: Fixer) -> int:
+    """Print the mended text of standard input; exit 1 if errors remain."""
+    after, judgement = fixer.mend(data, file)
+    sys.stdout.buffer.write(after)
+    return FINDINGS if any(f.severity == "error" for f in judgement.findings) else DONE
+
+
+def _write_baseline(file: Path, judged: Iterable[Judgement]) -> int:
+    if not file.parent.is_dir():
+        raise click.UsageError(f"The folder of the baseline {file} does not exist.")
+    old = Baseline.read(file) if file.exists() else Baseline(file)
+    with terminal.progress("skills") as progress:
+        count = old.write(lint.Tally().counting(judged, progress))
+    terminal.echo(f"Wrote {terminal.counted(count, 'finding')} to {file}.")
+    return DONE
+
+
+def _tell_gone(baseline: Baseline) -> None:
+    """Name on stderr the findings of a baseline that are gone."""
+    if not (gone := baseline.gone()):
+        return
+    for known in gone:
+        click.echo(f"{visible(known.path)}: gone {visible(known.code)}", err=True)
+    click.echo(
+        f"skilldrop: {terminal.counted(len(gone), 'finding')} of the baseline gone; "
+        "remove with --write-baseline.",
+        err=True,
+    )
+
+
+def _choices(config: ValidateConfig, options: _Options) -> tuple[Selection, Exclusions]:
+    """Return the selected findings and the excluded paths of settings and options."""
+    by_profile = ("reading", "spec", *options.profiles) if options.profiles else ()
+    select = selection.of_settings(
+        config,
+        selection.Options((*options.select, *by_profile), options.extend_select, options.ignore),
+        comments=options.comments,
+    )
+    patterns = (
+        (os.path.realpath(config.folder), config.settings.exclude),
+        (os.path.realpath("."), options.exclude),
+    )
+    return select, Exclusions(
+        tuple((folder, lines) for folder, lines in patterns if lines),
+        options.gitignore,
+        options.force_exclude,
+    )

@@ -4,7 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import Protocol
 
 import click
 
@@ -13,12 +13,18 @@ from catalog.model.values import Severity
 from catalog.text.display import visible
 from catalog.text.line_ends import with_plain_line_ends
 from pipeline.authoring.lint import Judgement
+from pipeline.cli.output.finding_types import REGISTRY
 from pipeline.cli.output.sarif import sarif
 from pipeline.cli.output.source_excerpt import excerpt
 from pipeline.cli.output.terminal import counted
 
-Format: TypeAlias = Callable[[Iterable[Judgement]], Iterator[str]]
-"""Yields each line to print as soon as its judgements are available."""
+
+class Format(Protocol):
+    """Format of an output; `docs_url` is the page with a section for each code, if it is known."""
+
+    def __call__(self, judged: Iterable[Judgement], docs_url: str | None = ...) -> Iterator[str]:
+        """Yield each line to print as soon as its judgements are available."""
+
 
 _COLOURS: Mapping[Severity, str] = {"error": "red", "warning": "yellow", "info": "blue"}
 _GITHUB: Mapping[Severity, str] = {"error": "error", "warning": "warning", "info": "notice"}
@@ -33,6 +39,8 @@ class Tally:
     skills: int = 0
     loadable: int = 0
     severities: Counter[Severity] = field(default_factory=Counter)
+    ignored: int = 0  # findings left out by comments
+    notes: list[str] = field(default_factory=list)
 
     def counting(
         self, judged: Iterable[Judgement], progress: Callable[[int], None] | None = None
@@ -42,6 +50,8 @@ class Tally:
             self.skills += judgement.name is not None
             self.loadable += judgement.loadable
             self.severities.update(finding.severity for finding in judgement.findings)
+            self.ignored += judgement.ignored
+            self.notes += (f"{visible(judgement.path)}/{visible(n)}" for n in judgement.notes)
             if progress:
                 progress(self.skills)
             yield judgement
@@ -50,13 +60,17 @@ class Tally:
         """Return whether any finding has this severity or a worse one."""
         return any(self.severities[word] for word in _UP_TO[severity])
 
-    def summary(self) -> str:
-        """Return the counts as a sentence."""
+    def summary(self, fixed: int = 0) -> str:
+        """Return the counts as a sentence, with the number of findings that were fixed."""
         counts = ", ".join(counted(self.severities[word], word) for word in _COLOURS)
-        return f"{counted(self.skills, 'skill')}, {self.loadable} loadable; {counts}."
+        left_out = f"; {self.ignored} ignored by comments" if self.ignored else ""
+        mended = f"; {fixed} fixed" if fixed else ""
+        rejected = self.skills - self.loadable
+        found = f"{counted(self.skills, 'skill')}, {rejected or 'none'} rejected; {counts}"
+        return f"{found}{mended}{left_out}."
 
 
-def text(judged: Iterable[Judgement]) -> Iterator[str]:
+def text(judged: Iterable[Judgement], docs_url: str | None = None) -> Iterator[str]:
     """Yield `path:line: severity code message`, the source line and the fix.
 
     Control and invisible characters of untrusted text are made visible.
@@ -65,18 +79,26 @@ def text(judged: Iterable[Judgement]) -> Iterator[str]:
         lines = with_plain_line_ends(judgement.text).split("\n")
         for finding in judgement.findings:
             yield "\n".join(_text(judgement, finding, lines))
+        if any(finding.severity == "error" for finding in judgement.findings):
+            yield _consequence(judgement)
 
 
-def as_json(judged: Iterable[Judgement]) -> Iterator[str]:
+def as_json(judged: Iterable[Judgement], docs_url: str | None = None) -> Iterator[str]:
     """Yield a JSON list with one object per skill."""
     before = "["
     for judgement in judged:
-        yield before + json.dumps(judgement.as_json(), indent=2)
+        skill = judgement.as_json()
+        if docs_url:
+            skill["findings"] = [
+                {**finding.as_json(), "url": f"{docs_url}#{finding.code}"}
+                for finding in judgement.findings
+            ]
+        yield before + json.dumps(skill, indent=2)
         before = ","
     yield "]" if before == "," else "[]"
 
 
-def github(judged: Iterable[Judgement]) -> Iterator[str]:
+def github(judged: Iterable[Judgement], docs_url: str | None = None) -> Iterator[str]:
     """Yield workflow commands of GitHub Actions, which annotate a pull request.
 
     Source: GitHub Actions documentation, Workflow commands; escapes as in the toolkit's
@@ -104,6 +126,21 @@ FOR_READERS = frozenset({"text", "github"})
 """Formats that may end with a summary; the others are for programs only."""
 
 
+def statistics(judged: Iterable[Judgement], form: str) -> Iterator[str]:
+    """Yield how often each code occurs, most frequent first; a JSON list for the format json."""
+    counts = Counter(
+        (finding.code, finding.severity) for judgement in judged for finding in judgement.findings
+    )
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    if form == "json":
+        rows = [{"code": code, "severity": word, "count": n} for (code, word), n in ordered]
+        yield json.dumps(rows, indent=2)
+        return
+    for (code, word), count in ordered:
+        summary = REGISTRY[code].summary if code in REGISTRY else ""
+        yield f"{count:>6,}  {click.style(f'{word:7}', fg=_COLOURS[word])}  {code}  {summary}"
+
+
 def errors_only(judgement: Judgement) -> Judgement:
     """Return a judgement without its warnings and info findings."""
     errors = tuple(finding for finding in judgement.findings if finding.severity == "error")
@@ -119,6 +156,14 @@ def _text(judgement: Judgement, finding: Finding, lines: list[str]) -> Iterator[
     if finding.line and finding.path == judgement.document and finding.line <= len(lines):
         yield from _source(finding, lines[finding.line - 1])
     yield click.style(f"    {visible(finding.fix)}", dim=True)
+
+
+def _consequence(judgement: Judgement) -> str:
+    """Return the sentence about what follows from the errors of a skill."""
+    if not judgement.loadable:
+        return click.style(f"{visible(judgement.path)}: rejected.", bold=True)
+    broken = "" if judgement.spec_valid else ", although it breaks the specification"
+    return f"{visible(judgement.path)}: published all the same{broken}."
 
 
 def _source(finding: Finding, line: str) -> Iterator[str]:

@@ -12,6 +12,8 @@ from catalog.model.finding import Finding, FindingType
 from catalog.model.paths import os_path
 from catalog.model.values import Json, Severity
 from catalog.text.line_ends import with_plain_line_ends
+from pipeline.authoring.baseline import line_of
+from pipeline.authoring.fixes.proposal import Replacement, proposals
 from pipeline.authoring.lint import Judgement
 from pipeline.cli.output.finding_types import REGISTRY
 
@@ -21,18 +23,18 @@ _LEVELS: Mapping[Severity, str] = {"error": "error", "warning": "warning", "info
 _RULE_INDEX = {code: number for number, code in enumerate(REGISTRY)}
 
 
-def sarif(judged: Iterable[Judgement]) -> Iterator[str]:
+def sarif(judged: Iterable[Judgement], docs_url: str | None = None) -> Iterator[str]:
     """Yield one log with one run: first all rules, then one result at a time.
 
     Source: SARIF 2.1.0 (OASIS). Paths are URIs, relative to the working directory if the author's
-    were relative; columns count characters.
+    were relative; columns count characters. `docs_url` is the page with a section for each code.
     """
     run: dict[str, Json] = {
         "tool": {
             "driver": {
                 "name": "skilldrop",
                 "version": version("skilldrop"),
-                "rules": [_rule(kind) for kind in REGISTRY.values()],
+                "rules": [_rule(kind, docs_url) for kind in REGISTRY.values()],
             }
         },
         "columnKind": "unicodeCodePoints",
@@ -49,28 +51,45 @@ def sarif(judged: Iterable[Judgement]) -> Iterator[str]:
     yield "]}]}"
 
 
-def _rule(kind: FindingType) -> Json:
+def _rule(kind: FindingType, docs_url: str | None) -> Json:
     return {
         "id": kind.code,
         "shortDescription": {"text": kind.summary},
         "fullDescription": {"text": f"{kind.summary} Source: {kind.source}."},
         "help": {"text": kind.fix, "markdown": f"{kind.fix}\n\nSource: {kind.source}."},
+        **({"helpUri": f"{docs_url}#{kind.code}"} if docs_url else {}),
         "defaultConfiguration": {"level": _LEVELS[kind.severity]},
         "properties": {"tags": [kind.profile]},
     }
 
 
-def _results(judged: Iterable[Judgement]) -> Iterator[Json]:
+def _results(judged: Iterable[Judgement]) -> Iterator[dict[str, Json]]:
     for judgement in judged:
         lines = with_plain_line_ends(judgement.text).split("\n")
         occurrences: Counter[str] = Counter()
-        for finding in judgement.findings:
+        for finding, replacement in proposals(judgement):
             fingerprint = _fingerprint(judgement, finding, lines)
             occurrences[fingerprint] += 1
-            yield _result(judgement, finding, f"{fingerprint}:{occurrences[fingerprint]}")
+            result = _result(judgement, finding, f"{fingerprint}:{occurrences[fingerprint]}")
+            yield result | (_fixes(judgement, finding, replacement) if replacement else {})
 
 
-def _result(judgement: Judgement, finding: Finding, fingerprint: str) -> Json:
+def _fixes(judgement: Judgement, finding: Finding, replacement: Replacement) -> dict[str, Json]:
+    """Return the property `fixes`; its region ends before the line after the last one."""
+    region: dict[str, Json] = {
+        "startLine": replacement.first,
+        "startColumn": 1,
+        "endLine": replacement.first + replacement.removed,
+        "endColumn": 1,
+    }
+    change: dict[str, Json] = {
+        "artifactLocation": _artifact(judgement.file(finding)),
+        "replacements": [{"deletedRegion": region, "insertedContent": {"text": replacement.text}}],
+    }
+    return {"fixes": [{"description": {"text": finding.fix}, "artifactChanges": [change]}]}
+
+
+def _result(judgement: Judgement, finding: Finding, fingerprint: str) -> dict[str, Json]:
     place: dict[str, Json] = {"artifactLocation": _artifact(judgement.file(finding))}
     if finding.line:
         place["region"] = {
@@ -94,7 +113,7 @@ def _artifact(path: str) -> Json:
 
 def _fingerprint(judgement: Judgement, finding: Finding, lines: list[str]) -> str:
     """Return a hash that stays the same when lines above are added or removed."""
-    in_document = finding.line and finding.path == judgement.document and finding.line <= len(lines)
-    text = lines[finding.line - 1] if in_document and finding.line else finding.message
+    line = line_of(judgement, finding, lines)
+    text = finding.message if line is None else line
     parts = (finding.code, judgement.place(finding), finding.field or "", text)
     return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()[:16]

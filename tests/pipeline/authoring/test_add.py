@@ -202,3 +202,15 @@ def test_replacing_a_link_keeps_its_target(
     assert not one.place.is_symlink()
     assert "Another one." in (elsewhere / "SKILL.md").read_text()
     assert os.listdir(root.path) == ["word-count"]
+
+
+def test_a_copy_can_be_mended_while_it_is_added(
+    root: RootSpec, tmp_path: Path, skill: SkillWriter
+) -> None:
+    """The source stays as it is; findings that remain have its path."""
+    source = skill(tmp_path / "word-count", name="Word Count", more="model: [a]")
+    (one,) = authoring_add.add([source], root, fix=True)
+    assert (one.is_added, one.fixed) == (True, 1)
+    assert "name: word-count\n" in contents(root)["word-count/SKILL.md"]
+    assert "name: Word Count\n" in (source / "SKILL.md").read_text()
+    assert {judgement.path for judgement in one.judgements} == {str(source)}

@@ -264,7 +264,7 @@ def test_a_path_without_skills_is_reported(call: Any, tmp_path: Path) -> None:
     code, out, err = call(tmp_path)
     assert (code, err) == (1, "")
     assert "error skill-md-missing" in out
-    assert out.endswith("0 skills, 0 loadable; 1 error, 0 warnings, 0 info.\n")
+    assert out.endswith("0 skills, none rejected; 1 error, 0 warnings, 0 info.\n")
 
 
 @pytest.mark.parametrize("form", ["text", "json", "sarif", "github"])
@@ -315,59 +315,6 @@ def test_colours_can_be_turned_off(tmp_path: Path, skill: SkillWriter) -> None:
     plain = on_a_terminal(NO_COLOR="1")
     assert b"name-not-folder" in plain
     assert b"\x1b" not in plain
-
-
-HOOK = yaml.safe_load((REPOSITORY / ".pre-commit-hooks.yaml").read_text("utf-8"))[0]
-
-
-@pytest.mark.parametrize(
-    ("name", "is_ours"),
-    [
-        ("SKILL.md", True),
-        ("skills/a/SKILL.md", True),
-        ("skills/a/skill.md", True),
-        ("skills/a/Skill.MD", True),
-        ("skills/a/MY-SKILL.md", False),
-        ("SKILL.md/notes.txt", False),
-        ("skills/a/README.md", False),
-        ("skills/a/SKILL.md.bak", False),
-    ],
-)
-def test_the_hook_selects_every_skill_md(name: str, is_ours: bool) -> None:
-    """And no other file: pre-commit searches each changed path for the pattern."""
-    assert bool(re.search(HOOK["files"], name)) == is_ours
-
-
-@pytest.mark.skipif(not SKILLDROP.exists(), reason="skilldrop is not installed beside this Python")
-def test_the_hook_runs_on_names_as_pre_commit_passes_them(
-    tmp_path: Path, skill: SkillWriter
-) -> None:
-    """Its entry is an installed command that takes several names and fails for a bad skill."""
-    assert (HOOK["id"], HOOK["language"]) == ("skilldrop-validate", "python")
-    for name in ("a", "b", "c"):
-        skill(tmp_path / "skills" / name)
-    good = hooked(tmp_path, "skills/a/SKILL.md", "skills/b/SKILL.md", "skills/a/SKILL.md")
-    assert (good.returncode, good.stdout.splitlines()[-1].partition(";")[0]) == (
-        0,
-        "2 skills, 2 loadable",
-    )
-    skill(tmp_path / "skills/b", name="other")
-    bad = hooked(tmp_path, "skills/a/SKILL.md", "skills/b/SKILL.md")
-    assert bad.returncode == 1
-    assert "skills/b/SKILL.md:2: error name-not-folder" in bad.stdout
-
-
-def hooked(repository: Path, *names: str) -> subprocess.CompletedProcess[str]:
-    """Run the entry of the hook as pre-commit does, with the names of changed files."""
-    program, *words = HOOK["entry"].split()
-    return subprocess.run(
-        [SKILLDROP.with_name(program), *words, *names],
-        cwd=repository,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
 
 
 def real_skills(corpus: Path) -> list[Path]:

@@ -211,7 +211,7 @@ def test_validate_prints_every_problem_with_its_line(
     lines = out.splitlines()
     assert len([line for line in lines if line.startswith("Bad_Name/SKILL.md:")]) >= 3
     assert any(line.startswith("Bad_Name/SKILL.md:3: error description-too-long") for line in lines)
-    assert lines[-1].startswith("1 skill, 1 loadable; ")
+    assert lines[-1].startswith("1 skill, none rejected; ")
 
 
 def test_validate_of_a_good_skill_prints_only_the_summary(
@@ -221,7 +221,7 @@ def test_validate_of_a_good_skill_prints_only_the_summary(
     skill(tmp_path / "tree/good")
     for path in ("tree", "tree/good", "tree/good/SKILL.md"):
         code, out, _ = call("validate", path)
-        assert (code, out) == (0, "1 skill, 1 loadable; 0 errors, 0 warnings, 0 info.\n")
+        assert (code, out) == (0, "1 skill, none rejected; 0 errors, 0 warnings, 0 info.\n")
     _, out, _ = call("validate", "tree", "--format", "json")
     assert json.loads(out) == [
         {"path": "tree/good", "name": "good", "spec_valid": True, "loadable": True, "findings": []}

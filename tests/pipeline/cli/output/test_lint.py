@@ -45,6 +45,7 @@ def test_text_shows_the_line_the_place_and_the_fix(tmp_path: Path, skill: SkillW
         "    4 | colour: red",
         "      | ^",
         "    Move it under metadata, or remove it. It is stored in any case.",
+        "a: published all the same, although it breaks the specification.",
     ]
 
 
@@ -67,14 +68,15 @@ def test_text_shows_the_repaired_line() -> None:
 )
 def test_text_shows_no_line_if_the_finding_has_none(found: Finding, text: str) -> None:
     """It is about another file, the folder, a place beyond the end, or an empty line."""
-    assert len(printed("text", judgement(found, text=text)).splitlines()) == 2
+    lines = printed("text", judgement(found, text=text)).splitlines()
+    assert len(lines) == (3 if found.severity == "error" else 2)
 
 
 def test_untrusted_text_is_escaped_on_the_terminal() -> None:
     """Neither path nor message nor source line can move the cursor or hide text."""
     one = judgement(HOSTILE, path="a\nb\u202e", text="---\nname: \u202e\x1b[2J\u200b\n")
     shown = printed("text", one)
-    assert len(shown.splitlines()) == 4
+    assert len(shown.splitlines()) == 5
     assert all(line.isprintable() for line in shown.splitlines())
     assert "    2 | name: [U+202E][U+001B][2J[U+200B]" in shown
 
@@ -147,7 +149,7 @@ def test_the_summary_counts_skills_and_findings() -> None:
     passed = list(tally.counting([judgement(HOSTILE), judgement(), stray], heard.append))
     assert len(passed) == 3
     assert heard == [1, 2, 2]
-    assert tally.summary() == "2 skills, 2 loadable; 1 error, 1 warning, 0 info."
+    assert tally.summary() == "2 skills, none rejected; 1 error, 1 warning, 0 info."
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ class Example:
 EXAMPLES: Mapping[str, Example] = {
     code: Example(**lines)
     for code, lines in yaml.safe_load(
-        Path(__file__).with_name("examples.yml").read_text("utf-8")
+        Path(__file__).with_name("rule_examples.yml").read_text("utf-8")
     ).items()
 }
 """An example for each code that lines or a path can show, by the code."""

@@ -1,0 +1,1 @@
+"""Automatic fixes of findings that have only one meaning."""

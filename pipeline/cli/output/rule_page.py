@@ -1,0 +1,65 @@
+"""Page about one finding type: problem, reason, fix, source, examples and how to leave it out."""
+
+import re
+from collections.abc import Iterator, Mapping
+
+from catalog.model.finding import ALWAYS, IF_STRICT, NEVER, UNLESS_PERMISSIVE, FindingType
+from catalog.model.values import Acceptance
+from pipeline.authoring.fixes.registry import FIXES, RENAMED
+from pipeline.cli.output.rule_examples import EXAMPLES
+
+OF_PROFILES: Mapping[str, str] = {
+    "reading": "Raised while a folder is read, whatever the profiles.",
+    "spec": "The Agent Skills specification, to the letter; always checked.",
+    "advice": "Recommendations of the specification and its guides that help agents find and "
+    "follow a skill.",
+    "safety": "Text that could deceive a reader, mislead an agent or run on its machine. Skills "
+    "are untrusted text; after such a finding a person should check the line.",
+    "claude-code": "Fields and lines that Claude Code reads differently from their apparent "
+    "meaning.",
+    "apexbridge": "Declarations and files that an ApexBridge package needs; see "
+    "[ApexBridge packages](../how-to/apexbridge.md). Checked only if it is named, because other "
+    "skills are not such packages.",
+    "outcome": "Problems of a file that a runtime dropped after a run, not of a skill. See "
+    "[Outcomes](outcomes.md).",
+}
+
+"""Purpose of each profile, as Markdown for a page of docs/reference/."""
+
+REJECTS: Mapping[frozenset[Acceptance], str] = {
+    ALWAYS: "rejects the skill",
+    UNLESS_PERMISSIVE: "rejects the skill unless the root is permissive",
+    IF_STRICT: "rejects the skill if the root is strict",
+    NEVER: "never rejects",
+}
+"""Consequence of a finding, by the acceptances under which it rejects."""
+
+_LINK = re.compile(r"\[([^]]*)\]\([^)]*\)")
+
+
+def page(kind: FindingType) -> str:
+    """Return the page as Markdown that is easy to read as plain text."""
+    return "\n".join(_parts(kind))
+
+
+def _parts(kind: FindingType) -> Iterator[str]:
+    yield f"# {kind.code}\n\n{kind.summary}\n"
+    why = _LINK.sub(r"\1", OF_PROFILES[kind.profile])
+    yield f"- Why: {why}"
+    yield f"- Fix: {kind.fix}{_automatic(kind.code)}"
+    yield f"- Severity: {kind.severity}; {REJECTS[kind.rejects]}."
+    yield f"- Profile: {kind.profile}\n- Source: {kind.source}.\n"
+    if example := EXAMPLES.get(kind.code):
+        yield example.as_markdown()
+    yield (
+        f'Leave it out with `--ignore {kind.code}`, with `ignore = ["{kind.code}"]` below '
+        "`[validate]` in skilldrop.toml, or on one line with "
+        f"`<!-- skilldrop: ignore={kind.code} -->`."
+    )
+
+
+def _automatic(code: str) -> str:
+    """Return which option mends findings of a code."""
+    if code == RENAMED or (code in FIXES and FIXES[code].safe):
+        return " `validate --fix` does it where the meaning is clear."
+    return " `validate --fix --unsafe-fixes` does it." if code in FIXES else ""

@@ -1,0 +1,67 @@
+"""Settings in force for `skilldrop validate`, from the nearest file that has them."""
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic import ValidationError
+
+from catalog.model.errors import SettingsInvalid
+from pipeline.config.toml_file import CONFIG_VARIABLE, FILE_NAME, read_toml
+from pipeline.config.validate_settings import ValidateSettings
+
+_PYPROJECT = "pyproject.toml"
+
+
+class ValidateConfig(NamedTuple):
+    """Settings in force, with their source."""
+
+    settings: ValidateSettings
+    folder: Path  # real path; patterns are relative to it
+    source: str  # name of the file for messages
+
+
+def load(config: Path | None = None) -> ValidateConfig:
+    """Return the settings for the working directory.
+
+    `config` is the settings file; without it, SKILLDROP_CONFIG, or the nearest file with such a
+    table in the working directory and the directories above it. Raises SettingsInvalid with one
+    sentence that names the file, the key and the error.
+    """
+    named = config or os.environ.get(CONFIG_VARIABLE)
+    here = Path.cwd()
+    files = [Path(named)] if named else _candidates(here)
+    for file in files:
+        values = _table(file, read_toml(file))
+        if values is not None:
+            return ValidateConfig(_checked(file, values), file.resolve().parent, _shown(file, here))
+    return ValidateConfig(ValidateSettings(), here, "the defaults")
+
+
+def _candidates(here: Path) -> Iterator[Path]:
+    for folder in (here, *here.parents):
+        yield from (file for name in (FILE_NAME, _PYPROJECT) if (file := folder / name).is_file())
+
+
+def _table(file: Path, values: Mapping[str, Any]) -> Any:
+    """Return the table of a file; None if it has none."""
+    if file.name != _PYPROJECT:
+        return values.get("validate")
+    tool = values.get("tool")
+    ours = tool.get("skilldrop") if isinstance(tool, dict) else None
+    return ours.get("validate") if isinstance(ours, dict) else None
+
+
+def _checked(file: Path, values: Any) -> ValidateSettings:
+    try:
+        return ValidateSettings.model_validate(values)
+    except ValidationError as error:
+        from pipeline.config.error_messages import Layer, error_sentence  # imports all settings
+
+        layer = Layer(_shown(file, Path.cwd()), {"validate": values})
+        raise SettingsInvalid(error_sentence(error, [layer], "validate")) from None
+
+
+def _shown(file: Path, here: Path) -> str:
+    return str(file.relative_to(here) if file.is_relative_to(here) else file)

@@ -1,0 +1,192 @@
+"""Fixes: each mends its finding, changes nothing else, and does nothing the second time."""
+
+import os
+import shutil
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from pipeline.authoring.fixes.collection import Fixer
+from pipeline.authoring.fixes.registry import FIXES, RENAMED
+from pipeline.authoring.lint import Judgement, judge_paths
+from pipeline.authoring.selection import of_profiles
+from pipeline.cli.output.finding_types import REGISTRY
+from tests.support.bad_samples import BAD
+from tests.support.made_archives import pack_zip
+from tests.support.skills import SkillWriter
+
+SELECT = of_profiles(["advice"])
+HEAD = (
+    b"---\nname: sample\ndescription: Takes a text file and gives its word count. Use it often.\n"
+)
+WITHOUT_A_SINGLE_MEANING = {  # the folder has an invalid name, or another system has the field
+    "name-not-lower-case",
+    "name-characters",
+    "name-outer-hyphen",
+    "name-double-hyphen",
+    "field-not-in-specification",
+}
+
+
+def judge(*paths: Path) -> list[Judgement]:
+    """Return the judgements of skills."""
+    return list(judge_paths(paths, select=SELECT, cores=1))
+
+
+def fix(*paths: Path, unsafe: bool = False) -> Fixer:
+    """Fix skills; the result has the counts."""
+    fixer = Fixer("lenient", SELECT, unsafe)
+    for _ in fixer.fix(judge(*paths)):
+        pass
+    return fixer
+
+
+def codes(*paths: Path) -> Counter[str]:
+    """Return how often each code occurs."""
+    return Counter(finding.code for one in judge(*paths) for finding in one.findings)
+
+
+def fixed(folder: Path, content: bytes, *, unsafe: bool = False) -> bytes:
+    """Return the content of a skill named `sample` after all fixes."""
+    file = folder / "sample/SKILL.md"
+    file.parent.mkdir()
+    file.write_bytes(content)
+    fix(file.parent, unsafe=unsafe)
+    return file.read_bytes()
+
+
+@pytest.mark.parametrize("code", sorted({*FIXES, RENAMED} - WITHOUT_A_SINGLE_MEANING))
+def test_a_fix_mends_its_sample_and_adds_no_finding(tmp_path: Path, code: str) -> None:
+    """The second run changes nothing."""
+    assert code in REGISTRY
+    samples = Path(shutil.copytree(BAD / code, tmp_path / "samples"))
+    before = codes(samples)
+    first = fix(samples, unsafe=True)
+    after = codes(samples)
+    assert first.fixed > 0
+    assert after[code] < before[code]
+    assert not after - before
+    contents = {path: path.read_bytes() for path in samples.rglob("*") if path.is_file()}
+    assert fix(samples, unsafe=True).fixed == 0
+    assert contents == {path: path.read_bytes() for path in samples.rglob("*") if path.is_file()}
+
+
+def test_no_fix_makes_any_sample_worse(tmp_path: Path) -> None:
+    """Files without a fix keep their bytes, and nothing is left beside them."""
+    samples = Path(shutil.copytree(BAD, tmp_path / "bad", symlinks=True))
+    before = sorted(path.relative_to(samples) for path in samples.rglob("*"))
+    counts = codes(samples)
+    fix(samples)
+    assert not codes(samples) - counts
+    after = sorted(path.relative_to(samples) for path in samples.rglob("*"))
+    assert {str(path).lower() for path in before} == {str(path).lower() for path in after}
+
+
+def test_comments_and_layout_stay(tmp_path: Path) -> None:
+    """A field moves with its own lines; all others keep theirs, and CRLF stays CRLF."""
+    more = (
+        b"# who made it\nteam:   core # for now\n"
+        b"metadata:\n    # inner\n    a: '1'\n\nlicense: MIT\n"
+    )
+    content = (HEAD + more + b"---\n\n# Count words\n").replace(b"\n", b"\r\n")
+    expected = more.replace(b"team:   core # for now\n", b"").replace(
+        b"    a: '1'\n", b"    a: '1'\n    team:   core # for now\n"
+    )
+    assert fixed(tmp_path, content) == (HEAD + expected + b"---\n\n# Count words\n").replace(
+        b"\n", b"\r\n"
+    )
+
+
+def test_several_fields_keep_their_order(tmp_path: Path) -> None:
+    """The first one moves first; later fields stay in place."""
+    content = HEAD + b"team: core\nstage: beta\nlicense: MIT\n---\n\n# Count words\n"
+    assert fixed(tmp_path, content) == (
+        HEAD + b"license: MIT\nmetadata:\n  team: core\n  stage: beta\n---\n\n# Count words\n"
+    )
+
+
+def test_a_field_of_another_system_stays(tmp_path: Path) -> None:
+    """Claude Code would not find it under metadata."""
+    content = HEAD + b"disable-model-invocation: true\n---\n\n# Count words\n"
+    assert fixed(tmp_path, content) == content
+
+
+@pytest.mark.parametrize(
+    ("name", "expected", "unsafe"),
+    [
+        ("name: Sample # mine", "name: sample # mine", False),
+        ("name: ' SAMPLE'", "name: sample", False),
+        ("name: other", "name: other", False),
+        ("name: other", "name: sample", True),
+        ("name:", "name: sample", False),
+    ],
+)
+def test_a_name_becomes_that_of_the_folder(
+    tmp_path: Path, name: str, expected: str, unsafe: bool
+) -> None:
+    """Safely if they differ in form only; the folder could be the wrong one."""
+    head = HEAD.replace(b"name: sample", b"%s")
+    assert fixed(tmp_path, head % name.encode() + b"---\n\n# A\n", unsafe=unsafe) == (
+        head % expected.encode() + b"---\n\n# A\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("garbled", "text", "unsafe"),
+    [
+        ("“schön”".encode().decode("latin-1").encode(), "“schön”", False),
+        (b"w\xf6rter", "wörter", True),
+        ("单词".encode("gb18030"), "单词", True),
+        (b"a\x07b", "ab", True),
+        (b"a\x07b", "a\x07b", False),
+    ],
+)
+def test_text_from_a_wrong_encoding_is_decoded_again(
+    tmp_path: Path, garbled: bytes, text: str, unsafe: bool
+) -> None:
+    """A guess, or a deletion, is an unsafe fix."""
+    content = HEAD + b"---\n\n# Count %s\n"
+    assert fixed(tmp_path, content % garbled, unsafe=unsafe) == content % text.encode()
+
+
+def test_several_faults_of_one_file_are_mended_together(tmp_path: Path) -> None:
+    """Each fix starts from the result of the one before."""
+    content = (
+        b"\xef\xbb\xbf-----\nname: Sample\ndescription: Counts: all the words. Use it often.\n"
+        b"team: core\n---\n\n# Count words\n"
+    )
+    assert fixed(tmp_path, content) == (
+        b"---\nname: sample\ndescription: 'Counts: all the words. Use it often.'\n"
+        b"metadata:\n  team: core\n---\n\n# Count words\n"
+    )
+
+
+def test_links_and_archives_are_not_changed(tmp_path: Path, skill: SkillWriter) -> None:
+    """A link could lead to a file that others share."""
+    skill(tmp_path / "one", name="One")
+    pack_zip(tmp_path / "one", tmp_path / "packed.zip")
+    linked = skill(tmp_path / "two", name="Two") / "SKILL.md"
+    linked.rename(tmp_path / "two/other.md")
+    linked.symlink_to("other.md")
+    data = (tmp_path / "packed.zip").read_bytes()
+    assert fix(tmp_path / "packed.zip", tmp_path / "two").fixed == 0
+    assert (tmp_path / "packed.zip").read_bytes() == data
+    assert linked.is_symlink()
+    assert "name: Two" in linked.read_text()
+
+
+def test_a_file_that_has_changed_meanwhile_is_not_overwritten(
+    tmp_path: Path, skill: SkillWriter
+) -> None:
+    """An editor may have saved it; its mode stays otherwise."""
+    file = skill(tmp_path / "one", name="One") / "SKILL.md"
+    os.chmod(file, 0o640)
+    draft = Fixer("lenient", SELECT).draft(judge(tmp_path / "one")[0])
+    assert draft
+    file.write_text("new")
+    draft.write()
+    assert file.read_text() == "new"
+    skill(tmp_path / "one", name="One")
+    assert fix(tmp_path / "one").fixed == 1
+    assert file.stat().st_mode & 0o777 == 0o640

@@ -1,0 +1,81 @@
+"""Baselines: known findings are not reported, new ones are, and gone ones are named."""
+
+from pathlib import Path
+
+import pytest
+
+from catalog.model.errors import SettingsInvalid
+from pipeline.authoring.baseline import Baseline
+from pipeline.authoring.lint import Judgement, judge_paths
+from tests.support.skills import SkillWriter
+
+
+@pytest.fixture
+def file(tmp_path: Path, skill: SkillWriter) -> Path:
+    """Return a baseline of two skills with a wrong name each; one has a missing file, too."""
+    skill(tmp_path / "skills/one", name="other")
+    skill(tmp_path / "skills/two", name="another", body="See [it](a.md).\n")
+    baseline = Baseline(tmp_path / "base.json")
+    assert baseline.write(judge(tmp_path)) == 3
+    return baseline.file
+
+
+def judge(folder: Path) -> list[Judgement]:
+    """Return the judgements of the skills below a folder."""
+    return list(judge_paths([folder], profiles=["advice"], cores=1))
+
+
+def new_and_gone(file: Path) -> tuple[list[str], list[str]]:
+    """Return the codes that are new to a baseline, and those that are gone from it."""
+    baseline = Baseline.read(file)
+    new = [f.code for one in judge(file.parent) for f in baseline.new_only(one).findings]
+    return new, [known.code for known in baseline.gone()]
+
+
+def test_known_findings_are_not_reported_wherever_their_lines_move(
+    file: Path, skill: SkillWriter
+) -> None:
+    """Path, code and the text of the line identify a finding."""
+    assert new_and_gone(file) == ([], [])
+    skill(
+        file.parent / "skills/two",
+        name="another",
+        more="license: MIT",
+        body="A line.\n\n  See [it](a.md).\n",
+    )
+    assert new_and_gone(file) == ([], [])
+
+
+def test_another_finding_of_a_known_code_is_new(file: Path, skill: SkillWriter) -> None:
+    """Its line differs."""
+    skill(file.parent / "skills/two", name="another", body="See [it](a.md).\n\nAnd [it](b.md).\n")
+    assert new_and_gone(file) == (["reference-missing"], [])
+
+
+def test_findings_that_are_gone_are_named(file: Path, skill: SkillWriter) -> None:
+    """Those of deleted skills, too; a new baseline leaves them out."""
+    skill(file.parent / "skills/one")
+    (file.parent / "skills/two/SKILL.md").unlink()
+    _, gone = new_and_gone(file)
+    assert gone == ["name-not-folder", "name-not-folder", "reference-missing"]
+    Baseline.read(file).write(judge(file.parent))
+    assert new_and_gone(file) == ([], [])
+
+
+def test_a_baseline_of_one_skill_keeps_the_findings_of_others(file: Path) -> None:
+    """So a part of a collection can be frozen anew; findings of others are not gone."""
+    baseline = Baseline.read(file)
+    assert [baseline.new_only(one).findings for one in judge(file.parent / "skills/one")] == [()]
+    assert baseline.gone() == []
+    Baseline.read(file).write(judge(file.parent / "skills/one"))
+    assert new_and_gone(file) == ([], [])
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"version": 2}', '{"version": 1, "findings": 3}'])
+def test_another_file_is_refused(tmp_path: Path, content: str) -> None:
+    """The sentence says how to write a baseline."""
+    (tmp_path / "base.json").write_text(content)
+    with pytest.raises(SettingsInvalid, match="--write-baseline"):
+        Baseline.read(tmp_path / "base.json")
+    with pytest.raises(SettingsInvalid, match="cannot be read"):
+        Baseline.read(tmp_path / "missing.json")

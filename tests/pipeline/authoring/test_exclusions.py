@@ -1,0 +1,65 @@
+"""Exclusion of paths: patterns, .gitignore files and folders made by skilldrop."""
+
+from pathlib import Path
+
+import pytest
+
+from pipeline.authoring.exclusions import Exclusions
+from pipeline.authoring.lint import judge_paths
+from tests.support.made_archives import make_zip
+from tests.support.skills import SkillWriter
+
+
+@pytest.fixture
+def tree(tmp_path: Path, skill: SkillWriter) -> Path:
+    """Return a work tree with four skills, one of them in an archive."""
+    for name in ("kept", "build/made", "old/first"):
+        skill(tmp_path / "tree" / name)
+    make_zip(tmp_path / "tree/packed.zip", {"SKILL.md": "---\nname: packed\n---\n"})
+    (tmp_path / "tree/.git").mkdir()
+    return tmp_path / "tree"
+
+
+def judged(*paths: Path, patterns: tuple[str, ...] = (), **options: bool) -> list[str]:
+    """Return the names of the folders that are judged."""
+    top = str(paths[0].parent if paths[0].name != "tree" else paths[0])
+    exclusions = Exclusions(((top, patterns),), **options)
+    return [Path(one.path).name for one in judge_paths(paths, exclusions=exclusions, cores=1)]
+
+
+def test_patterns_leave_out_folders_and_archives(tree: Path) -> None:
+    """They are those of a .gitignore."""
+    assert judged(tree) == ["made", "kept", "first", "packed.zip!"]
+    assert judged(tree, patterns=("build/", "*.zip")) == ["kept", "first"]
+    assert judged(tree, patterns=("/old/*", "!/old/first")) == [
+        "made",
+        "kept",
+        "first",
+        "packed.zip!",
+    ]
+
+
+def test_gitignore_files_are_respected_inside_a_work_tree(tree: Path) -> None:
+    """A deeper file takes precedence."""
+    (tree / ".gitignore").write_text("build/\nfirst\n*.zip\n")
+    assert judged(tree) == ["kept"]
+    (tree / "old/.gitignore").write_text("!first\n")
+    assert judged(tree) == ["kept", "first"]
+    assert len(judged(tree, gitignore=False)) == 4
+
+
+def test_a_named_path_is_validated_unless_exclusion_is_forced(tree: Path) -> None:
+    """So an editor can validate a file of an ignored folder, and a hook can leave it out."""
+    made = tree / "build/made"
+    (tree / ".gitignore").write_text("build/\n")
+    assert judged(made) == judged(made / "SKILL.md") == ["made"]
+    assert judged(made, force=True) == []
+
+
+def test_folders_of_a_catalog_are_never_validated(tree: Path) -> None:
+    """A marker shows that skilldrop writes to a folder of any name."""
+    packages = (tree / "old").rename(tree / "packages")
+    (packages / ".skilldrop").write_text("{}")
+    assert judged(tree) == ["made", "kept", "packed.zip!"]
+    assert judged(packages / "first") == ["first"]
+    assert judged(packages / "first", force=True) == []

@@ -1,0 +1,105 @@
+"""Selection of findings by code, profile, path and severity."""
+
+from pathlib import Path
+
+import pytest
+
+from catalog.model.errors import SettingsInvalid
+from catalog.model.finding import Finding
+from pipeline.authoring.selection import Options, Selection, of_profiles, of_settings
+from pipeline.config.validate_loader import ValidateConfig
+from pipeline.config.validate_settings import ValidateSettings
+from pipeline.dialects.registry import FINDING_TYPES
+
+BY_CODE = {kind.code: kind for kind in FINDING_TYPES}
+
+
+def selected(folder: Path, *options: tuple[str, ...], **settings: object) -> Selection:
+    """Return the selection of options (select, extend-select, ignore) and settings."""
+    config = ValidateConfig(ValidateSettings.model_validate(settings), folder, "skilldrop.toml")
+    return of_settings(config, Options(*options))
+
+
+def finding(code: str, path: str | None = "SKILL.md") -> Finding:
+    """Return a finding of a code."""
+    return BY_CODE[code].at(path=path)
+
+
+@pytest.mark.parametrize(
+    ("settings", "reported", "left_out"),
+    [
+        ({}, {"name-not-folder", "description-vague"}, {"sandbox-missing"}),
+        ({"select": ["spec"]}, {"name-not-folder"}, {"description-vague", "byte-order-mark"}),
+        ({"select": ["name-not-folder"]}, {"name-not-folder"}, {"name-missing"}),
+        ({"ignore": ["spec"]}, {"description-vague"}, {"name-not-folder", "name-missing"}),
+        (
+            {"ignore": ["spec"], "extend-select": ["name-missing"]},
+            {"name-missing"},
+            {"name-not-folder"},
+        ),
+        ({"select": ["all"], "ignore": ["name-missing"]}, {"name-not-folder"}, {"name-missing"}),
+        ({"select": ["advice"]}, {"folder-unreadable", "yaml-invalid"}, set()),
+        ({"select": ["advice"], "ignore": ["yaml-invalid"]}, set(), {"yaml-invalid"}),
+    ],
+)
+def test_a_code_takes_precedence_over_its_profile(
+    tmp_path: Path, settings: dict[str, list[str]], reported: set[str], left_out: set[str]
+) -> None:
+    """Rejections in every root are reported unless they are ignored."""
+    codes = selected(tmp_path, **settings).codes
+    assert reported <= codes
+    assert codes.isdisjoint(left_out)
+
+
+def test_the_command_line_replaces_the_selectors_of_the_file(tmp_path: Path) -> None:
+    """`--select` takes back what the file ignores; `--ignore` alone adds to it."""
+    file = {"ignore": ["name-missing"]}
+    assert "name-missing" in selected(tmp_path, ("spec",), **file).codes
+    codes = selected(tmp_path, (), (), ("name-not-folder",), **file).codes
+    assert codes.isdisjoint({"name-missing", "name-not-folder"})
+
+
+def test_only_profiles_with_a_selected_code_run(tmp_path: Path) -> None:
+    """One code of a profile is enough."""
+    assert selected(tmp_path, ("name-missing",)).profiles == ("spec",)
+    assert "safety" in selected(tmp_path, ("name-missing", "instruction-override")).profiles
+    assert of_profiles(["advice"]).profiles == ("spec", "advice")
+
+
+def test_findings_below_a_path_can_be_left_out(tmp_path: Path) -> None:
+    """Patterns are relative to the folder of the file, and match folders and files."""
+    selection = selected(tmp_path, **{"per-path-ignores": {"old/": ["spec"], "*.txt": ["advice"]}})
+    folder = str(tmp_path.resolve())
+    some = [finding("name-missing"), finding("description-vague"), finding("name-missing", None)]
+
+    def codes(path: str) -> list[str]:
+        return [f.code for f in selection.apply(some, f"{folder}/{path}", "SKILL.md")]
+
+    assert codes("old/a") == codes("x/old/a") == ["description-vague"]
+    assert codes("new/a") == [f.code for f in some]
+
+
+def test_a_severity_can_be_changed(tmp_path: Path) -> None:
+    """That of a code takes precedence over that of its profile."""
+    selection = selected(tmp_path, severity={"spec": "warning", "name-missing": "info"})
+    changed = selection.apply(
+        [finding("name-missing"), finding("name-not-folder"), finding("description-vague")], "", ""
+    )
+    assert [f.severity for f in changed][:2] == ["info", "warning"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"ignore": ["name-mising"]}, "skilldrop.toml: ignore names 'name-mising'"),
+        ({"severity": {"saftey": "info"}}, "skilldrop.toml: severity names 'saftey'"),
+        ({"per-path-ignores": {"a": ["spek"]}}, "per-path-ignores, \"a\", names 'spek'"),
+    ],
+)
+def test_an_unknown_selector_is_refused_with_the_nearest(
+    tmp_path: Path, settings: dict[str, object], message: str
+) -> None:
+    """The sentence names the source and the key."""
+    with pytest.raises(SettingsInvalid, match=r"did you mean (name-missing|safety|spec)\?") as info:
+        selected(tmp_path, **settings)
+    assert message in str(info.value)

@@ -1,0 +1,162 @@
+"""The command `skilldrop validate`."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from pipeline.cli.commands.validate import validate
+from tests.support.skills import SkillWriter
+
+COMMENT = "See [it](missing.md). <!-- skilldrop: ignore=reference-missing -->\n"
+
+
+@pytest.fixture
+def project(tmp_path: Path, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a project with two skills of wrong names; it is the working directory."""
+    skill(tmp_path / "skills/one", name="other")
+    skill(tmp_path / "skills/two", name="another")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*words: str, text: str | None = None) -> Result:
+    """Run the command; its result has the exit code and the output."""
+    return CliRunner().invoke(validate, words, input=text, standalone_mode=False)
+
+
+def places(result: Result) -> list[str]:
+    """Return the path and the code of each finding in a text output."""
+    heads = [line.split() for line in result.stdout.splitlines() if line[:1] not in (" ", "")]
+    return [f"{head[0]} {head[2]}" for head in heads if head[1] in ("error", "warning", "info")]
+
+
+def test_options_and_settings_select_the_findings(project: Path) -> None:
+    """Exit code and summary count what is reported."""
+    both = ["skills/one/SKILL.md:2: name-not-folder", "skills/two/SKILL.md:2: name-not-folder"]
+    assert places(run("skills")) == both
+    assert run("skills").return_value == 1
+    assert run("skills", "--ignore", "name-not-folder,advice").return_value == 0
+    assert places(run("skills", "--exclude", "two")) == both[:1]
+    (project / "skilldrop.toml").write_text(
+        '[validate]\nexclude = ["one"]\nseverity = {spec = "warning"}\n'
+    )
+    result = run("skills")
+    assert places(result) == both[1:]
+    assert (result.return_value, "0 errors, 1 warning" in result.stdout) == (0, True)
+
+
+def test_a_comment_leaves_out_a_finding_and_the_summary_counts_it(
+    project: Path, skill: SkillWriter
+) -> None:
+    """With `--no-comments`, the finding is reported, as for a skill that is not trusted."""
+    skill(project / "three", body=COMMENT)
+    result = run("three")
+    assert (places(result), result.return_value) == ([], 0)
+    assert "; 1 ignored by comments." in result.stdout
+    assert places(run("three", "--no-comments")) == ["three/SKILL.md:6: reference-missing"]
+
+
+def test_a_comment_with_an_unknown_code_is_told_on_stderr(
+    project: Path, skill: SkillWriter
+) -> None:
+    """The output stays valid JSON."""
+    skill(project / "three", body=COMMENT.replace("=reference-missing", "=reference-mising"))
+    result = run("three", "--json")
+    assert json.loads(result.stdout)
+    assert "three/SKILL.md:6: the comment names 'reference-mising'" in result.stderr
+
+
+def test_an_unknown_code_is_a_usage_error(project: Path) -> None:
+    """Exit code 2 and one sentence; nothing is validated."""
+    result = run("skills", "--select", "name-not-foldr")
+    assert "did you mean name-not-folder?" in str(result.exception)
+
+
+def test_a_baseline_makes_only_new_findings_fail(project: Path, skill: SkillWriter) -> None:
+    """Findings that are gone are named on stderr and do not fail."""
+    assert run("skills", "--baseline", "base.json", "--write-baseline").return_value == 0
+    assert run("skills", "--baseline", "base.json").return_value == 0
+    skill(project / "skills/one", more="colour: red")
+    result = run("skills", "--baseline", "base.json", "--select", "spec")
+    assert places(result) == ["skills/one/SKILL.md:4: field-not-in-specification"]
+    assert result.return_value == 1
+    assert "skills/one/SKILL.md: gone name-not-folder" in result.stderr
+
+
+def test_statistics_count_codes(project: Path) -> None:
+    """The most frequent is first; JSON is a list."""
+    assert run("skills", "--statistics").stdout.split()[:3] == ["2", "error", "name-not-folder"]
+    (row,) = json.loads(run("skills", "--statistics", "--json").stdout)
+    assert row == {"code": "name-not-folder", "severity": "error", "count": 2}
+
+
+def test_the_output_can_be_written_to_a_file(project: Path) -> None:
+    """Nothing is printed."""
+    result = run("skills", "--format", "sarif", "--output-file", "out.sarif")
+    assert (result.stdout, result.return_value) == ("", 1)
+    assert len(json.loads((project / "out.sarif").read_text())["runs"][0]["results"]) == 2
+
+
+def test_a_diff_shows_the_fixes_and_writes_nothing(project: Path, skill: SkillWriter) -> None:
+    """The exit code is 1 if `--fix` would change a file, and 0 after it."""
+    skill(project / "skills/one", name="One")
+    result = run("skills/one", "--diff")
+    assert ("-name: One\n+name: one\n" in result.stdout, result.return_value) == (True, 1)
+    assert run("skills/one", "--diff").stdout == result.stdout
+    result = run("skills/one", "--fix")
+    assert (result.return_value, "; 1 fixed." in result.stdout) == (0, True)
+    result = run("skills/one", "--diff")
+    assert (result.stdout, result.return_value) == ("", 0)
+
+
+def test_a_fix_leaves_the_findings_of_the_baseline(project: Path, skill: SkillWriter) -> None:
+    """Only what is new is mended."""
+    skill(project / "skills/one", name="One")
+    run("skills", "--baseline", "base.json", "--write-baseline")
+    skill(project / "skills/two", name="Two")
+    assert run("skills", "--baseline", "base.json").return_value == 1
+    result = run("skills", "--baseline", "base.json", "--fix")
+    assert result.return_value == 0
+    assert "name: One" in (project / "skills/one/SKILL.md").read_text()
+    assert "name: two" in (project / "skills/two/SKILL.md").read_text()
+
+
+def test_errors_are_followed_by_their_consequence(project: Path, skill: SkillWriter) -> None:
+    """A skill is rejected, or published all the same; the summary counts the rejected ones."""
+    skill(project / "skills/one", files={"SKILL.md": "---\nname: one\n---\n"})
+    lines = run("skills", "--select", "spec").stdout.splitlines()
+    assert "skills/one: rejected." in lines
+    assert "skills/two: published all the same, although it breaks the specification." in lines
+    assert lines[-1] == "2 skills, 1 rejected; 2 errors, 0 warnings, 0 info."
+
+
+def test_the_caret_is_under_the_value_that_is_wrong(project: Path, skill: SkillWriter) -> None:
+    """A field that is wrong itself has it under its name."""
+    skill(project / "three", name="Three", more="colour: red")
+    lines = run("three", "--select", "spec").stdout.splitlines()
+    assert lines[1:3] == ["    2 | name: Three", "      |       ^"]
+    assert [*lines[lines.index("    4 | colour: red") :]][1] == "      | ^"
+
+
+def test_json_links_each_finding_to_its_page(project: Path) -> None:
+    """The settings give the address."""
+    (project / "skilldrop.toml").write_text('[validate]\ndocs-url = "https://example.org/f.html"\n')
+    (one, _) = json.loads(run("skills", "--json").stdout)
+    assert one["findings"][0]["url"] == "https://example.org/f.html#name-not-folder"
+
+
+def test_standard_input_stands_for_a_file(project: Path) -> None:
+    """The folder of the file counts; with `--fix`, the mended text is printed."""
+    text = "---\nname: One\ndescription: Counts words. Use it often.\n---\n\nSee [it](a.md).\n"
+    (project / "skills/one/a.md").touch()
+    codes = "name-not-lower-case,reference-missing"
+    words = ("-", "--stdin-filename", "skills/one/SKILL.md", "--select", codes)
+    assert places(run(*words, text=text)) == ["skills/one/SKILL.md:2: name-not-lower-case"]
+    result = run(*words, "--fix", text=text)
+    assert (result.stdout, result.return_value) == (text.replace("One", "one"), 0)
+    unwritten = run("-", "--stdin-filename", "new/One/SKILL.md", "--select", codes, text=text)
+    missing = ["new/One/SKILL.md:6: reference-missing"]
+    assert places(unwritten) == ["new/One/SKILL.md:2: name-not-lower-case", *missing]
+    assert "--stdin-filename" in str(run("-", "skills", text=text).exception)

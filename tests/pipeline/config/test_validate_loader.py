@@ -1,0 +1,55 @@
+"""Settings of `skilldrop validate`: where they are, and errors in them."""
+
+from pathlib import Path
+
+import pytest
+
+from catalog.model.errors import SettingsInvalid
+from pipeline.config import loader, validate_loader
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return an empty project with a subfolder, which is the working directory."""
+    (tmp_path / "deeper").mkdir()
+    monkeypatch.chdir(tmp_path / "deeper")
+    return tmp_path
+
+
+def test_the_nearest_file_with_such_a_table_counts(project: Path) -> None:
+    """A file without the table is passed over, and skilldrop.toml precedes pyproject.toml."""
+    assert validate_loader.load().settings.ignore == ()
+    (project / "pyproject.toml").write_text('[tool.skilldrop.validate]\nignore = ["spec"]\n')
+    (project / "deeper/pyproject.toml").write_text("[tool.other]\n")
+    found = validate_loader.load()
+    assert (found.settings.ignore, found.folder) == (("spec",), project.resolve())
+    (project / "skilldrop.toml").write_text('[validate]\nextend-select = ["advice"]\n')
+    assert validate_loader.load().settings.extend_select == ("advice",)
+    (project / "other.toml").write_text('[validate]\nextend_select = ["safety"]\n')
+    assert validate_loader.load(project / "other.toml").settings.extend_select == ("safety",)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('ignores = ["spec"]', "there is no setting ignores in [validate]; did you mean ignore?"),
+        (
+            "select = 3",
+            "select in [validate] is 3; it must be a list of finding codes and profiles",
+        ),
+        ('severity = {spec = "bad"}', "severity in [validate] is 'bad'; it must be a table of"),
+    ],
+)
+def test_an_error_is_one_sentence(project: Path, line: str, message: str) -> None:
+    """It names the file, the table and the key."""
+    (project / "deeper/skilldrop.toml").write_text(f"[validate]\n{line}\n")
+    with pytest.raises(SettingsInvalid) as info:
+        validate_loader.load()
+    assert str(info.value).startswith("skilldrop.toml: ")
+    assert message.lower() in str(info.value).lower()
+
+
+def test_other_commands_accept_the_table(project: Path) -> None:
+    """They do not use it."""
+    (project / "deeper/skilldrop.toml").write_text('[validate]\nignore = ["spec"]\n')
+    assert loader.load().site.enabled

@@ -1,0 +1,61 @@
+"""The linter in an existing collection: frozen findings, one new fault, and its fix."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.paths import SEARCH
+
+SKILLDROP = Path(sys.executable).with_name("skilldrop")
+SKILLS = SEARCH / "skills"
+
+
+@pytest.fixture
+def collection(tmp_path: Path) -> Path:
+    """Return a project with a copy of the collection."""
+    if not (SKILLS.is_dir() and SKILLDROP.exists()):
+        pytest.skip("the collection is not beside this repository")
+    shutil.copytree(SKILLS, tmp_path / "skills", copy_function=shutil.copyfile)
+    return tmp_path
+
+
+def validate(project: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    """Run the linter with the baseline."""
+    return subprocess.run(
+        [SKILLDROP, "validate", "skills", "--baseline", "baseline.json", *options],
+        cwd=project,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def test_a_collection_adopts_the_linter(collection: Path) -> None:
+    """With a baseline it passes; one new fault fails alone, and `--fix` mends that alone."""
+    assert validate(collection, "--write-baseline").returncode == 0
+    assert validate(collection, "--fail-on", "warning").returncode == 0
+
+    document = min(collection.glob("skills/*/*/SKILL.md"))
+    good = document.read_bytes()
+    # Lines move as well, and that alone is nothing new.
+    document.write_bytes(good.replace(b"---\n", b"---\nowner: us\n", 1) + b"\nOne more line.\n")
+    result = validate(collection, "--json")
+    (found,) = [f for one in json.loads(result.stdout) for f in one["findings"]]
+    assert (found["code"], result.returncode) == ("field-not-in-specification", 1)
+
+    before = contents(collection)
+    assert validate(collection, "--fix").returncode == 0
+    changed = {path for path, data in contents(collection).items() if before[path] != data}
+    assert changed == {document}
+    assert b"  owner: us\n" in document.read_bytes()
+    assert validate(collection, "--diff").stdout == ""
+
+
+def contents(project: Path) -> dict[Path, bytes]:
+    """Return the content of every SKILL.md."""
+    return {path: path.read_bytes() for path in project.glob("skills/**/SKILL.md")}

@@ -1,0 +1,116 @@
+"""The linter in continuous integration: the pre-commit hook, the action and its dependencies."""
+
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.support.paths import REPOSITORY
+from tests.support.skills import SkillWriter
+
+SKILLDROP = Path(sys.executable).with_name("skilldrop")
+HOOK = yaml.safe_load((REPOSITORY / ".pre-commit-hooks.yaml").read_text("utf-8"))[0]
+ACTION = yaml.safe_load((REPOSITORY / "action.yml").read_text("utf-8"))
+PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))
+
+pytestmark = pytest.mark.skipif(not SKILLDROP.exists(), reason="skilldrop is not installed")
+
+
+def hooked(repository: Path) -> subprocess.CompletedProcess[str]:
+    """Run the hook as pre-commit does: with its arguments and no names."""
+    program, verb = str(HOOK["entry"]).split()
+    return subprocess.run(
+        [SKILLDROP.with_name(program), verb, *HOOK["args"]],
+        cwd=repository,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_the_hook_fails_when_only_a_referenced_file_has_gone(
+    tmp_path: Path, skill: SkillWriter
+) -> None:
+    """It always runs, and on all skills, because no changed file names the broken one."""
+    assert (HOOK["language"], HOOK["always_run"], HOOK["pass_filenames"]) == ("python", True, False)
+    body = "Read [the notes](notes.md).\n"
+    skill(tmp_path / "skills/one", body=body, files={"notes.md": "A note.\n"})
+    (tmp_path / "skilldrop.toml").write_text(
+        '[validate]\nseverity = {reference-missing = "error"}\n'
+    )
+    assert hooked(tmp_path).returncode == 0
+    (tmp_path / "skills/one/notes.md").unlink()
+    result = hooked(tmp_path)
+    assert (result.returncode, "reference-missing" in result.stdout) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "format_"), [({}, "github"), ({"SARIF_FILE": "out.sarif"}, "sarif")]
+)
+def test_the_action_validates_the_named_paths(
+    tmp_path: Path, skill: SkillWriter, inputs: dict[str, str], format_: str
+) -> None:
+    """Its last step fails for an error; inputs are variables, never parts of the script."""
+    skill(tmp_path / "skills/one", name="other")
+    skill(tmp_path / "drafts/two", name="other")
+    binaries = tmp_path / "runner/skilldrop/bin"
+    binaries.mkdir(parents=True)
+    (binaries / "skilldrop").symlink_to(SKILLDROP)
+    step = ACTION["runs"]["steps"][-1]
+    given = {"PATHS": "skills", "ARGS": "--no-gitignore", "SARIF_FILE": ""}
+    result = subprocess.run(
+        ["bash", "-e", "-c", step["run"]],
+        cwd=tmp_path,
+        env={**os.environ, **given, **inputs, "RUNNER_TEMP": str(tmp_path / "runner")},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert result.returncode == 1, result.stderr
+    if format_ == "github":
+        assert "::error file=skills/one/SKILL.md,line=2" in result.stdout
+        assert "drafts" not in result.stdout
+    else:
+        (run,) = json.loads((tmp_path / "out.sarif").read_text())["runs"]
+        assert [one["ruleId"] for one in run["results"]] == ["name-not-folder"]
+    assert set(step["env"]) == {"PATHS", "ARGS", "SARIF_FILE"}
+    assert "${{" not in step["run"]
+
+
+def test_the_linter_imports_only_its_own_group_of_dependencies(
+    tmp_path: Path, skill: SkillWriter
+) -> None:
+    """Neither the site, its server nor the watchers are needed to validate and to mend."""
+    group = PROJECT["dependency-groups"]["lint"]
+    assert set(group) <= {
+        line.split(" #")[0].strip() for line in PROJECT["project"]["dependencies"]
+    }
+    skill(tmp_path / "one", name="One", more="license: @MIT")
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".gitignore").write_text("x/\n")
+    code = (
+        "import sys\nfrom importlib.metadata import packages_distributions\n"
+        "from pipeline.cli.app import cli\n"
+        "for words in (['validate', '.', '--fix'], ['validate', '.', '--format', 'sarif'],"
+        " ['rule', 'name-missing']):\n"
+        "    cli.main(words, standalone_mode=False)\n"
+        "tops = {name.split('.')[0] for name in sys.modules}\n"
+        "by_top = packages_distributions()\n"
+        "print('\\n', *sorted({d for t in tops for d in by_top.get(t, ())}))\n"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    used = {name.lower().replace("_", "-") for name in result.stdout.splitlines()[-1].split()}
+    others = {
+        line.partition(">")[0].partition("[")[0] for line in PROJECT["project"]["dependencies"]
+    }
+    named = {line.partition(">")[0] for line in group}
+    assert used.isdisjoint(others - named), used & (others - named)
