@@ -41,9 +41,8 @@ _PLACEHOLDER = re.compile(
     r"|file-?name|NAME|placeholder)(?=[/_.-]|$)"
 )
 _ELSEWHERE = re.compile(
-    r"\b(?:creat|writ|sav|generat|add|put|plac|stor|append|emit|produc|export)(?:e|es|s|ing|ed)?\b"
-    r"[^.;:]{0,60}\Z"
-    r"|\b(?:your|user['’]?s?|target|projects?|repo(?:sitor(?:y|ies))?|codebase|workspace)\b"
+    r"\b(?:creat|writ|sav|generat|stor|emit|produc)(?:e|es)\b[^.;:|—]{0,25}\Z"
+    r"|\b(?:your|user['’]s|projects?|repo(?:sitor(?:y|ies))?|codebase|workspace)\b"
     r"[^.;`]{0,30}\Z",
     re.IGNORECASE,
 )

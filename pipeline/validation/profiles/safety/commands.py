@@ -150,8 +150,9 @@ SHAPES = (
         HIDDEN_FROM_USER,
         "from\x00the tell\x00the ing\x00the inform\x00the notify\x00the alert\x00the"
         " to\x00the\x00user to\x00the\x00human let\x00the so\x00the so\x00that 用户 用戶",
-        r"\b(?:hide|conceal|keep)\s+(?:this|it|that|these|them|the \w+|all of this)(?: \w+){0,3}\s"
-        r"(?:(?:secret|hidden)\s)?from\s+the\s+(?:user|human|operator|developer)s?\b",
+        r"\b(?:hide|conceal) (?:this|it|that|these|them|the \w+|all of this)(?: \w+){0,3}"
+        r" from the (?:user|human|operator|developer)s?\b",
+        r"\bkeep (?:\w+ ){1,4}(?:secret|hidden|private) from the (?:user|human|operator)s?\b",
         r"(?:\b(?:not|never|without)|n['’]t)\s+(?:ever\s+)?(?:tell|inform|notify|alert|telling|informing"
         r"|notifying|alerting|mention(?:ing)? (?:this|it|that|these) to"
         r"|reveal(?:ing)? (?:this|it|that) to|disclos(?:e|ing) (?:this|it|that) to"
