@@ -1,0 +1,33 @@
+"""Our own skills pass every profile that is on by default."""
+
+import re
+from pathlib import Path
+
+from pipeline.authoring.exclusions import Exclusions
+from pipeline.authoring.lint import judge_paths
+from pipeline.authoring.selection import Options, of_settings
+from pipeline.config.validate_loader import ValidateConfig
+from pipeline.config.validate_settings import ValidateSettings
+from tests.support.paths import REPOSITORY
+
+
+def errors(folder: Path) -> list[str]:
+    """Return the errors of the skills below a folder, as `validate` reports them."""
+    select = of_settings(ValidateConfig(ValidateSettings(), folder, ""), Options())
+    judged = judge_paths([folder], select=select, exclusions=Exclusions(), cores=1)
+    return [f"{f.code} {one.path}" for one in judged for f in one.findings if f.severity == "error"]
+
+
+def test_the_example_skills_have_no_errors() -> None:
+    """A comment explains the one field that is there on purpose."""
+    assert errors(REPOSITORY / "watched") == []
+
+
+def test_the_skill_of_the_readme_has_no_errors(tmp_path: Path) -> None:
+    """Readers copy it."""
+    text = (REPOSITORY / "README.md").read_text("utf-8")
+    example = re.search(r"^---\nname: (\S+)\n.*?(?=^END$)", text, re.DOTALL | re.MULTILINE)
+    assert example
+    (tmp_path / example[1]).mkdir()
+    (tmp_path / example[1] / "SKILL.md").write_text(example[0], "utf-8")
+    assert errors(tmp_path) == []
