@@ -39,7 +39,8 @@ HOMES = {
     "watchdog": "pipeline.watch",
     "jellyfish": "catalog.text.spelling",
     "wcwidth": "pipeline.cli.output.columns",
-    "yaml": "pipeline.parsing pipeline.authoring.convert catalog.mcp.frontmatter",
+    "yaml": "pipeline.parsing pipeline.authoring.convert catalog.mcp.frontmatter "
+    "pipeline.cli.output.rule_examples",
 }
 """The packages or modules that may import each library."""
 
