@@ -39,7 +39,9 @@ HOMES = {
     "watchdog": "pipeline.watch",
     "jellyfish": "catalog.text.spelling",
     "wcwidth": "pipeline.cli.output.columns",
-    "yaml": "pipeline.parsing pipeline.authoring.convert catalog.mcp.frontmatter",
+    "pathspec": "pipeline.authoring.selection pipeline.authoring.exclusions",
+    "yaml": "pipeline.parsing pipeline.authoring.convert catalog.mcp.frontmatter "
+    "pipeline.cli.output.rule_examples",
 }
 """The packages or modules that may import each library."""
 
