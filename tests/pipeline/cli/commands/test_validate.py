@@ -9,6 +9,8 @@ from click.testing import CliRunner, Result
 from pipeline.cli.commands.validate import validate
 from tests.support.skills import SkillWriter
 
+HELP = ["-h", "--help"]
+"""Options that a command keeps from its first run; those that it has below `skilldrop`."""
 COMMENT = "See [it](missing.md). <!-- skilldrop: ignore=reference-missing -->\n"
 
 
@@ -23,7 +25,9 @@ def project(tmp_path: Path, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch)
 
 def run(*words: str, text: str | None = None) -> Result:
     """Run the command; its result has the exit code and the output."""
-    return CliRunner().invoke(validate, words, input=text, standalone_mode=False)
+    return CliRunner().invoke(
+        validate, words, input=text, standalone_mode=False, help_option_names=HELP
+    )
 
 
 def places(result: Result) -> list[str]:
