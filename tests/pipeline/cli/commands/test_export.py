@@ -1,27 +1,20 @@
 """Command that copies skills, as called by people and programs."""
 
 import json
-import subprocess
-import sys
 import tarfile
 from pathlib import Path
 
 import pytest
 
 from tests.support.linking import names_in
+from tests.support.program import run
 from tests.support.skills import write_skill
-
-PROGRAM = Path(sys.executable).with_name("skilldrop")
-
-
-def run(*words: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run the program in the working directory, with its default root and data."""
-    return subprocess.run([PROGRAM, *words], capture_output=True, text=True, check=False)
 
 
 @pytest.fixture(autouse=True)
-def scanned() -> None:
+def scanned(monkeypatch: pytest.MonkeyPatch) -> None:
     """Scan two skills."""
+    monkeypatch.setenv("SKILLDROP_SETTLE_QUIET", "0")
     write_skill(Path("watched/pdf"))
     write_skill(Path("watched/xlsx"))
     assert run("scan").returncode == 0

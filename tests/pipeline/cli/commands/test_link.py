@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -10,21 +9,16 @@ import pytest
 
 from pipeline.cli.entry import main
 from tests.support.linking import links_in, names_in
+from tests.support.program import run
 from tests.support.serving import Serving
 from tests.support.skills import write_skill
-
-PROGRAM = Path(sys.executable).with_name("skilldrop")
-
-
-def run(*words: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run the program in the working directory, with its default root and data."""
-    return subprocess.run([PROGRAM, *words], capture_output=True, text=True, check=False)
 
 
 @pytest.fixture
 def agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the directory of an agent beside a scanned catalog, in a home of the test."""
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("SKILLDROP_SETTLE_QUIET", "0")
     write_skill(Path("watched/pdf"))
     write_skill(Path("watched/xlsx"))
     assert run("scan").returncode == 0

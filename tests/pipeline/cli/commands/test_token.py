@@ -1,17 +1,14 @@
 """Commands for readers' tokens, for the installation of a skill, and the warning of `status`."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.support import program
 from tests.support.shelf import Shelf
 from tests.support.skills import SkillWriter
-
-PROGRAM = Path(sys.executable).with_name("skilldrop")
 
 
 @pytest.fixture
@@ -28,9 +25,7 @@ def shelf(tmp_path: Path, skill: SkillWriter) -> Iterator[Shelf]:
 
 def run(*words: str, code: int = 0) -> tuple[str, str]:
     """Run the program, and return its output and its messages."""
-    done = subprocess.run(
-        [PROGRAM, *words], capture_output=True, text=True, check=False, timeout=60
-    )
+    done = program.run(*words)
     assert done.returncode == code, done.stderr
     return done.stdout, done.stderr
 
