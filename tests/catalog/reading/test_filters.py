@@ -126,7 +126,7 @@ def test_an_empty_result_says_which_filter_is_to_blame(
 def test_words_of_a_shadowed_skill_alone_are_reported(store: Store) -> None:
     """The note names the filter that finds it."""
     assert search.search(store.db, "sheep").note.startswith(
-        "1 shadowed skill matches; the filter status=shadowed finds them."
+        "1 shadowed skill matches; the filter status=shadowed finds it."
     )
     assert found(store, "sheep", status="shadowed") == {"rival"}
 
@@ -136,7 +136,7 @@ def test_words_of_a_shadowed_skill_alone_are_reported(store: Store) -> None:
     [
         ({"status": "actve"}, "known: active, shadowed, rejected, pending, removed, all."),
         ({"level": "team"}, "known: enterprise, personal, project, plugin."),
-        ({"valid": "maybe"}, "known: yes, no."),
+        ({"valid": "maybe"}, "The filter valid cannot be 'maybe'; it is yes or no."),
         ({"changed_since": "tomorrow"}, "an age such as 12h, 7d or 2w."),
         ({"changed_since": "999999w"}, "an age such as 12h, 7d or 2w."),
     ],

@@ -45,7 +45,7 @@ def catalog() -> Iterator[Store]:
 
 def names(store: Store, words: str) -> list[str]:
     """Return the names that a search finds, best first."""
-    return [hit.name for hit in search.find(store.db, words)]
+    return [hit.name for hit in search.search(store.db, words).hits]
 
 
 @pytest.mark.parametrize(
@@ -122,6 +122,16 @@ def test_a_correction_is_a_word_that_finds_skills() -> None:
     store.close()
 
 
+def test_of_two_similar_words_the_more_frequent_one_is_searched() -> None:
+    """It is the likelier one."""
+    store = rooted(Store.in_memory())
+    texts = {"a": "Reads CDW.", "b": "Reads CSV.", "c": "Writes CSV."}
+    records = [judged(name, text) for name, text in texts.items()]
+    store.apply(records, trigger="command", at=NOON)
+    assert search.search(store.db, "csw").corrections == (("csw", "csv"),)
+    store.close()
+
+
 def test_the_last_word_is_a_beginning_only_while_somebody_types(catalog: Store) -> None:
     """A finished word stands for itself; so does a word before a space."""
     store = rooted(Store.in_memory())
@@ -142,7 +152,7 @@ def test_a_hit_names_the_other_skills_of_its_name(catalog: Store) -> None:
     store = rooted(Store.in_memory())
     rivals = [judged(f"{n}/same", f"Sheep {n}.", name="same") for n in range(6)]
     store.apply([*rivals, judged("alone", "Sheep.")], trigger="command", at=NOON)
-    hits = {hit.name: hit for hit in search.find(store.db, "sheep")}
+    hits = {hit.name: hit for hit in search.search(store.db, "sheep").hits}
     assert hits["same"].others.count == 5
     assert hits["same"].others.first == (f"{ROOT}/1/same", f"{ROOT}/2/same", f"{ROOT}/3/same")
     assert hits["alone"].others.count == 0
@@ -153,9 +163,9 @@ def test_a_hit_names_the_other_skills_of_its_name(catalog: Store) -> None:
 
 
 def test_a_query_without_words_is_reported(catalog: Store) -> None:
-    """An empty one is not."""
+    """So an agent that sends none knows why nothing is found."""
     assert search.search(catalog.db, "😀 ?!").note == "The query has no words."
-    assert search.search(catalog.db, " ").note == ""
+    assert search.search(catalog.db, "").note == "The query has no words."
 
 
 def test_words_that_no_skill_has_lead_to_the_nearest_names(catalog: Store) -> None:
@@ -218,7 +228,7 @@ def test_further_results_follow_the_first_ones(catalog: Store) -> None:
 
 def test_a_snippet_marks_the_words_that_matched(catalog: Store) -> None:
     """The snippet is from the description, or else from the body."""
-    snippets = {hit.name: hit.snippet for hit in search.find(catalog.db, "invoice")}
+    snippets = {hit.name: hit.snippet for hit in search.search(catalog.db, "invoice").hits}
     assert "an [invoice] as PDF" in snippets["billing"]
     assert "per [invoice]" in snippets["archive"]
 
@@ -231,7 +241,7 @@ def test_a_snippet_marks_the_words_that_matched(catalog: Store) -> None:
 )
 def test_no_input_is_a_syntax_error(catalog: Store, words: str) -> None:
     """Operators, quotes and brackets are words or ignored."""
-    search.find(catalog.db, words)
+    search.search(catalog.db, words)
 
 
 def test_a_long_query_costs_no_more_than_its_rarest_words(catalog: Store) -> None:
