@@ -112,6 +112,38 @@ def test_a_name_with_a_slip_comes_first(query: str) -> None:
     store.close()
 
 
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        pytest.param("port", "other", id="a short name"),
+        pytest.param("data raeber", "other", id="two slips"),
+        pytest.param("data reader", "data-reader", id="the name itself"),
+        pytest.param("data readers", "data-reader", id="one slip"),
+        pytest.param("CSV", "csv", id="a short name in another case"),
+    ],
+)
+def test_only_a_longer_name_with_one_slip_comes_first(query: str, first: str) -> None:
+    """Else the words decide."""
+    music = "Plays music.\n" * 20
+    store = stored(
+        porta=(music, music),
+        csv=(music, music),
+        other=("Data reader, port, CSV.", "Data reader, port, CSV.\n"),
+        **{"data-reader": (music, music)},
+    )
+    assert names(store, query)[0] == first
+    store.close()
+
+
+def test_the_same_letters_come_before_a_slip() -> None:
+    """Whatever the other words of the skills are."""
+    store = stored(
+        datareaders=("A datareader.", "A datareader.\n"), **{"data-reader": ("Sings.", "Sings.\n")}
+    )
+    assert names(store, "datareader") == ["data-reader", "datareaders"]
+    store.close()
+
+
 def test_a_correction_is_a_word_that_finds_skills() -> None:
     """Though the index stores its stem, whose own stem is another one."""
     store = rooted(Store.in_memory())
@@ -173,6 +205,8 @@ def test_words_that_no_skill_has_lead_to_the_nearest_names(catalog: Store) -> No
     results = search.search(catalog.db, "invqqqzzz")
     assert (results.hits, results.nearest[0]) == ((), "invoice")
     assert results.note.startswith("No skill contains 'invqqqzzz'. Did you mean 'invoice' or ")
+    tagged = Filters(tag="spreadsheet")
+    assert search.search(catalog.db, "tinvqqqg", filters=tagged).nearest == ("tagged",)
 
 
 @pytest.mark.parametrize(
