@@ -92,6 +92,9 @@ def search(
     ranked, scores = _ranked(db, query, terms, read, filters) if terms else _listed(db, filters)
     page = ranked[offset : offset + limit]
     words = " ".join([*read.expressions, *(used for _, used in read.corrections)])
+    if ranked and (filters.status not in _SEARCHED or ranked[0] not in scores):
+        # Found by its name or reason: the words need not be in the indexes.
+        read = replace(read, corrections=(), unknown=(), left_out=0)
     return Results(
         hits(db, page, scores, read.expressions, words, marks),
         read.corrections,

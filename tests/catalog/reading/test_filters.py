@@ -138,6 +138,20 @@ def test_an_empty_result_says_which_filter_is_to_blame(
         assert (results.hits, results.why_empty) == ((), sentence)
 
 
+@pytest.mark.parametrize("words", ["refused", "is there a description"])
+def test_a_rejected_skill_is_found_without_a_word_in_the_index(store: Store, words: str) -> None:
+    """By its name or reason, which is shown; no word is reported as missing."""
+    results = search.search(store.db, words, filters=Filters(status="rejected"))
+    (hit,) = results.hits
+    assert (hit.snippet, results.note) == ("There is no description.", "")
+
+
+def test_words_that_no_skill_has_are_the_reason_beside_filters(store: Store) -> None:
+    """The filters are not blamed."""
+    results = search.search(store.db, "xyzzy", filters=parse({"license": "MIT"}, NOON))
+    assert (results.unknown, results.why_empty) == (("xyzzy",), "")
+
+
 def test_words_of_a_shadowed_skill_alone_are_reported(store: Store) -> None:
     """The note names the filter that finds it."""
     for filters in (Filters(), Filters(model_invocable=True)):

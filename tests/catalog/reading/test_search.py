@@ -62,6 +62,8 @@ def names(store: Store, words: str) -> list[str]:
         ("会议录音的文字稿", ["会议纪要"]),
         ("请帮我整理录音", ["会议纪要"]),  # a sentence
         ("要", ["会议纪要"]),  # the end of a word
+        ("会", ["会议纪要"]),  # one character, the beginning of a pair
+        ("bi", []),  # too short for the beginning of a word
         ("PDF纪要", ["会议纪要", "billing"]),
         ("结论", ["会议纪要"]),  # only in its text
         ("spreadsheet", ["tagged"]),
@@ -175,15 +177,20 @@ def test_the_last_word_is_a_beginning_only_while_somebody_types(catalog: Store) 
     assert found("port", is_typing=True) == {"a", "b"}
     assert found("port", is_typing=False) == {"a"}
     assert found("port ", is_typing=True) == {"a"}
+    assert found("po", is_typing=True) == set()
     assert found("port xyzzy", is_typing=True) == {"a"}
     store.close()
 
 
 def test_a_hit_names_the_other_skills_of_its_name(catalog: Store) -> None:
-    """Their number, and where the first ones lie; shadowed skills name the active one, too."""
+    """Their number, and where the first ones lie; shadowed skills name the active one, too.
+
+    Removed ones do not count.
+    """
     store = rooted(Store.in_memory())
-    rivals = [judged(f"{n}/same", f"Sheep {n}.", name="same") for n in range(6)]
+    rivals = [judged(f"{n}/same", f"Sheep {n}.", name="same") for n in range(7)]
     store.apply([*rivals, judged("alone", "Sheep.")], trigger="command", at=NOON)
+    store.apply([Removal(ROOT, "6/same")], trigger="command", at=NOON)
     hits = {hit.name: hit for hit in search.search(store.db, "sheep").hits}
     assert hits["same"].others.count == 5
     assert hits["same"].others.first == (f"{ROOT}/1/same", f"{ROOT}/2/same", f"{ROOT}/3/same")
@@ -287,6 +294,16 @@ def test_a_long_query_costs_no_more_than_its_rarest_words(catalog: Store) -> Non
     catalog.db.conn.set_trace_callback(None)
     assert max(map(len, statements)) < 5000
     assert sum(not statement.startswith("--") for statement in statements) < 500
+
+
+def test_of_a_long_query_the_rarest_words_count() -> None:
+    """Wherever they stand."""
+    common = " ".join(f"common{number}" for number in range(20))
+    store = stored(a=(common, "Sings.\n"), b=(common, "Sings.\n"), c=("A needle.", "Sings.\n"))
+    results = search.search(store.db, f"{common} needle")
+    assert "c" in [hit.name for hit in results.hits]
+    assert results.left_out == 5
+    store.close()
 
 
 def test_the_error_for_a_missing_catalog_names_the_commands_that_make_one(tmp_path: Path) -> None:
