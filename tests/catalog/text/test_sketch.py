@@ -1,4 +1,4 @@
-"""Sketches of texts, and the similarity that they tell."""
+"""Sketches of texts, and the similarity that they estimate."""
 
 import hashlib
 import re
@@ -62,9 +62,16 @@ def test_the_estimate_is_close_to_runs_of_three_words(words: int, share: float) 
     assert of(text, other) == pytest.approx(true_similarity(text, other), abs=0.13)
 
 
+def test_all_of_a_short_sketch_counts() -> None:
+    """A text is half of a text twice as long, and not the same."""
+    text = made_body(7, 200)
+    assert len(sketch(text + "\n" + made_body(8, 200))) < 4 * HASHES
+    assert of(text, text + "\n" + made_body(8, 200)) == pytest.approx(0.5, abs=0.1)
+
+
 def test_short_texts_are_similar_to_none() -> None:
     """Not even to themselves; the same letters again and again are a short text, too."""
-    for text in ("", "# Steps\n", "Run the script.", "Text. " * 5000, "的" * 5000):
+    for text in ("", "# Steps\n", "Run the script.", "Text. " * 5000, "的" * 5000, made_body(5, 30)):
         assert sketch(text) == b""
         assert of(text, text) == 0
     assert len(sketch(made_body(5, 150))) >= 4 * FEWEST
