@@ -71,7 +71,14 @@ def test_all_of_a_short_sketch_counts() -> None:
 
 def test_short_texts_are_similar_to_none() -> None:
     """Not even to themselves; the same letters again and again are a short text, too."""
-    for text in ("", "# Steps\n", "Run the script.", "Text. " * 5000, "的" * 5000, made_body(5, 30)):
+    for text in (
+        "",
+        "# Steps\n",
+        "Run the script.",
+        "Text. " * 5000,
+        "的" * 5000,
+        made_body(5, 30),
+    ):
         assert sketch(text) == b""
         assert of(text, text) == 0
     assert len(sketch(made_body(5, 150))) >= 4 * FEWEST
