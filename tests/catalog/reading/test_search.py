@@ -146,6 +146,16 @@ def test_the_same_letters_come_before_a_slip() -> None:
     store.close()
 
 
+def test_a_slip_is_forgiven_only_if_no_skill_has_the_name() -> None:
+    """Else the words decide on all but the named skill."""
+    store = stored(
+        other=("Data reader.", "Data reader.\n"),
+        **{"data-reader": ("Sings.", "Sings.\n" * 20), "data-readers": ("Sings.", "Sings.\n" * 20)},
+    )
+    assert names(store, "data-reader")[:2] == ["data-reader", "other"]
+    store.close()
+
+
 def test_a_correction_is_a_word_that_finds_skills() -> None:
     """Though the index stores its stem, whose own stem is another one."""
     store = rooted(Store.in_memory())
@@ -265,6 +275,8 @@ def test_further_results_follow_the_first_ones(catalog: Store) -> None:
     every = names(catalog, "invoice")
     pages = [search.search(catalog.db, "invoice", 1, offset=number).hits for number in range(4)]
     assert [hit.name for page in pages for hit in page] == every
+    assert search.search(catalog.db, "invoice", 2).next_offset == 2
+    assert search.search(catalog.db, "invoice", 2, offset=2).next_offset is None
 
 
 def test_a_snippet_marks_the_words_that_matched(catalog: Store) -> None:
