@@ -92,6 +92,8 @@ def test_a_skill_whose_name_is_the_query_comes_first(catalog: Store) -> None:
         at=NOON,
     )
     assert names(store, "Sum up") == names(store, "sum-up") == ["sum-up", "other"]
+    together = search.search(store.db, "sumup")  # no word of any skill, but found
+    assert ([hit.name for hit in together.hits], together.note) == (["sum-up"], "")
     store.close()
 
 
