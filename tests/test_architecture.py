@@ -40,9 +40,8 @@ HOMES = {
     "jellyfish": "catalog.text.spelling",
     "wcwidth": "pipeline.cli.output.columns",
     "pathspec": "pipeline.authoring.selection pipeline.authoring.exclusions",
-    "yaml": "pipeline.parsing pipeline.authoring.convert catalog.mcp.frontmatter catalog.site.server.app "
-    ""
-    "pipeline.cli.output.rule_examples",
+    "yaml": "pipeline.parsing pipeline.authoring.convert catalog.mcp.frontmatter "
+    "catalog.site.server.app pipeline.cli.output.rule_examples",
 }
 """The packages or modules that may import each library."""
 
