@@ -77,6 +77,10 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "Publish VERSION of SKILL and hold the skill there until `unpin`.",
     ),
     "unpin": ("rollback.unpin", "Publish the newest version of SKILL and follow its folder again."),
+    "prefer": (
+        "prefer.prefer",
+        "Give the skill in the folder PATH its name, before other skills of its level and name.",
+    ),
 }
 """Module and function of each command in `pipeline.cli.commands`, and its first help line."""
 
