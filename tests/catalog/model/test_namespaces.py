@@ -30,5 +30,5 @@ def test_a_namespace_comes_from_the_path(rule: str, path: str, expected: str | N
 @pytest.mark.parametrize("rule", ["", "teams", "teams//{team}", "{team", "a{team}", "/{team}"])
 def test_a_rule_that_names_no_folder_is_refused(rule: str) -> None:
     """So is an unfinished one."""
-    with pytest.raises(ValueError, match="it needs|is neither"):
+    with pytest.raises(ValueError, match=r"it needs|is neither"):
         namespaces.check(rule)

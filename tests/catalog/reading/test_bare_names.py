@@ -61,7 +61,7 @@ def test_a_bare_name_finds_the_only_skill(it: Linking) -> None:
 def test_a_bare_name_of_several_skills_finds_the_preferred(it: Linking) -> None:
     """Without a preference, the error lists their names."""
     store = it.open()
-    with pytest.raises(NotInCatalog, match="2 skills have the name .*blue:review.*red:review"):
+    with pytest.raises(NotInCatalog, match=r"2 skills have the name .*blue:review.*red:review"):
         versions.find_skill(store.db, "review")
     for folder in ("red/review", "blue/review"):
         store.prefer(folder, "", datetime.now(UTC))
