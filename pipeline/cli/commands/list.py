@@ -57,7 +57,7 @@ def findings(context: click.Context, about: str | None, as_json: bool) -> int:
       skilldrop findings name-not-folder --json
     """
     db = connection.open_catalog(settings_of(context).catalog_path)
-    if about in REGISTRY:
+    if about and about in REGISTRY:
         rows = listing.findings(db, code=about)
     elif about:
         try:
