@@ -13,6 +13,7 @@ from catalog.database.ddl import (
     apexbridge,
     history,
     links,
+    names,
     outcomes,
     package_sizes,
     prompt_indexes,
@@ -63,6 +64,13 @@ def m003_links(db: Database) -> None:
 def m004_package_sizes(db: Database) -> None:
     """Let the size of all packages be read from an index."""
     _run(db, package_sizes.PACKAGE_SIZES)
+
+
+@migrations()
+def m005_names(db: Database) -> None:
+    """Add namespaces and incumbents; present winners keep their names."""
+    _run(db, names.NAMES)
+    _run(db, names.INCUMBENTS)
 
 
 def unknown_migrations(connection: sqlite3.Connection) -> list[str]:

@@ -97,6 +97,10 @@ class NotLinked(SkilldropError):
     """A directory cannot have links to skills, or has none."""
 
 
+class NotRemoved(SkilldropError):
+    """A skill's folder could not be moved to the trash."""
+
+
 class NotExported(SkilldropError):
     """Skills cannot be copied to a directory or an archive."""
 

@@ -9,7 +9,7 @@ from catalog.database import connection as database_connection
 from catalog.database import request_table
 from catalog.model.errors import CatalogBusy, NotLinked
 from catalog.model.values import Json
-from catalog.reading import versions
+from catalog.reading import browse, versions
 from catalog.writing.store import Store
 from pipeline.config.link_settings import LinkSettings
 from pipeline.config.settings import Settings
@@ -71,6 +71,12 @@ def _unpin(_: Settings, store: Store, arguments: Mapping[str, Json]) -> Json:
     return versions.history(store.db, skill).as_json()
 
 
+def _prefer(_: Settings, store: Store, arguments: Mapping[str, Json]) -> Json:
+    folder, absolute = str(arguments["folder"]), str(arguments["absolute"])
+    skill_id = store.prefer(folder, absolute, datetime.now(UTC))
+    return {"skill_id": skill_id, "skills": browse.folders_of(store.db, skill_id)}
+
+
 def _link(settings: Settings, store: Store, arguments: Mapping[str, Json]) -> Json:
     link = LinkSettings.model_validate(arguments)
     try:
@@ -111,6 +117,7 @@ def _as_sentence(error: ValueError) -> str:
 HANDLERS: dict[str, Handler] = {
     "rollback": _rollback,
     "unpin": _unpin,
+    "prefer": _prefer,
     "link": _link,
     "unlink": _unlink,
 }

@@ -379,10 +379,12 @@ class Life(Departures, Mishaps):
         for path in stands_in & live.keys():
             assert dict(rebuilt.pop(path))["status"] == "rejected"
             live.pop(path)
-        if stands_in:  # a last good version competes for its name, too
+        # A last good version competes for its name, too, and the first to have a name keeps it.
+        depends_on_history = bool(stands_in) or _has_rivals(live)
+        if depends_on_history:
             live, rebuilt = _without_status(live), _without_status(rebuilt)
         assert live == rebuilt
-        if not stands_in:
+        if not depends_on_history:
             text = (self.top / "rebuilt/index/default.txt").read_text("utf-8")
             assert _without_versions(self.it.index()) == _without_versions(
                 text.replace(str(self.top / "rebuilt"), str(self.it.settings.data))
@@ -513,6 +515,12 @@ def _accepted(row: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
         keys: Sequence[str] = ("root", "path", "skill_id", "name", "status", "level", "findings")
         return tuple((key, row[key]) for key in keys)
     return tuple(row.items())
+
+
+def _has_rivals(rows: Rows) -> bool:
+    """Return whether several accepted folders have the same skill_id."""
+    accepted = [row for row in map(dict, rows.values()) if row["status"] in ("active", "shadowed")]
+    return len({row["skill_id"] for row in accepted}) < len(accepted)
 
 
 def _without_status(rows: Rows) -> Rows:

@@ -15,7 +15,8 @@ from pipeline.cli.output import status as output_status
 @click.option(
     "--check",
     is_flag=True,
-    help="Print only health; exit 1 if the service is not running or needs attention.",
+    help="Print only health; exit 1 if the service is not running or needs attention, or if"
+    " skills of one level want the same name.",
 )
 @as_json_option
 @click.pass_context
@@ -40,4 +41,5 @@ def status(context: click.Context, check: bool, as_json: bool) -> int:
         click.echo(to_json(state))
     else:
         click.echo(output_status.health(state) if check else output_status.status(state))
-    return FINDINGS if check and not output_status.health_of(state).is_followed else DONE
+    is_well = output_status.health_of(state).is_followed and not state["conflicts"]
+    return FINDINGS if check and not is_well else DONE

@@ -29,7 +29,7 @@ def store() -> Iterator[Store]:
             judged("tooled", allowed_tools="Read Bash(git add:*) Write"),
             judged("wrong", spec_valid=False),
             judged("ours", root=COMPANY, level="enterprise"),
-            judged("plugged", plugin="office"),
+            judged("plugged", level="plugin", plugin="office"),
             judged("mine/rival", "Counts words of sheep.", name="rival", author="Bob"),
             judged("rival", "Counts words.", root=COMPANY, level="enterprise"),
             refused("refused"),

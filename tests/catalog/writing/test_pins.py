@@ -174,8 +174,8 @@ def verify(world: World) -> None:
 def troubles(world: World) -> list[str]:
     """Return the problems that health reports."""
     report = health_summary.health(stored_health.load(world.store.db, None), later(3))
-    assert report.is_well == (not report.details)
-    return list(report.details)
+    assert report.is_well == (not report.troubles)
+    return [trouble["message"] for trouble in report.troubles]
 
 
 def assert_withheld(world: World, version: str) -> None:
@@ -422,7 +422,7 @@ def test_a_withheld_skill_keeps_its_name(world: World, skill: SkillWriter) -> No
     (reason,) = world.rows("SELECT status, status_reason FROM skills WHERE path = 'deep/er/a'")
     assert reason == (
         "shadowed",
-        f"shadowed by the project skill in {world.root}/a, with other content",
+        f"shadowed by the project skill in {world.root}/a, accepted first, with other content",
     )
     shutil.rmtree(world.root / "a")
     world.scan()
