@@ -28,7 +28,6 @@ def agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     write_skill(Path("watched/pdf"))
     write_skill(Path("watched/xlsx"))
     assert run("scan").returncode == 0
-    (tmp_path / "home" / ".claude").mkdir(parents=True)
     return tmp_path / "home" / ".claude" / "skills"
 
 
@@ -84,7 +83,7 @@ def test_a_taken_name_is_told(agent: Path) -> None:
         (["link", "watched"], "are inside one another; a scan would find each skill twice."),
         (["link", "watched/links"], "a scan would find each skill twice."),
         (["link", "var/skills"], "can be pointed at"),
-        (["link", "no/parent"], "cannot be updated: "),
+        (["link", "no/parent"], "/no does not exist; make it first."),
         (["link", "here", "--index", "none"], "but the indexes are: default."),
         (["unlink", "elsewhere"], "is not a directory that skilldrop keeps links in."),
         (["unlink", "var/skills"], "its links are always kept."),
