@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from catalog.filesystem.by_descriptor import directory
 from catalog.filesystem.exchange import exchanged
-from catalog.filesystem.ownership import MARKER
+from catalog.filesystem.ownership import MARKER, refuse_owned
 from catalog.model.paths import os_path, text_path
 
 NEXT = ".skilldrop-next"
@@ -28,9 +28,7 @@ def foreign_directory(path: str, *, must_exist: bool) -> Iterator[int]:
     if not must_exist:
         _create(Path(path))
     with directory(path) as dir_fd:
-        with suppress(FileNotFoundError):
-            os.stat(MARKER, dir_fd=dir_fd, follow_symlinks=False)
-            raise OSError(errno.EPERM, "it belongs to a catalog of skilldrop", path)
+        refuse_owned(dir_fd, path)
         yield dir_fd
 
 

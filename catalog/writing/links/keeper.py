@@ -84,6 +84,8 @@ class LinkKeeper:
             result = self._update(directory, packages, changed if is_checked else None)
             if result.trouble:
                 troubled.add(result.path)
+            if result.trouble and result.trouble != directory.trouble:
+                log.warning("%s", result.trouble)
             results.append(result)
         self._unchecked = troubled
         return results
@@ -132,8 +134,6 @@ class LinkKeeper:
         if directory.is_leaving and not trouble:
             self._rows.forget(directory)
             return result
-        if trouble and trouble != directory.trouble:
-            log.warning("%s", trouble)
         self._rows.set_trouble(directory, trouble)
         return result
 

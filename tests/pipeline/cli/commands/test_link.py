@@ -45,6 +45,20 @@ def test_links_are_made_and_removed(agent: Path) -> None:
     assert str(agent) not in run("status").stdout
 
 
+def test_a_directory_that_moved_behind_a_link_can_be_unlinked(agent: Path) -> None:
+    """By the path that `link` was given, or the real one; the links go, and nothing else."""
+    real = agent.with_name("moved")
+    run("link", agent)
+    agent.rename(real)
+    agent.symlink_to(real)
+    (real / "mine").mkdir()
+    assert run("unlink", agent).stdout == f"2 links removed from {agent}\n"
+    assert names_in(real) == ["mine"]
+    run("link", agent)
+    assert run("unlink", agent).stdout == f"2 links removed from {real}\n"
+    assert agent.is_symlink()
+
+
 def test_a_filter_can_be_changed(agent: Path) -> None:
     """A second `link` takes the place of the first."""
     run("link", agent)
@@ -84,6 +98,9 @@ def test_a_taken_name_is_told(agent: Path) -> None:
         (["link", "watched/links"], "a scan would find each skill twice."),
         (["link", "var/skills"], "can be pointed at"),
         (["link", "no/parent"], "/no does not exist; make it first."),
+        (["link", "~nobody-has-this-name/x"], "does not exist; make it first."),
+        (["link", "loop"], "/loop"),
+        (["link", "bad\udcff"], "is not valid UTF-8"),
         (["link", "here", "--index", "none"], "but the indexes are: default."),
         (["unlink", "elsewhere"], "is not a directory that skilldrop keeps links in."),
         (["unlink", "var/skills"], "its links are always kept."),
@@ -93,9 +110,11 @@ def test_a_taken_name_is_told(agent: Path) -> None:
 @pytest.mark.usefixtures("agent")
 def test_a_wrong_directory_is_a_usage_error(words: list[str], message: str) -> None:
     """In one sentence, and nothing is remembered."""
+    Path("loop").symlink_to("loop")
     done = run(*words)
     assert done.returncode == 2
-    assert message in done.stderr.splitlines()[-1]
+    (line,) = done.stderr.splitlines()[-1:] if "Usage" in done.stderr else done.stderr.splitlines()
+    assert message in line
     assert len(json.loads(run("status", "--json").stdout)["links"]) == 1
 
 
