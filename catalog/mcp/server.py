@@ -27,9 +27,9 @@ class SkillServer(Server[None]):
     """MCP server whose tools, resources and prompts open the catalog for each request.
 
     has_one_client tells whether it serves one client over one connection, as on stdin and stdout.
-    Only such a client is notified of changes without a stream that it opened for them. is_remote
-    tells that the clients cannot read the disk of this machine: they get URIs, no paths. Reads are
-    counted if there is a counter, which the caller closes.
+    Only such a client is notified of changes without a stream that it opened for them. With
+    is_remote, the clients cannot read the disk of this machine, and get URIs instead of paths. Reads
+    are counted if there is a counter, which the caller closes.
     """
 
     def __init__(

@@ -322,7 +322,7 @@ def test_a_link_that_its_user_has_changed_is_no_longer_ours(tmp_path: Path) -> N
 
 
 def test_an_identical_link_of_somebody_else_stays(tmp_path: Path) -> None:
-    """It leads into a root, as ours would, but was there before; it is told as any other entry."""
+    """It leads into a root, as ours would, but was there before; it is reported like any other entry."""
     agent = tmp_path / "agent"
     it = Linking(tmp_path, publish="in-place")
     it.add("mine", "other")
