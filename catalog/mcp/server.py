@@ -28,8 +28,8 @@ class SkillServer(Server[None]):
 
     has_one_client tells whether it serves one client over one connection, as on stdin and stdout.
     Only such a client is notified of changes without a stream that it opened for them. With
-    is_remote, the clients cannot read the disk of this machine, and get URIs instead of paths. Reads
-    are counted if there is a counter, which the caller closes.
+    is_remote, the clients cannot read the disk of this machine, and get URIs instead of paths.
+    Reads are counted if there is a counter, which the caller closes.
     """
 
     def __init__(

@@ -15,7 +15,7 @@ from catalog.filesystem.ownership import MARKER, refuse_owned
 from catalog.model.paths import os_path, text_path
 
 NEXT = ".skilldrop-next"
-"""New link, which replaces one of ours atomically."""
+"""New link, which replaces our older one atomically."""
 
 
 @contextmanager
@@ -66,7 +66,7 @@ class Links:
         return present is not None and self._is_ours(present, ours)
 
     def put(self, name: str, target: str, ours: Collection[str]) -> bool:
-        """Make a link, or replace one of ours in one step; return whether it exists then.
+        """Make a link, or replace our own in one step; return whether it exists then.
 
         Our links are those with one of the targets `ours`.
         """
@@ -82,7 +82,7 @@ class Links:
         return True
 
     def remove(self, name: str, ours: Collection[str]) -> bool:
-        """Remove a link of ours; return whether there was one.
+        """Remove our link; return whether there was one.
 
         A foreign entry that takes its name between the two calls to the system would be removed.
         """
@@ -109,7 +109,7 @@ class Links:
         return self.owns_links or target in ours
 
     def _replace(self, name: str, target: str, ours: Collection[str]) -> bool:
-        """Replace a link of ours; a foreign entry that took its name just now is put back."""
+        """Replace our link; a foreign entry that took its name just now is put back."""
         if self._is_link(NEXT):
             os.unlink(NEXT, dir_fd=self.dir_fd)
         os.symlink(os_path(target), NEXT, dir_fd=self.dir_fd)

@@ -34,7 +34,7 @@ class LinkRow(NamedTuple):
 
     @property
     def targets(self) -> tuple[str, ...]:
-        """Targets that our link of this name may have, after a crash, too; none if it is taken."""
+        """Targets that our link may have, also after a crash; none if its name is taken."""
         return tuple(filter(None, (self.target, self.former_target))) if self.is_linked else ()
 
 

@@ -27,7 +27,7 @@ AGENTSKILLS = Path(sys.executable).with_name("agentskills")
 
 
 class Killed(BaseException):
-    """End of the process at this point: nothing of ours catches it."""
+    """End of the process at this point: the program does not catch it."""
 
 
 def killed(*_: object, **__: object) -> None:
@@ -322,7 +322,7 @@ def test_a_link_that_its_user_has_changed_is_no_longer_ours(tmp_path: Path) -> N
 
 
 def test_an_identical_link_of_somebody_else_stays(tmp_path: Path) -> None:
-    """It leads into a root, as ours would, but was there before; it is reported like any other entry."""
+    """It leads into a root, as ours would, but was there before, and is reported."""
     agent = tmp_path / "agent"
     it = Linking(tmp_path, publish="in-place")
     it.add("mine", "other")
