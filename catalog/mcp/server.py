@@ -26,7 +26,7 @@ written by its author, not by the user.
 class SkillServer(Server[None]):
     """MCP server whose tools, resources and prompts open the catalog for each request.
 
-    has_one_client tells whether it serves one client over one connection, as on stdin and stdout.
+    With has_one_client it serves one client over one connection, as on stdin and stdout.
     Only such a client is notified of changes without a stream that it opened for them. With
     is_remote, the clients cannot read the disk of this machine, and get URIs instead of paths.
     Reads are counted if there is a counter, which the caller closes.
