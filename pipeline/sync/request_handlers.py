@@ -1,9 +1,12 @@
 """Handlers of requests that change the catalog: run here, or by a running service."""
 
 import logging
+import os
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import TypeAlias
+
+from pydantic import ValidationError
 
 from catalog.database import connection as database_connection
 from catalog.database import request_table
@@ -78,9 +81,12 @@ def _prefer(_: Settings, store: Store, arguments: Mapping[str, Json]) -> Json:
 
 
 def _link(settings: Settings, store: Store, arguments: Mapping[str, Json]) -> Json:
-    link = LinkSettings.model_validate(arguments)
     try:
+        link = LinkSettings.model_validate(arguments)
         settings.check_link(link)
+    except ValidationError as error:
+        reason = error.errors()[0]["msg"].removeprefix("Value error, ")
+        raise NotLinked(f"{arguments['path']} cannot have links: {reason}.") from None
     except ValueError as error:
         raise NotLinked(_as_sentence(error)) from None
     known = store.links.find(link.spec.path)
@@ -95,7 +101,7 @@ def _link(settings: Settings, store: Store, arguments: Mapping[str, Json]) -> Js
 
 def _unlink(_: Settings, store: Store, arguments: Mapping[str, Json]) -> Json:
     path = str(arguments["path"])
-    known = store.links.find(path)
+    known = store.links.find(path) or store.links.find(os.path.realpath(path))
     if known is None:
         raise NotLinked(f"{path} is not a directory that skilldrop keeps links in.")
     if known.origin == "data":

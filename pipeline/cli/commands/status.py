@@ -6,7 +6,7 @@ from catalog.database import connection as database_connection
 from catalog.database.connection import explained
 from catalog.reading import status as reading_status
 from catalog.site.server import exposure
-from pipeline.cli.context import settings_of
+from pipeline.cli.context import settings_of, site_address
 from pipeline.cli.options import DONE, FINDINGS, as_json_option, to_json
 from pipeline.cli.output import status as output_status
 
@@ -32,11 +32,8 @@ def status(context: click.Context, check: bool, as_json: bool) -> int:
     catalog, site = settings.catalog_path, settings.site
     with explained(catalog):
         state = reading_status.load(database_connection.open_catalog(catalog), catalog)
-    state["site_warning"] = (
-        exposure.warning(catalog, site.host, behind_proxy=site.behind_proxy)
-        if site.enabled
-        else None
-    )
+    host, _ = site_address(state["health"], settings)
+    state["site_warning"] = host and exposure.warning(catalog, host, behind_proxy=site.behind_proxy)
     if as_json:
         click.echo(to_json(state))
     else:

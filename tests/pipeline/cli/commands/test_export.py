@@ -67,12 +67,16 @@ def test_a_taken_name_is_told() -> None:
         (["--archive", "skills.rar"], "must end with .zip, .tar.gz, .tgz."),
         (["--archive", "missing/skills.zip"], "No such file or directory"),
         (["watched.toml/out"], "Not a directory"),
+        (["watched.toml"], "watched.toml is not a directory."),
+        (["loop"], "loop is not a directory."),
+        (["--archive", "loop/skills.zip"], "Too many levels of symbolic links"),
         (["out", "--index", "none"], "There is no index 'none'."),
     ],
 )
 def test_a_wrong_destination_is_a_usage_error(words: list[str], message: str) -> None:
     """In one sentence."""
     Path("watched.toml").write_text("")
+    Path("loop").symlink_to("loop")
     done = run("export", *words)
     assert done.returncode == 2
     assert message in done.stderr
