@@ -16,7 +16,7 @@ from tests.support.skills import SkillWriter
 SKILLDROP = Path(sys.executable).with_name("skilldrop")
 HOOK = yaml.safe_load((REPOSITORY / ".pre-commit-hooks.yaml").read_text("utf-8"))[0]
 ACTION = yaml.safe_load((REPOSITORY / "action.yml").read_text("utf-8"))
-PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))
+PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))["project"]
 
 pytestmark = pytest.mark.skipif(not SKILLDROP.exists(), reason="skilldrop is not installed")
 
@@ -84,14 +84,10 @@ def test_the_action_validates_the_named_paths(
     assert "${{" not in step["run"]
 
 
-def test_the_linter_imports_only_its_own_group_of_dependencies(
+def test_the_linter_imports_nothing_of_the_extra_for_catalogs(
     tmp_path: Path, skill: SkillWriter
 ) -> None:
-    """Neither the site, its server nor the watchers are needed to validate and to mend."""
-    group = PROJECT["dependency-groups"]["lint"]
-    assert set(group) <= {
-        line.split(" #")[0].strip() for line in PROJECT["project"]["dependencies"]
-    }
+    """Neither the site, its server nor the watchers are needed to validate, mend and convert."""
     skill(tmp_path / "one", name="One", more="license: @MIT")
     (tmp_path / ".git").mkdir()
     (tmp_path / ".gitignore").write_text("x/\n")
@@ -99,7 +95,7 @@ def test_the_linter_imports_only_its_own_group_of_dependencies(
         "import sys\nfrom importlib.metadata import packages_distributions\n"
         "from pipeline.cli.app import cli\n"
         "for words in (['validate', '.', '--fix'], ['validate', '.', '--format', 'sarif'],"
-        " ['rule', 'name-missing']):\n"
+        " ['rule', 'name-missing'], ['migrate', 'one']):\n"
         "    cli.main(words, standalone_mode=False)\n"
         "tops = {name.split('.')[0] for name in sys.modules}\n"
         "by_top = packages_distributions()\n"
@@ -109,8 +105,25 @@ def test_the_linter_imports_only_its_own_group_of_dependencies(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
     )
     used = {name.lower().replace("_", "-") for name in result.stdout.splitlines()[-1].split()}
-    others = {
-        line.partition(">")[0].partition("[")[0] for line in PROJECT["project"]["dependencies"]
-    }
-    named = {line.partition(">")[0] for line in group}
-    assert used.isdisjoint(others - named), used & (others - named)
+    lines = PROJECT["optional-dependencies"]["catalog"]
+    extra = {line.partition(">")[0] for line in lines}
+    assert {"datasette", "apscheduler", "watchdog", "sqlite-utils"} <= extra
+    assert used.isdisjoint(extra), used & extra
+
+
+@pytest.mark.parametrize("command", ["up", "search", "status"])
+def test_a_command_without_the_extra_names_it(tmp_path: Path, command: str) -> None:
+    """One sentence says what to install."""
+    code = (
+        "import sys\nsys.modules['sqlite_utils'] = None\n"
+        f"sys.argv = ['skilldrop', '{command}', '--help']\n"
+        "from pipeline.cli.entry import main\nmain()\n"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr == (
+        "skilldrop: Only the linter is installed; this command also needs sqlite_utils. "
+        "Install skilldrop with its extra: skilldrop[catalog].\n"
+    )
