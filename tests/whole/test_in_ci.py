@@ -58,14 +58,15 @@ def test_the_action_validates_the_named_paths(
 ) -> None:
     """Its last step fails for an error; inputs are variables, never parts of the script."""
     skill(tmp_path / "skills/one", name="other")
+    skill(tmp_path / "more/three", name="other")
     skill(tmp_path / "drafts/two", name="other")
     binaries = tmp_path / "runner/skilldrop/bin"
     binaries.mkdir(parents=True)
     (binaries / "skilldrop").symlink_to(SKILLDROP)
     step = ACTION["runs"]["steps"][-1]
-    given = {"PATHS": "skills", "ARGS": "--no-gitignore", "SARIF_FILE": ""}
+    given = {"PATHS": "skills\nmore\n", "ARGS": "--no-gitignore", "SARIF_FILE": ""}
     result = subprocess.run(
-        ["bash", "-e", "-c", step["run"]],
+        ["bash", "-eo", "pipefail", "-c", step["run"]],
         cwd=tmp_path,
         env={**os.environ, **given, **inputs, "RUNNER_TEMP": str(tmp_path / "runner")},
         capture_output=True,
@@ -75,11 +76,12 @@ def test_the_action_validates_the_named_paths(
     )
     assert result.returncode == 1, result.stderr
     if format_ == "github":
-        assert "::error file=skills/one/SKILL.md,line=2" in result.stdout
+        for folder in ("skills/one", "more/three"):
+            assert f"::error file={folder}/SKILL.md,line=2" in result.stdout
         assert "drafts" not in result.stdout
     else:
         (run,) = json.loads((tmp_path / "out.sarif").read_text())["runs"]
-        assert [one["ruleId"] for one in run["results"]] == ["name-not-folder"]
+        assert [one["ruleId"] for one in run["results"]] == ["name-not-folder"] * 2
     assert set(step["env"]) == {"PATHS", "ARGS", "SARIF_FILE"}
     assert "${{" not in step["run"]
 
