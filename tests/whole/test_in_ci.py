@@ -93,12 +93,16 @@ def test_the_linter_imports_nothing_of_the_extra_for_catalogs(
     skill(tmp_path / "one", name="One", more="license: @MIT")
     (tmp_path / ".git").mkdir()
     (tmp_path / ".gitignore").write_text("x/\n")
+    (tmp_path / "bad.toml").write_text("[validate]\nselct = []\n")
     code = (
         "import sys\nfrom importlib.metadata import packages_distributions\n"
-        "from pipeline.cli.app import cli\n"
+        "from catalog.model.errors import SettingsInvalid\nfrom pipeline.cli.app import cli\n"
         "for words in (['validate', '.', '--fix'], ['validate', '.', '--format', 'sarif'],"
+        " ['validate', '.', '--baseline', 'b', '--write-baseline'],"
         " ['rule', 'name-missing'], ['migrate', 'one']):\n"
         "    cli.main(words, standalone_mode=False)\n"
+        "try:\n    cli.main(['--config', 'bad.toml', 'validate', '.'], standalone_mode=False)\n"
+        "except SettingsInvalid as error:\n    print(error)\n"
         "tops = {name.split('.')[0] for name in sys.modules}\n"
         "by_top = packages_distributions()\n"
         "print('\\n', *sorted({d for t in tops for d in by_top.get(t, ())}))\n"
@@ -106,6 +110,7 @@ def test_the_linter_imports_nothing_of_the_extra_for_catalogs(
     result = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
     )
+    assert "did you mean select?" in result.stdout
     used = {name.lower().replace("_", "-") for name in result.stdout.splitlines()[-1].split()}
     lines = PROJECT["optional-dependencies"]["catalog"]
     extra = {line.partition(">")[0] for line in lines}
