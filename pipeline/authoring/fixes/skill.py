@@ -82,10 +82,13 @@ def mended(
     """Return the bytes of a SKILL.md after all fixes of some codes, and the number of fixes.
 
     `folder` is the name of its folder. A fix is accepted if the file then has fewer findings of
-    its code, and no more of any other.
+    its code, and no more of any other. A file that needs too many stays as it is: half of them
+    would leave work to a second run.
     """
     draft, current, steps = Draft(data, folder), judge(data), 0
-    while steps < _MOST_STEPS and (step := _step(draft, current, judge, codes, unsafe=unsafe)):
+    while step := _step(draft, current, judge, codes, unsafe=unsafe):
+        if steps == _MOST_STEPS:
+            return data, 0
         draft, current, steps = *step, steps + 1
     return draft.data, steps
 

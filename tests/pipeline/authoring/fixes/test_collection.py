@@ -15,6 +15,7 @@ from pipeline.cli.output.finding_types import REGISTRY
 from tests.support.bad_samples import BAD
 from tests.support.made_archives import pack_zip
 from tests.support.skills import SkillWriter
+from tests.support.without_rights import bound_by_permissions
 
 SELECT = of_profiles(["advice"])
 HEAD = (
@@ -174,6 +175,29 @@ def test_links_and_archives_are_not_changed(tmp_path: Path, skill: SkillWriter) 
     assert (tmp_path / "packed.zip").read_bytes() == data
     assert linked.is_symlink()
     assert "name: Two" in linked.read_text()
+
+
+def test_a_file_that_cannot_be_written_is_told_and_the_others_are_fixed(
+    tmp_path: Path, skill: SkillWriter
+) -> None:
+    """Its findings stay, and it does not count as fixed."""
+    for name in ("One", "Two"):
+        skill(tmp_path / name.lower(), name=name)
+    os.chmod(tmp_path / "one", 0o555)
+    fixer = Fixer("lenient", SELECT)
+    judged = judge(tmp_path)
+    with bound_by_permissions():
+        after = list(fixer.fix(judged))
+    assert [len(judgement.findings) for judgement in after] == [1, 0]
+    assert (fixer.fixed, fixer.skills) == (1, 1)
+    assert fixer.problems == [f"{tmp_path}/one/SKILL.md was not fixed: Permission denied."]
+
+
+def test_a_file_with_too_many_fixes_stays_as_it_is(tmp_path: Path) -> None:
+    """Otherwise a second run would go on."""
+    fields = "".join(f'field{number}: "x"\n' for number in range(250)).encode()
+    content = HEAD + fields + b"---\n\nText.\n"
+    assert fixed(tmp_path, content) == content
 
 
 def test_a_file_that_has_changed_meanwhile_is_not_overwritten(

@@ -9,6 +9,7 @@ from click.testing import CliRunner, Result
 from catalog.reading import finding_pages
 from pipeline.cli.commands.validate import validate
 from tests.support.skills import SkillWriter
+from tests.support.without_rights import bound_by_permissions
 
 HELP = ["-h", "--help"]
 """Options that a command keeps from its first run; those that it has below `skilldrop`."""
@@ -164,6 +165,17 @@ def test_each_finding_has_the_address_of_its_page(
     (log,) = json.loads(run("skills", "--format", "sarif").stdout)["runs"]
     rules = {rule["id"]: rule["helpUri"] for rule in log["tool"]["driver"]["rules"]}
     assert rules["name-not-folder"] == url
+
+
+def test_a_file_that_cannot_be_fixed_is_a_problem_of_its_own(project: Path) -> None:
+    """The exit code is that of an unreadable path; all findings are still printed."""
+    folder = project / "skills/two"
+    folder.chmod(0o555)
+    with bound_by_permissions():
+        result = run("skills", "--select", "name-not-folder", "--fix", "--unsafe-fixes")
+    assert result.return_value == 2
+    assert "skills/two/SKILL.md was not fixed: Permission denied.\n" in result.stderr
+    assert places(result) == ["skills/two/SKILL.md:2: name-not-folder"]
 
 
 def test_standard_input_stands_for_a_file(project: Path) -> None:
