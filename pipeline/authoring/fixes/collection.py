@@ -64,7 +64,8 @@ class Fixer:
 
     def draft(self, judgement: Judgement) -> FixedSkill | None:
         """Return a fixed skill that is not written yet; None if nothing can be fixed."""
-        file = Path(judgement.path, judgement.document or SKILL_MD)
+        if (file := judgement.on_disk) is None:
+            return None
         judge = partial(judge_text, file=file, acceptance=self.acceptance, select=self.select)
         try:
             skill = fixed(judgement, judge, unsafe=self.unsafe)

@@ -124,8 +124,8 @@ def _counts(judgement: Judgement) -> Counter[str]:
 
 def _file(judgement: Judgement) -> Path | None:
     """Return the SKILL.md of a judgement; None in an archive, or for a link."""
-    file = Path(judgement.path, judgement.document or SKILL_MD)
-    return file if file.is_file() and not file.is_symlink() else None
+    file = judgement.on_disk
+    return file if file and file.is_file() and not file.is_symlink() else None
 
 
 def _may_rename(judgement: Judgement) -> bool:

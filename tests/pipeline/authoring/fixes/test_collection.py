@@ -167,14 +167,28 @@ def test_links_and_archives_are_not_changed(tmp_path: Path, skill: SkillWriter) 
     """A link could lead to a file that others share."""
     skill(tmp_path / "one", name="One")
     pack_zip(tmp_path / "one", tmp_path / "packed.zip")
+    beside = skill(tmp_path / "packed.zip!", name="One") / "SKILL.md"
     linked = skill(tmp_path / "two", name="Two") / "SKILL.md"
     linked.rename(tmp_path / "two/other.md")
     linked.symlink_to("other.md")
     data = (tmp_path / "packed.zip").read_bytes()
     assert fix(tmp_path / "packed.zip", tmp_path / "two").fixed == 0
     assert (tmp_path / "packed.zip").read_bytes() == data
+    assert "name: One" in beside.read_text()
     assert linked.is_symlink()
     assert "name: Two" in linked.read_text()
+
+
+def test_a_folder_whose_name_is_not_utf_8_is_not_taken_for_another(
+    tmp_path: Path, skill: SkillWriter
+) -> None:
+    r"""The name `\\xff` in ASCII is that of another folder."""
+    other = skill(tmp_path / "\\xff", more='owner: "us"') / "SKILL.md"
+    ours = skill(tmp_path / "\udcff", name="x", more='owner: "us"') / "SKILL.md"
+    before = other.read_text()
+    assert fix(ours.parent).fixed == 1
+    assert other.read_text() == before
+    assert "metadata" in ours.read_text()
 
 
 def test_a_file_that_cannot_be_written_is_told_and_the_others_are_fixed(
