@@ -167,7 +167,7 @@ def test_links_and_archives_are_not_changed(tmp_path: Path, skill: SkillWriter) 
     """A link could lead to a file that others share."""
     skill(tmp_path / "one", name="One")
     pack_zip(tmp_path / "one", tmp_path / "packed.zip")
-    beside = skill(tmp_path / "packed.zip!", name="One") / "SKILL.md"
+    beside = skill(tmp_path / "packed.zip!/one", name="One") / "SKILL.md"
     linked = skill(tmp_path / "two", name="Two") / "SKILL.md"
     linked.rename(tmp_path / "two/other.md")
     linked.symlink_to("other.md")
