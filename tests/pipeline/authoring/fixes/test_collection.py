@@ -137,6 +137,7 @@ def test_a_name_becomes_that_of_the_folder(
     ("garbled", "text", "unsafe"),
     [
         ("“schön”".encode().decode("latin-1").encode(), "“schön”", False),
+        ("itâ€™s schÃ¶n".encode(), "it’s schön", False),
         (b"w\xf6rter", "wörter", True),
         ("单词".encode("gb18030"), "单词", True),
         (b"a\x07b", "ab", True),
