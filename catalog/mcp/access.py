@@ -21,7 +21,7 @@ from catalog.usage.counter import ReadCounter
 
 @dataclass(frozen=True, slots=True)
 class CatalogAccess:
-    """The catalog file and the packages folder, opened anew for each request."""
+    """The catalog file and the packages folder, opened for each request."""
 
     catalog: Path
     packages: Path

@@ -34,7 +34,7 @@ class Hit:
     version: str | None
     score: float  # higher is better; comparable within one search only
     matched: tuple[str, ...]  # terms of the query
-    snippet: str  # text around the match, which is between marks
+    snippet: str  # text around the match, which is between marks, or the reason of the status
     location: str
     others: Others
 
@@ -84,7 +84,7 @@ def _snippet(row: sql.Row, words: str, marks: tuple[str, str]) -> str:
     return (
         snippets.excerpt(row["description"], words, marks)
         or snippets.excerpt(row["body"] or "", words, marks)
-        or snippets.beginning(row["description"])
+        or snippets.beginning(row["description"] or row["status_reason"] or "")
     )
 
 
@@ -104,7 +104,7 @@ _OTHERS = (
     "FROM skills WHERE skill_id = s.skill_id AND id != s.id AND status IN ('active', 'shadowed')"
 )
 _HITS = f"""
-    SELECT s.id, s.name, s.description, s.status, s.level, v.version,
+    SELECT s.id, s.name, s.description, s.status, s.status_reason, s.level, v.version,
            s.skill_id, s.root, s.path, s.skill_md_name, s.package_path,
            (SELECT packages_folder FROM health) AS packages_folder,
            (SELECT body FROM searched_texts WHERE id = s.id) AS body,

@@ -79,7 +79,7 @@ def _leave_closed_streams() -> None:
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
-        except OSError:
+        except OSError:  # its reader is gone, or its disk is full
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         except (AttributeError, ValueError):
             pass  # the stream does not exist or is closed: nothing is left to write

@@ -13,7 +13,7 @@ from catalog.filesystem.ownership import MARKER
 from catalog.model.paths import os_path, text_path
 
 NEXT = ".skilldrop-next"
-"""New link, which replaces one of ours atomically."""
+"""New link, which replaces our older one atomically."""
 
 
 @contextmanager
@@ -50,7 +50,7 @@ class Links:
             raise
 
     def put(self, name: str, target: str, ours: Collection[str]) -> bool:
-        """Make a link, or replace one of ours in one step; return whether it exists then.
+        """Make a link, or replace our own in one step; return whether it exists then.
 
         Our links are those with one of the targets `ours`.
         """
@@ -66,7 +66,7 @@ class Links:
         return True
 
     def remove(self, name: str, ours: Collection[str]) -> bool:
-        """Remove a link of ours; return whether there was one."""
+        """Remove our link; return whether there was one."""
         present = self.target(name)
         if present is None or not self._is_ours(present, ours):
             return False

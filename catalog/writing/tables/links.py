@@ -34,7 +34,7 @@ class LinkRow(NamedTuple):
 
     @property
     def targets(self) -> tuple[str, ...]:
-        """Targets that a link of ours may have, after a crash, too."""
+        """Targets that our link may have, also after a crash."""
         return tuple(filter(None, (self.target, self.former_target)))
 
 

@@ -17,7 +17,7 @@ from tests.support.sites import Site
 def test_the_search_is_the_one_of_the_command_line(site: Site, catalog: Path) -> None:
     """The same skills in the same order, each with the page that shows it."""
     db = connection.open_catalog(catalog)
-    expected = [hit.name for hit in search.find(db, "counts")]
+    expected = [hit.name for hit in search.search(db, "counts").hits]
     db.conn.close()
     body = site.get("/search.json", q="counts").json()
     assert [hit["name"] for hit in body] == expected

@@ -26,7 +26,7 @@ AGENTSKILLS = Path(sys.executable).with_name("agentskills")
 
 
 class Killed(BaseException):
-    """End of the process at this point: nothing of ours catches it."""
+    """End of the process at this point: the program does not catch it."""
 
 
 def killed(*_: object, **__: object) -> None:
