@@ -95,7 +95,7 @@ endif
 $(MEASURING): $(DEVELOPING)
 	@echo "Adding the other search engines ..."
 ifdef UV
-	@UV_PROJECT_ENVIRONMENT=.venv "$(UV)" sync --quiet --extra catalog --group bench
+	@UV_PROJECT_ENVIRONMENT=.venv "$(UV)" sync --quiet --group bench
 else
 	@$(BIN)/python -m pip install --quiet --group bench
 endif
