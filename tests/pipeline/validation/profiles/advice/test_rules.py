@@ -295,14 +295,40 @@ def test_references(body: str, expected: set[str]) -> None:
     ("body", "found_any"),
     [
         pytest.param("# Count", True, id="nothing"),
-        pytest.param("Run run.py.", False, id="a name"),
-        pytest.param("Read all in references/ first.", False, id="a folder"),
-        pytest.param("Fill in FORMS.md.", False, id="a file that may name the others"),
+        pytest.param("Run run.py.", True, id="one of them"),
+        pytest.param("Run run.py, read all in references/.", False, id="a name and a folder"),
+        pytest.param("Run `run`, read rules.md.", False, id="names"),
+        pytest.param("Fill in FORMS.md.", False, id="a file that names the others"),
     ],
 )
 def test_files_that_nothing_leads_to_are_reported(body: str, found_any: bool) -> None:
-    """If the body names no file and no folder, no agent opens its scripts and references."""
-    assert ("file-unreferenced" in codes("advice", skill(body, *HAS))) == found_any
+    """A file that neither the body nor a file named there mentions is never opened."""
+    of = skill(body, *HAS, texts={"FORMS.md": "Run scripts/run.py as references/rules.md says."})
+    assert ("file-unreferenced" in codes("advice", of)) == found_any
+
+
+def test_a_chain_of_references_is_followed() -> None:
+    """A missing target is told at the file and line that name it, however far from SKILL.md."""
+    of = skill(
+        "Read [a](references/a.md).",
+        texts={
+            "references/a.md": "# A\n\nSee [b](b.md).",
+            "references/b.md": "See [the rules](rules.md).",
+            "notes/c.md": "Nobody leads to [this](none.md).",
+        },
+    )
+    (missing,) = [each for each in found("advice", of) if each.code == "reference-missing"]
+    assert (missing.path, missing.line) == ("references/b.md", 1)
+    assert "“references/rules.md”" in missing.message
+
+
+def test_a_long_reference_is_reported_once_it_is_led_to() -> None:
+    """A document of more than 5,000 tokens is reported, if an agent may load it."""
+    texts = {"references/a.md": "word " * 5_100}
+    assert codes("advice", skill("See references/a.md.", texts=texts)) == {"reference-too-long"}
+    assert codes("advice", skill("Count.", texts=texts)) == {"file-unreferenced"}
+    huge = file("references/a.md", size=100_000)
+    assert codes("advice", skill("See references/a.md.", huge)) == {"reference-too-long"}
 
 
 def test_a_reference_is_named_with_its_line() -> None:
