@@ -1,7 +1,8 @@
 """Mentions of a skill's files in its texts, which lead an agent from SKILL.md to each file."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import islice
 from posixpath import basename, dirname, splitext
 
 from pipeline.roots.text_files import is_script
@@ -9,7 +10,12 @@ from pipeline.roots.text_files import is_script
 MOST_PATHS = 500
 """Further files count as mentioned; an ordinary skill has a dozen."""
 
-_FOLDER = re.compile(r"(?<![\w.@-])[\w.@-]{1,64}/(?!\w|\.\w)|`[\w.@/*-]{1,64}`")
+_MOST_FOLDERS = 1_000  # names of folders, and code spans, in one text
+
+# The patterns start with a literal, to which the regex engine skips.
+_FOLDER_END = re.compile(r"/(?!\w|\.\w)")
+_FOLDER = re.compile(r"[\w.@-]{1,64}\Z")
+_IN_CODE = re.compile(r"`[\w.@/*-]{1,64}`")
 
 
 def mentioned(body: str, texts: Mapping[str, str], paths: Sequence[str]) -> frozenset[str]:
@@ -24,32 +30,42 @@ def mentioned(body: str, texts: Mapping[str, str], paths: Sequence[str]) -> froz
     while unread and left:
         reader, text = unread.pop()
         lower = text.lower()
-        folders = {match[0].strip("`/*") for match in _FOLDER.finditer(lower)}
-        prefixes = tuple(start for start in folders if len(start) > 2 and start[-1] in "-_")
-        new = [
-            path
-            for path in left
-            if basename(path).lower().startswith(prefixes)
-            or _is_in(path.lower(), lower, folders, is_script(reader))
-        ]
+        in_script = is_script(reader)
+        new = [path for path in left if _is_named(path.lower(), lower, in_script)]
+        if len(new) < len(left) and not in_script:
+            folders = _folders_named(lower)
+            new += [path for path in left if _is_below(path.lower(), folders)]
         found.update(new)
         left = [path for path in left if path not in found]
         unread += [(path, texts[path]) for path in new if path in texts]
     return frozenset(found)
 
 
-def _is_in(path: str, text: str, folders: Iterable[str], in_script: bool) -> bool:
+def _is_named(path: str, text: str, in_script: bool) -> bool:
     name = basename(path)
     if name in text:
         return True
     stem = splitext(name)[0]
     if any(form in text for form in ((stem,) if in_script else (f"/{stem}", f"`{stem}`"))):
         return True
-    if "/" in path and f"{dirname(path)}/{stem}".replace("/", ".") in text:
+    return "/" in path and f"{dirname(path)}/{stem}".replace("/", ".") in text
+
+
+def _folders_named(text: str) -> set[str]:
+    """Return the names of folders in a text, and what is in its code spans."""
+    ends = islice(_FOLDER_END.finditer(text), _MOST_FOLDERS)
+    named = (_FOLDER.search(text[max(end.start() - 64, 0) : end.start()]) for end in ends)
+    in_code = (match[0].strip("`/*") for match in _IN_CODE.finditer(text))
+    return {*(match[0] for match in named if match), *islice(in_code, _MOST_FOLDERS)}
+
+
+def _is_below(path: str, named: set[str]) -> bool:
+    """Return whether a folder of a file is named, or how the file's name starts: `query-`."""
+    starts = tuple(start for start in named if len(start) > 2 and start[-1] in "-_")
+    if basename(path).startswith(starts):
         return True
-    return any(part in folders or basename(part) in folders for part in _folders(path))
-
-
-def _folders(path: str) -> Iterator[str]:
-    while path := dirname(path):
-        yield path
+    folder = path
+    while folder := dirname(folder):
+        if folder in named or basename(folder) in named:
+            return True
+    return False

@@ -4,8 +4,8 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
-from operator import attrgetter, itemgetter
+from itertools import chain, islice
+from operator import attrgetter, itemgetter, methodcaller
 from posixpath import normpath
 from urllib.parse import unquote
 
@@ -26,10 +26,12 @@ _ALONE = re.compile(
     r"\n[ \t]{0,9}(?:[-*+][ \t]|\d{1,3}[.)][ \t])?[ \t]{0,3}(?:\./)?"
     r"((?:scripts|references?|assets|templates)/[\w./@+-]{1,200}\.\w{1,8})(?=[ \t]{0,9}(?:\n|\Z))"
 )
-_IN_PROSE = re.compile(
-    r"(?:(?<=[\s(])|\A)(?:\./)?((?:scripts|references?|assets|templates)/"
-    r"[\w./@+-]{1,200}\.\w{1,8})(?=[\s,;:)]|\.(?:\s|\Z)|\Z)"
-)
+_IN_PROSE = {
+    folder: re.compile(
+        rf"{folder}(?<![^\s(]{folder})[\w./@+-]{{1,200}}\.\w{{1,8}}(?=[\s,;:)]|\.(?:\s|\Z)|\Z)"
+    )
+    for folder in ("scripts/", "references/", "reference/", "assets/", "templates/")
+}
 _COMMAND = re.compile(
     r"\n[ \t>]{0,20}(?:\$ )?(?:(?:python3?|bash|sh|zsh|node|ruby|perl|tsx|bun|uv run|deno run"
     r"|npx tsx)[ \t]+(?:-\w+[ \t]+)*|\./)"
@@ -173,11 +175,15 @@ def _in_prose(body: str) -> Iterator[Reference]:
         if target and not examples.hold(attribute.start()):
             yield Reference(target, attribute.start())
     examples = _Spans(body)
-    for mention in _IN_PROSE.finditer(body):
-        start, end = mention.span(1)
-        is_other = _PLACEHOLDER.search(mention[1]) or _is_elsewhere(body, start, end)
-        if not (is_other or examples.hold(start)):
-            yield Reference(normpath(mention[1]), start, is_loose=True)
+    mentions = chain.from_iterable(
+        pattern.finditer(body) for folder, pattern in _IN_PROSE.items() if folder in body
+    )
+    for mention in sorted(mentions, key=methodcaller("start")):
+        start, end = mention.span()
+        if examples.hold(start) or _PLACEHOLDER.search(mention[0]):
+            continue
+        if not _is_elsewhere(body, start, end):
+            yield Reference(normpath(mention[0]), start, is_loose=True)
 
 
 class _Spans:
