@@ -14,6 +14,7 @@ MODULES = sorted(
 )
 
 HOMES = {
+    "ahocorasick_rs": "pipeline.validation.words",
     "apscheduler": "pipeline.service.timer",
     "click": "pipeline.cli",
     "datasette": "catalog.site",
