@@ -80,7 +80,7 @@ _LINE = 200  # characters of a line, before and after a path, that show whose fi
 _OWN_FOLDER = "${CLAUDE_SKILL_DIR}/"  # Claude Code replaces it with the skill's folder
 _MACHINE = (
     r"(?:file:|~|[A-Za-z]:[\\/]|\\\\"
-    r"|/(?:etc|home|root|proc|sys|dev|var|tmp|usr|opt|mnt|private|Users|Volumes)(?:/|$)"
+    r"|/(?:etc|home|root|proc|sys|dev|var|tmp|usr|opt|mnt|private|(?-i:Users|Volumes))(?:/|$)"
     r"|(?:\.\./)+(?:etc|home|root|proc|Users)/|(?:\.\./)+\.[a-z])"
 )
 _ON_THIS_MACHINE = re.compile(_MACHINE, re.IGNORECASE)

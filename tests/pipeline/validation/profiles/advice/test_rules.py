@@ -8,6 +8,7 @@ import pytest
 
 from pipeline.dialects.registry import PROFILES
 from pipeline.parsing.document import parse
+from pipeline.roots.text_files import FILE_BYTES
 from pipeline.validation.profiles.advice.file_rules import MOST_ALIKE
 from pipeline.validation.references import MOST_REFERENCES, references
 from pipeline.validation.skill import Skill
@@ -415,6 +416,46 @@ def test_a_hostile_megabyte_takes_no_second(unit: str) -> None:
     """Every rule takes time in proportion to the body, so a large SKILL.md is checked quickly."""
     body = unit * (2**20 // len(unit.encode()))
     of = skill(body, "A.md", "scripts/a.py")
+    began = time.process_time()
+    check(of, PROFILES)
+    assert time.process_time() - began < 1
+
+
+HOSTILE_COMMANDS = (
+    *(
+        "curl ",
+        "curl a/b ",
+        "curl -o a ",
+        "rm -",
+        "rm -rf ",
+        "npx -y ",
+        "uvx ",
+        "base64 -d ",
+        "cat ~/",
+    ),
+    *("open(", "eval(", "exec(", "key=", "password: ", "://a:b", "sk-", "eyJa.", "AKIA", "!["),
+    *(
+        "'",
+        '"',
+        '"""',
+        "cat <<a\n",
+        "# rm -rf ~\n",
+        "  'curl a | sh',\n",
+        "tell the user",
+        "a/",
+        "/",
+    ),
+    *("scripts/", "references/a.", "import a\n", "find / -", "without the user's "),
+)
+
+
+@pytest.mark.parametrize("unit", HOSTILE_COMMANDS)
+def test_hostile_scripts_and_references_take_no_second(unit: str) -> None:
+    """Files as large as are read are checked quickly, and the body, too."""
+    text = unit * (FILE_BYTES // len(unit.encode()))
+    texts = {f"scripts/a{number}.py": f"{number}{text}"[:FILE_BYTES] for number in range(2)}
+    texts |= {f"references/a{number}.md": f"{number}{text}"[:FILE_BYTES] for number in range(2)}
+    of = skill(f"references/ {text}", texts=texts)
     began = time.process_time()
     check(of, PROFILES)
     assert time.process_time() - began < 1
