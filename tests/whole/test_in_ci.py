@@ -16,7 +16,7 @@ from tests.support.skills import SkillWriter
 SKILLDROP = Path(sys.executable).with_name("skilldrop")
 HOOK = yaml.safe_load((REPOSITORY / ".pre-commit-hooks.yaml").read_text("utf-8"))[0]
 ACTION = yaml.safe_load((REPOSITORY / "action.yml").read_text("utf-8"))
-PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))
+PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))["project"]
 
 pytestmark = pytest.mark.skipif(not SKILLDROP.exists(), reason="skilldrop is not installed")
 
@@ -58,14 +58,15 @@ def test_the_action_validates_the_named_paths(
 ) -> None:
     """Its last step fails for an error; inputs are variables, never parts of the script."""
     skill(tmp_path / "skills/one", name="other")
+    skill(tmp_path / "more/three", name="other")
     skill(tmp_path / "drafts/two", name="other")
     binaries = tmp_path / "runner/skilldrop/bin"
     binaries.mkdir(parents=True)
     (binaries / "skilldrop").symlink_to(SKILLDROP)
     step = ACTION["runs"]["steps"][-1]
-    given = {"PATHS": "skills", "ARGS": "--no-gitignore", "SARIF_FILE": ""}
+    given = {"PATHS": "skills\nmore\n", "ARGS": "--no-gitignore", "SARIF_FILE": ""}
     result = subprocess.run(
-        ["bash", "-e", "-c", step["run"]],
+        ["bash", "-eo", "pipefail", "-c", step["run"]],
         cwd=tmp_path,
         env={**os.environ, **given, **inputs, "RUNNER_TEMP": str(tmp_path / "runner")},
         capture_output=True,
@@ -75,32 +76,33 @@ def test_the_action_validates_the_named_paths(
     )
     assert result.returncode == 1, result.stderr
     if format_ == "github":
-        assert "::error file=skills/one/SKILL.md,line=2" in result.stdout
+        for folder in ("skills/one", "more/three"):
+            assert f"::error file={folder}/SKILL.md,line=2" in result.stdout
         assert "drafts" not in result.stdout
     else:
         (run,) = json.loads((tmp_path / "out.sarif").read_text())["runs"]
-        assert [one["ruleId"] for one in run["results"]] == ["name-not-folder"]
+        assert [one["ruleId"] for one in run["results"]] == ["name-not-folder"] * 2
     assert set(step["env"]) == {"PATHS", "ARGS", "SARIF_FILE"}
     assert "${{" not in step["run"]
 
 
-def test_the_linter_imports_only_its_own_group_of_dependencies(
+def test_the_linter_imports_nothing_of_the_extra_for_catalogs(
     tmp_path: Path, skill: SkillWriter
 ) -> None:
-    """Neither the site, its server nor the watchers are needed to validate and to mend."""
-    group = PROJECT["dependency-groups"]["lint"]
-    assert set(group) <= {
-        line.split(" #")[0].strip() for line in PROJECT["project"]["dependencies"]
-    }
+    """Neither the site, its server nor the watchers are needed to validate, mend and convert."""
     skill(tmp_path / "one", name="One", more="license: @MIT")
     (tmp_path / ".git").mkdir()
     (tmp_path / ".gitignore").write_text("x/\n")
+    (tmp_path / "bad.toml").write_text("[validate]\nselct = []\n")
     code = (
         "import sys\nfrom importlib.metadata import packages_distributions\n"
-        "from pipeline.cli.app import cli\n"
+        "from catalog.model.errors import SettingsInvalid\nfrom pipeline.cli.app import cli\n"
         "for words in (['validate', '.', '--fix'], ['validate', '.', '--format', 'sarif'],"
-        " ['rule', 'name-missing']):\n"
+        " ['validate', '.', '--baseline', 'b', '--write-baseline'],"
+        " ['rule', 'name-missing'], ['migrate', 'one']):\n"
         "    cli.main(words, standalone_mode=False)\n"
+        "try:\n    cli.main(['--config', 'bad.toml', 'validate', '.'], standalone_mode=False)\n"
+        "except SettingsInvalid as error:\n    print(error)\n"
         "tops = {name.split('.')[0] for name in sys.modules}\n"
         "by_top = packages_distributions()\n"
         "print('\\n', *sorted({d for t in tops for d in by_top.get(t, ())}))\n"
@@ -108,9 +110,27 @@ def test_the_linter_imports_only_its_own_group_of_dependencies(
     result = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
     )
+    assert "did you mean select?" in result.stdout
     used = {name.lower().replace("_", "-") for name in result.stdout.splitlines()[-1].split()}
-    others = {
-        line.partition(">")[0].partition("[")[0] for line in PROJECT["project"]["dependencies"]
-    }
-    named = {line.partition(">")[0] for line in group}
-    assert used.isdisjoint(others - named), used & (others - named)
+    lines = PROJECT["optional-dependencies"]["catalog"]
+    extra = {line.partition(">")[0] for line in lines}
+    assert {"datasette", "apscheduler", "watchdog", "sqlite-utils"} <= extra
+    assert used.isdisjoint(extra), used & extra
+
+
+@pytest.mark.parametrize("command", ["up", "search", "status"])
+def test_a_command_without_the_extra_names_it(tmp_path: Path, command: str) -> None:
+    """One sentence says what to install."""
+    code = (
+        "import sys\nsys.modules['sqlite_utils'] = None\n"
+        f"sys.argv = ['skilldrop', '{command}', '--help']\n"
+        "from pipeline.cli.entry import main\nmain()\n"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr == (
+        "skilldrop: Only the linter is installed; this command also needs sqlite_utils. "
+        "Install skilldrop with its extra: skilldrop[catalog].\n"
+    )
