@@ -25,7 +25,7 @@ _TOKEN = re.compile(
 _VALUE = re.compile(
     r"(?<![A-Za-z:])(?i:api[_-]?key|(?:client|app|access|auth)[_-]?(?:secret|token|key)"
     r"|passw(?:or)?d|secret)"
-    r"[\"']?\s{0,3}(?:=|:)\s{0,3}([\"']?)(?P<value>[\w+/~.-]{16,200})\1(?=[\s,;)}\]\"']|$)"
+    r"[\"']?\]?\s{0,3}(?:=|:)\s{0,3}([\"']?)(?P<value>[\w+/~.-]{16,200})\1(?=[\s,;)}\]\"']|$)"
 )
 _IN_URL = re.compile(r"://[\w.-]{1,60}:(?P<value>[^\s:/@\"'<>${}]{10,100})@[\w.-]{3}")
 _STARTS = (
@@ -34,7 +34,12 @@ _STARTS = (
     *("nvapi-", "gsk_", "shpat_", "dop_v1_", "hooks.slack.com", "AccountKey=", "eyJ"),
 )
 _WORDY = ("sk-", "pypi-", "SG.")
-_NAMES = ("key", "secret", "token", "passw")
+_PATTERNS = {**{start.lower(): _TOKEN for start in _STARTS}, "://": _IN_URL}
+_NAMES = frozenset(
+    f"{name}{sign}"
+    for name in ("key", "secret", "token", "password", "passwd")
+    for sign in ("=", ":", " =", " :", '":', "':", '" :', "' :", '"] =', "'] =")
+)
 _PLACEHOLDER = re.compile(
     r"example|x{4}|0{5}|1234|abcd|a1b2c3|your|fake|dummy|test|placeholder|redacted|\.\.\.|sample"
     r"|change"
@@ -44,22 +49,22 @@ _PLACEHOLDER = re.compile(
 _DIGIT = re.compile(r"\d")
 _CAPITAL = re.compile("[A-Z]")
 _HEX = re.compile(r"[0-9a-f]{32,128}")
-searched(word.lower() for word in (*_STARTS, *_NAMES, "://"))
+searched((*_PATTERNS, *sorted(_NAMES)))
 
 
 def secrets(text: str, words: Mapping[str, Sequence[int]]) -> Iterator[re.Match[str]]:
     """Yield the first texts in the form of a secret; `words` are those found in the text."""
-    for pattern, starts in ((_TOKEN, _STARTS), (_IN_URL, ("://",))):
-        for start in starts:
-            for at in words.get(start.lower(), ())[:_MOST_STARTS]:
+    for word, offsets in words.items():
+        if pattern := _PATTERNS.get(word):
+            for at in offsets[:_MOST_STARTS]:
                 match = pattern.match(text, at)
                 if match and _is_secret(match[0], match.groupdict().get("value")):
                     yield match
-    for start in _NAMES:
-        for at in words.get(start, ())[:_MOST_STARTS]:
-            match = _VALUE.search(text, max(at - 10, 0), at + 260)
-            if match and match.start() <= at < match.start("value") and _is_value(match["value"]):
-                yield match
+        elif word in _NAMES:
+            for at in offsets[:_MOST_STARTS]:
+                match = _VALUE.search(text, max(at - 10, 0), at + 260)  # a name of two words
+                if match and match.start() <= at < match.end() and _is_value(match["value"]):
+                    yield match
 
 
 def _is_secret(token: str, password: str | None) -> bool:
