@@ -68,7 +68,7 @@ clean: ## remove .venv and caches; the catalog in var/ stays
 $(PROGRAM): pyproject.toml
 	@echo "Setting up .venv (once; again when pyproject.toml changes) ..."
 ifdef UV
-	@UV_PROJECT_ENVIRONMENT=.venv "$(UV)" sync --quiet --no-dev --extra catalog
+	@UV_PROJECT_ENVIRONMENT=.venv "$(UV)" sync --quiet --no-dev
 else
 	@command -v $(PYTHON) >/dev/null || { \
 	  echo "skilldrop needs Python 3.11 or newer, but there is no $(PYTHON): install it, or name one with PYTHON=..."; exit 1; }
@@ -77,14 +77,14 @@ else
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
 	  echo "$(PYTHON) has no venv module: install it (Debian and Ubuntu: apt install python3-venv), or install uv."; exit 1; }
 	@$(PYTHON) -m venv --clear .venv
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[catalog]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 endif
 	@touch $@
 
 $(DEVELOPING): $(PROGRAM)
 	@echo "Adding the development tools ..."
 ifdef UV
-	@UV_PROJECT_ENVIRONMENT=.venv "$(UV)" sync --quiet --extra catalog
+	@UV_PROJECT_ENVIRONMENT=.venv "$(UV)" sync --quiet
 else
 	@# pip supports --group since 25.1; Python may come with an older pip.
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'

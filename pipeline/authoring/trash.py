@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from sqlite_utils import Database
-
 from catalog.database.sql import Row
 from catalog.filesystem.by_descriptor import descended, directory
 from catalog.model.errors import NotRemoved
 from catalog.model.paths import os_path, text_path, top_of_archive
+from catalog.reading.browse import Catalog
 from catalog.text.suggestions import few, shown
 
 
@@ -28,7 +27,7 @@ class Trashed:
         return {"path": self.source, "trash": self.place, "others": self.others}
 
 
-def move(db: Database, skill: Row, data: Path, at: datetime) -> Trashed:
+def move(db: Catalog, skill: Row, data: Path, at: datetime) -> Trashed:
     """Move the folder of a skill, or its archive, to the trash of the data directory.
 
     If the root is on another file system than the data directory, the trash lies beside the root.
@@ -75,7 +74,7 @@ def _moved(name: str, parent_fd: int, *trashes: str | Path) -> str:
     raise OSError(errno.EXDEV, "the trash is on another file system")
 
 
-def _inside(db: Database, root: str, path: str, skill: int) -> tuple[str, ...]:
+def _inside(db: Catalog, root: str, path: str, skill: int) -> tuple[str, ...]:
     """Return the names of the other present skills at a path or below it."""
     rows = db.execute(
         "SELECT name FROM skills WHERE root = ? AND id != ? AND status != 'removed'"

@@ -45,28 +45,10 @@ def main() -> None:
             "skilldrop: Not enough memory. Provide more memory or set lower limits.", err=True
         )
         code = USAGE_ERROR
-    except ModuleNotFoundError as error:
-        code = _missing_extra(error) or _internal_error(error)
     except Exception as error:  # noqa: BLE001  # the one place that reports internal errors
         code = _damaged_catalog(error) or _internal_error(error)
     _leave_closed_streams()
     sys.exit(code if isinstance(code, int) else DONE)
-
-
-def _missing_extra(error: ModuleNotFoundError) -> int | None:
-    """Report a command that needs packages of the extra `catalog`; None for a missing own module.
-
-    Only the linter works without that extra.
-    """
-    package = (error.name or "").partition(".")[0]
-    if package in ("", "pipeline", "catalog"):
-        return None
-    click.echo(
-        f"skilldrop: Only the linter is installed; this command also needs {package}. "
-        "Install skilldrop with its extra: skilldrop[catalog].",
-        err=True,
-    )
-    return USAGE_ERROR
 
 
 def _damaged_catalog(error: Exception) -> int | None:

@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import TypeAlias
 
-from pydantic import ValidationError
-
 from catalog.database import connection as database_connection
 from catalog.database import request_table
 from catalog.model.errors import CatalogBusy, NotLinked
@@ -82,11 +80,8 @@ def _prefer(_: Settings, store: Store, arguments: Mapping[str, Json]) -> Json:
 
 def _link(settings: Settings, store: Store, arguments: Mapping[str, Json]) -> Json:
     try:
-        link = LinkSettings.model_validate(arguments)
+        link = LinkSettings.of(arguments)
         settings.check_link(link)
-    except ValidationError as error:
-        reason = error.errors()[0]["msg"].removeprefix("Value error, ")
-        raise NotLinked(f"{arguments['path']} cannot have links: {reason}.") from None
     except ValueError as error:
         raise NotLinked(_as_sentence(error)) from None
     known = store.links.find(link.spec.path)

@@ -5,10 +5,14 @@ import os
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterable
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from tests.support.paths import REPOSITORY
 from tests.support.skills import SkillWriter
@@ -16,7 +20,7 @@ from tests.support.skills import SkillWriter
 SKILLDROP = Path(sys.executable).with_name("skilldrop")
 HOOK = yaml.safe_load((REPOSITORY / ".pre-commit-hooks.yaml").read_text("utf-8"))[0]
 ACTION = yaml.safe_load((REPOSITORY / "action.yml").read_text("utf-8"))
-PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))["project"]
+PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))
 
 pytestmark = pytest.mark.skipif(not SKILLDROP.exists(), reason="skilldrop is not installed")
 
@@ -86,10 +90,14 @@ def test_the_action_validates_the_named_paths(
     assert "${{" not in step["run"]
 
 
-def test_the_linter_imports_nothing_of_the_extra_for_catalogs(
+def test_the_linter_imports_only_its_own_group_of_dependencies(
     tmp_path: Path, skill: SkillWriter
 ) -> None:
-    """Neither the site, its server nor the watchers are needed to validate, mend and convert."""
+    """Neither the site, its server nor the watchers are needed to validate and to mend."""
+    group = PROJECT["dependency-groups"]["lint"]
+    assert set(group) <= {
+        line.split(" #")[0].strip() for line in PROJECT["project"]["dependencies"]
+    }
     skill(tmp_path / "one", name="One", more="license: @MIT")
     (tmp_path / ".git").mkdir()
     (tmp_path / ".gitignore").write_text("x/\n")
@@ -112,25 +120,29 @@ def test_the_linter_imports_nothing_of_the_extra_for_catalogs(
     )
     assert "did you mean select?" in result.stdout
     used = {name.lower().replace("_", "-") for name in result.stdout.splitlines()[-1].split()}
-    lines = PROJECT["optional-dependencies"]["catalog"]
-    extra = {line.partition(">")[0] for line in lines}
-    assert {"datasette", "apscheduler", "watchdog", "sqlite-utils"} <= extra
-    assert used.isdisjoint(extra), used & extra
+    others = {
+        line.partition(">")[0].partition("[")[0] for line in PROJECT["project"]["dependencies"]
+    }
+    named = {line.partition(">")[0] for line in group}
+    assert used.isdisjoint(others - named), used & (others - named)
 
 
-@pytest.mark.parametrize("command", ["up", "search", "status"])
-def test_a_command_without_the_extra_names_it(tmp_path: Path, command: str) -> None:
-    """One sentence says what to install."""
-    code = (
-        "import sys\nsys.modules['sqlite_utils'] = None\n"
-        f"sys.argv = ['skilldrop', '{command}', '--help']\n"
-        "from pipeline.cli.entry import main\nmain()\n"
-    )
-    result = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert (result.returncode, result.stdout) == (2, "")
-    assert result.stderr == (
-        "skilldrop: Only the linter is installed; this command also needs sqlite_utils. "
-        "Install skilldrop with its extra: skilldrop[catalog].\n"
-    )
+def test_the_hook_installs_the_linters_dependencies_and_theirs() -> None:
+    """And no others; pip resolves none for it."""
+    no_deps, *named = HOOK["additional_dependencies"]
+    assert no_deps == "--no-deps"
+    assert named == sorted(_with_their_own(PROJECT["dependency-groups"]["lint"]))
+
+
+def _with_their_own(lines: Iterable[str]) -> set[str]:
+    """Return the names of requirements and of all that they require here."""
+    found: set[str] = set()
+    waiting = list(lines)
+    while waiting:
+        requirement = Requirement(waiting.pop())
+        name = canonicalize_name(requirement.name)
+        if name in found or (requirement.marker and not requirement.marker.evaluate({"extra": ""})):
+            continue
+        found.add(name)
+        waiting += metadata.requires(name) or []
+    return found
