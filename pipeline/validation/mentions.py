@@ -34,7 +34,9 @@ def mentioned(body: str, texts: Mapping[str, str], paths: Sequence[str]) -> froz
         new = [path for path in left if _is_named(path.lower(), lower, in_script)]
         if len(new) < len(left) and not in_script:
             folders = _folders_named(lower)
-            new += [path for path in left if _is_below(path.lower(), folders)]
+            starts = tuple(word for word in folders if len(word) > 2 and word[-1] in "-_")
+            unnamed = frozenset(left).difference(new)
+            new += [path for path in unnamed if _is_below(path.lower(), folders, starts)]
         found.update(new)
         left = [path for path in left if path not in found]
         unread += [(path, texts[path]) for path in new if path in texts]
@@ -46,7 +48,7 @@ def _is_named(path: str, text: str, in_script: bool) -> bool:
     if name in text:
         return True
     stem = splitext(name)[0]
-    if any(form in text for form in ((stem,) if in_script else (f"/{stem}", f"`{stem}`"))):
+    if stem in text and (in_script or f"/{stem}" in text or f"`{stem}`" in text):
         return True
     return "/" in path and f"{dirname(path)}/{stem}".replace("/", ".") in text
 
@@ -59,9 +61,8 @@ def _folders_named(text: str) -> set[str]:
     return {*(match[0] for match in named if match), *islice(in_code, _MOST_FOLDERS)}
 
 
-def _is_below(path: str, named: set[str]) -> bool:
+def _is_below(path: str, named: set[str], starts: tuple[str, ...]) -> bool:
     """Return whether a folder of a file is named, or how the file's name starts: `query-`."""
-    starts = tuple(start for start in named if len(start) > 2 and start[-1] in "-_")
     if basename(path).startswith(starts):
         return True
     folder = path
