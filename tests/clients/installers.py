@@ -61,7 +61,11 @@ class VercelExport(FromExport):
 
     def install(self) -> None:
         """Add all folders."""
-        self.run("skills", "add", self.export(), "--yes", "--copy", "--agent", "claude-code")
+        self.add(self.export())
+
+    def add(self, folder: Path) -> None:
+        """Add all skills in a folder."""
+        self.run("skills", "add", folder, "--yes", "--copy", "--agent", "claude-code")
 
     def update(self) -> None:
         """Add all folders again."""
@@ -104,8 +108,12 @@ class SkillkitExport(FromExport):
 
     def install(self) -> None:
         """Install all folders, without its own scan."""
+        self.add(self.export())
+
+    def add(self, folder: Path) -> None:
+        """Install all skills in a folder."""
         options = ("--all", "--yes", "--no-scan", "--force", "--agent", "claude-code")
-        self.run("skillkit", "install", str(self.export()), *options)
+        self.run("skillkit", "install", folder, *options)
 
     def update(self) -> None:
         """Install all again."""
@@ -120,7 +128,11 @@ class Openskills(FromExport):
 
     def install(self) -> None:
         """Install all folders."""
-        self.run("openskills", "install", self.export(), "--yes")
+        self.add(self.export())
+
+    def add(self, folder: Path) -> None:
+        """Install all skills in a folder."""
+        self.run("openskills", "install", folder, "--yes")
 
     def update(self) -> None:
         """Export again, and let it copy from there."""

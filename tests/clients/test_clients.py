@@ -12,6 +12,7 @@ from tests.clients.installed import Absent
 from tests.clients.installers import VercelSite
 from tests.clients.packages import Files
 from tests.clients.running import EDITED, Running
+from tests.clients.searching import SEARCHING, Searching
 from tests.clients.table import Result, Results
 
 
@@ -59,6 +60,24 @@ def test_a_client_has_the_new_bytes_after_an_edit(
     count, differences = compared(client, running)
     results.setdefault(type(client), Result()).edited = count
     assert differences == allowed(client)
+
+
+@pytest.mark.parametrize("folder", ["packages", ""], ids=["packages", "data"])
+@pytest.mark.parametrize("kind", SEARCHING)
+def test_a_search_of_the_data_directory_finds_no_superseded_version(
+    running: Running, tmp_path: Path, kind: type[Searching], folder: str
+) -> None:
+    """Every SKILL.md that a client finds there is one as it is now."""
+    running.edit()
+    try:
+        client = kind(running, tmp_path / "home")
+    except Absent as reason:
+        pytest.skip(str(reason))
+    client.search(running.data / folder)
+    current = {files["SKILL.md"] for files in running.skills().values()}
+    found = {files["SKILL.md"] for files in client.skills().values()}
+    assert found
+    assert found <= current
 
 
 def test_claude_code_loads_the_text_of_a_skill_as_it_is_now(
