@@ -1,28 +1,30 @@
 """Real clients have every valid skill with equal bytes, also after an edit."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 
-from tests.clients.agents import ClaudeCode
+from tests.clients.agents import ClaudeCode, OpencodeToken
 from tests.clients.client import Client
 from tests.clients.installed import Absent
-from tests.clients.installers import VercelSite
+from tests.clients.installers import Curl, FastMcpToken, SkillkitToken, VercelSite, VercelToken
+from tests.clients.mcp_agents import MCP_AGENTS, McpAgent
 from tests.clients.packages import Files
 from tests.clients.running import EDITED, Running
 from tests.clients.searching import SEARCHING, Searching
 from tests.clients.table import Result, Results
 
 
-def compared(client: Client, running: Running) -> tuple[str, dict[str, list[str]]]:
+def compared(client: Client) -> tuple[str, dict[str, list[str]]]:
     """Return "equal of all", and the differences from the skills in the roots.
 
     A skill counts by its bytes alone, as clients name skills in several ways. `strange` are the
     client's skills that are no valid skill as it is now: changed, superseded, rejected, shadowed.
     """
-    expected = running.skills()
+    expected = client.running.skills()
     keys = {_frozen(client.as_kept(files)): key for key, files in expected.items()}
     had = {name: keys.get(_frozen(files)) for name, files in client.skills().items()}
     equal = {key for key in had.values() if key}
@@ -42,24 +44,49 @@ def allowed(client: Client) -> dict[str, list[str]]:
     return {"missing": sorted(client.missing), "strange": list(client.spoiled)}
 
 
-def test_a_client_has_every_valid_skill_with_equal_bytes(
-    client: Client, running: Running, results: Results
-) -> None:
+def test_a_client_has_every_valid_skill_with_equal_bytes(client: Client, results: Results) -> None:
     """All valid skills and nothing else, except what the client's own rules exclude."""
-    count, differences = compared(client, running)
+    count, differences = compared(client)
     results[type(client)] = Result(count)
     assert differences == allowed(client)
 
 
-def test_a_client_has_the_new_bytes_after_an_edit(
-    client: Client, running: Running, results: Results
-) -> None:
+def test_a_client_has_the_new_bytes_after_an_edit(client: Client, results: Results) -> None:
     """Changed, added and deleted files arrive, and no superseded version is left."""
-    running.edit()
+    client.running.edit()
     client.update()
-    count, differences = compared(client, running)
+    count, differences = compared(client)
     results.setdefault(type(client), Result()).edited = count
     assert differences == allowed(client)
+
+
+@pytest.mark.parametrize("kind", [VercelToken, SkillkitToken, OpencodeToken, Curl, FastMcpToken])
+def test_a_client_has_nothing_without_the_token(
+    guarded: Running, tmp_path: Path, kind: type[Client]
+) -> None:
+    """The same client, with the address alone."""
+    try:
+        client = kind(guarded, tmp_path / "home")
+        client.site, client.token = guarded.origin, ""
+        with suppress(AssertionError):
+            client.install()
+    except Absent as reason:
+        pytest.skip(str(reason))
+    assert client.skills() == {}
+
+
+@pytest.mark.parametrize("kind", MCP_AGENTS)
+def test_an_agent_connects_to_the_mcp_server_with_a_token(
+    guarded: Running, tmp_path: Path, kind: type[McpAgent]
+) -> None:
+    """As its `mcp add` is told; with another token it does not."""
+    try:
+        agent = kind(guarded, tmp_path / "home")
+        other = kind(guarded, tmp_path / "other")
+    except Absent as reason:
+        pytest.skip(str(reason))
+    assert agent.connects(guarded.mcp, guarded.token)
+    assert not other.connects(guarded.mcp, "skilldrop_wrong")
 
 
 @pytest.mark.parametrize("folder", ["packages", ""], ids=["packages", "data"])
