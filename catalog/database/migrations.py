@@ -13,12 +13,14 @@ from catalog.database.ddl import (
     apexbridge,
     history,
     links,
+    names,
     outcomes,
     package_sizes,
     prompt_indexes,
     recovery,
     search,
     similarity,
+    site_address,
     skills,
     troubles,
 )
@@ -63,6 +65,19 @@ def m003_links(db: Database) -> None:
 def m004_package_sizes(db: Database) -> None:
     """Let the size of all packages be read from an index."""
     _run(db, package_sizes.PACKAGE_SIZES)
+
+
+@migrations()
+def m005_names(db: Database) -> None:
+    """Add namespaces and incumbents; present winners keep their names."""
+    _run(db, names.NAMES)
+    _run(db, names.INCUMBENTS)
+
+
+@migrations()
+def m006_site_address(db: Database) -> None:
+    """Add the address of the service's site; the next start fills it."""
+    _run(db, site_address.SITE_ADDRESS)
 
 
 def unknown_migrations(connection: sqlite3.Connection) -> list[str]:

@@ -20,7 +20,7 @@ LONGEST = 300
 
 
 def load(db: Database, catalog: Path | None) -> dict[str, Any]:
-    """Return the health row, unreadable roots, held removals, withheld skills and failed work.
+    """Return the health row, troubles, held removals, withheld skills and name conflicts.
 
     A service that cannot write its catalog writes the file beside it. The file is newer if it
     names the last `service_seen` of the row; times cannot be compared, as the clock may go back.
@@ -46,6 +46,7 @@ def load(db: Database, catalog: Path | None) -> dict[str, Any]:
         ),
         "held": list(db.query(_HELD)),
         "withheld": list(db.query(_WITHHELD)),
+        "name_conflicts": db.execute(_CONFLICTS).fetchone()[0],
         "troubles": troubles,
     }
 
@@ -102,6 +103,7 @@ def read_file(catalog: Path) -> dict[str, Any]:
     return {}
 
 
+_CONFLICTS = "SELECT count(*) FROM skills WHERE is_conflict = 1"
 _HELD = """
     SELECT root, pending_reason AS reason, count(*) AS skills
     FROM skills INDEXED BY skills_pending

@@ -18,26 +18,31 @@ _INSTALL_NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _VERSION = re.compile(r"[0-9]{8}-[0-9]{6}(?:-[0-9]+)?")
 
 
-def skill_id(name: str | None, plugin: str | None, path: str) -> str:
+def skill_id(name: str | None, namespace: str | None, path: str) -> str:
     """Return the identifier by which skills compete.
 
-    name is the declared name, plugin the folder name of its plugin if it has one, and path the
+    name is the declared name, namespace that of its plugin or owner if it has one, and path the
     skill folder relative to its root. A name without a letter or digit is replaced by that of
     the folder, and this by the hash of the path.
     """
     own = _slug(name or "") or _slug(path.rpartition("/")[2])
     if not own:
         own = f"skill-{_hash8(path)}"
-    qualified = f"{_slug(plugin) or _hash8(plugin)}--{own}" if plugin else own
+    qualified = f"{_slug(namespace) or _hash8(namespace)}--{own}" if namespace else own
     if len(qualified.encode()) <= SKILL_ID_BYTES:
         return qualified
     kept = qualified.encode()[: SKILL_ID_BYTES - 9].decode(errors="ignore").rstrip("-")
     return f"{kept}-{_hash8(qualified)}"
 
 
-def qualified_name(name: str, plugin: str | None) -> str:
-    """Return `plugin:name` for a plugin's skill, else the bare name."""
-    return f"{plugin}:{name}" if plugin else name
+def qualified_name(name: str, namespace: str | None) -> str:
+    """Return `namespace:name` for a skill in a namespace, else the bare name."""
+    return f"{namespace}:{name}" if namespace else name
+
+
+def bare_name(name: str, namespace: str | None) -> str:
+    """Return the name of a skill without its namespace."""
+    return name.removeprefix(f"{namespace}:") if namespace else name
 
 
 def install_name(skill_id: str) -> str:
@@ -72,6 +77,11 @@ def version_name(at: datetime, after: str = "") -> str:
 def is_skill_id(name: str) -> bool:
     """Return whether a name has the form of a skill_id."""
     return bool(_SKILL_ID.fullmatch(name)) and name == name.lower()
+
+
+def is_slug(name: str) -> bool:
+    """Return whether a bare name is spelled as in a skill_id."""
+    return name == _slug(name)
 
 
 def is_version(name: str) -> bool:

@@ -66,13 +66,18 @@ class Inventory(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Place of a skill folder, with its level and plugin."""
+    """Place of a skill folder, with its level and namespace."""
 
     root: str  # absolute path
     path: str  # of the skill folder, relative to the root
     level: Level
-    plugin: str | None = None
+    namespace: str | None = None  # of its plugin or owner
     is_alias: bool = False  # reached through a link, whose target is the skill itself
+
+    @property
+    def plugin(self) -> str | None:
+        """Name of the plugin, for a skill in a plugin root."""
+        return self.namespace if self.level == "plugin" else None
 
 
 _NOTHING: Mapping[str, Any] = {}
@@ -83,7 +88,7 @@ class SkillRecord(NamedTuple):
 
     place: Place
     skill_id: str
-    name: str  # qualified: `plugin:name` in a plugin root
+    name: str  # qualified: `namespace:name` in a namespace
     description: str
     spec_valid: bool
     fingerprint: str
@@ -164,3 +169,4 @@ class RootSpec:
     level: Level = "project"
     acceptance: Acceptance = "lenient"
     profiles: tuple[str, ...] = ("spec",)
+    namespace: str = "none"  # none, folder, path, or a pattern; see `catalog.model.namespaces`

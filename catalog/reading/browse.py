@@ -127,13 +127,13 @@ def as_of(db: Catalog, skill: Row, version: str) -> Row | None:
     return None
 
 
-def rivals(db: Catalog, skill: Row) -> list[Row]:
-    """Return the other folders with the same skill_id."""
+def folders_of(db: Catalog, skill_id: str, but: int = 0) -> list[Row]:
+    """Return the folders with a skill_id, but for one skill."""
     return list(
         db.query(
-            "SELECT id, skill_id, name, status, status_reason, level, root, path FROM skills"
-            " WHERE skill_id = ? AND id != ? ORDER BY status, root, path",
-            [skill["skill_id"], skill["id"]],
+            "SELECT id, skill_id, name, status, status_reason, is_conflict, level, root,"
+            " path FROM skills WHERE skill_id = ? AND id != ? ORDER BY status, root, path",
+            [skill_id, but],
         )
     )
 

@@ -62,6 +62,8 @@ def health(state: Mapping[str, Any], now: datetime) -> Health:
     troubles += map(_of_held, state["held"])
     troubles += map(_of_withheld, state["withheld"])
     details = [_detail(trouble, now) for trouble in troubles]
+    if conflicts := state["name_conflicts"]:
+        details.append(_of_conflicts(conflicts))
     if not is_running:
         when = f" since {ago(row['service_stopped'], now)}" if row["service_stopped"] else ""
         return Health(
@@ -125,6 +127,14 @@ def _of_withheld(skill: Mapping[str, Any]) -> dict[str, Any]:
         else "Fix the errors in its folder."
     )
     return _trouble("skill", f"{name} is {skill['reason']}, so agents do not get it. {advice}")
+
+
+def _of_conflicts(conflicts: int) -> str:
+    return (
+        f"{count(conflicts, 'name conflict')}: skills of one level with one name and different "
+        "content. `skilldrop status` lists them; rename one, or choose with `skilldrop prefer "
+        "PATH`."
+    )
 
 
 def _trouble(part: str, message: str) -> dict[str, Any]:

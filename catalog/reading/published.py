@@ -12,6 +12,7 @@ from sqlite_utils import Database
 from catalog.database import sql
 from catalog.model.errors import NotInCatalog, PackageDamaged, PathRefused
 from catalog.model.paths import os_path
+from catalog.reading import bare_names
 from catalog.text.suggestions import closest, few, impossible, shown
 
 CURRENT = "current"
@@ -125,7 +126,8 @@ def _active(db: Database, name: str, *, by_id: bool) -> sql.Row | None:
     for column in ("s.skill_id", "s.name") if by_id else ("s.name", "s.skill_id"):
         for row in list(db.query(_ACTIVE.format(column), [name])):
             return row
-    return None
+    skill_id = bare_names.skill_id_of(db, name)
+    return next(iter(db.query(_ACTIVE.format("s.skill_id"), [skill_id])), None)
 
 
 def _published(db: Database, packages: Path, row: sql.Row) -> Package:

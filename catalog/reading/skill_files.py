@@ -130,8 +130,11 @@ def read(
     )
 
 
-def wrap(package: Package, page: SkillFile) -> str:
-    """Return a page of a package's SKILL.md wrapped; see `wrapped`."""
+def wrap(package: Package, page: SkillFile, directory: str | None = None) -> str:
+    """Return a page of a package's SKILL.md wrapped; see `skill_content.wrap`.
+
+    The directory is the package's own unless another is given.
+    """
     whole = page.offset == 0 and page.next_offset is None
     note = (
         ""
@@ -143,7 +146,11 @@ def wrap(package: Package, page: SkillFile) -> str:
     )
     others = [file.path for file in package.files if file.path != page.path]
     return skill_content.wrap(
-        package.skill, (whole and package.body) or page.text, package.directory, others, note
+        package.skill,
+        (whole and package.body) or page.text,
+        directory or package.directory,
+        others,
+        note,
     )
 
 

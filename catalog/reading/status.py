@@ -29,6 +29,7 @@ def load(db: Database, catalog: Path | None = None) -> dict[str, Any]:
         "troubles": state["troubles"],
         "held": state["held"],
         "withheld": state["withheld"],
+        "name_conflicts": state["name_conflicts"],
         "counts": counts(db),
         "findings": {row["severity"]: row["n"] for row in severities},
         **{key: list(map(_row, db.query(query))) for key, query in LISTS.items()},
@@ -78,6 +79,10 @@ LISTS = {
     "name_confusable": f"""
         SELECT root, folder AS path, message AS reason FROM findings
         WHERE code = '{NAME_CONFUSABLE.code}' ORDER BY root, folder
+    """,
+    "conflicts": """
+        SELECT root, path, status_reason AS reason FROM skills WHERE is_conflict = 1
+        ORDER BY root, path
     """,
     "shadowed": """
         SELECT root, path, status_reason AS reason FROM skills WHERE status = 'shadowed'

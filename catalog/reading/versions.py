@@ -11,6 +11,7 @@ from catalog.database.sql import Row
 from catalog.model.errors import NotInCatalog
 from catalog.model.skill import DESCRIBED
 from catalog.model.values import Json
+from catalog.reading import bare_names
 from catalog.text.differences import difference
 from catalog.text.suggestions import closest, few, shown
 
@@ -76,6 +77,8 @@ def find_skill(db: Database, asked: str) -> sql.Row:
     for column in ("name", "skill_id"):
         for row in list(db.query(_SKILL.format(column), [asked])):
             return row
+    if skill_id := bare_names.skill_id_of(db, asked):
+        return next(iter(db.query(_SKILL.format("skill_id"), [skill_id])))
     names = [name for (name,) in db.execute("SELECT DISTINCT name FROM skills ORDER BY name")]
     near = closest(asked, names)
     suggestion = (

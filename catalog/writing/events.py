@@ -29,6 +29,7 @@ class Event(NamedTuple):
     name: str
     version: str | None  # the new or pinned version
     detail: str | None
+    is_conflict: bool = False  # it lost its name now, and nobody has decided on that
 
 
 Listener: TypeAlias = Callable[[Sequence[Event]], None]
@@ -70,7 +71,7 @@ class Events:
 
 _NEW = """
     SELECT i.id, i.started_at, i.outcome, i."trigger", i.root, i.path, s.skill_id, s.name,
-           v.version, i.detail
+           v.version, i.detail, i.outcome = 'shadowed' AND s.is_conflict
     FROM ingestions AS i JOIN skills AS s ON s.id = i.skill
     LEFT JOIN versions AS v ON v.id = i.version
     WHERE i.id > (SELECT last_event FROM listeners WHERE name = ?) ORDER BY i.id LIMIT ?

@@ -77,6 +77,7 @@ class Packager:
                         at,
                         staged,
                         trigger=trigger,
+                        scan=scan,
                         meanwhile=batch.write_texts,
                     )
                     purged = rows_purge.purge(self._db.conn, batch.purged)
@@ -208,6 +209,7 @@ class Packager:
         staged: list[str],
         *,
         trigger: Trigger,
+        scan: int | None = None,
         unshared: bool = False,
         meanwhile: Callable[[], None] | None = None,
     ) -> list[Key]:
@@ -215,7 +217,7 @@ class Packager:
         moment = iso(at)
         changed: list[Key] = []
         while True:
-            shadowing.decide(self._db, contested, moment, trigger)
+            shadowing.decide(self._db, contested, moment, trigger, scan)
             jobs = self._jobs(contested, unshared=unshared)
             staged += [job.package_path for job in jobs]
             with self._making(jobs) as made:

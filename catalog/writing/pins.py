@@ -11,6 +11,7 @@ from catalog.reading import versions as reading_versions
 from catalog.reading.versions import find_skill, find_version
 from catalog.writing.rows import dialects, fulltext, ingestions, mapping
 from catalog.writing.rows.ingestions import Ingestion
+from catalog.writing.rows.unit_of_work import NO_NAME
 
 
 def pin(db: Database, query: str, version: str, at: str) -> set[str]:
@@ -65,6 +66,8 @@ def _return_to(
     pinned: int | None,
 ) -> set[str]:
     fields = reading_versions.restored(version) | {"pinned_version_id": pinned}
+    if version["skill_id"] != skill["skill_id"]:
+        fields |= NO_NAME
     settings = ", ".join(f"{column} = :{column}" for column in fields)
     db.execute(f"UPDATE skills SET {settings} WHERE id = :id", fields | {"id": skill["id"]})
     dialects.write(db.conn, {skill["id"]: dialects.restored(version)})

@@ -14,7 +14,7 @@ from catalog.model.quota import Quota
 from catalog.model.values import Trigger
 from catalog.prompt_index.history import IndexHistory
 from catalog.text.times import iso
-from catalog.writing import pins
+from catalog.writing import pins, preference
 from catalog.writing.catalog_file import CatalogFile, migrated
 from catalog.writing.events import Events
 from catalog.writing.folder_ownership import FolderOwnership
@@ -132,6 +132,17 @@ class Store:
     def unpin(self, skill: str, at: datetime) -> list[Key]:
         """Unpin a skill and publish the present content of its folder; see `pins.unpin`."""
         return self.packager.publish(lambda: pins.unpin(self.db, skill, iso(at)), at)
+
+    def prefer(self, folder: str, absolute: str, at: datetime) -> str:
+        """Give the skill of a folder its name, publish it and return its skill_id; see `prefer`."""
+        skill_ids: list[str] = []
+
+        def work() -> list[str]:
+            skill_ids.append(preference.prefer(self.db, folder, absolute, iso(at))["skill_id"])
+            return skill_ids
+
+        self.packager.publish(work, at)
+        return skill_ids[0]
 
     def update_links(self) -> list[Kept]:
         """Update the directories of links; see `LinkKeeper.update`."""

@@ -101,6 +101,8 @@ def _add_folder(source: Path, place: Path, root: RootSpec, fix: bool) -> Additio
         if fix:
             for _ in fixer.fix(_judged(built, root)):
                 pass
+            if fixer.problems:
+                raise NotAdded(f"{source} was not added: {fixer.problems[0]}")
             judgements = _named(_judged(built, root), built, source)
         is_accepted = all(judgement.loadable for judgement in judgements)
         if is_accepted:

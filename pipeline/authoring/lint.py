@@ -50,6 +50,13 @@ class Judgement:
     ignored: int = 0  # findings left out by comments
     notes: tuple[str, ...] = ()  # about the comments: "SKILL.md:3: the comment names …"
 
+    @property
+    def on_disk(self) -> Path | None:
+        """SKILL.md of the skill, which may not exist; None in an archive."""
+        if model_paths.archive_of(self.path):
+            return None
+        return Path(model_paths.os_path(self.path), self.document or SKILL_MD)
+
     def place(self, finding: Finding) -> str:
         """Return the path of the file that a finding is about, or of the folder."""
         return self._inside(finding.path)

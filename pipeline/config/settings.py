@@ -16,6 +16,7 @@ from pydantic import (
 )
 
 from catalog.filesystem import token_file
+from catalog.model import namespaces
 from catalog.model.quota import Quota
 from catalog.model.selection import LinkedDirectory
 from catalog.model.skill import RootSpec
@@ -60,6 +61,20 @@ class RootSettings(Table):
         defaults.PROFILES,
         description="a list of profiles; `skilldrop validate --help` lists them",
     )
+    namespace: Annotated[str, AfterValidator(namespaces.check)] = Field(
+        namespaces.NONE, description="none, folder, path, or a pattern such as teams/{team}"
+    )
+
+    @model_validator(mode="after")
+    def _plugins_have_theirs(self) -> Self:
+        if self.level == "plugin" and self.namespace != namespaces.NONE:
+            raise ValueError("a plugin root has the plugins as namespaces; remove namespace")
+        return self
+
+    @property
+    def spec(self) -> RootSpec:
+        """The root, as the catalog's RootSpec."""
+        return RootSpec(str(self.path), self.level, self.acceptance, self.profiles, self.namespace)
 
 
 _A_SIZE = 'a number of bytes, or a size such as "100 MiB", of 1 byte or more'
@@ -303,10 +318,9 @@ class Settings(Table):
     @property
     def root_specs(self) -> tuple[RootSpec, ...]:
         """Roots in their order; without `[[roots]]` only `watched`."""
-        return tuple(
-            RootSpec(str(root.path), root.level, root.acceptance, root.profiles)
-            for root in self.roots
-        ) or (RootSpec(str(self.watched), profiles=defaults.PROFILES),)
+        return tuple(root.spec for root in self.roots) or (
+            RootSpec(str(self.watched), profiles=defaults.PROFILES),
+        )
 
     @property
     def index_specs(self) -> tuple[IndexSpec, ...]:

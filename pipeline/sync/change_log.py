@@ -18,8 +18,10 @@ def log_changes(events: Sequence[Event]) -> None:
         if event.outcome == "held":
             continue
         detail = f" ({event.detail})" if event.detail else ""
+        if event.is_conflict:
+            detail += "; rename one of them, or choose with `skilldrop prefer PATH`"
         log.log(
-            logging.WARNING if event.outcome == "withheld" else logging.INFO,
+            logging.WARNING if event.outcome == "withheld" or event.is_conflict else logging.INFO,
             "%s %s",
             event.outcome,
             visible(f"{event.path}{detail}"),

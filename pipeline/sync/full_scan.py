@@ -136,8 +136,8 @@ def show_pending(
     name = folder_name(place)
     store.skills.set_pending(
         place,
-        qualified_name(name, place.plugin),
-        skill_id(name, place.plugin, unit.path),
+        qualified_name(name, place.namespace),
+        skill_id(name, place.namespace, unit.path),
         since,
         reason or "still changing",
     )

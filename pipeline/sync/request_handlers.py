@@ -1,6 +1,7 @@
 """Handlers of requests that change the catalog: run here, or by a running service."""
 
 import logging
+import os
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import TypeAlias
@@ -9,7 +10,7 @@ from catalog.database import connection as database_connection
 from catalog.database import request_table
 from catalog.model.errors import CatalogBusy, NotLinked
 from catalog.model.values import Json
-from catalog.reading import versions
+from catalog.reading import browse, versions
 from catalog.writing.store import Store
 from pipeline.config.link_settings import LinkSettings
 from pipeline.config.settings import Settings
@@ -71,9 +72,15 @@ def _unpin(_: Settings, store: Store, arguments: Mapping[str, Json]) -> Json:
     return versions.history(store.db, skill).as_json()
 
 
+def _prefer(_: Settings, store: Store, arguments: Mapping[str, Json]) -> Json:
+    folder, absolute = str(arguments["folder"]), str(arguments["absolute"])
+    skill_id = store.prefer(folder, absolute, datetime.now(UTC))
+    return {"skill_id": skill_id, "skills": browse.folders_of(store.db, skill_id)}
+
+
 def _link(settings: Settings, store: Store, arguments: Mapping[str, Json]) -> Json:
-    link = LinkSettings.model_validate(arguments)
     try:
+        link = LinkSettings.of(arguments)
         settings.check_link(link)
     except ValueError as error:
         raise NotLinked(_as_sentence(error)) from None
@@ -89,7 +96,7 @@ def _link(settings: Settings, store: Store, arguments: Mapping[str, Json]) -> Js
 
 def _unlink(_: Settings, store: Store, arguments: Mapping[str, Json]) -> Json:
     path = str(arguments["path"])
-    known = store.links.find(path)
+    known = store.links.find(path) or store.links.find(os.path.realpath(path))
     if known is None:
         raise NotLinked(f"{path} is not a directory that skilldrop keeps links in.")
     if known.origin == "data":
@@ -111,6 +118,7 @@ def _as_sentence(error: ValueError) -> str:
 HANDLERS: dict[str, Handler] = {
     "rollback": _rollback,
     "unpin": _unpin,
+    "prefer": _prefer,
     "link": _link,
     "unlink": _unlink,
 }

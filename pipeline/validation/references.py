@@ -4,10 +4,12 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from operator import attrgetter, itemgetter
 from posixpath import normpath
 from urllib.parse import unquote
+
+from pipeline.validation.words import found, searched
 
 MOST_REFERENCES = 1_000
 """Further references are ignored; an ordinary body has a dozen."""
@@ -22,7 +24,7 @@ _PATH_IN_CODE = re.compile(
     r"[\w./@+-]{1,200}\.\w{1,8})(?![\w*/<{\[-])"
 )
 _ALONE = re.compile(
-    r"\n[ \t]{0,9}(?:[-*+][ \t]|\d{1,3}[.)][ \t])?[ \t]{0,3}(?:\./)?"
+    r"[ \t]{0,9}(?:[-*+][ \t]|\d{1,3}[.)][ \t])?[ \t]{0,3}(?:\./)?"
     r"((?:scripts|references?|assets|templates)/[\w./@+-]{1,200}\.\w{1,8})(?=[ \t]{0,9}(?:\n|\Z))"
 )
 _INDENT = r"\n[ \t>]{0,20}"  # also of lists and quotes
@@ -34,6 +36,7 @@ _CLOSING = {
     "~": re.compile(rf"{_INDENT}(~{{3,}})[ \t]*(?=\n|\Z)"),
 }
 _SPAN = re.compile(r"(?<!`)(`{1,9})(?!`)[^\n]*?(?<!`)\1(?!`)")
+_NO_FILES = ("https://", "http://", "#")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//|#")
 _PLACEHOLDER = re.compile(
     r"[{}<>$*|\[\]]|\.\.\.|…|%\w+%|path/to/"
@@ -51,6 +54,7 @@ _IN_THE_PROJECT = re.compile(
     r"(?:project|repo|repository|codebase|workspace)\b",
     re.IGNORECASE,
 )
+_FOLDERS = searched(("scripts/", "reference/", "references/", "assets/", "templates/"))
 _LINE = 200  # characters of a line, before and after a path, that show whose file it is
 _OWN_FOLDER = "${CLAUDE_SKILL_DIR}/"  # Claude Code replaces it with the skill's folder
 _MACHINE = (
@@ -110,7 +114,8 @@ def _candidates(body: str) -> Iterator[Reference]:
     for definition in _DEFINITION.finditer(body):
         if _defines(body, definition.start()) and (target := _target(definition[1])):
             yield Reference(target, definition.start())
-    for code in _CODE.finditer(body) if "`" in body else ():
+    lines = _lines_with_folders(body)
+    for code in chain.from_iterable(_CODE.finditer(body, *line) for line in lines):
         if "/" in code[1]:
             paths = list(_PATH_IN_CODE.finditer(code[1].replace(_OWN_FOLDER, "")))
             if paths and _is_elsewhere(body, code.start(), code.end()):
@@ -118,9 +123,20 @@ def _candidates(body: str) -> Iterator[Reference]:
             for path in paths:
                 if not _PLACEHOLDER.search(path[1]):
                     yield Reference(normpath(path[1]), code.start())
-    for alone in _ALONE.finditer(f"\n{body}"):
-        if not _PLACEHOLDER.search(alone[1]):
-            yield Reference(normpath(alone[1]), alone.start(1) - 1)
+    for line in lines:
+        alone = _ALONE.match(body, *line)
+        if alone and not _PLACEHOLDER.search(alone[1]):
+            yield Reference(normpath(alone[1]), alone.start(1))
+
+
+def _lines_with_folders(body: str) -> list[tuple[int, int]]:
+    """Return the offsets of the lines that name a folder of scripts, references or assets."""
+    words = found(body)
+    lines: list[tuple[int, int]] = []
+    for at in sorted(chain.from_iterable(words.get(folder, ()) for folder in _FOLDERS)):
+        if not lines or at > lines[-1][1]:
+            lines.append((body.rfind("\n", 0, at) + 1, _line_end(body, at)))
+    return lines
 
 
 class _Spans:
@@ -135,7 +151,7 @@ class _Spans:
         """Return whether a code span holds an offset; offsets are asked for in their order."""
         if offset > self._end:
             start = self._body.rfind("\n", 0, offset) + 1
-            self._end = self._line_end(offset)
+            self._end = _line_end(self._body, offset)
             line = self._body[start : self._end]
             self._spans = [
                 (start + span.start(), start + span.end())
@@ -143,9 +159,10 @@ class _Spans:
             ]
         return lies_in(self._spans, offset)
 
-    def _line_end(self, offset: int) -> int:
-        end = self._body.find("\n", offset)
-        return len(self._body) if end < 0 else end
+
+def _line_end(body: str, offset: int) -> int:
+    end = body.find("\n", offset)
+    return len(body) if end < 0 else end
 
 
 def _is_elsewhere(body: str, start: int, end: int) -> bool:
@@ -156,6 +173,8 @@ def _is_elsewhere(body: str, start: int, end: int) -> bool:
 
 def _target(written: str) -> str | None:
     """Return the path of a link's target, or None if it is not a file."""
+    if written.startswith(_NO_FILES):
+        return None  # true of most links
     path = written.removeprefix(_OWN_FOLDER)
     if _ON_THIS_MACHINE.match(path):
         return path

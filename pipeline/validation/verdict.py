@@ -220,8 +220,8 @@ def _rejection(
 ) -> Rejection:
     return Rejection(
         place=place,
-        skill_id=naming.skill_id(examined.name, place.plugin, place.path),
-        name=naming.qualified_name(examined.name, place.plugin),
+        skill_id=naming.skill_id(examined.name, place.namespace, place.path),
+        name=naming.qualified_name(examined.name, place.namespace),
         fingerprint=snapshot.fingerprint,
         digest=snapshot.digest,
         findings=examined.findings,
@@ -241,8 +241,8 @@ def _record(
     declared, body = skill.declared, skill.parsed.body
     return SkillRecord(
         place=place,
-        skill_id=naming.skill_id(examined.name, place.plugin, place.path),
-        name=naming.qualified_name(examined.name, place.plugin),
+        skill_id=naming.skill_id(examined.name, place.namespace, place.path),
+        name=naming.qualified_name(examined.name, place.namespace),
         description=examined.description or "",
         spec_valid=examined.spec_valid,
         fingerprint=snapshot.fingerprint,

@@ -1,4 +1,4 @@
-"""What every client of the tests does: have the skills, update them, show their files."""
+"""Base of the tested clients: install, update, and the files of each skill."""
 
 import os
 import subprocess

@@ -25,7 +25,7 @@ class Inspector(Client):
         self._ask("tools/list", "--strict")
 
     def update(self) -> None:
-        """Do nothing: each call asks the server anew."""
+        """Do nothing: each call asks the server again."""
 
     def skills(self) -> dict[str, Files]:
         """Return the digests that skills list, after the inspector has verified each of them."""

@@ -2,6 +2,7 @@
 
 import json
 from bisect import bisect_left
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -9,8 +10,9 @@ from typing import Any
 from datasette.utils.asgi import Response
 
 from catalog.database.sql import Row
+from catalog.model.errors import NotInCatalog
 from catalog.prompt_index.query import one_moment
-from catalog.reading import browse, duplicates, index_views, install_lines
+from catalog.reading import bare_names, browse, duplicates, index_views, install_lines
 from catalog.reading.browse import Catalog
 from catalog.reading.install_lines import InstallLine
 from catalog.site.http import reader_tokens
@@ -81,16 +83,15 @@ async def page(context: RequestContext) -> Response:
         reads=reads,
         read_days=summary.DAYS,
         install=_install(context, skill),
+        install_note=install_lines.restriction(skill),
     )
 
 
 def _install(context: RequestContext, skill: Row) -> list[InstallLine]:
-    """Return the commands that install a skill; none if agents do not get it."""
-    if skill["status"] != "active" or not skill["model_invocable"]:
-        return []
+    """Return the commands that install a skill."""
     site, scope = context.url(context.path("/")), context.request.scope
     needs_token = reader_tokens.is_guarded(scope) and not reader_tokens.prefix(scope)
-    return install_lines.of_skill(site, skill["skill_id"], needs_token=needs_token)
+    return install_lines.of_skill(site, skill, needs_token=needs_token)
 
 
 def look_up(db: Catalog, skill_id: str, row: int | None, version: str = "") -> Sheet | None:
@@ -99,7 +100,7 @@ def look_up(db: Catalog, skill_id: str, row: int | None, version: str = "") -> S
     With a version, the skill is returned as it was in that version, if that is known.
     """
     with one_moment(db):
-        skill = browse.skill(db, skill_id, row)
+        skill = browse.skill(db, skill_id, row) or _by_name(db, skill_id)
         if skill and version and version != skill["version"]:
             skill = browse.as_of(db, skill, version)
         if not skill:
@@ -107,13 +108,21 @@ def look_up(db: Catalog, skill_id: str, row: int | None, version: str = "") -> S
         version_id = skill["current_version_id"]
         return Sheet(
             skill,
-            browse.rivals(db, skill),
+            browse.folders_of(db, skill["skill_id"], but=skill["id"]),
             duplicates.similar(db, skill),
             browse.findings(db, skill["id"]),
             browse.files(db, version_id) if version_id else [],
             browse.versions(db, skill["id"]),
             index_views.index_states(db, skill["id"]) if skill["status"] == "active" else [],
         )
+
+
+def _by_name(db: Catalog, name: str) -> Row | None:
+    """Return the skill with a bare name; None where several have it and none is preferred."""
+    with suppress(NotInCatalog):
+        if skill_id := bare_names.skill_id_of(db, name):
+            return browse.skill(db, skill_id)
+    return None
 
 
 def row_query(skill: Row) -> str:

@@ -56,7 +56,7 @@ def _list_package_directory(skill_id: str, dir_fd: int) -> PackageDirectory | No
     try:
         handle = open_directory(skill_id, dir_fd)
     except OSError:
-        return None
+        return None  # listed as foreign
     if handle is None:
         return None
     try:

@@ -11,18 +11,16 @@ from catalog.database import sql as database_sql
 from catalog.model import publication_findings
 from catalog.model.change import Change, ChangeResult, Judged, Removal
 from catalog.model.finding import Finding
-from catalog.model.naming import qualified_name, skill_id
+from catalog.model.naming import bare_name, qualified_name, skill_id
 from catalog.model.quota import Quota
 from catalog.model.skill import Place, Rejection, SkillRecord
 from catalog.model.values import FolderOutcome, Trigger
 from catalog.text import humanize
 from catalog.writing.rows import dialects, fulltext, mapping, purge, sketches
-from catalog.writing.rows.unit_of_work import UnitOfWork, place_of
+from catalog.writing.rows.unit_of_work import PRESENT, UnitOfWork, place_of
 from catalog.writing.rows.version_rate import seconds_until_next
 
 NO_LIMITS = Quota()
-_PRESENT = ("active", "shadowed")
-"""Statuses of accepted content, which competes for a skill_id."""
 
 
 class BatchResult(NamedTuple):
@@ -121,7 +119,7 @@ def _accept(work: UnitOfWork, record: SkillRecord, judged: Judged) -> None:
         )
     fields |= {"id": skill, "fingerprint": record.fingerprint}
     status: database_sql.Row = {"status": "active", "status_reason": None}
-    if old and old["status"] in _PRESENT:
+    if old and old["status"] in PRESENT:
         status = {column: old[column] for column in status}
     work.write_skill(old, fields | status)
     work.replace_findings(skill, record.place.root, record.place.path, record.findings, old)
@@ -141,7 +139,7 @@ def _outcome(judged: Judged, old: database_sql.Row | None) -> FolderOutcome:
     """Return the outcome of accepted content, given the row of its skill."""
     if judged.moved_from:
         return "renamed"
-    return "updated" if old and old["status"] in _PRESENT else "added"
+    return "updated" if old and old["status"] in PRESENT else "added"
 
 
 def _accept_behind_pin(
@@ -166,7 +164,7 @@ def _accept_behind_pin(
         if is_new
         else None
     )
-    if old["status"] not in _PRESENT:
+    if old["status"] not in PRESENT:
         fields |= {"status": "active", "status_reason": None}
         work.buffer.texts.append(fulltext.stored_document(work.db, skill, pinned))
     work.write_skill(old, fields | {"fingerprint": record.fingerprint})
@@ -217,7 +215,7 @@ def _reject(work: UnitOfWork, rejection: Rejection, judged: Judged) -> None:
     place = place_of(judged)
     old = work.old.get(place)
     findings = rejection.findings
-    if old and old["status"] in _PRESENT:
+    if old and old["status"] in PRESENT:
         findings = (*findings, publication_findings.LAST_GOOD_VERSION_STANDS.at())
         fields = _SETTLED | {
             "seen_digest": rejection.digest,
@@ -256,17 +254,18 @@ def _reject(work: UnitOfWork, rejection: Rejection, judged: Judged) -> None:
 
 
 def _is_reranked(row: database_sql.Row, place: Place) -> bool:
-    return (row["level"], row["plugin"]) != (place.level, place.plugin)
+    return (row["level"], row["namespace"]) != (place.level, place.namespace)
 
 
 def _with_level(row: database_sql.Row, place: Place) -> database_sql.Row:
-    """Return the columns that depend on the level of a root."""
-    name = row["name"].removeprefix(f"{row['plugin']}:")
+    """Return the columns that depend on the level and the namespace of a root."""
+    name = bare_name(row["name"], row["namespace"])
     return {
         "level": place.level,
         "plugin": place.plugin,
-        "name": qualified_name(name, place.plugin),
-        "skill_id": skill_id(name, place.plugin, place.path),
+        "namespace": place.namespace,
+        "name": qualified_name(name, place.namespace),
+        "skill_id": skill_id(name, place.namespace, place.path),
     }
 
 

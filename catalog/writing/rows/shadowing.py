@@ -1,25 +1,33 @@
 """Shadowing among skills of one skill_id: one is active, the others are shadowed.
 
-A winner whose files are lost is withheld, and keeps the name; see `withheld`.
+Within a level and root the incumbent keeps the name: the skill that took it first. A winner whose
+files are lost is withheld, and keeps the name; see `withheld`.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from sqlite_utils import Database
 
 from catalog.database import sql, withheld
-from catalog.model.precedence import precedence
+from catalog.model.precedence import advantage, precedence
 from catalog.model.values import IngestionOutcome, Trigger
 from catalog.text.sketch import SIMILAR, similarity
+from catalog.text.times import iso
 from catalog.writing.rows import ingestions, lookalikes
 from catalog.writing.rows.ingestions import Ingestion
 
+RIVAL = f"""
+    s.id, s.skill_id, s.name, s.namespace, s.level, s.root, s.path, s.status, s.shadowed_by,
+    s.status_reason, s.is_conflict, s.is_alias, s.spec_valid, s.name_since, s.preferred_at,
+    s.pinned_version_id, s.current_version_id, s.last_changed, s.digest, r.position,
+    {withheld.CANNOT_BE_GIVEN} AS is_withheld
+"""
+"""Columns for a decision, of `skills AS s` and `roots AS r`."""
 _CONTENDERS = f"""
-    SELECT s.id, s.skill_id, s.level, s.root, s.path, s.status, s.shadowed_by, s.status_reason,
-           s.is_alias, s.pinned_version_id, s.current_version_id, s.last_changed, s.digest,
-           r.position,
-           {withheld.CANNOT_BE_GIVEN} AS is_withheld
+    SELECT {RIVAL}
     FROM json_each(?) AS contested
     JOIN skills AS s INDEXED BY skills_by_skill_id
         ON s.skill_id = contested.value AND s.status IN ('active', 'shadowed')
@@ -34,34 +42,37 @@ _DISPUTED = """
 """
 
 
-def decide(db: Database, skill_ids: Iterable[str], at: str, trigger: Trigger) -> None:
-    """Decide which skill of each skill_id is active, as of a time in ISO 8601."""
+def decide(
+    db: Database, skill_ids: Iterable[str], at: str, trigger: Trigger, scan: int | None = None
+) -> None:
+    """Decide which skill of each skill_id is active, as of a time in ISO 8601.
+
+    Skills that one scan found take their names at the same time.
+    """
+    began = db.execute("SELECT started_at FROM scans WHERE id = ?", [scan]).fetchone()
+    name_since = began[0] if began else at
     skill_ids = set(skill_ids)
-    contenders: dict[str, list[sql.Row]] = defaultdict(list)
-    for row in db.query(_CONTENDERS, [sql.to_json(sorted(skill_ids))]):
-        contenders[row["skill_id"]].append(row)
     decided = []
     changes = []
-    for rivals in contenders.values():
-        winner = min(
-            rivals,
-            key=lambda r: precedence(
-                r["level"], r["position"], r["path"], is_alias=bool(r["is_alias"])
-            ),
-        )
-        resemblances = resemblance(db, winner, rivals)
-        for row in rivals:
-            decision = _decision(db, row, winner, resemblances)
+    named = []
+    for contenders in rivals_of(db, skill_ids).values():
+        named += _take_name(contenders, name_since)
+        first = winner_of(contenders)
+        resemblances = resemblance(db, first, contenders)
+        for row in contenders:
+            decision = decision_on(db, row, first, resemblances)
             if decision[:2] != (row["status"], row["shadowed_by"]):
                 decided.append((*decision, at, row["id"]))
                 changes.append(_ingestion(row, decision, at, trigger))
-            elif decision[2] != row["status_reason"]:  # an edit of the winner is no event of others
+            elif decision != tuple(row[column] for column in Decision._fields):
+                # An edit of the winner is no event of others.
                 decided.append((*decision, row["last_changed"], row["id"]))
     db.conn.executemany(
-        "UPDATE skills SET status = ?, shadowed_by = ?, status_reason = ?,"
+        "UPDATE skills SET status = ?, shadowed_by = ?, status_reason = ?, is_conflict = ?,"
         " last_changed = max(last_changed, ?) WHERE id = ?",
         decided,
     )
+    db.conn.executemany("UPDATE skills SET name_since = ? WHERE id = ?", named)
     ingestions.add(db.conn, changes)
     lookalikes.mark(db, skill_ids)
 
@@ -71,12 +82,37 @@ def decide_all(db: Database, at: str, trigger: Trigger) -> None:
     decide(db, [row["skill_id"] for row in db.query(_DISPUTED)], at, trigger)
 
 
-def _ingestion(
-    row: sql.Row, decision: tuple[str, int | None, str | None], at: str, trigger: Trigger
-) -> Ingestion:
-    status, shadowed_by, reason = decision
+def rivals_of(db: Database, skill_ids: Iterable[str]) -> dict[str, list[sql.Row]]:
+    """Return the skills that compete for each skill_id, with the columns of `RIVAL`."""
+    found: dict[str, list[sql.Row]] = defaultdict(list)
+    for row in db.query(_CONTENDERS, [sql.to_json(sorted(skill_ids))]):
+        found[row["skill_id"]].append(row)
+    return found
+
+
+def winner_of(rivals: Sequence[sql.Row]) -> sql.Row:
+    """Return the rival that has the skill_id."""
+    return min(rivals, key=precedence)
+
+
+def _take_name(rivals: Sequence[sql.Row], at: str) -> list[tuple[str, int]]:
+    """Set and return the time when each new rival took the name; the clock may have gone back."""
+    latest = max((row["name_since"] or "" for row in rivals), default="")
+    if at < latest:
+        at = iso(datetime.fromisoformat(latest) + timedelta(milliseconds=1))
+    new = [row for row in rivals if row["name_since"] is None]
+    for row in new:
+        row["name_since"] = at
+    return [(at, row["id"]) for row in new]
+
+
+def _ingestion(row: sql.Row, decision: "Decision", at: str, trigger: Trigger) -> Ingestion:
     outcome: IngestionOutcome = (
-        "active" if status == "active" else "withheld" if shadowed_by is None else "shadowed"
+        "active"
+        if decision.status == "active"
+        else "withheld"
+        if decision.shadowed_by is None
+        else "shadowed"
     )
     return Ingestion(
         row["id"],
@@ -85,7 +121,7 @@ def _ingestion(
         None,
         trigger,
         outcome,
-        reason,
+        decision.status_reason,
         row["current_version_id"],
         max(at, row["last_changed"]),
     )
@@ -114,24 +150,44 @@ def resemblance(db: Database, winner: sql.Row, rivals: Sequence[sql.Row]) -> dic
     return found
 
 
-def reason(winner: sql.Row, resemblance: str) -> str:
-    """Return the reason of a shadowed skill, given how its content resembles the winner's."""
-    where = f"{winner['root']}/{winner['path']}"
-    return f"shadowed by the {winner['level']} skill in {where}, with {resemblance}"
+class Decision(NamedTuple):
+    """Columns of a skill that are decided among its rivals."""
+
+    status: str
+    shadowed_by: int | None = None
+    status_reason: str | None = None
+    is_conflict: int = 0  # 1 if it lost the name to other content of its own level, undecided
 
 
-def _decision(
+def decision_on(
     db: Database, row: sql.Row, winner: sql.Row, resemblances: Mapping[int, str]
-) -> tuple[str, int | None, str | None]:
-    if row["id"] == winner["id"] and row["is_withheld"]:
-        (version,) = db.execute(
-            "SELECT version FROM versions WHERE id = ?", [row["current_version_id"]]
-        ).fetchone()
-        return (
+) -> Decision:
+    """Return the decision on a rival, given the winner and the result of `resemblance`."""
+    if row["id"] != winner["id"]:
+        return Decision(
             "shadowed",
-            None,
-            withheld.reason(version, is_held=row["pinned_version_id"] is not None),
+            winner["id"],
+            _reason(winner, row, resemblances[row["id"]]),
+            int(_is_conflict(winner, row)),
         )
-    if row["id"] == winner["id"]:
-        return ("active", None, None)
-    return ("shadowed", winner["id"], reason(winner, resemblances[row["id"]]))
+    if not row["is_withheld"]:
+        return Decision("active")
+    (version,) = db.execute(
+        "SELECT version FROM versions WHERE id = ?", [row["current_version_id"]]
+    ).fetchone()
+    is_held = row["pinned_version_id"] is not None
+    return Decision("shadowed", None, withheld.reason(version, is_held=is_held))
+
+
+def _reason(winner: sql.Row, row: sql.Row, resemblance: str) -> str:
+    where = f"{winner['root']}/{winner['path']}"
+    parts = (where, advantage(precedence(winner), precedence(row)), f"with {resemblance}")
+    return f"shadowed by the {winner['level']} skill in {', '.join(filter(None, parts))}"
+
+
+def _is_conflict(winner: sql.Row, row: sql.Row) -> bool:
+    """Return whether a person has to decide: nobody preferred the winner since the rival came."""
+    preferred_at, level = winner["preferred_at"], winner["level"]
+    is_decided = preferred_at is not None and row["name_since"] <= preferred_at
+    is_rival = row["level"] == level and row["digest"] != winner["digest"]
+    return is_rival and not row["is_alias"] and not is_decided

@@ -99,7 +99,10 @@ class UnitOfWork:
     def write_skill(self, old: database_sql.Row | None, fields: database_sql.Row) -> None:
         """Add or change the row of a skill."""
         base = old or _NEW_ROW | {"first_seen": self.at}
-        self.buffer.skills.append(base | fields | {"last_changed": self.moment(old)})
+        row = base | fields | {"last_changed": self.moment(old)}
+        if row["status"] not in PRESENT or row["skill_id"] != base.get("skill_id"):
+            row |= NO_NAME
+        self.buffer.skills.append(row)
 
     def moment(self, old: database_sql.Row | None) -> str:
         """Return the time of a change, never before the last one, even after a clock change."""
@@ -232,4 +235,8 @@ def place_of(change: Change) -> tuple[str, str]:
     return (place.root, place.path)
 
 
+PRESENT = ("active", "shadowed")
+"""Statuses of accepted content, which competes for a skill_id."""
+NO_NAME: database_sql.Row = {"name_since": None, "preferred_at": None, "is_conflict": 0}
+"""Columns of a skill that has just taken its skill_id, or has none; see `shadowing`."""
 _NEW_ROW: database_sql.Row = {**DESCRIBED, "is_alias": 0, "status_reason": None}

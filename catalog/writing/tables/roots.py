@@ -6,6 +6,7 @@ from datetime import datetime
 from sqlite_utils import Database
 
 from catalog.database.sql import Transaction, to_json
+from catalog.model import namespaces
 from catalog.model.skill import RootSpec
 from catalog.text.times import iso
 from catalog.writing.rows import shadowing
@@ -34,6 +35,8 @@ class Roots:
             self._db.execute("UPDATE roots SET configured = 0, position = ?", [len(roots)])
             for position, root in enumerate(roots):
                 rules = f"{judged_by} {root.level} {root.acceptance} {' '.join(root.profiles)}"
+                if root.namespace != namespaces.NONE:
+                    rules += f" {root.namespace}"
                 self._db.execute(
                     _UPSERT,
                     [

@@ -71,6 +71,7 @@ class Skills:
                     "name": name,
                     "level": place.level,
                     "plugin": place.plugin,
+                    "namespace": place.namespace,
                     "root": place.root,
                     "path": place.path,
                     "reason": reason,

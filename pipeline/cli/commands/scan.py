@@ -1,5 +1,7 @@
 """Command that updates the catalog from the roots once."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import get_args
 
@@ -12,6 +14,8 @@ from catalog.writing.store import Store
 from pipeline.cli.context import settings_of
 from pipeline.cli.options import DONE, FINDINGS, PATH, as_json_option, to_json
 from pipeline.cli.output import terminal
+from pipeline.config.settings import Settings
+from pipeline.roots.units import WatchUnit
 from pipeline.sync.open_catalog import with_store
 from pipeline.sync.run_once import EngineName, Result, engine_named, scan_once, unit_at
 
@@ -52,14 +56,7 @@ def scan(
     if scheduler and engine != "dask":
         raise click.UsageError("--scheduler needs --engine dask.")
     settings = settings_of(context)
-    units = []
-    for path in paths:
-        unit = unit_at(settings, path)
-        if unit is None:
-            raise click.UsageError(
-                f"{path} is not inside a root; `skilldrop status` lists the roots."
-            )
-        units.append(unit)
+    units = [_unit_at(settings, path) for path in paths]
 
     def work(store: Store) -> Result:
         with engine_named(engine, scheduler) as executor, terminal.progress("skills") as progress:
@@ -72,9 +69,26 @@ def scan(
                 progress=lambda so_far: progress(so_far.folders),
             )
 
+    with _advice_if_busy(settings), terminal.progress("packages") as published:
+        result = with_store(settings, work, published)
+    for problem in result.report.troubles.values():
+        click.echo(f"skilldrop: {problem}", err=True)
+    click.echo(to_json(result.as_json()) if as_json else _rendered(result))
+    return FINDINGS if result.report.troubles else DONE
+
+
+def _unit_at(settings: Settings, path: Path) -> WatchUnit:
+    unit = unit_at(settings, path)
+    if unit is None:
+        raise click.UsageError(f"{path} is not inside a root; `skilldrop status` lists the roots.")
+    return unit
+
+
+@contextmanager
+def _advice_if_busy(settings: Settings) -> Iterator[None]:
+    """Mention `skilldrop reconcile` if the catalog is busy because a service runs."""
     try:
-        with terminal.progress("packages") as published:
-            result = with_store(settings, work, published)
+        yield
     except CatalogBusy as error:
         if not service_runs(settings.catalog_path):
             raise
@@ -82,10 +96,6 @@ def scan(
             f"{error} A running service follows the roots by itself; `skilldrop reconcile` lets it "
             "check everything now."
         ) from error
-    for problem in result.report.troubles.values():
-        click.echo(f"skilldrop: {problem}", err=True)
-    click.echo(to_json(result.as_json()) if as_json else _rendered(result))
-    return FINDINGS if result.report.troubles else DONE
 
 
 def _rendered(result: Result) -> str:

@@ -6,7 +6,7 @@ from catalog.database import connection as database_connection
 from catalog.database.connection import explained
 from catalog.reading import status as reading_status
 from catalog.site.server import exposure
-from pipeline.cli.context import settings_of
+from pipeline.cli.context import settings_of, site_address
 from pipeline.cli.options import DONE, FINDINGS, as_json_option, to_json
 from pipeline.cli.output import status as output_status
 
@@ -15,7 +15,8 @@ from pipeline.cli.output import status as output_status
 @click.option(
     "--check",
     is_flag=True,
-    help="Print only health; exit 1 if the service is not running or needs attention.",
+    help="Print only health; exit 1 if the service is not running or needs attention, or if"
+    " skills of one level want the same name.",
 )
 @as_json_option
 @click.pass_context
@@ -31,13 +32,11 @@ def status(context: click.Context, check: bool, as_json: bool) -> int:
     catalog, site = settings.catalog_path, settings.site
     with explained(catalog):
         state = reading_status.load(database_connection.open_catalog(catalog), catalog)
-    state["site_warning"] = (
-        exposure.warning(catalog, site.host, behind_proxy=site.behind_proxy)
-        if site.enabled
-        else None
-    )
+    host, _ = site_address(state["health"], settings)
+    state["site_warning"] = host and exposure.warning(catalog, host, behind_proxy=site.behind_proxy)
     if as_json:
         click.echo(to_json(state))
     else:
         click.echo(output_status.health(state) if check else output_status.status(state))
-    return FINDINGS if check and not output_status.health_of(state).is_followed else DONE
+    is_well = output_status.health_of(state).is_followed and not state["conflicts"]
+    return FINDINGS if check and not is_well else DONE

@@ -102,8 +102,12 @@ def status(state: dict[str, Any]) -> str:
     lines = [health(state), *_totals(state)]
     is_much = sum(len(state[word]) for word in (*_LISTED, "errors")) > _SHOWN
     most = _SHOWN_OF_MUCH if is_much else _SHOWN
+    in_conflict = {(row["root"], row["path"]) for row in state["conflicts"]}
     for word in _LISTED:
-        lines += _folders(word, state[word], most)
+        rows = state[word]
+        if word == "shadowed":  # conflicts are listed above
+            rows = [row for row in rows if (row["root"], row["path"]) not in in_conflict]
+        lines += _folders(word, rows, most)
     lines += _errors(state["errors"], most)
     return "\n".join(lines)
 
@@ -161,6 +165,7 @@ _LISTED: Mapping[str, str] = {
     "newest_rejected": "newest content rejected, last good version stays",
     "version_held": "held at an earlier version",
     "name_confusable": "name looks like another",
+    "conflicts": "name conflict",
     "shadowed": "shadowed",
 }
 """Keys of `status.load` whose folders are listed, with their labels."""

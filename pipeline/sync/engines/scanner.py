@@ -9,9 +9,10 @@ from datetime import UTC, datetime
 from typing import TypeAlias
 
 from catalog.database import sql
+from catalog.model import namespaces
 from catalog.model.change import Judged, StepTrace
 from catalog.model.naming import qualified_name, skill_id
-from catalog.model.paths import last_name, top_of_archive
+from catalog.model.paths import top_of_archive
 from catalog.model.skill import Inventory, Place, Rejection, RootSpec, SkillRecord
 from catalog.model.values import Json
 from catalog.text.times import iso
@@ -169,8 +170,8 @@ def judge_folder(spec: RootSpec, source: Source, folder: Folder) -> Judged | Uns
         return Judged(
             Rejection(
                 place=place,
-                skill_id=skill_id(name, place.plugin, folder.path),
-                name=qualified_name(name, place.plugin),
+                skill_id=skill_id(name, place.namespace, folder.path),
+                name=qualified_name(name, place.namespace),
                 fingerprint=folder.fingerprint,
                 digest=None,
                 inventory=Inventory.of(()),
@@ -213,12 +214,12 @@ def _judge(spec: RootSpec, source: Source, folder: Folder) -> Judged | Unsettled
 
 
 def place_of(root: RootSpec, path: str, *, is_alias: bool = False) -> Place:
-    """Return the place of a skill folder; in a plugin root, the first folder names the plugin.
+    """Return the place of a skill folder, with its namespace.
 
-    An archive there names the plugin without its file extension.
+    In a plugin root the first folder names the plugin; an archive, without its file extension.
     """
-    plugin = last_name(path.partition("/")[0]) if root.level == "plugin" else None
-    return Place(root.path, path, root.level, plugin, is_alias)
+    rule = namespaces.PLUGIN if root.level == "plugin" else root.namespace
+    return Place(root.path, path, root.level, namespaces.namespace_of(path, rule), is_alias)
 
 
 class _Steps:

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 from mcp import Client, MCPError
 from mcp.types import BlobResourceContents, CallToolResult, EmbeddedResource, TextContent
 
 from catalog.mcp import uris
+from tests.support import loopback
 from tests.support.escapes import ESCAPES
 from tests.support.mcp_servers import Server, over_http, over_stdio, program, session
 from tests.support.shelf import Shelf
@@ -385,7 +385,7 @@ def test_answers_follow_the_catalog(tmp_path: Path, skill: SkillWriter) -> None:
 )
 def test_a_foreign_page_cannot_reach_it(url: str, header: str, value: str, status: int) -> None:
     """DNS rebinding: only the names of this machine are answered."""
-    answer = httpx.post(
+    answer = loopback.post(
         url,
         json={
             "jsonrpc": "2.0",

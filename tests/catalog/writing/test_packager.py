@@ -79,7 +79,7 @@ def test_the_index_points_to_current(world: World, skill: SkillWriter, tmp_path:
     world.scan()
     world.store.indexes.configure([IndexSpec()])
     publish_indexes(world.store, [IndexSpec()], tmp_path / "index", NOON)
-    (hit,) = search.find(world.store.db, "a")
+    (hit,) = search.search(world.store.db, "a").hits
     assert hit.location == str(world.packages / "a/current/SKILL.md")
     assert location_of((tmp_path / "index/default.txt").read_text(), "a") == hit.location
     assert Path(hit.location).read_bytes() == (world.root / "a/SKILL.md").read_bytes()
@@ -336,7 +336,7 @@ def test_in_place_publishes_nothing_and_points_into_the_root(
     skill(world.root / "a")
     world.scan()
     assert not world.packages.exists()
-    (hit,) = search.find(world.store.db, "a")
+    (hit,) = search.search(world.store.db, "a").hits
     assert hit.location == str(world.root / "a/SKILL.md")
     world.store.close()
 

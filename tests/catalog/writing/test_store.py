@@ -196,11 +196,11 @@ def test_of_skills_with_one_skill_id_the_first_path_is_active(store: Store) -> N
         path: (row(store, path)["status"], row(store, path)["status_reason"])
         for path in ("a/start", "b/start", "b/deep/start")
     }
-    reason = "shadowed by the project skill in /root/a/start, with the same content"
+    reason = "shadowed by the project skill in /root/a/start, {}, with the same content"
     assert status == {
         "a/start": ("active", None),
-        "b/start": ("shadowed", reason),
-        "b/deep/start": ("shadowed", reason),
+        "b/start": ("shadowed", reason.format("first by path")),
+        "b/deep/start": ("shadowed", reason.format("less deep in the root")),
     }
 
 
@@ -219,9 +219,9 @@ def test_a_skill_that_changes_its_name_frees_the_old_one(store: Store) -> None:
     apply(store, judged("a", name="one"), judged("b", name="one"), judged("c", name="two"))
     apply(store, judged("a", name="two"), at=LATER)
     assert {path: row(store, path)["status"] for path in "abc"} == {
-        "a": "active",
+        "a": "shadowed",
         "b": "active",
-        "c": "shadowed",
+        "c": "active",
     }
 
 

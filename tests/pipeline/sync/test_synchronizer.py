@@ -404,15 +404,15 @@ def test_a_folder_may_have_any_name(
 
 
 def test_names_that_differ_only_in_spelling_compete(folders: Folders, skill: SkillWriter) -> None:
-    """In case, or in the Unicode form of a letter; the first by code point wins."""
+    """In case, or in the Unicode form of a letter; the spelling of the identifier wins."""
     for name in ("foo", "Foo", "caf\u00e9", "cafe\u0301"):
         skill(folders.path / name)
     assert folders.scan().outcomes == {"added": 4}
     assert folders.statuses() == {
-        "Foo": "active",
-        "foo": "shadowed",
-        "cafe\u0301": "active",
-        "caf\u00e9": "shadowed",
+        "Foo": "shadowed",
+        "foo": "active",
+        "cafe\u0301": "shadowed",
+        "caf\u00e9": "active",
     }
 
 

@@ -131,7 +131,7 @@ def _in_another_case(
     if len(skill.files) < 2:
         return []
     real = {path.lower(): path for path in paths}
-    mentions = _mentions(skill.parsed.body)
+    mentions = _mentions(skill.parsed.body, tuple(real))
     wrong = {
         link.target: link
         for link in chain(mentions, named)
@@ -142,10 +142,12 @@ def _in_another_case(
     return sorted(wrong.values(), key=attrgetter("offset"))[: MOST_ALIKE + 1]
 
 
-def _mentions(body: str) -> Iterator[Reference]:
-    """Yield the first plain mentions of files in a text."""
+def _mentions(body: str, paths: tuple[str, ...]) -> Iterator[Reference]:
+    """Yield the first plain mentions in a text that end with one of the paths in lower case."""
     for ending in islice(_ENDING.finditer(body), MOST_REFERENCES):
         start = max(ending.start() - _LONGEST_MENTION, 0)
+        if not body[start : ending.end()].lower().endswith(paths):
+            continue
         if stem := _STEM.search(body[start : ending.start()]):
             yield Reference(stem[0] + ending[0], start + stem.start())
 
@@ -163,7 +165,7 @@ def _is_deep(target: str) -> bool:
 
 def _is_nested_skill(reference: Reference) -> bool:
     """Return whether a reference names a SKILL.md in a folder below."""
-    return "/" in reference.target and basename(reference.target).lower() == "skill.md"
+    return reference.target.lower().endswith("/skill.md")
 
 
 def _same_name(target: str, paths: Iterable[str]) -> str | None:

@@ -51,8 +51,8 @@ def body_length(skill: Skill) -> Iterator[Finding]:
     """Find a body of more than 500 lines or about 5,000 tokens."""
     body = skill.parsed.body
     lines = body.count("\n") + 1
-    if lines <= BODY_LINES and len(body) <= BODY_TOKENS // 2:
-        return  # a character costs two tokens at most
+    if lines <= BODY_LINES and tokens.most(body) <= BODY_TOKENS:
+        return
     cost = tokens.estimate_body(body)
     if lines > BODY_LINES or cost > BODY_TOKENS:
         yield skill.finding_in_body(

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from math import log2
@@ -21,6 +21,7 @@ from pipeline.validation.profiles.safety.codes import (
     SECRET,
 )
 from pipeline.validation.profiles.safety.context import is_warned_of
+from pipeline.validation.words import found, searched
 
 _LONGEST = 500  # characters of a command before and after the word that shows it
 _MOST_IN_LINE = 5
@@ -63,7 +64,7 @@ class _Shape:
 def _shape(kind: FindingType, words: str, *patterns: str) -> _Shape:
     return _Shape(
         kind,
-        tuple(word.replace("\0", " ") for word in words.split()),
+        searched(word.replace("\0", " ") for word in words.split()),
         re.compile("|".join(patterns), re.IGNORECASE | re.M),
     )
 
@@ -148,8 +149,12 @@ SHAPES = (
     ),
     _shape(
         HIDDEN_FROM_USER,
-        "from\x00the tell\x00the ing\x00the inform\x00the notify\x00the alert\x00the"
-        " to\x00the\x00user to\x00the\x00human let\x00the so\x00the so\x00that 用户 用戶",
+        "from\x00the\x00user from\x00the\x00human from\x00the\x00operator from\x00the\x00developer"
+        " tell\x00the telling\x00the inform\x00the informing\x00the notify\x00the notifying\x00the"
+        " alert\x00the alerting\x00the let\x00the letting\x00the"
+        " to\x00the\x00user to\x00the\x00human to\x00the\x00operator"
+        " so\x00the\x00user so\x00the\x00human so\x00that\x00the\x00user so\x00that\x00the\x00human"
+        " 用户 用戶",
         r"\b(?:hide|conceal) (?:this|it|that|these|them|the \w+|all of this)(?: \w+){0,3}"
         r" from the (?:user|human|operator|developer)s?\b",
         r"\bkeep (?:\w+ ){1,4}(?:secret|hidden|private) from the (?:user|human|operator)s?\b",
@@ -184,6 +189,7 @@ _SECRET_STARTS = (
     *("AKIA", "ASIA", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "sk-"),
     *("sk_live_", "rk_live_", "xox", "AIza", "npm_", "hf_", "SG.", "pypi-", "-----BEGIN "),
 )
+searched(start.lower() for start in _SECRET_STARTS)
 _NO_SECRET = re.compile(
     r"example|x{4}|0{5}|1234|abcd|your|fake|dummy|test|placeholder|redacted|\.\.\.|sample|change",
     re.I,
@@ -192,47 +198,49 @@ _NO_SECRET = re.compile(
 
 def dangers(text: str) -> Iterator[Danger]:
     """Yield the dangers of a text of which it does not warn."""
-    lower = text.lower()
+    words = found(text)
     for shape in SHAPES:
-        for start, end in _parts(lower, shape.words)[:_MOST_LINES]:
+        if words.keys().isdisjoint(shape.words):
+            continue
+        for start, end in _parts(text, shape, words)[:_MOST_LINES]:
             for match in islice(shape.pattern.finditer(text, start, end), _MOST_IN_LINE):
                 if not is_warned_of(text, match.start(), match.end()):
                     yield Danger(shape.kind, " ".join(match[0].split()), match.start())
-    for match in _secrets(text):
+    for match in _secrets(text, words):
         if _is_random(match[0]) and not _NO_SECRET.search(match[0]):
             yield Danger(SECRET, f"{match[0][:4]}…", match.start())
 
 
-def _secrets(text: str) -> Iterator[re.Match[str]]:
-    """Yield the first texts in the form of a secret; `find` skips much faster than a pattern."""
+def _secrets(text: str, words: Mapping[str, Sequence[int]]) -> Iterator[re.Match[str]]:
+    """Yield the first texts in the form of a secret."""
     for start in _SECRET_STARTS:
-        at = text.find(start)
-        for _ in range(_MOST_STARTS):
-            if at < 0:
-                break
-            if match := _SECRETS.match(text, at):
+        end = 0
+        for at in words.get(start.lower(), ())[:_MOST_STARTS]:
+            if at >= end and (match := _SECRETS.match(text, at)):
+                end = match.end()
                 yield match
-            at = text.find(start, match.end() if match else at + 1)
 
 
-def _parts(lower: str, words: tuple[str, ...]) -> list[tuple[int, int]]:
-    """Return the offsets of the lines that hold one of the words, with their continuations."""
+def _parts(text: str, shape: _Shape, words: Mapping[str, Sequence[int]]) -> list[tuple[int, int]]:
+    """Return the offsets of the lines that hold a word of a shape, with their continuations."""
     parts: dict[int, int] = {}
-    for word in words:
-        at = lower.find(word)
-        while at >= 0 and len(parts) <= _MOST_LINES * len(words):
-            start, end = _part(lower, at)
-            parts[start] = end
-            at = lower.find(word, max(end, at + len(word)))
+    for word in shape.words:
+        last = 0
+        for at in words.get(word, ()):
+            if len(parts) > _MOST_LINES * len(shape.words):
+                break
+            if at >= last:
+                start, end = _part(text, at)
+                parts[start], last = end, max(end, at + len(word))
     return sorted(parts.items())
 
 
-def _part(lower: str, at: int) -> tuple[int, int]:
-    start = max(lower.rfind("\n", max(at - _LONGEST, 0), at) + 1, at - _LONGEST, 0)
+def _part(text: str, at: int) -> tuple[int, int]:
+    start = max(text.rfind("\n", max(at - _LONGEST, 0), at) + 1, at - _LONGEST, 0)
     end = at
-    while (end := lower.find("\n", end, at + _LONGEST)) > 0 and lower[end - 1] == "\\":
+    while (end := text.find("\n", end, at + _LONGEST)) > 0 and text[end - 1] == "\\":
         end += 1
-    return start, min(at + _LONGEST, len(lower)) if end < 0 else end
+    return start, min(at + _LONGEST, len(text)) if end < 0 else end
 
 
 def _is_random(text: str) -> bool:

@@ -1,15 +1,15 @@
 """Sentences that tell an agent to ignore its instructions."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
 from pipeline.validation.profiles.safety.context import is_quoted, is_warned_of
+from pipeline.validation.words import found, searched
 
 _MOST = 1_000  # matches of one phrase; an ordinary text has none
 _BEFORE = 60  # bytes before a match that are checked, too
-_BELOW_U3000 = bytes(range(0xE3))  # the bytes of UTF-8 that occur below the CJK characters
 
 _GAP = r"""[\s*_"']{1,9}"""
 _ALL = (
@@ -42,61 +42,70 @@ class Override:
 
 @dataclass(frozen=True, slots=True)
 class _Phrase:
-    """Pattern of such sentences, in lower-case UTF-8.
+    """Pattern of such sentences, in lower-case UTF-8, which all have one of the words.
 
     It starts with a literal, to which the regex engine skips, and every part of it is bounded, so
     that ordinary and hostile texts are searched quickly.
     """
 
+    words: tuple[str, ...]
     pattern: re.Pattern[bytes]
     only_after: re.Pattern[bytes] | None = None
     never_after: re.Pattern[bytes] | None = None
 
 
-def _phrase(pattern: str, only_after: str = "", never_after: str = "") -> _Phrase:
+def _phrase(
+    words: Iterable[str], pattern: str, only_after: str = "", never_after: str = ""
+) -> _Phrase:
     return _Phrase(
+        searched(words),
         re.compile(pattern.encode()),
         re.compile(rf"(?:{only_after})\Z".encode()) if only_after else None,
         re.compile(rf"(?:{never_after})\Z".encode()) if never_after else None,
     )
 
 
-def _unless_negated(pattern: str) -> _Phrase:
-    return _phrase(pattern, never_after=rf"{_NOT}{_GAP}(?:\w{{1,20}}{_GAP})?")
+def _unless_negated(start: str, pattern: str) -> _Phrase:
+    return _phrase([start], start + pattern, never_after=rf"{_NOT}{_GAP}(?:\w{{1,20}}{_GAP})?")
 
 
-_ENGLISH = (
-    _unless_negated(
-        rf"ignor(?:e|ing)(?:{_WHICH}|{_YOURS}|{_GAP}everything{_GAP}(?:above|before|said)\b)"
-    ),
-    _unless_negated(rf"disregard(?:ing)?(?:{_WHICH}|{_YOURS})"),
-    _unless_negated(rf"forget(?:{_WHICH}|{_YOURS}|{_GAP}everything{_GAP}(?:above|before|you)\b)"),
-    _unless_negated(
-        rf"overrid(?:e|ing)(?:{_YOURS}|{_GAP}(?:your|all){_GAP}{_ALL}(?:{_EARLIER}|{_RANK})"
-        rf"{_GAP}(?:{_RANK}{_GAP})?{_ORDERS})"
-    ),
-    _unless_negated(
-        rf"bypass(?:ing)?{_GAP}(?:your|all){_GAP}(?:{_RANK}{_GAP})?"
-        r"(?:instruction|guideline|restriction|guardrail|safety)s?\b"
-    ),
-    _phrase(
-        rf"you{_GAP}are{_GAP}now{_GAP}(?:an?|in{_GAP}(?:developer|god|debug|admin|jailbreak)|"
-        rf"no{_GAP}longer|dan|free|unrestricted|unfiltered|jailbroken)\b"
-    ),
-)
 _ORDERS_ZH = "(?:指令|指示|提示|规则|規則|要求|设定|設定|命令)"
 _OF_OLD = "以上|之前|先前|前面|上述|此前|所有|全部|一切|原有|系统|系統|你的|您的"
 _DROPPED_ZH = rf"[^\n]{{0,12}}?(?:{_OF_OLD})[^\n]{{0,24}}?{_ORDERS_ZH}"  # the figures are bytes
-_CJK = (
-    _phrase(rf"忽略{_DROPPED_ZH}"),
-    _phrase(rf"无视{_DROPPED_ZH}"),
-    _phrase(rf"無視{_DROPPED_ZH}"),
-    _phrase(rf"忘(?:记|記|掉){_DROPPED_ZH}"),
+_PHRASES = (
+    _unless_negated(
+        "ignor", rf"(?:e|ing)(?:{_WHICH}|{_YOURS}|{_GAP}everything{_GAP}(?:above|before|said)\b)"
+    ),
+    _unless_negated("disregard", rf"(?:ing)?(?:{_WHICH}|{_YOURS})"),
+    _unless_negated(
+        "forget", rf"(?:{_WHICH}|{_YOURS}|{_GAP}everything{_GAP}(?:above|before|you)\b)"
+    ),
+    _unless_negated(
+        "overrid",
+        rf"(?:e|ing)(?:{_YOURS}|{_GAP}(?:your|all){_GAP}{_ALL}(?:{_EARLIER}|{_RANK})"
+        rf"{_GAP}(?:{_RANK}{_GAP})?{_ORDERS})",
+    ),
+    _unless_negated(
+        "bypass",
+        rf"(?:ing)?{_GAP}(?:your|all){_GAP}(?:{_RANK}{_GAP})?"
+        r"(?:instruction|guideline|restriction|guardrail|safety)s?\b",
+    ),
     _phrase(
+        (f"{gap}now" for gap in " \t\n\r\f\v*_\"'"),
+        rf"you{_GAP}are{_GAP}now{_GAP}(?:an?|in{_GAP}(?:developer|god|debug|admin|jailbreak)|"
+        rf"no{_GAP}longer|dan|free|unrestricted|unfiltered|jailbroken)\b",
+    ),
+    _phrase(["忽略"], rf"忽略{_DROPPED_ZH}"),
+    _phrase(["无视"], rf"无视{_DROPPED_ZH}"),
+    _phrase(["無視"], rf"無視{_DROPPED_ZH}"),
+    _phrase(["忘记", "忘記", "忘掉"], rf"忘(?:记|記|掉){_DROPPED_ZH}"),
+    _phrase(
+        ["指示"],
         r"指示(?:や[^\n]{1,30}?)?(?:を|は)(?:すべて|全て)?(?:無視|忘れ)(?!しな|せず)",
         only_after="(?:以前|前|上記|これまで|今まで|すべて|全て|元)の(?:すべての|全ての)?",
     ),
     _phrase(
+        ["지시"],
         r"지시(?:사항)?(?:를|을|은|는)?\s?(?:모두|전부)?\s?무시(?!하지)",
         only_after=r"(?:이전|위|모든|앞선|기존)의?\s?(?:모든\s?)?",
     ),
@@ -108,9 +117,12 @@ def overrides(text: str) -> Iterator[Override]:
 
     A quoted sentence, and one of which the text warns, is an example.
     """
+    in_text = found(text).keys()
+    phrases = [phrase for phrase in _PHRASES if not in_text.isdisjoint(phrase.words)]
+    if not phrases:
+        return
     data = text.encode("utf-8", "replace").lower()  # of ASCII letters only: lengths stay
-    may_be_cjk = not data.isascii() and bool(data.translate(None, _BELOW_U3000))
-    for phrase in _ENGLISH + _CJK if may_be_cjk else _ENGLISH:
+    for phrase in phrases:
         for match in islice(phrase.pattern.finditer(data), _MOST):
             start = match.start()
             before = data[max(start - _BEFORE, 0) : start]

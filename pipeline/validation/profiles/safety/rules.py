@@ -78,27 +78,19 @@ def no_markup_in_the_prompt(skill: Skill) -> Iterator[Finding]:
 
 def no_instruction_overrides(skill: Skill) -> Iterator[Finding]:
     """Find text that is meant to override the agent's instructions."""
-    fields = [
-        (field, value)
-        for field in _PROMPT_FIELDS
-        if isinstance(value := skill.frontmatter.get(field), str)
-    ]
-    texts = [value for _, value in fields]
-    if next(overrides("\n".join([*texts, skill.parsed.body])), None) is None:
-        return  # true of nearly every skill, and one search is faster
-    for field, value in fields:
-        for override in islice(overrides(value), 1):
+    for field in _PROMPT_FIELDS:
+        value = skill.frontmatter.get(field)
+        for override in islice(overrides(value), 1) if isinstance(value, str) else ():
             yield skill.finding(
                 INSTRUCTION_OVERRIDE,
                 f"{field} contains {quoted(override.words)}.",
                 field=field,
             )
-    in_code = code_blocks(skill.parsed.body)
-    meant = (
-        override
-        for override in overrides(skill.parsed.body)
-        if not lies_in(in_code, override.offset)
-    )
+    body = skill.parsed.body
+    if not (in_body := list(overrides(body))):
+        return
+    in_code = code_blocks(body)
+    meant = (override for override in in_body if not lies_in(in_code, override.offset))
     for override in islice(meant, MOST_ALIKE):
         yield skill.finding_in_body(
             INSTRUCTION_OVERRIDE,

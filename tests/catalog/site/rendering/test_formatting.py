@@ -34,7 +34,14 @@ def held(skills: int, why: str = "30 of 40 skills disappeared at once") -> dict[
     return {"held": [{"root": "/a", "reason": why, "skills": skills}]}
 
 
-EMPTY: dict[str, Any] = {"health": row(), "roots": [], "held": [], "withheld": [], "troubles": []}
+EMPTY: dict[str, Any] = {
+    "health": row(),
+    "roots": [],
+    "held": [],
+    "withheld": [],
+    "name_conflicts": 0,
+    "troubles": [],
+}
 ROOT = {"path": "/srv/skills", "trouble": "No such file or directory"}
 FULL = {
     "part": "indexes",

@@ -1,60 +1,15 @@
 """Precedence among skills of one name, with real roots of every level and real scans."""
 
 import logging
-import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from catalog.model.skill import RootSpec
-from catalog.writing.store import Store
-from pipeline.roots.local.folder import Limits
-from pipeline.sync import listeners
-from pipeline.sync.change_log import log_changes
-from pipeline.sync.full_scan import FullScan
-from pipeline.sync.report import Report
 from tests.support.made_archives import make_zip
-from tests.support.records import NOON
+from tests.support.roots_of_levels import Roots
 from tests.support.skills import SkillWriter
-
-
-class Roots:
-    """Roots of several levels and their catalog."""
-
-    def __init__(self, folder: Path, roots: list[tuple[str, str]]) -> None:
-        self.folder = folder
-        self.specs = [
-            RootSpec(str(folder / name), level)  # type: ignore[arg-type]
-            for name, level in roots
-        ]
-        for spec in self.specs:
-            os.makedirs(spec.path)
-        self.store = Store.in_memory()
-        self.store.roots.configure(self.specs, "rules", NOON)
-        self.store.events.register(listeners.ALL)
-
-    def scan(self) -> Report:
-        """Run a full scan."""
-        scan = FullScan(self.store, self.specs, Limits(), quiet=0.0, trigger="re-scan")
-        list(scan.run())
-        self.store.events.deliver(listeners.LOG, log_changes)
-        return scan.report
-
-    def skills(self, *columns: str) -> dict[str, tuple[str, ...]]:
-        """Return columns of each existing skill, by its path relative to all roots."""
-        return {
-            os.path.relpath(f"{root}/{path}", self.folder): tuple(values)
-            for root, path, *values in self.store.db.execute(
-                f"SELECT root, path, {', '.join(columns)} FROM skills WHERE status != 'removed'"
-            )
-        }
-
-    def statuses(self) -> dict[str, str]:
-        """Return the status of each skill."""
-        return {path: status for path, (status,) in self.skills("status").items()}
-
 
 LEVELS = [
     ("plugins", "plugin"),

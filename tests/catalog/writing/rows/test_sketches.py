@@ -32,7 +32,7 @@ def world(tmp_path: Path) -> Iterator[World]:
 def resemblance(world: World) -> str:
     """Return how the shadowed skill resembles the winner, as its reason says."""
     ((reason,),) = world.rows("SELECT status_reason FROM skills WHERE path = 'deep/er/pdf'")
-    before = f"shadowed by the project skill in {world.root}/pdf, with "
+    before = f"shadowed by the project skill in {world.root}/pdf, less deep in the root, with "
     assert str(reason).startswith(before)
     return str(reason).removeprefix(before)
 

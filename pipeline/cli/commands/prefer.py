@@ -1,0 +1,37 @@
+"""Command that decides which skill has a name."""
+
+from pathlib import Path
+from typing import Any, cast
+
+import click
+
+from catalog.text.display import visible
+from pipeline.cli.context import settings_of
+from pipeline.cli.options import DONE, as_json_option, to_json
+from pipeline.sync.request_handlers import handle
+
+
+@click.command()
+@click.argument("path")
+@as_json_option
+@click.pass_context
+def prefer(context: click.Context, path: str, as_json: bool) -> int:
+    """Give the skill in the folder PATH its name, before other skills of its level and name.
+
+    Without this command, the skill that took a name first keeps it, and later ones are shadowed.
+    For the present winner, it settles the conflict: `status` no longer reports it. PATH may be
+    relative to its root. While `skilldrop up` runs, the service carries this out.
+
+    \b
+    Examples:
+      skilldrop prefer watched/csv-profile
+      skilldrop prefer team-a/csv-profile --json
+    """
+    arguments: dict[str, Any] = {"folder": path, "absolute": str(Path(path).absolute())}
+    result = cast(dict[str, Any], handle(settings_of(context), "prefer", arguments))
+    if as_json:
+        click.echo(to_json(result))
+        return DONE
+    for skill in result["skills"]:
+        click.echo(visible(f"{skill['status']} {skill['name']} in {skill['root']}/{skill['path']}"))
+    return DONE
