@@ -10,7 +10,14 @@ import pytest
 from tests.clients.agents import ClaudeCode, OpencodeToken
 from tests.clients.client import Client
 from tests.clients.installed import Absent
-from tests.clients.installers import Curl, FastMcpToken, SkillkitToken, VercelSite, VercelToken
+from tests.clients.installers import (
+    Curl,
+    FastMcp,
+    FastMcpToken,
+    SkillkitToken,
+    VercelSite,
+    VercelToken,
+)
 from tests.clients.mcp_agents import MCP_AGENTS, McpAgent
 from tests.clients.packages import Files
 from tests.clients.running import EDITED, Running
@@ -58,6 +65,15 @@ def test_a_client_has_the_new_bytes_after_an_edit(client: Client, results: Resul
     count, differences = compared(client)
     results.setdefault(type(client), Result()).edited = count
     assert differences == allowed(client)
+
+
+@pytest.mark.parametrize("kind", [FastMcp, FastMcpToken])
+def test_fastmcp_names_folders_as_the_skills_are_named(
+    start: Callable[[type[Client]], Client], kind: type[Client]
+) -> None:
+    """Also in other scripts than Latin."""
+    client = start(kind)
+    assert client.skills().keys() == client.running.skills().keys()
 
 
 @pytest.mark.parametrize("kind", [VercelToken, SkillkitToken, OpencodeToken, Curl, FastMcpToken])
