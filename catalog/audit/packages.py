@@ -21,10 +21,17 @@ def of_packages(
     listing = list_packages(folder.path)
     yield from _of_skills(db, folder, listing.directories, has_package)
     versions = packaged(db)
+    current = {path for (path,) in db.execute(_CURRENT)}
     for package_path, version in versions.items():
-        for damage in damages(folder.path, package_path, package_files(db, version), deep=True):
+        for damage in damages(
+            folder.path,
+            package_path,
+            package_files(db, version),
+            deep=True,
+            is_current=package_path in current,
+        ):
             yield Difference("package", str(folder.path), package_path, str(damage), package_path)
-    active = {path.partition("/")[0] for (path,) in db.execute(_ACTIVE)}
+    active = {path.partition("/")[0] for path in current}
     for directory in listing.directories.values():
         yield from _leftovers(folder, directory, versions, active)
     for path in listing.foreign:
@@ -73,7 +80,7 @@ _SKILLS = """
 """
 
 
-_ACTIVE = "SELECT package_path FROM skills WHERE status = 'active' AND package_path IS NOT NULL"
+_CURRENT = "SELECT package_path FROM skills WHERE status = 'active' AND package_path IS NOT NULL"
 
 
 def _leftovers(
