@@ -7,6 +7,7 @@ from pathlib import Path
 from sqlite_utils import Database
 
 from catalog.audit.difference import Difference
+from catalog.database import version_paths
 from catalog.model.paths import os_path
 from catalog.prompt_index import query
 from catalog.writing.package_jobs import package_files
@@ -22,13 +23,14 @@ def of_packages(
     yield from _of_skills(db, folder, listing.directories, has_package)
     versions = packaged(db)
     current = {path for (path,) in db.execute(_CURRENT)}
+    keeps_names = version_paths.are_named(db)
     for package_path, version in versions.items():
         for damage in damages(
             folder.path,
             package_path,
             package_files(db, version),
             deep=True,
-            is_current=package_path in current,
+            is_current=package_path in current or keeps_names,
         ):
             yield Difference("package", str(folder.path), package_path, str(damage), package_path)
     active = {path.partition("/")[0] for path in current}

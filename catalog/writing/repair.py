@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sqlite_utils import Database
 
-from catalog.database import sql
+from catalog.database import sql, version_paths
 from catalog.text.times import iso
 from catalog.writing import pins, verification
 from catalog.writing.packager import Packager
@@ -157,10 +157,16 @@ def _unpin_in_place(db: Database, packager: Packager, at: datetime) -> None:
 
 
 def _by_state(db: Database) -> tuple[list[str], list[str]]:
-    """Return the package_paths of current and of superseded versions."""
-    current = [path for (path,) in db.execute(_PUBLIC)]
+    """Return the package_paths of current and of superseded versions.
+
+    All count as current while an index names paths of versions.
+    """
     rows = db.execute("SELECT package_path FROM versions WHERE package_path IS NOT NULL")
-    return current, sorted({path for (path,) in rows}.difference(current))
+    packaged = sorted(path for (path,) in rows)
+    if version_paths.are_named(db):
+        return packaged, []
+    current = [path for (path,) in db.execute(_PUBLIC)]
+    return current, sorted(set(packaged).difference(current))
 
 
 def _switch_all(db: Database, packages: Packages, listing: PackagesListing) -> None:

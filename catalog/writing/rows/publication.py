@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from sqlite_utils import Database
 
-from catalog.database import sql
+from catalog.database import sql, version_paths
 from catalog.model.superseded import is_skill_file
 from catalog.writing.rows import fulltext
 
@@ -16,7 +16,7 @@ class Published(NamedTuple):
 
     public: list[str]
     retired: list[str]
-    superseded: list[str]  # no longer public
+    superseded: list[str]  # no longer public, nor named by an index
     restored: list[str]  # public again
 
 
@@ -41,6 +41,8 @@ def note_published(db: Database, contested: set[str], moment: str) -> Published:
     parameters = {"contested": sql.to_json(sorted(contested)), "at": moment}
     db.execute(_SET_PACKAGES, parameters)
     superseded = _column(db, _SET_RETIRED, parameters)
+    if version_paths.are_named(db):
+        superseded = []
     restored = _column(db, _SET_UNRETIRED, parameters)
     public = _column(db, _CURRENT_PACKAGES, parameters)
     retired = contested - {package_path.partition("/")[0] for package_path in public}

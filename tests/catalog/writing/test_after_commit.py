@@ -9,6 +9,7 @@ import pytest
 
 from catalog.filesystem.safe_open import open_file
 from catalog.model.superseded import is_skill_file, stored_path
+from catalog.prompt_index.builder import IndexSpec
 from catalog.reading import skill_files
 from catalog.reading.published import package_of
 from catalog.writing.index_publisher import publish_indexes
@@ -307,4 +308,29 @@ def test_a_crash_of_a_rollback_leaves_a_current_version_with_its_skill_md(
     world.store = world.opened()
     assert world.current("a") == first
     assert seen(world) == of(first)
+    assert audits(world) == []
+
+
+def test_versions_named_by_an_index_keep_their_skill_md(world: World) -> None:
+    """For agents that hold their paths; not with an index of URLs, which the site answers."""
+    current = versions(world)[-1]
+    assert seen(world) == of(current)
+    for base, found in ((None, versions(world)), ("https://x.example/skills", [current])):
+        spec = IndexSpec(locations="version", location_base=base)
+        world.store.indexes.configure([spec])
+        world.restart()
+        assert seen(world) == set().union(*map(of, found))
+        assert audits(world) == []
+
+
+def test_a_version_named_by_an_index_stays_when_the_next_one_comes(
+    world: World, skill: SkillWriter
+) -> None:
+    """Nothing is hidden for a moment."""
+    world.store.indexes.configure([IndexSpec(locations="version")])
+    world.restart()
+    write(skill, world, 3)
+    world.scan()
+    assert len(versions(world)) == 3
+    assert seen(world) == set().union(*map(of, versions(world)))
     assert audits(world) == []
