@@ -155,10 +155,6 @@ def test_prefer_gives_the_name_to_a_rival(roots: Roots, skill: SkillWriter) -> N
     assert (scanned(roots), conflicts(roots)) == ("b/pdf", [])
     prefer(roots, "a/pdf", later)
     assert (scanned(roots), conflicts(roots)) == ("a/pdf", [])
-    roots.store.db.execute(
-        "UPDATE skills SET preferred_at = (SELECT max(name_since) FROM skills)"
-        " WHERE preferred_at NOT NULL"
-    )
     skill(roots.folder / "b/third", name="pdf", body="Third.\n")
     assert (scanned(roots), conflicts(roots)) == ("a/pdf", ["b/third"])
 
