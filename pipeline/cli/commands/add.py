@@ -86,7 +86,10 @@ def _expected(settings: Settings, root: RootSpec, addition: Addition) -> dict[st
     position = settings.root_specs.index(root)
     found = {}
     for judgement in addition.judgements:
-        below = judgement.path.removeprefix(text_path(str(addition.source)))
+        source = text_path(str(addition.source))
+        below = judgement.path.removeprefix(source)
+        if source == "." and below:
+            below = f"/{below}"
         place = place_of(root, f"{text_path(addition.place.name)}{below}")
         holder = name_holders.holder(db, judgement.name or "", place, position)
         if holder and judgement.loadable:
