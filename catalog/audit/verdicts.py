@@ -13,7 +13,8 @@ from catalog.model.change import ChangeResult
 from catalog.model.finding import Finding
 from catalog.model.publication_findings import CODES
 from catalog.model.skill import Rejection, SkillRecord, Verdict
-from catalog.writing.rows import mapping
+from catalog.model.values import ReviewState
+from catalog.writing.rows import mapping, reviews
 
 
 class StoredFolder(NamedTuple):
@@ -92,20 +93,42 @@ def contradictions(db: Database, verdict: Verdict) -> list[str]:
 
 
 def _of_record(db: Database, row: sql.Row, record: SkillRecord) -> Iterator[str]:
-    if row["pinned_version_id"]:  # the folder's content is not the published one
+    policy = reviews.policies(db).get(record.place.root, reviews.NONE)
+    review = reviews.state_of(db, policy, record, row["id"])
+    is_present = row["status"] in ("active", "shadowed")
+    if not _has_review(db, row, record, review):
+        yield "the review of its content is wrong"
+    is_unpublished = review in reviews.UNPUBLISHABLE
+    if row["pinned_version_id"] or (is_unpublished and is_present):
+        # The folder's content is not the published one.
         if row["seen_digest"] != record.digest:
             yield "its current content has not been validated"
         return
     expected = mapping.accepted(record)
+    if review and is_unpublished:
+        expected |= reviews.unpublished(db, review, record.digest)
     wrong = [column for column, value in expected.items() if row[column] != value]
     if wrong:
         yield f"the catalog has the wrong {', '.join(wrong)}"
-    if row["status"] not in ("active", "shadowed"):
+    if not is_present and not is_unpublished:
         yield f"its content is accepted, but its status is {row['status']}"
     if row["newest_rejected_at"]:
         yield "its content is accepted, but the catalog records it as rejected"
     if row["digest"] == record.digest and not _has_content(db, row["current_version_id"], record):
         yield "its version does not hold the accepted content"
+
+
+def _has_review(
+    db: Database, row: sql.Row, record: SkillRecord, review: ReviewState | None
+) -> bool:
+    """Return whether the newest version, if it has this content, is held as it should be."""
+    newest = db.execute(
+        "SELECT review FROM versions WHERE skill = ? AND digest = ? AND id ="
+        " (SELECT max(id) FROM versions WHERE skill = ?)",
+        [row["id"], record.digest, row["id"]],
+    ).fetchone()
+    held = reviews.UNPUBLISHABLE
+    return newest is None or (newest[0] in held) == (review in held)
 
 
 def _has_content(db: Database, version: int | None, record: SkillRecord) -> bool:

@@ -18,6 +18,7 @@ from catalog.database.ddl import (
     package_sizes,
     prompt_indexes,
     recovery,
+    reviews,
     search,
     similarity,
     skills,
@@ -71,6 +72,12 @@ def m005_names(db: Database) -> None:
     """Add namespaces and incumbents; present winners keep their names."""
     _run(db, names.NAMES)
     _run(db, names.INCUMBENTS)
+
+
+@migrations()
+def m008_reviews(db: Database) -> None:
+    """Add reviews; stored versions need none."""
+    _run(db, reviews.REVIEWS)
 
 
 def unknown_migrations(connection: sqlite3.Connection) -> list[str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 from catalog.model.finding import Finding
-from catalog.model.values import Acceptance, FileKind, Json, Level
+from catalog.model.values import Acceptance, FileKind, Json, Level, Review, Severity
 
 
 class FileEntry(NamedTuple):
@@ -170,3 +170,5 @@ class RootSpec:
     acceptance: Acceptance = "lenient"
     profiles: tuple[str, ...] = ("spec",)
     namespace: str = "none"  # none, folder, path, or a pattern; see `catalog.model.namespaces`
+    review: Review = "none"
+    review_severity: Severity = "warning"  # from which a safety finding needs a review

@@ -11,6 +11,10 @@ FileKind: TypeAlias = Literal[
 ]
 Status: TypeAlias = Literal["active", "shadowed", "rejected", "pending", "removed"]
 Trigger: TypeAlias = Literal["event", "start", "re-scan", "command"]
+Review: TypeAlias = Literal["none", "findings", "always"]
+"""Which new versions of a root a person must approve before agents get them."""
+ReviewState: TypeAlias = Literal["waits", "approved", "rejected"]
+"""State of a version that needs a review."""
 FolderOutcome: TypeAlias = Literal["added", "updated", "renamed", "rejected", "removed", "held"]
 """The outcomes of a change of a skill folder that are stored."""
 ChangeOutcome: TypeAlias = FolderOutcome | Literal["unchanged", "unsettled", "delayed"]
@@ -24,6 +28,8 @@ IngestionOutcome: TypeAlias = (
 )
 """All outcomes that are stored; the last three follow from a change of another skill or file."""
 
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
+"""Worst first."""
 LEVELS: tuple[Level, ...] = ("enterprise", "personal", "project", "plugin")
 """Highest first: a skill of a higher level shadows one of the same skill_id below it."""
 

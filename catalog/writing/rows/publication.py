@@ -4,14 +4,14 @@ from collections.abc import Iterable, Sequence
 
 from sqlite_utils import Database
 
-from catalog.database import sql
+from catalog.database import sql, withheld
 from catalog.writing.rows import fulltext
 
 
 def set_waiting(db: Database, skills: Iterable[int], reason: str, moment: str) -> None:
-    """Mark skills as pending until the next scan; a pinned skill keeps its status."""
+    """Mark skills as pending until the next scan; a held skill keeps its status."""
     for skill in skills:
-        if not db.execute(_RESCAN_PINNED, [skill]).rowcount:
+        if not db.execute(_RESCAN_HELD, [skill]).rowcount:
             db.execute(_SET_WAITING, {"skill": skill, "reason": reason, "at": moment})
             fulltext.remove(db.conn, [skill])  # search finds no pending skill
 
@@ -38,9 +38,8 @@ def note_published(db: Database, contested: set[str], moment: str) -> tuple[list
     return public, [skill_id for (skill_id,) in rows.fetchall()]
 
 
-_RESCAN_PINNED = """
-    UPDATE skills SET seen_digest = NULL, fingerprint = ''
-    WHERE id = ? AND pinned_version_id IS NOT NULL
+_RESCAN_HELD = f"""
+    UPDATE skills AS s SET seen_digest = NULL, fingerprint = '' WHERE id = ? AND {withheld.IS_HELD}
 """
 _SET_WAITING = """
     UPDATE skills SET status = 'pending', status_reason = :reason, pending_since = :at,

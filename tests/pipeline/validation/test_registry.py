@@ -102,7 +102,8 @@ MADE: Mapping[str, Callable[[Path], None]] = {
 NOT_FOR_ROOT = {"file-unreadable", "directory-unreadable"}  # who may read everything
 
 # No folder causes these: they are about archives that must not be read, unknown causes, disk
-# errors, internal errors, empty folders, older content that stays published, and other skills.
+# errors, internal errors, empty folders, older content that stays published, reviews, and other
+# skills.
 FALLBACKS = {
     "archive-unreadable",
     "read-failed",
@@ -111,6 +112,8 @@ FALLBACKS = {
     "skill-md-missing",
     "last-good-version-stands",
     "version-held",
+    "awaits-review",
+    "rejected-in-review",
     "name-confusable",
 }
 
