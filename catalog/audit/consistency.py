@@ -7,6 +7,7 @@ from sqlite_utils import Database
 
 from catalog.audit.difference import Difference
 from catalog.database import sql
+from catalog.database.withheld import HAS_APPROVAL
 from catalog.writing.rows import search_rows, shadowing
 
 
@@ -45,10 +46,9 @@ _ACCEPTED = f"""
     FROM skills AS s JOIN roots AS r ON r.path = s.root
     WHERE s.status IN ('active', 'shadowed')
 """
-_UNAPPROVED = """
+_UNAPPROVED = f"""
     SELECT s.root, s.path FROM versions AS v
     JOIN skills AS s INDEXED BY skills_by_current_version ON s.current_version_id = v.id
     WHERE v.review IS NOT NULL AND s.status IN ('active', 'shadowed')
-        AND (v.review != 'approved' OR (SELECT decision FROM reviews WHERE digest = v.digest
-                                        ORDER BY id DESC LIMIT 1) IS NOT 'approved')
+        AND NOT (v.review = 'approved' AND {HAS_APPROVAL})
 """

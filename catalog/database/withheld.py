@@ -11,6 +11,10 @@ from typing import Any
 
 MAY_BE_PUBLISHED = "ifnull({}.review, 'approved') = 'approved'"
 """SQL condition: a version, whose alias is the field, neither waits for review nor failed it."""
+HAS_APPROVAL = """
+    (SELECT decision FROM reviews WHERE digest = v.digest ORDER BY id DESC LIMIT 1) IS 'approved'
+"""
+"""SQL condition: the newest decision on the content of a version `v` is an approval."""
 NEWEST = "(SELECT max(n.id) FROM versions AS n WHERE n.skill = s.id)"
 """SQL expression: the newest version of a skill `s`."""
 IS_HELD = f"""

@@ -73,7 +73,7 @@ def find(db: Catalog, asked: Asked) -> Row:
     version = f"version {shown(asked.version)}" if asked.version else "version that needs a review"
     names = [name for (name,) in db.execute(f"SELECT DISTINCT s.name FROM {AWAITING_REVIEW}")]
     if near := closest(asked.skill, names) or names:
-        raise NotInCatalog(f"{shown(asked.skill)} has no {version}. There wait: {few(near)}.")
+        raise NotInCatalog(f"{shown(asked.skill)} has no {version}. These wait: {few(near)}.")
     raise NotInCatalog(f"{shown(asked.skill)} has no {version}, and nothing waits for review.")
 
 

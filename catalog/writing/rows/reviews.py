@@ -10,7 +10,7 @@ from sqlite_utils import Database
 
 from catalog.database import sql
 from catalog.database.sql import insert
-from catalog.database.withheld import MAY_BE_PUBLISHED
+from catalog.database.withheld import HAS_APPROVAL, MAY_BE_PUBLISHED
 from catalog.model import publication_findings
 from catalog.model.finding import Finding
 from catalog.model.skill import SkillRecord
@@ -144,7 +144,8 @@ _IS_OLD = f"""
 """
 _NEWEST_PUBLISHABLE = f"""
     SELECT * FROM versions AS v
-    WHERE skill = ? AND digest IS NOT ? AND {MAY_BE_PUBLISHED.format("v")}
+    WHERE skill = ? AND digest IS NOT ?
+        AND (review IS NULL OR review = 'approved' AND {HAS_APPROVAL})
     ORDER BY id DESC LIMIT 1
 """
 _HOLD = """

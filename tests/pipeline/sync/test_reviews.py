@@ -109,7 +109,7 @@ def test_a_rejection_needs_a_reason_and_keeps_the_last_version(serving: Serving)
     assert reconcile.compare_once(serving.settings).differences == ()
     again = command(serving, "approve", "nothing")
     assert again.returncode == 2
-    assert "nothing has no version that needs a review" in again.stderr
+    assert "'nothing' has no version that needs a review" in again.stderr
 
 
 def scan(settings: Settings) -> None:
@@ -140,14 +140,14 @@ def test_tampering_with_reviews_is_found_and_repaired(
     for name in "ab":
         skill(root / name, description="One.")
     settings = Settings(
-        roots=[{"path": root, "review": "always"}],  # type: ignore[list-item]
+        roots=[{"path": root, "review": "always"}],
         data=tmp_path / "data",
         settle_quiet=0,
         site={"enabled": False},
     )
     scan(settings)
-    decision = {"decision": "approved", "by": "ana", "why": None, "version": None}
-    handle(settings, "review", {"skill": "a", "absolute": "/a"} | decision)
+    asked = {"skill": "a", "absolute": "/a", "version": None}
+    handle(settings, "review", asked | {"decision": "approved", "by": "ana", "why": None})
     skill(root / "a", description="Two.")
     scan(settings)
     assert reconcile.compare_once(settings).differences == ()
