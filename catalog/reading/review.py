@@ -168,14 +168,18 @@ def _tools(described: str | None) -> list[str]:
 _HOST = re.compile(r"\b(?:https?|wss?|ftp|git|ssh)://(?:[^\s/@]*@)?([\w.-]*\w)", re.IGNORECASE)
 _TOOL = re.compile(r"[^\s,(]+(?:\([^)]*\))?")
 _WAITING = f"""
-    SELECT s.id, s.skill_id, s.name, s.root, s.path, s.status, v.id AS version_id, v.version,
-           v.described, v.ingested_at AS waits_since, p.id AS published_id,
+    SELECT s.id, s.skill_id, s.name, s.root, s.path, s.status, w.id AS version_id, w.version,
+           w.described, w.ingested_at AS waits_since, p.id AS published_id,
            p.version AS published, p.described AS published_described
-    FROM (SELECT v.* FROM {AWAITING_REVIEW} ORDER BY v.id LIMIT :limit OFFSET :offset) AS v
-    JOIN skills AS s ON s.id = v.skill
+    FROM (SELECT v.* FROM {AWAITING_REVIEW} ORDER BY v.id LIMIT :limit OFFSET :offset) AS w
+    JOIN skills AS s ON s.id = w.skill
     LEFT JOIN versions AS p ON p.id = s.current_version_id
         AND s.status IN ('active', 'shadowed')
-    ORDER BY v.id
+    ORDER BY w.id
+"""
+_BELOW_ROOT = """
+    iif(substr(:absolute, 1, length(r.path) + 1) = r.path || '/',
+        substr(:absolute, length(r.path) + 2), NULL)
 """
 _REVIEWED = f"""
     SELECT v.*, s.root, s.path, s.path = :asked OR s.root || '/' || s.path = :absolute AS is_folder
@@ -183,8 +187,8 @@ _REVIEWED = f"""
     WHERE s.status != 'removed' AND v.review IS NOT NULL
         AND s.id IN (SELECT id FROM skills WHERE name = :asked
                      UNION SELECT id FROM skills WHERE skill_id = :asked
-                     UNION SELECT id FROM skills WHERE path = :asked
-                         OR root || '/' || path = :absolute
+                     UNION SELECT f.id FROM roots AS r CROSS JOIN skills AS f
+                        ON f.root = r.path AND f.path IN (:asked, {_BELOW_ROOT})
                      UNION SELECT skill FROM versions WHERE skill_id = :asked AND review = 'waits')
         AND iif(:version IS NULL, v.id = {NEWEST}, v.version = :version)
 """
