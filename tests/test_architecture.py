@@ -14,6 +14,7 @@ MODULES = sorted(
 )
 
 HOMES = {
+    "ahocorasick_rs": "pipeline.validation.words",
     "apscheduler": "pipeline.service.timer",
     "click": "pipeline.cli",
     "datasette": "catalog.site",
@@ -41,7 +42,7 @@ HOMES = {
     "wcwidth": "pipeline.cli.output.columns",
     "pathspec": "pipeline.authoring.selection pipeline.authoring.exclusions",
     "yaml": "pipeline.parsing pipeline.authoring.convert catalog.mcp.frontmatter "
-    "pipeline.cli.output.rule_examples",
+    "catalog.site.server.app pipeline.cli.output.rule_examples",
 }
 """The packages or modules that may import each library."""
 

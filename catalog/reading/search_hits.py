@@ -19,6 +19,7 @@ class Others:
 
     count: int
     first: tuple[str, ...]  # paths of some of their folders
+    rows: tuple[int, ...]  # and their rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +90,9 @@ def _snippet(row: sql.Row, words: str, marks: tuple[str, str]) -> str:
 
 
 def _others(row: sql.Row) -> Others:
-    paths = json.loads(row["others"])
-    return Others(row["other_count"], tuple(paths))
+    others = json.loads(row["others"])
+    paths, rows = zip(*others, strict=True) if others else ((), ())
+    return Others(row["other_count"], paths, rows)
 
 
 def location(row: sql.Row) -> str:
@@ -109,8 +111,8 @@ _HITS = f"""
            (SELECT packages_folder FROM health) AS packages_folder,
            (SELECT body FROM searched_texts WHERE id = s.id) AS body,
            (SELECT count(*) {_OTHERS}) AS other_count,
-           (SELECT json_group_array(place) FROM
-               (SELECT root || '/' || path AS place {_OTHERS}
+           (SELECT json_group_array(json_array(place, id)) FROM
+               (SELECT root || '/' || path AS place, id {_OTHERS}
                 ORDER BY status, id LIMIT {SHOWN_OTHERS})) AS others
     FROM json_each(:ids) AS wanted CROSS JOIN skills AS s ON s.id = wanted.value
     LEFT JOIN versions AS v ON v.id = s.current_version_id

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sqlite_utils import Database
 
-from catalog.database import sql
+from catalog.database import sql, version_paths
 from catalog.text.times import iso
 from catalog.writing import pins, verification
 from catalog.writing.packager import Packager
@@ -88,7 +88,9 @@ def _repair_all(
         packager.publish(lambda: held, at, trigger="start")
     if listing.directories:
         with folder.opened() as packages:
+            packager.correct_names(packages, *_by_state(db))
             _switch_all(db, packages, listing)
+        packager.switch_current()
     skill_ids = [skill_id for (skill_id,) in db.execute(_UNPUBLISHED)]
     yield from packager.publish_all(skill_ids, at)
 
@@ -152,6 +154,24 @@ def _unpin_in_place(db: Database, packager: Packager, at: datetime) -> None:
             skill["root"],
             skill["path"],
         )
+
+
+def _by_state(db: Database) -> tuple[list[str], list[str]]:
+    """Return the package_paths of current and of superseded versions.
+
+    While an index names paths of versions, all count as current but those that wait for review or
+    failed it.
+    """
+    rows = db.execute(
+        "SELECT package_path, ifnull(review, 'approved') = 'approved' FROM versions"
+        " WHERE package_path IS NOT NULL"
+    )
+    packaged = dict(sorted(rows))
+    if version_paths.are_named(db):
+        current = [path for path, may_be_published in packaged.items() if may_be_published]
+    else:
+        current = [path for (path,) in db.execute(_PUBLIC)]
+    return current, sorted(packaged.keys() - current)
 
 
 def _switch_all(db: Database, packages: Packages, listing: PackagesListing) -> None:

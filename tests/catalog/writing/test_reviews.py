@@ -12,6 +12,7 @@ from catalog.audit import consistency
 from catalog.model.errors import NotInCatalog
 from catalog.model.publication_findings import AWAITS_REVIEW, REJECTED_IN_REVIEW
 from catalog.model.skill import RootSpec
+from catalog.prompt_index.builder import IndexSpec
 from catalog.reading import review, search
 from catalog.reading import status as reading_status
 from catalog.reading.published import package_of
@@ -20,7 +21,7 @@ from catalog.reading.versions import history
 from catalog.text.times import iso
 from catalog.writing.retention.packages import Retention
 from catalog.writing.reviews import Decision
-from tests.support.packages import World, later
+from tests.support.packages import World, audits, later
 from tests.support.skills import SkillWriter
 
 RULES = ("spec", "safety")
@@ -58,7 +59,7 @@ def decide(
 
 def text(world: World, skill: str = "a") -> str:
     """Return the published text of x.txt; nothing if agents do not get the skill."""
-    world.store.packager.remove_stale_current()
+    world.store.packager.withdraw()
     try:
         package = package_of(world.store.db, world.packages, skill, by_id=True)
     except NotInCatalog:
@@ -245,6 +246,29 @@ def test_agents_cannot_name_a_version_that_waits(world: World, skill: SkillWrite
         package_of(world.store.db, world.packages, "a", second)
     with pytest.raises(NotInCatalog, match="waits for review; `skilldrop approve` publishes it"):
         world.store.pin("a", second, later(1))
+
+
+@pytest.mark.parametrize("locations", ["current", "version"])
+def test_no_search_of_the_packages_finds_a_version_that_waits(
+    world: World, skill: SkillWriter, locations: str
+) -> None:
+    """Its SKILL.md has another name until the approval, also where an index names versions."""
+    world.store.indexes.configure([IndexSpec(locations=locations)])  # type: ignore[arg-type]
+    for name in "ab":
+        skill(world.root / name, description="Two.", files={"x.txt": "two"})
+    world.scan()
+    world.store.packager.withdraw()
+    first, second = names(world)
+    found = [path.parent.name for path in world.packages.glob("*/2*/SKILL.md")]
+    assert (found, audits(world)) == ([first], [])
+    world.restart()
+    assert audits(world) == []
+    decide(world, "approved")
+    world.store.packager.withdraw()
+    found = sorted(path.parent.name for path in world.packages.glob("*/2*/SKILL.md"))
+    assert found == ([second] if locations == "current" else [first, second])
+    decide(world, "rejected")
+    assert audits(world) == []
 
 
 def test_only_content_with_safety_findings_waits(world: World, skill: SkillWriter) -> None:
