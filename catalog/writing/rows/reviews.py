@@ -97,7 +97,7 @@ def rejection(db: Database, digest: str) -> str:
 
 def told(decision: sql.Row) -> str:
     """Return a decision as part of a sentence."""
-    why = f": {decision['why']}" if decision["why"] else ""
+    why = f": {decision['why'].rstrip('.')}" if decision["why"] else ""
     return f"{decision['decision']} in review by {decision['decided_by']}{why}"
 
 

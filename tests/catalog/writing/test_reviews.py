@@ -96,6 +96,22 @@ def test_published_content_needs_no_review(world: World) -> None:
     assert_whole(world)
 
 
+def test_content_from_before_returns_without_a_review(world: World, skill: SkillWriter) -> None:
+    """In its folder after another version, and as a copy while it is published."""
+    shutil.copytree(world.root / "a", world.root / "copy/a")
+    world.scan()
+    assert waiting(world) == []
+    shutil.rmtree(world.root / "copy")
+    for word, is_new in (("two", True), ("one", False)):
+        skill(world.root / "a", description=f"{word.title()}.", files={"x.txt": word})
+        world.scan()
+        assert bool(waiting(world)) == is_new
+        if is_new:
+            decide(world, "approved")
+    assert text(world) == "one"
+    assert_whole(world)
+
+
 def test_a_new_version_waits_and_the_last_one_stays_published(
     world: World, skill: SkillWriter
 ) -> None:
@@ -121,7 +137,7 @@ def test_a_new_version_waits_and_the_last_one_stays_published(
         ("ana", "Read it.", second)
     ]
     assert world.rows("SELECT outcome, detail FROM ingestions ORDER BY id DESC LIMIT 1") == [
-        ("updated", "approved in review by ana: Read it.")
+        ("updated", "approved in review by ana: Read it")
     ]
     assert_whole(world)
 
@@ -158,7 +174,7 @@ def test_a_rejection_keeps_the_last_approved_version(world: World, skill: SkillW
     assert (text(world), text(world, "b"), waiting(world)) == ("one", "", [])
     assert codes(world) == {REJECTED_IN_REVIEW.code}
     assert world.rows("SELECT status, status_reason FROM skills WHERE path = 'b'") == [
-        ("rejected", "rejected in review by ana: Read it.")
+        ("rejected", "rejected in review by ana: Read it")
     ]
     (row,) = reading_status.load(world.store.db)["rejected_in_review"]
     assert (row["path"], row["reason"]) == ("a", "by ana: Read it.")

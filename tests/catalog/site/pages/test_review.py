@@ -34,8 +34,8 @@ def test_the_page_shows_what_is_new(site: Site, catalog: Path) -> None:
     assert "Nothing waits for review." in site.get("/review").text
     fill(catalog)
     page = site.get("/review").text
-    assert '<span class="chip odd">Write</span>' in page
-    assert '<span class="chip odd">Read</span>' not in page
+    assert '<span class="badge odd">Write</span>' in page
+    assert '<span class="badge odd">Read</span>' not in page
     assert "Counts words. Use when" in page  # a removed line
     assert "agents get no version of it" in page
     assert "skilldrop approve word-count 2026" in page
@@ -65,7 +65,7 @@ def test_the_page_of_a_skill_tells_of_its_review(site: Site, catalog: Path) -> N
     assert "waits for review</b>" in page
     assert "Counts words. Use when" in page
     new = site.get("/skills/new-one").text
-    assert "Its first version waits for review." in new
+    assert "Agents do not get this skill.</b> <b>Version" in new
     assert "agents do not get it before" in new
     assert "Is new." in new
 
@@ -76,8 +76,16 @@ def test_the_page_of_a_skill_tells_of_a_decision(site: Site, catalog: Path) -> N
     page = site.get("/skills/word-count").text
     assert "was rejected in review</b> by ana" in page
     assert "</time>: &lt;i&gt;Why." in page
-    assert "rejected in review by ana: &lt;i&gt;Why" in site.get("/skills/new-one").text
+    new = site.get("/skills/new-one").text
+    assert "Agents do not get this skill.</b> <b>Version" in new
+    assert "was rejected in review</b> by ana" in new
     assert "Nothing waits for review." in site.get("/review").text
+
+
+def test_the_page_of_a_skill_tells_of_an_approval(site: Site, catalog: Path) -> None:
+    """Beside its versions."""
+    fill(catalog, decision="approved")
+    assert "was approved in review by ana" in site.get("/skills/new-one").text
 
 
 def test_agents_get_nothing_that_waits(site: Site, catalog: Path) -> None:
