@@ -102,8 +102,8 @@ def _accept(work: UnitOfWork, record: SkillRecord, judged: Judged) -> None:
         return
     fields = mapping.accepted(record) | _SETTLED | {"pinned_version_id": None}
     findings = (*record.findings, *reviews.findings(work.db, None, review, record.digest))
-    if is_unpublished := review in reviews.UNPUBLISHABLE:
-        fields |= reviews.unpublished(work.db, review, record.digest)
+    if review in reviews.UNPUBLISHABLE:
+        fields |= reviews.unpublished(work.db, review, record.digest) | {"shadowed_by": None}
     if (
         old
         and work.is_stored(old, fields, findings)
@@ -112,34 +112,34 @@ def _accept(work: UnitOfWork, record: SkillRecord, judged: Judged) -> None:
         work.touch(old, record.fingerprint)
         work.note_unchanged(place, record.name)
         return
-    version = _stored_version(work, old, record, review)
-    if not version and old and _is_delayed(work, old, record):
+    stored = _stored_version(work, old, record, review)
+    if not stored and old and _is_delayed(work, old, record):
         return
     skill = old["id"] if old else work.new_skill()
     if old or record.dialects:
         work.buffer.declared[skill] = record.dialects
-    new = None
-    if not version:
-        new = work.add_version(skill, old, record, fields, work.moment(old), review)
-    elif old and version != old["current_version_id"]:  # it waited behind the current one
+    version = stored or work.add_version(skill, old, record, fields, work.moment(old), review)
+    is_new = not old or version != old["current_version_id"]
+    if stored and old and is_new:  # it waited behind the present one
         work.buffer.superseded.append((work.moment(old), old["current_version_id"]))
-        new = version
-    fields |= {"id": skill, "fingerprint": record.fingerprint}
-    fields["current_version_id"] = new or version
-    if is_unpublished:
-        fields["shadowed_by"] = None
+    if review in reviews.UNPUBLISHABLE:
         work.buffer.texts_gone.append(skill)
     else:
-        status: database_sql.Row = {"status": "active", "status_reason": None}
-        if old and old["status"] in PRESENT:
-            status = {column: old[column] for column in status}
-        fields |= status
-        work.buffer.texts.append(mapping.search_document(skill, new or version or 0, record))
+        fields |= _accepted_status(old)
+        work.buffer.texts.append(mapping.search_document(skill, version, record))
+    fields |= {"id": skill, "fingerprint": record.fingerprint, "current_version_id": version}
     work.write_skill(old, fields)
     work.replace_findings(skill, record.place.root, record.place.path, findings, old)
     work.contested |= {record.skill_id, old["skill_id"]} if old else {record.skill_id}
-    outcome = _outcome(judged, old)
+    new, outcome = version if is_new else None, _outcome(judged, old)
     work.note(skill, place, record.name, outcome, judged, new, old, review=review)
+
+
+def _accepted_status(old: database_sql.Row | None) -> database_sql.Row:
+    """Return the status of published content until shadowing is decided."""
+    if old and old["status"] in PRESENT:
+        return {"status": old["status"], "status_reason": old["status_reason"]}
+    return {"status": "active", "status_reason": None}
 
 
 def _kept(
