@@ -156,8 +156,7 @@ def test_a_new_skill_is_not_published_until_its_approval(world: World, skill: Sk
     assert not search.search(world.store.db, "new").hits
     assert_whole(world)
     world.store.collect(Retention(grace=0.0), later(99_999))
-    shutil.rmtree(world.root / "b")
-    skill(world.root / "b", description="New.", files={"x.txt": "new"})
+    assert (world.packages / "b" / names(world, "b")[0] / "x.txt").read_text() == "new"
     decide(world, "approved", "b")
     assert text(world, "b") == "new"
     assert [hit.name for hit in search.search(world.store.db, "new").hits] == ["b"]
