@@ -1,5 +1,6 @@
 """Changes of packages that follow a commit: new versions become public, old ones are hidden."""
 
+import time
 from collections.abc import Iterable, Sequence
 
 from sqlite_utils import Database
@@ -8,6 +9,9 @@ from catalog.writing.packages.folder import PackageFolder, Packages
 from catalog.writing.rows import publication
 from catalog.writing.rows.publication import Published
 
+_NOW = float("-inf")
+"""Time since when a version is superseded that agents must not see at all."""
+
 
 class AfterCommit:
     """Committed changes that are not made yet; a failed one is made the next time."""
@@ -15,14 +19,17 @@ class AfterCommit:
     def __init__(self, db: Database) -> None:
         """Begin without changes."""
         self._db = db
+        self.patience = 0.0
+        """Seconds for which the SKILL.md of a superseded version stays."""
         self._public: dict[str, None] = {}  # package_paths that `current` is to lead to
         self._restored: dict[str, None] = {}  # package_paths that get their plain names back
-        self._superseded: dict[str, None] = {}  # package_paths whose SKILL.md is to be hidden
+        self._superseded: dict[str, float] = {}  # package_paths to hide, and since when
         self._retired: dict[str, None] = {}  # each skill_id whose `current` is to be removed
 
     def __copy__(self) -> "AfterCommit":
         """Return the same changes, which later ones do not alter."""
         same = AfterCommit(self._db)
+        same.patience = self.patience
         same._public, same._retired = dict(self._public), dict(self._retired)
         same._restored, same._superseded = dict(self._restored), dict(self._superseded)
         return same
@@ -35,6 +42,7 @@ class AfterCommit:
             self._retired.pop(package_path.partition("/")[0], None)
             self._superseded.pop(package_path, None)
         self.note_names(published.restored, published.superseded)
+        self._superseded |= dict.fromkeys(published.waiting, _NOW)
 
     def note_names(self, current: Iterable[str], superseded: Iterable[str]) -> None:
         """Add changes of names in packages; where the names are right, nothing will be done."""
@@ -43,7 +51,7 @@ class AfterCommit:
             self._restored[package_path] = None
         for package_path in superseded:
             self._restored.pop(package_path, None)
-            self._superseded[package_path] = None
+            self._superseded[package_path] = time.monotonic()
 
     def restore_names(self, packages: Packages) -> None:
         """Give SKILL.md its plain name in packages that become current. Raises OSError."""
@@ -51,9 +59,9 @@ class AfterCommit:
         self._restored.clear()
 
     def switch_current(self, folder: PackageFolder) -> None:
-        """Point each `current` to the committed version, then hide the former one. Raises OSError.
+        """Point each `current` to the committed version; hide the former one after `patience`.
 
-        The versions of inactive skills wait for `withdraw`.
+        The versions of inactive skills wait for `withdraw`. Raises OSError.
         """
         if not (self._public or self._superseded):
             return
@@ -77,8 +85,12 @@ class AfterCommit:
     def _hide(self, packages: Packages) -> None:
         hidden = [
             package_path
-            for package_path in self._superseded
-            if package_path.partition("/")[0] not in self._retired
+            for package_path, since in self._superseded.items()
+            if since == _NOW
+            or (
+                package_path.partition("/")[0] not in self._retired
+                and time.monotonic() - since >= self.patience
+            )
         ]
         self._set_names(packages, hidden, is_current=False)
         for package_path in hidden:

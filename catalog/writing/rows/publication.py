@@ -18,6 +18,7 @@ class Published(NamedTuple):
     retired: list[str]
     superseded: list[str]  # no longer public, nor named by an index
     restored: list[str]  # public again
+    waiting: list[str]  # for a review; agents never had them
 
 
 def set_waiting(db: Database, skills: Iterable[int], reason: str, moment: str) -> None:
@@ -43,13 +44,14 @@ def note_published(db: Database, contested: set[str], moment: str) -> Published:
     superseded = _column(db, _SET_RETIRED, parameters)
     restored = _column(db, _SET_UNRETIRED, parameters)
     if version_paths.are_named(db):  # only a review hides a version
-        superseded = _column(db, _PACKAGES.format("NOT"), parameters)
-        restored = _column(db, _PACKAGES.format(""), parameters)
+        superseded = _column(db, f"{_PACKAGES} AND NOT {_FIT}", parameters)
+        restored = _column(db, f"{_PACKAGES} AND {_FIT}", parameters)
     public = _column(db, _CURRENT_PACKAGES, parameters)
     retired = contested - {package_path.partition("/")[0] for package_path in public}
     if retired:
         retired = set(_column(db, _WITH_PACKAGE, {"retired": sql.to_json(sorted(retired))}))
-    return Published(public, sorted(retired), superseded, restored)
+    waiting = _column(db, f"{_PACKAGES} AND review = 'waits'", parameters)
+    return Published(public, sorted(retired), superseded, restored, waiting)
 
 
 def _column(db: Database, statement: str, parameters: dict[str, str]) -> list[str]:
@@ -101,10 +103,9 @@ _WITH_PACKAGE = """
     WHERE skill_id IN (SELECT value FROM json_each(:retired)) AND package_path IS NOT NULL
 """
 _PACKAGES = f"""
-    SELECT package_path FROM versions
-    WHERE {_CONTESTED} AND package_path IS NOT NULL
-        AND {{}} {withheld.MAY_BE_PUBLISHED.format("versions")}
+    SELECT package_path FROM versions WHERE {_CONTESTED} AND package_path IS NOT NULL
 """
+_FIT = withheld.MAY_BE_PUBLISHED.format("versions")
 _CURRENT_PACKAGES = f"""
     SELECT package_path FROM skills WHERE {_CONTESTED} AND package_path IS NOT NULL
 """

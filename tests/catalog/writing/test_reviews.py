@@ -269,10 +269,10 @@ def test_no_search_of_the_packages_finds_a_version_that_waits(
 ) -> None:
     """Its SKILL.md has another name until the approval, also where an index names versions."""
     world.store.indexes.configure([IndexSpec(locations=locations)])  # type: ignore[arg-type]
+    world.store.packager.leave_to_readers(3600.0)
     for name in "ab":
         skill(world.root / name, description="Two.", files={"x.txt": "two"})
     world.scan()
-    world.store.packager.withdraw()
     first, second = names(world)
     found = [path.parent.name for path in world.packages.glob("*/2*/SKILL.md")]
     assert (found, audits(world)) == ([first], [])
