@@ -233,6 +233,10 @@ def test_a_decision_holds_for_every_folder_with_the_content(
     decide(world, "approved", "team/b")
     assert (text(world, "b"), waiting(world)) == ("two", [])
     assert_whole(world)
+    skill(world.root / "one/b", name="b", description="Three.", files={"x.txt": "three"})
+    world.scan()
+    decide(world, "approved", "b")  # only one of them waits
+    assert waiting(world) == []
 
 
 def test_an_approved_version_is_published_while_a_newer_one_waits(
