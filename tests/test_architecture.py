@@ -39,7 +39,7 @@ HOMES = {
     "watchdog": "pipeline.watch",
     "jellyfish": "catalog.text.spelling",
     "wcwidth": "pipeline.cli.output.columns",
-    "pathspec": "pipeline.authoring.selection pipeline.authoring.exclusions",
+    "pathspec": "pipeline.roots.ignore_files",
     "yaml": "pipeline.parsing pipeline.authoring.convert catalog.mcp.frontmatter "
     "pipeline.cli.output.rule_examples",
 }

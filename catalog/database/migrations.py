@@ -12,6 +12,7 @@ from sqlite_utils.migrations import Migrations
 from catalog.database.ddl import (
     apexbridge,
     history,
+    left_out,
     links,
     names,
     outcomes,
@@ -71,6 +72,12 @@ def m005_names(db: Database) -> None:
     """Add namespaces and incumbents; present winners keep their names."""
     _run(db, names.NAMES)
     _run(db, names.INCUMBENTS)
+
+
+@migrations()
+def m006_left_out(db: Database) -> None:
+    """Create the table of files that are part of no version; the next scan fills it."""
+    _run(db, left_out.LEFT_OUT)
 
 
 def unknown_migrations(connection: sqlite3.Connection) -> list[str]:

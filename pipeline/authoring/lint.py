@@ -26,6 +26,7 @@ from pipeline.roots.local.tree_walk import LooseFinding
 from pipeline.roots.local.walk import DEFAULT_LIMITS
 from pipeline.roots.names import SKILL_MD
 from pipeline.roots.snapshot import PartialFile, PartialSnapshot
+from pipeline.roots.withholding import partial_without_secrets
 from pipeline.sync.engines import pool
 from pipeline.validation.codes import FOLDER_UNREADABLE, INTERNAL_ERROR
 from pipeline.validation.verdict import examine
@@ -94,6 +95,7 @@ def judge_paths(
     be listed.
     """
     targets = [target_of(path) for path in paths]
+    limits = replace(limits, ignores_folders=False)
     judge = _Judge(acceptance, select or selection.of_profiles(profiles), exclusions, limits)
     return _judgements(targets, judge, cores)
 
@@ -104,12 +106,12 @@ def judge_text(data: bytes, file: Path, *, acceptance: Acceptance, select: Selec
     The other files of its folder count, if the folder exists.
     """
     folder = Path(os.path.realpath(file.parent))
-    judge = _Judge(acceptance, select, None, DEFAULT_LIMITS)
+    judge = _Judge(acceptance, select, None, _LIMITS)
     path = model_paths.text_path(folder.name)
     named = model_paths.text_path(str(file.parent))
     target = Target(named, folder.parent, path, True)
-    known = reader.look(folder.parent, path) if reader.is_skill_folder(folder) else None
-    snapshot = read_partially(folder.parent, known, DEFAULT_LIMITS) if known else None
+    known = reader.look(folder.parent, path, _LIMITS) if reader.is_skill_folder(folder) else None
+    snapshot = read_partially(folder.parent, known, _LIMITS) if known else None
     if known is None or snapshot is None:
         snapshot = PartialSnapshot(
             file.name, data, (PartialFile(file.name, 0o644, is_text=True),), (), is_whole=True
@@ -119,6 +121,7 @@ def judge_text(data: bytes, file: Path, *, acceptance: Acceptance, select: Selec
     )
 
 
+_LIMITS = replace(DEFAULT_LIMITS, ignores_folders=False)  # an author names what he wants linted
 _Step: TypeAlias = tuple[Target, str]  # a target and a path in it
 _Result: TypeAlias = tuple[str, Judgement | None]  # the real path, which identifies a skill
 
@@ -172,7 +175,10 @@ class _Judge:
         """Judge a folder; None if it has changed meanwhile."""
         try:
             snapshot = read_partially(target.root, folder, self.limits)
-            return self.of_snapshot(target, folder, snapshot, path) if snapshot else None
+            if snapshot is None:
+                return None
+            published = partial_without_secrets(snapshot, "leave-out")
+            return self.of_snapshot(target, folder, published, path)
         except Exception as error:  # an internal error must not stop the other folders
             log.debug("%s", path, exc_info=True)
             finding = INTERNAL_ERROR.at(f"{type(error).__name__}: {error}")

@@ -20,7 +20,7 @@ from catalog.model import namespaces
 from catalog.model.quota import Quota
 from catalog.model.selection import LinkedDirectory
 from catalog.model.skill import RootSpec
-from catalog.model.values import LEVELS, Acceptance, Level
+from catalog.model.values import LEVELS, Acceptance, Level, SecretRule
 from catalog.prompt_index.builder import IndexSpec
 from catalog.prompt_index.history import USUAL, IndexRetention
 from catalog.usage import database as usage_database
@@ -65,6 +65,8 @@ class RootSettings(Table):
         namespaces.NONE, description="none, folder, path, or a pattern such as teams/{team}"
     )
 
+    secrets: SecretRule = Field("leave-out", description="one of leave-out, reject, report")
+
     @model_validator(mode="after")
     def _plugins_have_theirs(self) -> Self:
         if self.level == "plugin" and self.namespace != namespaces.NONE:
@@ -74,7 +76,14 @@ class RootSettings(Table):
     @property
     def spec(self) -> RootSpec:
         """The root, as the catalog's RootSpec."""
-        return RootSpec(str(self.path), self.level, self.acceptance, self.profiles, self.namespace)
+        return RootSpec(
+            str(self.path),
+            self.level,
+            self.acceptance,
+            self.profiles,
+            self.namespace,
+            secrets=self.secrets,
+        )
 
 
 _A_SIZE = 'a number of bytes, or a size such as "100 MiB", of 1 byte or more'

@@ -16,7 +16,7 @@ from catalog.model.quota import Quota
 from catalog.model.skill import Place, Rejection, SkillRecord
 from catalog.model.values import FolderOutcome, Trigger
 from catalog.text import humanize
-from catalog.writing.rows import dialects, fulltext, mapping, purge, sketches
+from catalog.writing.rows import dialects, fulltext, left_out, mapping, purge, sketches
 from catalog.writing.rows.unit_of_work import PRESENT, UnitOfWork, place_of
 from catalog.writing.rows.version_rate import seconds_until_next
 
@@ -60,6 +60,7 @@ def write_batch(
         else:
             _reject(work, change.verdict, change)
     work.buffer.write(db.conn)
+    left_out.replace(db.conn, changes)
     return BatchResult(
         work.applied, work.contested, partial(work.buffer.write_texts, db.conn), work.purged
     )

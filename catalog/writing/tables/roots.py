@@ -37,6 +37,8 @@ class Roots:
                 rules = f"{judged_by} {root.level} {root.acceptance} {' '.join(root.profiles)}"
                 if root.namespace != namespaces.NONE:
                     rules += f" {root.namespace}"
+                if root.secrets != "leave-out":
+                    rules += f" secrets {root.secrets}"
                 self._db.execute(
                     _UPSERT,
                     [

@@ -5,7 +5,10 @@ import os
 from functools import cached_property
 from stat import S_ISDIR, S_ISLNK, S_ISREG
 
+from catalog.model.errors import RootUnreadable
 from catalog.model.paths import os_path
+from pipeline.roots.codes import IGNORE_FILE_REFUSED
+from pipeline.roots.ignore_files import IgnoreFileRefused
 from pipeline.roots.local.directory import Directory, DiskTree
 from pipeline.roots.local.folder import Limits
 from pipeline.roots.local.root_directory import EXHAUSTED, RootDirectory, unlisted
@@ -14,6 +17,7 @@ from pipeline.roots.local.tree_walk import (
     Archive,
     LooseFinding,
     TreeWalk,
+    ignored,
     loose_findings,
     unlistable,
 )
@@ -42,6 +46,8 @@ class Descent:
             if is_junk(name) or name in {"", ".", ".."} or depth > self._limits.depth + is_last:
                 return None
             here.pass_through(name, self._root)
+            if refusal := self._read_ignore_files(here):
+                return refusal
             below = self._step(here, name)
             if not isinstance(below, Directory):
                 return below if is_last else None
@@ -54,6 +60,10 @@ class Descent:
         here = Descent(self._root, parent, self._limits).reach()
         if not isinstance(here, Directory):
             return here
+        if refusal := self._read_ignore_files(here):
+            return refusal
+        if decision := here.ignoring(os_path(name)):
+            return next(ignored(here, os_path(name), decision, "!"), None)
         if here.depth > self._limits.depth or is_junk(os_path(name)) or self.is_inside_skill:
             return None
         stat = self._stat(here, os_path(name), "!")
@@ -78,13 +88,31 @@ class Descent:
             return False
         return real is not None and self._root.holds_skill_md(real)
 
+    def _read_ignore_files(self, here: Directory) -> LooseFinding | None:
+        """Let the ignore files of a directory on the way apply; return why one cannot be used."""
+        if not (self._limits.ignores_folders or here.in_skill or here.is_skill):
+            return None
+        try:
+            self.walk.read_ignore_files(here)
+        except IgnoreFileRefused as refused:
+            if not here.text:
+                raise RootUnreadable(f"The root {self._root.path}: {refused}") from refused
+            return LooseFinding(here.text, IGNORE_FILE_REFUSED.at(str(refused)))
+        except OSError as error:
+            self._check_root()
+            raise unlisted(self._root.path, error) from error
+        return None
+
     def _step(self, here: Directory, name: str) -> Directory | LooseFinding | None:
         stat = self._stat(here, name)
         if not isinstance(stat, os.stat_result):
             return stat
+        is_directory = S_ISDIR(stat.st_mode)
+        if decision := here.ignoring(name, is_directory=is_directory):
+            return next(ignored(here, name, decision), None) if is_directory else None
         others = self.walk.targets(here, [name]) if S_ISLNK(stat.st_mode) else {}
         if not is_skill_md(name):
-            if S_ISDIR(stat.st_mode):
+            if is_directory:
                 return here.child(name)
             if name in here.linked(others):
                 return here.child(name, others[name])

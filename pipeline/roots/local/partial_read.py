@@ -7,10 +7,10 @@ from stat import S_IXUSR
 from catalog.model.errors import RootUnreadable
 from catalog.model.finding import Finding
 from catalog.model.paths import os_path
+from pipeline.roots import secrets
 from pipeline.roots.local.files import is_text, read_head
 from pipeline.roots.local.folder import Folder, Limits, unreadable_now
 from pipeline.roots.local.root_directory import RootDirectory, held_open
-from pipeline.roots.native_files import may_be_native
 from pipeline.roots.snapshot import PartialFile, PartialSnapshot, head_bytes
 
 
@@ -33,33 +33,34 @@ def _read(root: RootDirectory, folder: Folder, limits: Limits) -> PartialSnapsho
     name = folder.skill_md_name
     skill_md: bytes | None = None
     files: list[PartialFile] = []
+    found: list[secrets.Secret] = []
     problems: list[Finding] = list(folder.problems)
     most = head_bytes(limits.skill_md_bytes, limits.text_bytes)
     top = f"/{os_path(folder.path)}"
     for path, stat in folder.files_to_read(limits):
         mode = 0o755 if stat.st_mode & S_IXUSR else 0o644
         root_path = f"{top}/{os_path(path)}"
-        head = None
         try:
             if folder.source:
-                if path == name or may_be_native(path, mode):
-                    head = _first(folder.source.chunks(f"{folder.path}/{path}"), most)
-            # Opening a file takes three times as long as checking its permissions.
-            elif path == name or may_be_native(path, mode) or not root.may_read(root_path):
+                head = _first(folder.source.chunks(f"{folder.path}/{path}"), most)
+            else:
                 head = read_head(root, root_path, stat, most)
         except OSError as error:
             problems.append(unreadable_now(path, error))
             continue
         if path == name:
             skill_md = head
-        text = head is None or is_text(head, whole=len(head) == stat.st_size)
+        text = is_text(head, whole=len(head) == stat.st_size)
         files.append(PartialFile(path, mode, text))
+        if secret := secrets.in_file(path, head, is_text=text):
+            found.append(secret)
     return PartialSnapshot(
         skill_md_name=None if skill_md is None else name,
         skill_md=skill_md or b"",
         files=tuple(files),
         problems=tuple(problems),
         is_whole=folder.is_whole(problems),
+        secrets=tuple(found),
     )
 
 

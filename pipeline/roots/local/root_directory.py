@@ -190,14 +190,6 @@ class RootDirectory:
     def _directory_known(self, path: str) -> int:
         return self.directory(self._known[1] if path == self._known[0] else path)
 
-    def may_read(self, path: str) -> bool:
-        """Whether the permissions of a file, on a path without links, allow reading it."""
-        parent, _, name = path.rpartition("/")
-        try:
-            return os.access(name, os.R_OK, dir_fd=self.directory(parent), follow_symlinks=False)
-        except OSError:
-            return False
-
     def _behind_links(self, path: str) -> str:
         """Return the path without links; the result for its directory is cached."""
         parent, _, name = path.rpartition("/")

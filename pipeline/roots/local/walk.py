@@ -7,7 +7,9 @@ from pathlib import Path
 
 from catalog.model.errors import RootUnreadable
 from catalog.model.paths import archive_of, is_archive, os_path, text_path
-from pipeline.roots.codes import DIRECTORY_UNREADABLE, READ_FAILED
+from pipeline.roots.codes import DIRECTORY_UNREADABLE, IGNORE_FILE_REFUSED, READ_FAILED
+from pipeline.roots.ignore_files import NAMES as IGNORE_FILES
+from pipeline.roots.ignore_files import IgnoreFileRefused
 from pipeline.roots.local.descent import Descent
 from pipeline.roots.local.directory import Directory, Tree
 from pipeline.roots.local.folder import Folder, Limits
@@ -16,7 +18,7 @@ from pipeline.roots.local.tree_walk import Archive, LooseFinding, TreeWalk
 from pipeline.roots.names import is_junk, is_skill_md
 
 DEFAULT_LIMITS = Limits()
-UNLISTED = frozenset({DIRECTORY_UNREADABLE.code, READ_FAILED.code})
+UNLISTED = frozenset({DIRECTORY_UNREADABLE.code, READ_FAILED.code, IGNORE_FILE_REFUSED.code})
 """Codes of the findings about directories whose contents are unknown."""
 
 
@@ -95,17 +97,20 @@ def taken_apart(
 def _children(root: RootDirectory, path: str) -> list[str] | None:
     """Return the paths directly in a directory whose walks together equal its walk.
 
-    None if it must be walked as a whole: a skill folder, a link, an archive, or a directory that
-    cannot be listed. A name with the ending of an archive may be a directory or a file, so both
-    paths are returned.
+    None if it must be walked as a whole: a skill folder, a link, an archive, an ignored directory,
+    or one that cannot be listed or whose ignore files cannot be used. A name with the ending of an
+    archive may be a directory or a file, so both paths are returned.
     """
     if archive_of(path):
         return None
     try:
-        names = sorted(
-            name for name in root.names(f"/{os_path(path)}" if path else "") if not is_junk(name)
-        )
-    except OSError:
+        top = Directory(f"/{os_path(path)}" if path else "", path)
+        names = sorted(name for name in root.names(top.path) if not is_junk(name))
+        descent = Descent(root, path, DEFAULT_LIMITS)
+        if not isinstance(descent.reach(), Directory):
+            return None
+        descent.walk.read_ignore_files(top, names)
+    except (OSError, IgnoreFileRefused):
         return None
     if path and any(map(is_skill_md, names)):
         return None
@@ -141,7 +146,8 @@ def unit_of(root: Path, path: str, limits: Limits = DEFAULT_LIMITS) -> str | Non
 
     The hinted path is an absolute path of the system. The result is the outermost directory on
     the way to it that holds a SKILL.md now, else the archive at its end, else the root's entry
-    above it, or "" for the root itself; None for junk and for paths outside. Only the common
+    above it, or "" for the root itself and its ignore files, which may concern every folder; None
+    for junk and for paths outside. Only the common
     spellings of SKILL.md are checked, as bursts of events must stay cheap; a folder with a rarer
     one settles together with the root's entry.
     """
@@ -152,6 +158,8 @@ def unit_of(root: Path, path: str, limits: Limits = DEFAULT_LIMITS) -> str | Non
     if not hinted.startswith(prefix):
         return None
     names = hinted.removeprefix(prefix).split("/")
+    if names[0] in IGNORE_FILES:
+        return ""
     if any(map(is_junk, names)):
         return None
     try:

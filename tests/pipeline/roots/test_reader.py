@@ -193,11 +193,14 @@ class TestWhatIsASkillFolder:
         ],
     )
     def test_junk_is_no_part_of_a_skill(self, tmp_path: Path, name: str) -> None:
-        """Leftovers of editors, desktops and downloads do not change the fingerprint."""
+        """Leftovers of editors, desktops and downloads are listed as left out, and not read."""
         write(tmp_path, "s/SKILL.md")
         before = seen(tmp_path)
         write(tmp_path, f"s/{name}")
-        assert seen(tmp_path).fingerprint == before.fingerprint
+        folder = seen(tmp_path)
+        assert names(folder) == names(before)
+        assert [(file.path, file.reason) for file in folder.left_out] == [(name, "name")]
+        assert folder.fingerprint != before.fingerprint
 
     @pytest.mark.parametrize("name", ["venv", "#", "#x", "a.tmpl", "x.party", ".gitignore", "git"])
     def test_names_similar_to_junk_are_kept(self, tmp_path: Path, name: str) -> None:

@@ -1,13 +1,12 @@
 """Commands and secrets in a text that harm the machine on which an agent follows it."""
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
-from math import log2
 
 from catalog.model.finding import FindingType
+from pipeline.roots import secrets
 from pipeline.validation.profiles.safety.codes import (
     CREDENTIALS_READ,
     DATA_SENT_AWAY,
@@ -25,8 +24,6 @@ from pipeline.validation.profiles.safety.context import is_warned_of
 _LONGEST = 500  # characters of a command before and after the word that shows it
 _MOST_IN_LINE = 5
 _MOST_LINES = 200  # of one danger that are searched; an ordinary text has a few
-_MOST_STARTS = 2_000  # of one form of secrets
-_LEAST_ENTROPY = 3.0  # bits per character, below which a secret is a placeholder
 
 _SHELL = r"(?:sudo\s+(?:-\w+\s+)*)?(?:env\s+)?(?:/\S{1,30}/)?(?:ba|z|da|k|fi)?sh\b"
 _RUNS = (
@@ -173,21 +170,6 @@ SHAPES = (
         r"(?![\w./@\[\]-]+(?:@|==)[\w.^~])(?![-$<{.])@?[\w./-]{2,80}",
     ),
 )
-_SECRETS = re.compile(
-    r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b|\bgh[pousr]_[A-Za-z0-9]{36,200}\b|\bgithub_pat_\w{40,200}\b"
-    r"|\bglpat-[\w-]{20,200}|\bsk-(?:ant-|proj-|or-)?[\w-]{24,200}|\b[rs]k_live_[A-Za-z0-9]{20,200}\b"
-    r"|\bxox[abprs]-[\w-]{20,200}|\bAIza[\w-]{35}\b|\bnpm_[A-Za-z0-9]{36}\b|\bhf_[A-Za-z0-9]{30,200}\b"
-    r"|\bSG\.[\w-]{16,200}\.[\w-]{16,200}|\bpypi-[\w-]{50,200}"
-    r"|-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----\s*[\w+/=]{20}"
-)
-_SECRET_STARTS = (
-    *("AKIA", "ASIA", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "sk-"),
-    *("sk_live_", "rk_live_", "xox", "AIza", "npm_", "hf_", "SG.", "pypi-", "-----BEGIN "),
-)
-_NO_SECRET = re.compile(
-    r"example|x{4}|0{5}|1234|abcd|your|fake|dummy|test|placeholder|redacted|\.\.\.|sample|change",
-    re.I,
-)
 
 
 def dangers(text: str) -> Iterator[Danger]:
@@ -198,21 +180,8 @@ def dangers(text: str) -> Iterator[Danger]:
             for match in islice(shape.pattern.finditer(text, start, end), _MOST_IN_LINE):
                 if not is_warned_of(text, match.start(), match.end()):
                     yield Danger(shape.kind, " ".join(match[0].split()), match.start())
-    for match in _secrets(text):
-        if _is_random(match[0]) and not _NO_SECRET.search(match[0]):
-            yield Danger(SECRET, f"{match[0][:4]}…", match.start())
-
-
-def _secrets(text: str) -> Iterator[re.Match[str]]:
-    """Yield the first texts in the form of a secret; `find` skips much faster than a pattern."""
-    for start in _SECRET_STARTS:
-        at = text.find(start)
-        for _ in range(_MOST_STARTS):
-            if at < 0:
-                break
-            if match := _SECRETS.match(text, at):
-                yield match
-            at = text.find(start, match.end() if match else at + 1)
+    for match in secrets.in_text(text):
+        yield Danger(SECRET, f"{match[0][:4]}…", match.start())
 
 
 def _parts(lower: str, words: tuple[str, ...]) -> list[tuple[int, int]]:
@@ -233,9 +202,3 @@ def _part(lower: str, at: int) -> tuple[int, int]:
     while (end := lower.find("\n", end, at + _LONGEST)) > 0 and lower[end - 1] == "\\":
         end += 1
     return start, min(at + _LONGEST, len(lower)) if end < 0 else end
-
-
-def _is_random(text: str) -> bool:
-    """Return whether a text has the entropy of a random one."""
-    counts = Counter(text).values()
-    return -sum(n / len(text) * log2(n / len(text)) for n in counts) >= _LEAST_ENTROPY
