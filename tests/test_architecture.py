@@ -14,6 +14,7 @@ MODULES = sorted(
 )
 
 HOMES = {
+    "backports": "pipeline.roots.archives.compression",
     "apscheduler": "pipeline.service.timer",
     "click": "pipeline.cli",
     "datasette": "catalog.site",

@@ -7,6 +7,7 @@ from typing import IO
 
 from catalog.model.finding import Finding
 from catalog.model.paths import os_path
+from pipeline.roots.archives import compression
 from pipeline.roots.archives.codes import (
     ARCHIVE_TOO_LARGE,
     ARCHIVE_TOO_MANY_MEMBERS,
@@ -107,7 +108,7 @@ def _open(archive: Archive, file: IO[bytes]) -> AbstractContextManager[ArchiveEn
         )
     if archive.file.lower().endswith(_ZIPS):
         return open_zip(file, size, limits)
-    return open_tar(file, limits)
+    return open_tar(file, limits, compression.of_file(archive.file))
 
 
 def is_whole(archive: Archive, fingerprints: list[str]) -> bool:
