@@ -126,6 +126,43 @@ FOLDER_IGNORED = FindingType(
     "if not, repeat the pattern there.",
     _IGNORED,
 )
+SKILL_MD_MISNAMED = FindingType(
+    "skill-md-misnamed",
+    "warning",
+    "reading",
+    NEVER,
+    "The name of this file resembles SKILL.md, which its folder lacks.",
+    "Rename it to SKILL.md.",
+    _FILES,
+)
+ARCHIVE_NOT_READ = FindingType(
+    "archive-not-read",
+    "warning",
+    "reading",
+    NEVER,
+    "Archives of this kind are not read.",
+    "Pack the skill as .zip or .tar.gz.",
+    _FILES,
+)
+FILE_OUTSIDE_SKILLS = FindingType(
+    "file-outside-skills",
+    "info",
+    "reading",
+    NEVER,
+    "The file lies directly in the root and belongs to no skill.",
+    "Move it into the folder of its skill; to make it a skill, name it SKILL.md in a folder of its "
+    "own; to leave it there, name it in a .skillignore.",
+    _FILES,
+)
+FOLDER_WITHOUT_SKILL = FindingType(
+    "folder-without-skill",
+    "info",
+    "reading",
+    NEVER,
+    "The folder is no skill, because it holds no SKILL.md.",
+    "Add a SKILL.md to make it a skill, or name the folder in a .skillignore.",
+    _FILES,
+)
 SECRET_LEFT_OUT = FindingType(
     "secret-left-out",
     "warning",
@@ -249,6 +286,10 @@ TYPES = (
     READ_FAILED,
     IGNORE_FILE_REFUSED,
     FOLDER_IGNORED,
+    SKILL_MD_MISNAMED,
+    ARCHIVE_NOT_READ,
+    FILE_OUTSIDE_SKILLS,
+    FOLDER_WITHOUT_SKILL,
     SECRET_LEFT_OUT,
     SECRET_REFUSED,
     SECRET_PUBLISHED,
@@ -261,3 +302,15 @@ TYPES = (
     HARD_LINK_REFUSED,
     LINK_BEHIND_LINK,
 )
+
+OUTSIDE_SKILLS = frozenset(
+    kind.code
+    for kind in (
+        SKILL_MD_MISNAMED,
+        ARCHIVE_NOT_READ,
+        FILE_OUTSIDE_SKILLS,
+        FOLDER_WITHOUT_SKILL,
+        FOLDER_IGNORED,
+    )
+)
+"""Codes of findings about a root's contents beside its skills."""

@@ -53,7 +53,7 @@ def in_file(path: str, head: bytes, *, is_text: bool) -> Secret | None:
     """Return the secret of a file, given its first bytes; None if none is recognised."""
     *folders, name = path.split("/")
     if _NAMES.fullmatch(name):
-        return Secret(path, None, f"has the name of a file with secrets, {name}")
+        return Secret(path, None, "has the name of a file with secrets")
     if folder := next((folder for folder in folders if folder in _FOLDERS), None):
         return Secret(path, None, f"lies in a folder with secrets, {folder}")
     values = _VALUES.get(name)

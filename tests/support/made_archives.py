@@ -86,7 +86,7 @@ def _tar(path: Path) -> Iterator[tarfile.TarFile]:
     data = io.BytesIO()
     with tarfile.open(fileobj=data, mode="w") as file:
         yield file
-    path.write_bytes(_COMPRESS[path.suffix](data.getvalue()))
+    path.write_bytes(_COMPRESS.get(path.suffix, gzip.compress)(data.getvalue()))
 
 
 _COMPRESS: Mapping[str, Callable[[bytes], bytes]] = {

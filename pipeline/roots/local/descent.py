@@ -9,6 +9,7 @@ from catalog.model.errors import RootUnreadable
 from catalog.model.paths import os_path
 from pipeline.roots.codes import IGNORE_FILE_REFUSED
 from pipeline.roots.ignore_files import IgnoreFileRefused
+from pipeline.roots.local import outside_skills
 from pipeline.roots.local.directory import Directory, DiskTree
 from pipeline.roots.local.folder import Limits
 from pipeline.roots.local.root_directory import EXHAUSTED, RootDirectory, unlisted
@@ -36,15 +37,17 @@ class Descent:
         self._under = under
         self._limits = limits
         self.walk = TreeWalk(DiskTree(root), limits, root.path)
+        self._passed: list[Directory] = []
 
     def reach(self) -> Directory | LooseFinding | None:
         """Return the start of the walk; None if a walk from the root would not reach it either."""
-        here = Directory("")
+        here, self._passed = Directory(""), []
         names = os_path(self._under).split("/") if self._under else []
         for depth, name in enumerate(names, 1):
             is_last = depth == len(names)
             if is_junk(name) or name in {"", ".", ".."} or depth > self._limits.depth + is_last:
                 return None
+            self._passed.append(here)
             here.pass_through(name, self._root)
             if refusal := self._read_ignore_files(here):
                 return refusal
@@ -73,6 +76,16 @@ class Descent:
             others = self.walk.targets(here, [os_path(name)])
             return next(self.walk.archives(here, [], others), None)
         return self.walk.archive(here, os_path(name), stat) if S_ISREG(stat.st_mode) else None
+
+    def is_covered(self) -> bool:
+        """Whether a finding about a directory on the way tells of the start, too; lists them."""
+        return any(map(self._is_outside, self._passed[1:]))
+
+    def _is_outside(self, here: Directory) -> bool:
+        known = self._root.without_skill
+        if here.path not in known:
+            known[here.path] = self.walk.outside_at(here) is not None
+        return known[here.path]
 
     @cached_property
     def is_inside_skill(self) -> bool:
@@ -116,7 +129,11 @@ class Descent:
                 return here.child(name)
             if name in here.linked(others):
                 return here.child(name, others[name])
-        return next(loose_findings(here, [name] if is_skill_md(name) else [], others), None)
+        loose = next(loose_findings(here, [name] if is_skill_md(name) else [], others), None)
+        if loose or not S_ISREG(stat.st_mode):
+            return loose
+        finding = outside_skills.of_file(here, name)
+        return LooseFinding(here.child(name).text, finding) if finding else None
 
     def _stat(
         self, here: Directory, name: str, end: str = ""

@@ -31,6 +31,7 @@ class Directory:
     is_data: bool = False  # it lies in a data folder of a skill
     is_skill: bool = False
     left: tuple[str, ...] = ()  # directories that the way left through a link
+    is_covered: bool = False  # a finding about a directory above it tells of it, too
     ignore_files: tuple[IgnoreFile, ...] = ()  # those that apply to its entries, nearest first
 
     def child(self, name: str, target: Target | FindingType | None = None) -> "Directory":
@@ -45,6 +46,7 @@ class Directory:
             self.in_skill or self.is_skill,
             self.is_data or (self.is_skill and name in DATA_FOLDERS),
             left=(*self.left, self.path) if is_link else self.left,
+            is_covered=self.is_covered,
             ignore_files=self.ignore_files,
         )
 

@@ -67,6 +67,7 @@ class RootDirectory:
         self._opened = [("", _open_root(path))]
         self._known = ("", "")  # a directory's path, and the same without links
         self._holds: dict[str, bool] = {}  # whether directories hold a SKILL.md
+        self.without_skill: dict[str, bool] = {}  # findings of walks about directories, cached
 
     def __enter__(self) -> Self:
         """Return itself."""
@@ -201,6 +202,7 @@ class RootDirectory:
         """Clear the caches of link targets and of directories that hold a SKILL.md."""
         self._known = ("", "")
         self._holds.clear()
+        self.without_skill.clear()
 
     def _inside_only(self, path: str, below: str = "") -> str:
         real = self.real_path(path, below)

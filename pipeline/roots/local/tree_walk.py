@@ -2,7 +2,7 @@
 
 import errno
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from stat import S_ISDIR, S_ISREG
 
@@ -24,6 +24,7 @@ from pipeline.roots.codes import (
 )
 from pipeline.roots.ignore_files import GITIGNORE, Decision, IgnoreFile, IgnoreFileRefused
 from pipeline.roots.ignore_files import NAMES as IGNORE_FILES
+from pipeline.roots.local import outside_skills
 from pipeline.roots.local.directory import Directory, Listing, Tree
 from pipeline.roots.local.folder import Folder, Limits, Target, Targets
 from pipeline.roots.local.folder_builder import FolderBuilder
@@ -69,8 +70,13 @@ class TreeWalk:
         self._limits = limits
         self._root = root
 
-    def below(self, start: Directory) -> Iterator[Folder | Archive | LooseFinding]:
-        """Yield the folders, archives and loose findings at and below a directory."""
+    def below(
+        self, start: Directory, is_covered: Callable[[], bool] = lambda: False
+    ) -> Iterator[Folder | Archive | LooseFinding]:
+        """Yield the folders, archives and loose findings at and below a directory.
+
+        is_covered returns whether a finding about a directory above tells of the start, too.
+        """
         pending = [iter((start,))]
         while pending:
             here = next(pending[-1], None)
@@ -91,8 +97,18 @@ class TreeWalk:
                 others = self.targets(here, listing.others)
                 yield from loose_findings(here, listing.skill_mds, others)
                 yield from ignored_folders(here, listing)
+                if here is start:
+                    here.is_covered = is_covered()
+                yield from _outside_skills(here, listing)
                 yield from self.archives(here, listing.files, others)
                 pending.append(here.children(listing, others))
+
+    def outside_at(self, here: Directory) -> Finding | None:
+        """Return the finding about a directory as a folder that is no skill."""
+        listing = self._list(here, self._limits.files)
+        if not isinstance(listing, Listing) or here.judge(listing) or here.in_skill:
+            return None
+        return outside_skills.of_folder(here, listing)
 
     def skill_at(self, here: Directory) -> Folder | None:
         """Return a directory as a skill folder; None if it is none."""
@@ -136,6 +152,8 @@ class TreeWalk:
 
         Raises IgnoreFileRefused with a sentence.
         """
+        if any(file.folder == here.text for file in here.ignore_files):
+            return
         own = []
         for name in IGNORE_FILES:
             if name not in names:
@@ -254,6 +272,19 @@ class TreeWalk:
             builder.add_skill_mds(listing.skill_mds, listing.directories, others)
         builder.add_targets(here.text, others)
         return here.children(listing, others)
+
+
+def _outside_skills(here: Directory, listing: Listing) -> Iterator[LooseFinding]:
+    """Yield the findings about a directory and files that are part of no skill.
+
+    The outermost directory with a finding speaks for those below it.
+    """
+    for path, finding in outside_skills.of_directory(here, listing):
+        if path != here.text:
+            yield LooseFinding(path, finding)
+        elif not here.is_covered:
+            here.is_covered = True
+            yield LooseFinding(path, finding)
 
 
 def ignored_folders(here: Directory, listing: Listing) -> Iterator[LooseFinding]:

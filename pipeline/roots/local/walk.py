@@ -18,6 +18,8 @@ from pipeline.roots.local.tree_walk import Archive, LooseFinding, TreeWalk
 from pipeline.roots.names import is_junk, is_skill_md
 
 DEFAULT_LIMITS = Limits()
+_ITSELF = "/."
+"""End of a path that means a directory without its entries."""
 UNLISTED = frozenset({DIRECTORY_UNREADABLE.code, READ_FAILED.code, IGNORE_FILE_REFUSED.code})
 """Codes of the findings about directories whose contents are unknown."""
 
@@ -30,23 +32,35 @@ def walk(
     A folder comes before those inside it, and siblings are sorted by name. The results below a
     path are the same whether the walk starts there or above. A path that has vanished yields
     nothing. The path of an archive is that of its top, `x.zip!`; `x.zip` means a directory of
-    this name. Raises RootUnreadable if the root itself cannot be listed.
+    this name; `x/.` is the directory x without its entries. Raises RootUnreadable if the root
+    itself cannot be listed.
     """
     with held_open(root) as opened:
         if archive_path := archive_of(under):
             archive = Descent(opened, archive_path, limits).archive()
             yield from [archive] if archive else []
             return
-        descent = Descent(opened, under, limits)
+        descent = Descent(opened, under.removesuffix(_ITSELF), limits)
         start = descent.reach()
+        if under.endswith(_ITSELF):
+            yield from _itself(descent, start)
+            return
         results = (
-            descent.walk.below(start)
+            descent.walk.below(start, descent.is_covered)
             if isinstance(start, Directory)
             else iter([start] if start else [])
         )
         for result in results:
             if isinstance(result, Folder) or not descent.is_inside_skill:
                 yield result
+
+
+def _itself(descent: Descent, start: Directory | LooseFinding | None) -> Iterator[LooseFinding]:
+    """Yield the finding about a directory without those about its entries."""
+    if not isinstance(start, Directory) or descent.is_inside_skill or descent.is_covered():
+        return
+    if finding := descent.walk.outside_at(start):
+        yield LooseFinding(start.text, finding)
 
 
 def folders_in(tree: Tree, start: Directory, limits: Limits) -> Iterator[Folder | LooseFinding]:
@@ -115,7 +129,8 @@ def _children(root: RootDirectory, path: str) -> list[str] | None:
     if path and any(map(is_skill_md, names)):
         return None
     below = f"{path}/" if path else ""
-    return [
+    itself = [f"{path}{_ITSELF}"] if path else []
+    return itself + [
         f"{below}{text_path(name)}{end}"
         for name in names
         for end in (("", "!") if is_archive(name) else ("",))

@@ -20,6 +20,7 @@ from pipeline.cli.output.finding_types import REGISTRY
 from pipeline.parsing.document import parse
 from pipeline.roots import reader
 from pipeline.roots.archives.reader import open_archive
+from pipeline.roots.codes import OUTSIDE_SKILLS
 from pipeline.roots.local import tree_walk
 from pipeline.roots.local import walk as local_walk
 from pipeline.roots.local.folder import Folder, Limits
@@ -48,9 +49,13 @@ def folders(root: Path, under: str = "", limits: Limits = local_walk.DEFAULT_LIM
 
 
 def strays(root: Path, limits: Limits = local_walk.DEFAULT_LIMITS) -> list[tuple[str, str]]:
-    """Return the paths and codes of a walk's loose findings."""
+    """Return the paths and codes of a walk's loose findings but those of `outside_skills`."""
     found = local_walk.walk(root, "", limits)
-    return [(f.path, f.finding.code) for f in found if isinstance(f, LooseFinding)]
+    return [
+        (f.path, f.finding.code)
+        for f in found
+        if isinstance(f, LooseFinding) and f.finding.code not in OUTSIDE_SKILLS
+    ]
 
 
 def seen(root: Path, path: str = "s", limits: Limits = local_walk.DEFAULT_LIMITS) -> Folder:

@@ -73,9 +73,9 @@ def _loop(skill: Path) -> None:
 
 
 def _behind_link(skill: Path) -> None:
-    (skill.parent / "notes").mkdir()
+    (skill.parent / ".notes").mkdir()
     (skill.parent / "group").mkdir()
-    (skill.parent / "group" / "to-notes").symlink_to(skill.parent / "notes")
+    (skill.parent / "group" / "to-notes").symlink_to(skill.parent / ".notes")
     (skill.parent / "to-group").symlink_to(skill.parent / "group")
 
 
@@ -95,6 +95,23 @@ def _stars(skill: Path) -> None:
 def _ignored(skill: Path) -> None:
     (skill.parent / "build").mkdir()
     (skill.parent / ".gitignore").write_text("build/\n", "utf-8")
+
+
+def _misnamed(skill: Path) -> None:
+    (skill.parent / "other").mkdir()
+    (skill.parent / "other/SKILL.MD.txt").write_text(GOOD, "utf-8")
+
+
+def _rar(skill: Path) -> None:
+    (skill.parent / "other.rar").write_bytes(b"Rar!")
+
+
+def _lone(skill: Path) -> None:
+    (skill.parent / "other.md").write_text(GOOD, "utf-8")
+
+
+def _empty(skill: Path) -> None:
+    (skill.parent / "other").mkdir()
 
 
 # Made here because git, or a packager that reads what git carries, cannot hold them: files that
@@ -118,6 +135,10 @@ MADE: Mapping[str, Callable[[Path], None]] = {
     "secret-published": _env,
     "ignore-file-refused": _stars,
     "folder-ignored": _ignored,
+    "skill-md-misnamed": _misnamed,
+    "archive-not-read": _rar,
+    "file-outside-skills": _lone,
+    "folder-without-skill": _empty,
 }
 NOT_FOR_ROOT = {"file-unreadable", "directory-unreadable"}  # who may read everything
 
@@ -162,7 +183,7 @@ def found_below(root: Path, limits: Limits) -> Iterator[Folder | LooseFinding]:
         if isinstance(each, Archive):
             with open_archive(each) as folders:
                 yield from folders
-        else:
+        elif each.path != EXPECTED:
             yield each
 
 

@@ -103,7 +103,8 @@ def unpacked(root: Path) -> dict[str, Snapshot]:
     """Return the snapshot of every skill folder of a root without archives, by path."""
     snapshots = {}
     for folder in local_walk.walk(root):
-        assert isinstance(folder, Folder)
+        if not isinstance(folder, Folder):
+            continue
         snapshot = reader.read(root, folder)
         assert snapshot is not None
         snapshots[folder.path] = snapshot
