@@ -7,6 +7,7 @@ CODE := catalog pipeline tests benchmarks docs_from_code watched/csv-profile
 BIN := .venv/bin
 PROGRAM := .venv/ready
 DEVELOPING := .venv/developing
+MEASURING := .venv/measuring
 
 .DEFAULT_GOAL := help
 .PHONY: help up test test-clients check lint docs bench bench-large bench-parts bench-search bench-site sizing soak crashes clean
@@ -35,7 +36,7 @@ lint: $(DEVELOPING) ## run ruff, import-linter and mypy, and check the pages and
 bench-site: $(DEVELOPING) ## measure the response times of the site, idle and during a scan
 	@$(BIN)/python benchmarks/site.py
 
-bench-search: $(DEVELOPING) ## measure quality and speed of the search beside other engines; DATA=folder of tasks
+bench-search: $(MEASURING) ## measure quality and speed of the search beside other engines; DATA=folder of tasks
 	@$(BIN)/python benchmarks/search.py $(if $(DATA),--data $(DATA))
 
 docs: $(DEVELOPING) ## generate the reference pages, and build the documentation in site/
@@ -88,5 +89,14 @@ else
 	@# pip supports --group since 25.1; Python may come with an older pip.
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
 	@$(BIN)/python -m pip install --quiet --group dev
+endif
+	@touch $@
+
+$(MEASURING): $(DEVELOPING)
+	@echo "Adding the other search engines ..."
+ifdef UV
+	@UV_PROJECT_ENVIRONMENT=.venv "$(UV)" sync --quiet --group bench
+else
+	@$(BIN)/python -m pip install --quiet --group bench
 endif
 	@touch $@

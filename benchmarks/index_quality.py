@@ -16,13 +16,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 import bm25s
-from search_tasks import Skill, Task, rank_of, read_skills, read_tasks
+from recombined_skills import Skill
+from search_tasks import Task, rank_of, read_skills, read_tasks
 
 from catalog.prompt_index import builder
 from catalog.prompt_index.builder import Candidate, IndexSpec
 from catalog.prompt_index.formats.registry import FORMATS
 
-FORMS = tuple(name for name in FORMATS if name != "discovery")
+FORMS = tuple(name for name in FORMATS if name != "discovery")  # for installers, not for prompts
 PACKAGES = "/var/lib/skilldrop/packages"
 SHOWN = 10
 
@@ -85,7 +86,7 @@ def _measured(
     samples = [
         _sample(skills, tasks, size, seed) for seed in range(draws if size < len(skills) else 1)
     ]
-    whole, mrr = _quality([(s, [f"{k.name} {k.description}" for k in s.skills]) for s in samples])
+    whole, mrr = _quality([(sample, _whole(sample.skills)) for sample in samples])
     size = len(samples[0].skills)
     yield Row(size, None, "whole descriptions", whole, mrr, 1.0, size)
     for budget in budgets:

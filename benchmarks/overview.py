@@ -184,7 +184,7 @@ class _Tree:
         """Time the search function, and pages of the site over HTTP."""
         _report(f"{self.size:,}: search and site")
         db = database_connection.open_catalog(self.base.catalog_path)
-        times = [seconds_of(lambda word=word: search.find(db, word)) for word in WORDS * 20]
+        times = [seconds_of(lambda word=word: search.search(db, word).hits) for word in WORDS * 20]
         yield Row("search", self.size, statistics.median(times))
         skill = quote(db.execute("SELECT skill_id FROM skills LIMIT 1").fetchone()[0])
         with site(self.base) as client:

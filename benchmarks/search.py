@@ -131,7 +131,7 @@ def _skilldrop(catalog: sqlite3.Connection) -> Engine:
     db = Database(catalog)
     (active,) = catalog.execute("SELECT count(*) FROM skills WHERE status = 'active'").fetchone()
     _report(f"{active:,} skills are active")
-    return lambda query: [hit.name for hit in search.find(db, query, SHOWN)]
+    return lambda query: [hit.name for hit in search.search(db, query, SHOWN).hits]
 
 
 def _plain_fts5(operator: str, skills: Sequence[Skill]) -> Engine:

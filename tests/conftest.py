@@ -26,6 +26,7 @@ pytest_plugins = [
 SLOWEST = (
     "test_promise.py",
     "test_browser.py",
+    "test_process.py",
     "test_trouble.py",
     "test_end_to_end.py",
     "test_other_users.py",

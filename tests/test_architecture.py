@@ -14,6 +14,7 @@ MODULES = sorted(
 )
 
 HOMES = {
+    "ahocorasick_rs": "pipeline.roots.words",
     "backports": "pipeline.roots.archives.compression",
     "apscheduler": "pipeline.service.timer",
     "click": "pipeline.cli",
@@ -42,7 +43,7 @@ HOMES = {
     "wcwidth": "pipeline.cli.output.columns",
     "pathspec": "pipeline.roots.ignore_files",
     "yaml": "pipeline.parsing pipeline.authoring.convert catalog.mcp.frontmatter "
-    "pipeline.cli.output.rule_examples",
+    "catalog.site.server.app pipeline.cli.output.rule_examples",
 }
 """The packages or modules that may import each library."""
 

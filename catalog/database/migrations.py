@@ -21,6 +21,7 @@ from catalog.database.ddl import (
     recovery,
     search,
     similarity,
+    site_address,
     skills,
     troubles,
 )
@@ -72,6 +73,12 @@ def m005_names(db: Database) -> None:
     """Add namespaces and incumbents; present winners keep their names."""
     _run(db, names.NAMES)
     _run(db, names.INCUMBENTS)
+
+
+@migrations()
+def m006_site_address(db: Database) -> None:
+    """Add the address of the service's site; the next start fills it."""
+    _run(db, site_address.SITE_ADDRESS)
 
 
 @migrations()

@@ -4,7 +4,7 @@ import fcntl
 import hashlib
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,9 +13,11 @@ from typing import BinaryIO
 
 from catalog.export import lock_file
 from catalog.export.lock_file import LockedSkill, locked
+from catalog.export.others import carry_others, linked
 from catalog.export.selected import Failure, Source
 from catalog.filesystem.by_descriptor import descended, directory, named, remove
 from catalog.filesystem.exchange import exchange_names
+from catalog.filesystem.ownership import refuse_owned
 from catalog.filesystem.safe_open import open_file
 from catalog.model.errors import NotExported, PackageDamaged, PathRefused
 from catalog.model.paths import os_path, text_path
@@ -52,8 +54,11 @@ def export_to(
     file, stay. progress is called with the number of skills compared so far. Raises NotExported
     and OSError; the next export continues where this one ended.
     """
+    if os.path.lexists(folder) and not folder.is_dir():
+        raise NotExported(f"{folder} is not a directory.")
     folder.mkdir(parents=True, exist_ok=True)
     with named(folder), directory(folder) as dir_fd, _one_at_a_time(folder, dir_fd):
+        refuse_owned(dir_fd, folder)
         return _Export(folder, dir_fd, progress).run(sources)
 
 
@@ -90,8 +95,11 @@ class _Export:
                 self._write_lock(
                     [*gone, *map(self._with_former_files, after.values())], unfinished=True
                 )
-            for name in (*result.added, *result.updated):
-                self._put(name)
+            for names in (result.added, result.updated):
+                for name in list(names):
+                    if not self._put(name):
+                        names.remove(name)
+                        self._keep(name, after)
             for skill in gone:
                 self._remove(skill)
             self._write_lock(after.values())
@@ -111,10 +119,16 @@ class _Export:
                 after[name] = locked(name, package)
             elif self._build(name, package, former):
                 after[name] = locked(name, package)
-            elif former:
-                after[name] = former
+            else:
+                self._keep(name, after)
             self._progress(number)
         return after
+
+    def _keep(self, name: str, after: dict[str, LockedSkill]) -> None:
+        """Let a skill stay in the lock file as it was; it has not been copied."""
+        after.pop(name, None)
+        if name in self._before and name not in self._result.taken:
+            after[name] = self._before[name]
 
     def _is_taken(self, name: str, former: LockedSkill | None) -> bool:
         """Return whether somebody else has an entry of this name."""
@@ -149,9 +163,9 @@ class _Export:
     # Changes
 
     def _build(self, name: str, package: Package, former: LockedSkill | None) -> bool:
-        """Build a skill beside the others, with the files of others in its present folder.
+        """Build a skill beside the others; unchanged files become hard links.
 
-        Return whether all its files could be read; unchanged ones become hard links.
+        Return whether all files could be read.
         """
         present, new = self._folder / name, self._folder / NEXT / name
         new.mkdir(parents=True)
@@ -163,7 +177,7 @@ class _Export:
                 if not (
                     former
                     and self._has(name, path, entry.sha256, mode)
-                    and _linked(present / os_path(path), target)
+                    and linked(present / os_path(path), target)
                 ):
                     with skill_files.opened(package, entry) as file, target.open("xb") as copy:
                         shutil.copyfileobj(file, copy)
@@ -171,20 +185,28 @@ class _Export:
         except (PackageDamaged, PathRefused) as error:
             self._result.failed.append(Failure(name, str(error)))
             return False
-        if os.path.lexists(present):
-            _carry_others(present, new, former.files if former else {})
-            self._result.updated.append(name)
-        else:
-            self._result.added.append(name)
+        is_new = not os.path.lexists(present)
+        (self._result.added if is_new else self._result.updated).append(name)
         return True
 
-    def _put(self, name: str) -> None:
-        """Move a built skill to its place, in one step."""
+    def _put(self, name: str) -> bool:
+        """Move a built skill to its place, in one step; return False if others are in the way."""
         new, place = self._folder / NEXT / name, self._folder / name
-        if os.path.lexists(place):
-            exchange_names(new, place)
-        else:
+        former = self._before.get(name)
+        if self._is_taken(name, former):  # since it was built
+            self._result.taken.append(name)
+            return False
+        if not former or not os.path.lexists(place):
             os.rename(new, place)
+            return True
+        try:
+            carry_others(place, new, former.files)
+        except FileExistsError as error:
+            reason = f"{text_path(error.filename)} was not written by an export; move it away."
+            self._result.failed.append(Failure(name, reason))
+            return False
+        exchange_names(new, place)
+        return True
 
     def _remove(self, skill: LockedSkill) -> None:
         """Remove the files of a skill, SKILL.md first, and the folders that are empty then."""
@@ -210,9 +232,12 @@ class _Export:
     def _read_lock(self) -> dict[str, LockedSkill]:
         path = self._folder / lock_file.NAME
         try:
-            return lock_file.parse(path.read_bytes(), str(path))
+            with open_file(str(self._folder), [], lock_file.NAME) as file:
+                return lock_file.parse(file.read(lock_file.MOST_BYTES), str(path))
         except FileNotFoundError:
             return {}
+        except PathRefused:
+            raise NotExported(f"{path} is not a file; move it away.") from None
 
     def _write_lock(self, skills: Iterable[LockedSkill], *, unfinished: bool = False) -> None:
         write_whole(self._dir_fd, {lock_file.NAME: lock_file.render(skills, unfinished=unfinished)})
@@ -228,26 +253,3 @@ def _sha256_of(file: BinaryIO) -> str:
     while chunk := file.read(CHUNK):
         sha256.update(chunk)
     return sha256.hexdigest()
-
-
-def _linked(present: Path, target: Path) -> bool:
-    """Hard-link a file; return whether the file system could."""
-    try:
-        os.link(present, target, follow_symlinks=False)
-    except OSError:
-        return False
-    return True
-
-
-def _carry_others(present: Path, new: Path, ours: Mapping[str, str]) -> None:
-    """Bring the files and links of others from the present folder of a skill into the new one."""
-    for above, folders, files in os.walk(present):
-        for name in (*files, *(name for name in folders if Path(above, name).is_symlink())):
-            source = Path(above, name)
-            path = source.relative_to(present)
-            target = new / path
-            if text_path(str(path)) in ours or os.path.lexists(target):
-                continue
-            target.parent.mkdir(parents=True, exist_ok=True)
-            if not _linked(source, target):
-                shutil.copy2(source, target, follow_symlinks=False)

@@ -10,6 +10,8 @@ from catalog.reading.published import Package
 from catalog.text.suggestions import shown
 
 NAME = "skilldrop.lock"
+MOST_BYTES = 256 * 1024 * 1024
+"""Bytes that are read of a lock file; a larger one is refused as incomplete."""
 _FORM = 1
 
 
@@ -54,7 +56,7 @@ def parse(content: bytes, path: str) -> dict[str, LockedSkill]:
         if value["lock_version"] != _FORM:
             raise ValueError("another version of skilldrop has written it")
         skills = [_skill(skill) for skill in value["skills"]]
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise NotExported(
             f"{path} is not a lock file of an export ({error}), so nothing beside it is changed. "
             "Restore it, or export to another directory."

@@ -14,16 +14,19 @@ def exchange_names(one: Path, other: Path) -> None:
 
     Where they cannot be exchanged atomically, `other` is missing for a moment.
     """
-    if not _exchanged(one, other):
+    if not exchanged(one, other):
         _exchange_in_steps(one, other)
 
 
-def _exchanged(one: Path, other: Path) -> bool:
-    """Exchange two names atomically; return False if the system does not support it."""
+def exchanged(one: Path | str, other: Path | str, dir_fd: int = _AT_FDCWD) -> bool:
+    """Exchange two names atomically; return False if the system does not support it.
+
+    Relative paths start from an open directory. Raises OSError.
+    """
     rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
     if rename is None:
         return False
-    if rename(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _EXCHANGE) == 0:
+    if rename(dir_fd, os.fsencode(one), dir_fd, os.fsencode(other), _EXCHANGE) == 0:
         return True
     if (code := ctypes.get_errno()) in _NOT_THERE:
         return False

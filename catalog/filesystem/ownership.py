@@ -1,8 +1,9 @@
 """Marker files that identify folders made by skilldrop."""
 
+import errno
 import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 from uuid import uuid4
@@ -60,6 +61,13 @@ def refuse_others(
         if os.path.lexists(folder.path):
             with directory(folder.path) as dir_fd:
                 _ownership(folder, identity, dir_fd, knows)
+
+
+def refuse_owned(dir_fd: int, path: str | Path) -> None:
+    """Raise OSError if an open directory, which others should own, belongs to a catalog."""
+    with suppress(FileNotFoundError):
+        os.stat(MARKER, dir_fd=dir_fd, follow_symlinks=False)
+        raise OSError(errno.EPERM, "it belongs to a catalog of skilldrop", str(path))
 
 
 @contextmanager

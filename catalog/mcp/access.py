@@ -1,8 +1,8 @@
 """Access to the catalog and to published files, for all parts of the MCP server."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mcp.shared.exceptions import MCPError
@@ -11,21 +11,23 @@ from sqlite_utils import Database
 
 from catalog.database import connection, sql
 from catalog.database.connection import explained
-from catalog.mcp import cursors
+from catalog.mcp import cursors, uris
 from catalog.model.errors import NotInCatalog, PathRefused, SkilldropError
-from catalog.reading import offered, skill_files
+from catalog.reading import disk_paths, offered, skill_files
 from catalog.reading.published import SKILL_MD, Package, package_of
+from catalog.reading.search_hits import Hit
 from catalog.reading.skill_files import SkillFile
 from catalog.usage.counter import ReadCounter
 
 
 @dataclass(frozen=True, slots=True)
 class CatalogAccess:
-    """The catalog file and the packages folder, opened anew for each request."""
+    """The catalog file and the packages folder, opened for each request."""
 
     catalog: Path
     packages: Path
     counter: ReadCounter | None = None
+    is_remote: bool = False  # the clients are on other machines, where our paths mean nothing
 
     @contextmanager
     def open(self) -> Iterator[Database]:
@@ -72,6 +74,30 @@ class CatalogAccess:
         if self.counter and not offset:
             self.counter.count_skill(file.skill_id, file.version, "mcp")
         return file
+
+    def locate(self, db: Database, hits: Sequence[Hit]) -> list[Hit]:
+        """Return hits of a search with locations that the clients can use."""
+        if not self.is_remote:
+            return list(hits)
+        folders = disk_paths.folders(db)
+        return [
+            replace(
+                hit,
+                location=uris.of(hit.skill_id, hit.location.rpartition("/")[2])
+                if hit.status == "active"
+                else disk_paths.shortened(hit.location, folders),
+                others=replace(
+                    hit.others,
+                    first=tuple(disk_paths.shortened(path, folders) for path in hit.others.first),
+                ),
+            )
+            for hit in hits
+        ]
+
+    def wrapped(self, package: Package, file: SkillFile) -> str:
+        """Return a page of SKILL.md wrapped, with the skill's directory or, elsewhere, its URI."""
+        directory = uris.of(package.skill_id) if self.is_remote else None
+        return skill_files.wrap(package, file, directory)
 
 
 @contextmanager

@@ -120,10 +120,10 @@ def _of_skills(followed: Iterable[str], skill_ids: frozenset[str]) -> list[str]:
 
 
 class ChangeNotifier:
-    """Watches the catalog while a server runs, and tells its clients about changes.
+    """Watcher of the catalog while a server runs, which notifies clients of changes.
 
-    Since protocol 2026-07-28 a client opens a stream for them. An older one is told without, if
-    it is the only client of its connection.
+    Since protocol 2026-07-28 a client opens a stream for them. An older one is notified without
+    one, if it is the only client of its connection.
     """
 
     def __init__(self, catalog: Path) -> None:
@@ -149,9 +149,9 @@ class ChangeNotifier:
         while True:
             changes = self._watch.look()
             await anyio.sleep(INTERVAL)
-            await self._tell(changes)
+            await self._notify(changes)
 
-    async def _tell(self, changes: Changes) -> None:
+    async def _notify(self, changes: Changes) -> None:
         for event in changes.lists:
             await self._bus.publish(event)
             if self._client and event == ResourcesListChanged():

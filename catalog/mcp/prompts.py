@@ -23,7 +23,7 @@ from catalog.mcp import cursors
 from catalog.mcp.access import CatalogAccess, protocol_errors
 from catalog.mcp.resources import VERSION_META
 from catalog.model.errors import NotInCatalog
-from catalog.reading import offered, skill_files
+from catalog.reading import offered
 from catalog.text.sanitize import one_line
 from catalog.text.suggestions import shown
 
@@ -72,7 +72,7 @@ class SkillPrompts:
             known = {argument.name for argument in _arguments(row)}
             if unknown := sorted(values.keys() - known):
                 raise NotInCatalog(f"The prompt {shown(name)} has no argument {shown(unknown[0])}.")
-            text = skill_files.wrap(package, self._access.read(package))
+            text = self._access.wrapped(package, self._access.read(package))
         return GetPromptResult(
             description=one_line(row["description"]),
             messages=[PromptMessage(role="user", content=TextContent(text=filled(text, values)))],

@@ -26,9 +26,10 @@ written by its author, not by the user.
 class SkillServer(Server[None]):
     """MCP server whose tools, resources and prompts open the catalog for each request.
 
-    has_one_client tells whether it serves one client over one connection, as on stdin and stdout.
-    Only such a client is notified of changes without a stream that it opened for them. Reads are
-    counted if there is a counter, which the caller closes.
+    With has_one_client it serves one client over one connection, as on stdin and stdout.
+    Only such a client is notified of changes without a stream that it opened for them. With
+    is_remote, the clients cannot read the disk of this machine, and get URIs instead of paths.
+    Reads are counted if there is a counter, which the caller closes.
     """
 
     def __init__(
@@ -38,11 +39,12 @@ class SkillServer(Server[None]):
         version: str,
         *,
         has_one_client: bool,
+        is_remote: bool = False,
         counter: ReadCounter | None = None,
     ) -> None:
         # Without this, messages of the library could reach stdout, which belongs to the client.
         logging.basicConfig(level=logging.WARNING, format="%(message)s")
-        access = CatalogAccess(catalog, packages, counter)
+        access = CatalogAccess(catalog, packages, counter, is_remote)
         tools, resources = SkillTools(access), SkillResources(access)
         prompts, self.changes = SkillPrompts(access), ChangeNotifier(catalog)
         self._has_one_client, self.counter = has_one_client, counter

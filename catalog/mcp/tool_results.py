@@ -25,7 +25,7 @@ class FoundSkill(BaseModel):
     status: str
     level: str
     version: str | None
-    location: str = Field(description="Path of SKILL.md.")
+    location: str = Field(description="Path or URI of SKILL.md.")
     score: float
     matched: list[str] = Field(description="Words of the query that the skill has.")
     snippet: str

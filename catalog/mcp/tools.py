@@ -28,7 +28,7 @@ from catalog.mcp import cursors, search_parameters, uris
 from catalog.mcp.access import CatalogAccess
 from catalog.mcp.tool_results import FoundSkill, FoundSkills, ListedSkill, ListedSkills
 from catalog.model.errors import SkilldropError
-from catalog.reading import search, skill_files
+from catalog.reading import search
 from catalog.reading.filters import Filters
 from catalog.reading.paging import PAGE_BYTES
 from catalog.reading.published import SKILL_MD, Package, package_of
@@ -157,7 +157,7 @@ class SkillTools:
             package = package_of(db, self._access.packages, skill_name, version)
         file = self._access.read(package, file_path, offset=offset, limit=PAGE_BYTES)
         return CallToolResult(
-            content=[_content(package, file), TextContent(text=_description(file))],
+            content=[self._content(package, file), TextContent(text=_description(file))],
             _meta={"skilldrop/version": file.version},
         )
 
@@ -196,9 +196,10 @@ class SkillTools:
         )
         with self._access.open() as db:
             results = search.search(db, query, limit, offset=offset, filters=filters)
+            hits = self._access.locate(db, results.hits)
         return _structured(
             FoundSkills(
-                skills=[FoundSkill.of(hit) for hit in results.hits],
+                skills=[FoundSkill.of(hit) for hit in hits],
                 next_offset=results.next_offset,
                 note=one_line(results.note),
             )
@@ -223,17 +224,16 @@ class SkillTools:
             )
         )
 
-
-def _content(package: Package, file: SkillFile) -> TextContent | EmbeddedResource:
-    if file.encoding == "base64":
-        return EmbeddedResource(
-            resource=BlobResourceContents(
-                uri=uris.of(file.skill_id, file.path), blob=file.text, mime_type=file.media_type
+    def _content(self, package: Package, file: SkillFile) -> TextContent | EmbeddedResource:
+        if file.encoding == "base64":
+            return EmbeddedResource(
+                resource=BlobResourceContents(
+                    uri=uris.of(file.skill_id, file.path), blob=file.text, mime_type=file.media_type
+                )
             )
-        )
-    if package.skill_md and file.path == package.skill_md.path:
-        return TextContent(text=skill_files.wrap(package, file))
-    return TextContent(text=file.text)
+        if package.skill_md and file.path == package.skill_md.path:
+            return TextContent(text=self._access.wrapped(package, file))
+        return TextContent(text=file.text)
 
 
 def _description(file: SkillFile) -> str:

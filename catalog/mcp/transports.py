@@ -39,7 +39,7 @@ def serve_http(
     Where there are tokens, a client sends one.
 
     This refuses web pages whose own host name resolves to the server's address. No request needs
-    an earlier one, so that clients go on when the server is started anew.
+    an earlier one, so that clients go on after a restart of the server.
     """
     app = server.streamable_http_app(
         streamable_http_path=PATH,

@@ -37,10 +37,6 @@ class RootUnreadable(SkilldropError):
     """A root is missing or cannot be listed."""
 
 
-class NotFixed(SkilldropError):
-    """A SKILL.md could not be read or written by a fix."""
-
-
 class TokensInvalid(SkilldropError):
     """The file of readers' tokens cannot be used, or not changed like that."""
 
@@ -95,6 +91,10 @@ class MigrationFailed(SkilldropError):
 
 class NotLinked(SkilldropError):
     """A directory cannot have links to skills, or has none."""
+
+
+class NotRemoved(SkilldropError):
+    """A skill's folder could not be moved to the trash."""
 
 
 class NotExported(SkilldropError):

@@ -22,7 +22,7 @@ FIELDS = (
 
 
 def of_skill(db: Database, name: str, site: str, *, needs_token: bool = False) -> dict[str, Any]:
-    """Return the `FIELDS` of a skill by its name or skill_id, and its `install` lines.
+    """Return a skill by its name or skill_id: `FIELDS`, its `install` lines and `install_note`.
 
     An active skill comes before any other of that name. site is the URL of the site, which ends
     with a slash. Raises NotInCatalog, which suggests the closest names.
@@ -31,15 +31,14 @@ def of_skill(db: Database, name: str, site: str, *, needs_token: bool = False) -
     row = next(db.query(_SKILL, {"name": name}), None)
     if row is None:
         raise NotInCatalog(_no_skill(db, name))
-    is_offered = row["status"] == "active" and row["model_invocable"]
-    lines = install_lines.of_skill(site, row["skill_id"], needs_token=needs_token)
+    lines = install_lines.of_skill(site, row, needs_token=needs_token)
     return {
         **{field: row[field] for field in FIELDS if field in row},
         "location": search_hits.location(row),
         "install": [
-            {"client": line.client, "text": line.text, "note": line.note}
-            for line in (lines if is_offered else ())
+            {"client": line.client, "text": line.text, "note": line.note} for line in lines
         ],
+        "install_note": install_lines.restriction(row),
     }
 
 

@@ -78,7 +78,8 @@ def parse(given: Mapping[str, str], now: datetime) -> Filters:
 
 def _flag(name: str, text: str) -> bool | None:
     if text and text.lower() not in _YES_NO:
-        raise FilterInvalid(_sentence(name, text, ("yes", "no")))
+        word, wrong = name.replace("_", " "), suggestions.shown(text)
+        raise FilterInvalid(f"The filter {word} cannot be {wrong}; it is yes or no.")
     return _YES_NO.get(text.lower())
 
 

@@ -130,11 +130,10 @@ def _of_withheld(skill: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _of_conflicts(conflicts: int) -> str:
-    skills = count(conflicts, "skill has", "skills have")
     return (
-        f"{skills} the name of another skill of the same level, which took it first, and other "
-        "content. `skilldrop status` lists them; rename one of the two, or choose with "
-        "`skilldrop prefer PATH`."
+        f"{count(conflicts, 'name conflict')}: skills of one level with one name and different "
+        "content. `skilldrop status` lists them; rename one, or choose with `skilldrop prefer "
+        "PATH`."
     )
 
 

@@ -1,6 +1,8 @@
 """Commands with which people install a skill from the site, one for each client."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import quote
 
 from catalog.model import naming
@@ -18,12 +20,32 @@ class InstallLine:
     note: str = ""
 
 
-def of_skill(site: str, skill_id: str, *, needs_token: bool = False) -> list[InstallLine]:
+def of_skill(site: str, row: Mapping[str, Any], *, needs_token: bool = False) -> list[InstallLine]:
     """Return the lines for a skill on the site at a URL, which ends with a slash.
 
-    With needs_token, commands that read ~/.netrc do so, and the others have the placeholder TOKEN
-    in their URL.
+    A skill that is not active, or that nobody may start, has none; see `restriction` for others
+    with less. With needs_token, commands that read ~/.netrc do so, and the others have the
+    placeholder TOKEN in their URL.
     """
+    if row["status"] != "active" or not (row["model_invocable"] or row["user_invocable"]):
+        return []
+    lines = _lines(site, row["skill_id"], needs_token=needs_token)
+    return [line for line in lines if row["model_invocable"] or line.client in _OBEDIENT]
+
+
+def restriction(row: Mapping[str, Any]) -> str | None:
+    """Return why an active skill has not the lines of all clients; None if it has."""
+    if row["status"] != "active" or row["model_invocable"]:
+        return None
+    if not row["user_invocable"]:
+        return "There is nothing to install: its author lets neither agents nor users start it."
+    return (
+        "Its author lets only users start it (disable-model-invocation). Clients that ignore this "
+        "have no command here."
+    )
+
+
+def _lines(site: str, skill_id: str, *, needs_token: bool) -> list[InstallLine]:
     skill, name = f"skills/{quote(skill_id, safe='')}", naming.install_name(skill_id)
     in_path = f"{site}token/{TOKEN}/{skill}" if needs_token else f"{site}{skill}"
     curl = f"curl -fsS{'n' if needs_token else ''}"
@@ -45,6 +67,8 @@ def of_skill(site: str, skill_id: str, *, needs_token: bool = False) -> list[Ins
     ]
 
 
+_OBEDIENT = {"Claude Code"}
+"""Clients that start a skill with `disable-model-invocation` only if their user asks for it."""
 _FOLDERS = {
     "Claude Code": "~/.claude/skills",
     "Codex, Gemini CLI and others": "~/.agents/skills",

@@ -86,12 +86,15 @@ def search(
     query = query.encode(errors="ignore").decode()  # a shell may pass other bytes
     terms = terms_of(query)
     if not terms and filters.is_default:
-        return Results(why_empty="The query has no words." if query.strip() else "")
+        return Results(why_empty="The query has no words.")
     is_typing = is_typing and query[-1:].isalnum()
     read = search_query.read(db, terms, is_typing=is_typing)
     ranked, scores = _ranked(db, query, terms, read, filters) if terms else _listed(db, filters)
     page = ranked[offset : offset + limit]
     words = " ".join([*read.expressions, *(used for _, used in read.corrections)])
+    if ranked and (filters.status not in _SEARCHED or ranked[0] not in scores):
+        # Found by its name or reason: the words need not be in the indexes.
+        read = replace(read, corrections=(), unknown=(), left_out=0)
     return Results(
         hits(db, page, scores, read.expressions, words, marks),
         read.corrections,
@@ -101,11 +104,6 @@ def search(
         "" if ranked else _why_empty(db, terms, read, filters),
         () if ranked or not terms else named.nearest(db, query, filters),
     )
-
-
-def find(db: Database, query: str, limit: int = 20) -> list[Hit]:
-    """Return only the skills of `search`."""
-    return list(search(db, query, limit).hits)
 
 
 def _ranked(
@@ -185,7 +183,7 @@ def why_empty(db: Database, match: str, filters: Filters) -> str:
     if filters.status == "active" and shadowed:
         sentences.append(
             f"{count(shadowed, 'shadowed skill')} {'matches' if shadowed == 1 else 'match'};"
-            " the filter status=shadowed finds them."
+            f" the filter status=shadowed finds {'it' if shadowed == 1 else 'them'}."
         )
     return " ".join(sentences)
 

@@ -19,6 +19,7 @@ class Others:
 
     count: int
     first: tuple[str, ...]  # paths of some of their folders
+    rows: tuple[int, ...]  # and their rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,7 @@ class Hit:
     version: str | None
     score: float  # higher is better; comparable within one search only
     matched: tuple[str, ...]  # terms of the query
-    snippet: str  # text around the match, which is between marks
+    snippet: str  # text around the match, which is between marks, or the reason of the status
     location: str
     others: Others
 
@@ -84,13 +85,14 @@ def _snippet(row: sql.Row, words: str, marks: tuple[str, str]) -> str:
     return (
         snippets.excerpt(row["description"], words, marks)
         or snippets.excerpt(row["body"] or "", words, marks)
-        or snippets.beginning(row["description"])
+        or snippets.beginning(row["description"] or row["status_reason"] or "")
     )
 
 
 def _others(row: sql.Row) -> Others:
-    paths = json.loads(row["others"])
-    return Others(row["other_count"], tuple(paths))
+    others = json.loads(row["others"])
+    paths, rows = zip(*others, strict=True) if others else ((), ())
+    return Others(row["other_count"], paths, rows)
 
 
 def location(row: sql.Row) -> str:
@@ -104,13 +106,13 @@ _OTHERS = (
     "FROM skills WHERE skill_id = s.skill_id AND id != s.id AND status IN ('active', 'shadowed')"
 )
 _HITS = f"""
-    SELECT s.id, s.name, s.description, s.status, s.level, v.version,
+    SELECT s.id, s.name, s.description, s.status, s.status_reason, s.level, v.version,
            s.skill_id, s.root, s.path, s.skill_md_name, s.package_path,
            (SELECT packages_folder FROM health) AS packages_folder,
            (SELECT body FROM searched_texts WHERE id = s.id) AS body,
            (SELECT count(*) {_OTHERS}) AS other_count,
-           (SELECT json_group_array(place) FROM
-               (SELECT root || '/' || path AS place {_OTHERS}
+           (SELECT json_group_array(json_array(place, id)) FROM
+               (SELECT root || '/' || path AS place, id {_OTHERS}
                 ORDER BY status, id LIMIT {SHOWN_OTHERS})) AS others
     FROM json_each(:ids) AS wanted CROSS JOIN skills AS s ON s.id = wanted.value
     LEFT JOIN versions AS v ON v.id = s.current_version_id

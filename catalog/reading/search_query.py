@@ -100,7 +100,8 @@ def _exists(db: Database, expression: str) -> bool:
 def _similar(db: Database, word: str) -> tuple[str, str] | None:
     """Return the expression for a word that no skill has, and the word that it stands for.
 
-    That is "" for the beginning of a word. None if no word is similar.
+    That is "" for the beginning of a word. Of equally similar words, it is the one that most
+    skills have. None if no word is similar.
     """
     if len(word) >= SHORTEST_PREFIX and _exists(db, prefix := f'"{word}"*'):
         return prefix, ""
@@ -111,11 +112,11 @@ def _similar(db: Database, word: str) -> tuple[str, str] | None:
     stem = stemmer.stem(word)
     lengths = {"least": min(len(word) - slips, len(stem) - 1), "most": len(word) + slips}
     near = [
-        (distance, term)
-        for (term,) in db.execute(_VOCABULARY, {"first": word[0]} | lengths)
+        (distance, -skills, term)
+        for term, skills in db.execute(_VOCABULARY, {"first": word[0]} | lengths)
         if (distance := _distance(word, stem, term)) <= slips
     ]
-    used = stemmer.word(min(near)[1]) if near else ""
+    used = stemmer.word(min(near)[-1]) if near else ""
     stemmer.close()
     return (f'"{used}"', used) if used else None
 
@@ -131,7 +132,7 @@ def _distance(word: str, stem: str, term: str) -> int:
 _EXISTS = "SELECT 1 FROM skills_fts WHERE skills_fts MATCH ? LIMIT 1"
 _COUNT = "SELECT count(*) FROM skills_short_fts WHERE skills_short_fts MATCH ?"
 _VOCABULARY = """
-    SELECT term FROM search_vocabulary
+    SELECT term, doc FROM search_vocabulary
     WHERE term >= :first AND term < :first || char(0x10ffff)
         AND length(term) BETWEEN :least AND :most
 """

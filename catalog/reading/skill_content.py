@@ -18,8 +18,8 @@ _OUR_TAG = re.compile(r"<(?=\s*/?\s*skill_(?:content|resources))", re.IGNORECASE
 def wrap(name: str, body: str, directory: str, files: Sequence[str], note: str = "") -> str:
     """Return a body between `<skill_content>` tags that nothing in it can close.
 
-    directory is the absolute path of the skill's files, to which files are relative. note is a
-    line to add, such as where the next part starts.
+    directory is the absolute path or URI of the skill's files, to which files are relative. note
+    is a line to add, such as where the next part starts.
     """
     listed = [f"  <file>{in_xml(path)}</file>" for path in files[:LISTED]]
     if len(files) > LISTED:

@@ -2,7 +2,6 @@
 
 import re
 
-from catalog.text.ngrams import CJK_RUN
 from catalog.text.query_terms import is_stop_word
 from catalog.text.truncate import sentences
 
@@ -44,12 +43,14 @@ _EXCLUSION = re.compile(
 )
 _SAYS_NOTHING = frozenset(
     """
-    activate agent ai ask asked asks assist assistant assists call capabilities capability claude
-    customer description developer feature features function functionality handle handles help
-    helper helpful helps invoke invoked load mention mentions needed person placeholder proactively
+    activate agent ai applicable appropriate ask asked asks assist assistant assists call
+    capabilities capability claude complete customer description developer feature features
+    function functionality handle handles help
+    goes helper helpful helps here insert invoke invoked load mention mentions needed person
+    placeholder proactively
     provide provided provides relevant related request requests required skill skills someone
-    support supports task tasks tbd todo tool tools trigger triggers use used user users utility
-    various want wants when whenever
+    support supports task tasks tbd todo tool tools trigger triggers use used useful user users
+    utility various want wants when whenever
     """.split()
 )
 
@@ -68,8 +69,8 @@ def without_exclusions(text: str) -> str:
 def says_nothing(description: str, name: str) -> bool:
     """Return whether a description has no word on what the skill does, beyond its name."""
     text = description.lower()
-    if not text.isascii() and CJK_RUN.search(_CHINESE.sub("", text)):
-        return False
+    if not text.isascii():
+        text = _CHINESE.sub("", text)
     known = set(_WORD.findall(name.lower()))
     words = (match.group() for match in _WORD.finditer(text))  # nearly always the first suffices
     return all(word in known or word in _SAYS_NOTHING or is_stop_word(word) for word in words)

@@ -47,6 +47,8 @@ _LEAD_BYTES = {
 }
 """Weight of a character outside ASCII whose UTF-8 form begins with this byte or a later one."""
 
+_LOWER = bytes(range(ord("a"), ord("z") + 1))
+_UPPER_OR_SPACE = bytes(range(ord("A"), ord("Z") + 1)) + b" "
 _NOT_A_LEAD_BYTE = bytes(range(min(_LEAD_BYTES)))
 _WEIGHTS = bytes(
     next((weight for lead, weight in reversed(_LEAD_BYTES.items()) if lead <= byte), 0)
@@ -59,6 +61,19 @@ def estimate(text: str) -> int:
     return -(-weight(text) // HUNDREDTHS)
 
 
+def most(text: str) -> int:
+    """Return a number of tokens that `estimate_body` does not exceed, in a fifth of its time."""
+    sample = "".join(_sample(text))
+    data = sample.encode("utf-8", "surrogatepass")
+    without = data.translate(None, _LOWER)
+    letters, beyond = len(data) - len(without), len(data) - len(sample)
+    alone = len(without.translate(None, _UPPER_OR_SPACE))
+    # A piece of a word has up to eight letters. Any other character may begin a word, and all but
+    # a space or a capital letter may be a piece, too. Each has a byte, and those beyond ASCII more.
+    pieces = letters // 8 + len(without) - beyond + alone + 4 * SAMPLES
+    return -(-pieces * len(text) // max(len(sample), 1))
+
+
 @lru_cache(maxsize=1)  # rules and record of a skill ask about the same body
 def estimate_body(text: str) -> int:
     """Return the approximate number of tokens in a long text, quickly.
@@ -66,11 +81,18 @@ def estimate_body(text: str) -> int:
     Of a text beyond SAMPLED characters, SAMPLES parts are weighed. That changes the estimate by
     2 % on average.
     """
-    if len(text) <= SAMPLED:
+    sample = _sample(text)
+    if len(sample) == 1:
         return estimate(text)
+    return -(-sum(map(weight, sample)) * len(text) // (SAMPLED * HUNDREDTHS))
+
+
+def _sample(text: str) -> tuple[str, ...]:
+    """Return the parts of a text that are weighed."""
+    if len(text) <= SAMPLED:
+        return (text,)
     distance, size = len(text) // SAMPLES, SAMPLED // SAMPLES
-    parts = (text[start * distance :][:size] for start in range(SAMPLES))
-    return -(-sum(map(weight, parts)) * len(text) // (SAMPLED * HUNDREDTHS))
+    return tuple(text[at : at + size] for at in range(0, SAMPLES * distance, distance))
 
 
 def weight(text: str) -> int:

@@ -109,7 +109,7 @@ def add(path: Path, counts: Counts, today: date) -> None:
 def attach(connection: sqlite3.Connection, catalog: Path) -> None:
     """Attach the database of reads to a reader of the catalog, read-only as `usage`, if it exists.
 
-    A database that cannot be read, or is not ours, is left out. The file is opened only by SQLite:
+    A database that cannot be read, or of another program, is left out. Only SQLite opens the file:
     closing it elsewhere in this process would release the locks of all its connections.
     """
     path = path_of(catalog).absolute()
@@ -120,7 +120,7 @@ def attach(connection: sqlite3.Connection, catalog: Path) -> None:
         if connection.execute("PRAGMA usage.application_id").fetchone()[0] == APPLICATION_ID:
             return
     except (sqlite3.Error, OSError, CatalogUnusable):
-        pass
+        pass  # the catalog is read without counts
     if is_attached(connection):
         connection.execute("DETACH usage")
 

@@ -4,6 +4,7 @@ import difflib
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from catalog.model.errors import SettingsInvalid
 from catalog.model.finding import ALWAYS, Finding
@@ -45,11 +46,7 @@ class Selection:
     @property
     def profiles(self) -> tuple[str, ...]:
         """Names of the profiles whose rules must run."""
-        return tuple(
-            name
-            for name, profile in PROFILES.items()
-            if any(kind.code in self.codes for kind in profile.types)
-        )
+        return _profiles(self.codes)
 
     def apply(self, findings: Iterable[Finding], folder: str, document: str) -> Iterator[Finding]:
         """Yield the reported findings of a skill; `folder` is its real path."""
@@ -65,6 +62,15 @@ class Selection:
             and matches((pattern,), self.folder, f"{folder}/{finding.path or document}")
             for pattern, codes in self.per_path
         )
+
+
+@lru_cache
+def _profiles(codes: frozenset[str]) -> tuple[str, ...]:
+    return tuple(
+        name
+        for name, profile in PROFILES.items()
+        if any(kind.code in codes for kind in profile.types)
+    )
 
 
 def of_profiles(names: Iterable[str]) -> Selection:

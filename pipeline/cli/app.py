@@ -11,7 +11,15 @@ import click
 
 from catalog.model.errors import SkilldropError
 from pipeline.cli.lazy import lazy_commands
-from pipeline.cli.options import DONE, INTERNAL_ERROR, INTERRUPTED, PATH, USAGE_ERROR, GlobalOptions
+from pipeline.cli.options import (
+    DONE,
+    INTERNAL_ERROR,
+    INTERRUPTED,
+    PATH,
+    USAGE_ERROR,
+    GlobalOptions,
+    with_global_options_first,
+)
 
 
 def main() -> None:
@@ -61,7 +69,7 @@ def _leave_closed_streams() -> None:
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
-        except OSError:
+        except OSError:  # its reader is gone, or its disk is full
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         except (AttributeError, ValueError):
             pass  # the stream does not exist or is closed: nothing is left to write
@@ -85,7 +93,17 @@ def _internal_error(error: BaseException) -> int:
     return INTERNAL_ERROR
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+class _Group(click.Group):
+    """Group of commands whose global options may come before or after the command."""
+
+    def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
+        """Parse the words of the command line, with the global options moved to the front."""
+        return super().parse_args(context, with_global_options_first(args))
+
+
+@click.group(
+    cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
 @click.option(
     "--config",
     "config_file",
@@ -102,6 +120,8 @@ def cli(
     context: click.Context, config_file: Path | None, watched: Path | None, data: Path | None
 ) -> None:
     """Keep a shared folder of Agent Skills as a searchable catalog and a prompt index.
+
+    The options may come before or after the command.
 
     \b
     Drop skill folders into watched/ and run:

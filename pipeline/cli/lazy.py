@@ -50,6 +50,14 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
     "read": ("read.read", "Print a published FILE of SKILL, by default its SKILL.md."),
     "mcp": ("mcp.mcp", "Serve search and skill files to agents over the Model Context Protocol."),
+    "new": (
+        "new.new",
+        "Write a skill called NAME to fill in: a folder with a SKILL.md.",
+    ),
+    "remove": (
+        "remove.remove",
+        "Move the folder of SKILL, or its archive, to a dated trash; nothing is deleted.",
+    ),
     "add": (
         "add.add",
         "Copy skill folders or archives into a root; exit 1 if one would be rejected.",
@@ -59,6 +67,11 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "export": (
         "export.export",
         "Copy the published skills to DIRECTORY or an archive, with a lock file.",
+    ),
+    "list": ("list.list_", "List the skills of the catalog by name, by default the active ones."),
+    "findings": (
+        "list.findings",
+        "List the findings of the catalog, or only those of SKILL or with CODE.",
     ),
     "versions": (
         "versions.versions",
@@ -80,6 +93,10 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "prefer": (
         "prefer.prefer",
         "Give the skill in the folder PATH its name, before other skills of its level and name.",
+    ),
+    "completion": (
+        "completion.completion",
+        "Print the script that completes commands and options in SHELL.",
     ),
 }
 """Module and function of each command in `pipeline.cli.commands`, and its first help line."""

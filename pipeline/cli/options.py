@@ -1,7 +1,7 @@
 """Exit codes, global options and JSON output, shared by all commands."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -74,6 +74,26 @@ class GlobalOptions(NamedTuple):
     config: Path | None
     watched: Path | None
     data: Path | None
+
+
+def with_global_options_first(words: Sequence[str]) -> list[str]:
+    """Return the words of a command line with the global options before all others."""
+    first: list[str] = []
+    rest: list[str] = []
+    waiting = list(words)
+    while waiting:
+        word = waiting.pop(0)
+        if word == "--":
+            return [*first, *rest, word, *waiting]
+        name, has_value, _ = word.partition("=")
+        chosen = first if name in _GLOBAL_OPTIONS else rest
+        chosen.append(word)
+        if name in _GLOBAL_OPTIONS and not has_value and waiting:
+            chosen.append(waiting.pop(0))
+    return [*first, *rest]
+
+
+_GLOBAL_OPTIONS = ("--config", "--watched", "--data")
 
 
 def to_json(value: Any) -> str:

@@ -3,20 +3,9 @@
 import difflib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from pydantic import BaseModel, ValidationError
-
-from pipeline.config.index_settings import IndexSettings
-from pipeline.config.link_settings import LinkSettings
-from pipeline.config.settings import (
-    LimitSettings,
-    RetentionSettings,
-    RootSettings,
-    Settings,
-    SiteSettings,
-)
-from pipeline.config.validate_settings import ValidateSettings
 
 
 class Layer(NamedTuple):
@@ -26,26 +15,24 @@ class Layer(NamedTuple):
     values: Mapping[str, Any]
 
 
-_TABLES: Mapping[str, type[BaseModel]] = {
-    "roots": RootSettings,
-    "indexes": IndexSettings,
-    "links": LinkSettings,
-    "limits": LimitSettings,
-    "retention": RetentionSettings,
-    "site": SiteSettings,
-    "validate": ValidateSettings,
-}
+Tables: TypeAlias = Mapping[str, type[BaseModel]]
+"""Models of tables by name; that of keys outside of them, if there are any, by `TOP`."""
+
+TOP = ""
+
 _SINGLE = frozenset({"limits", "retention", "site", "validate"})  # written as [table]
 
 
-def error_sentence(error: ValidationError, layers: Sequence[Layer], *table: str) -> str:
+def error_sentence(
+    error: ValidationError, layers: Sequence[Layer], tables: Tables, *table: str
+) -> str:
     """Return one sentence about the first error, with the source and the key.
 
     `table` is the table that was validated, if it was not all settings.
     """
     problem = error.errors(include_url=False)[0]
     where = [*table, *map(str, problem["loc"])]
-    sentence = f"{_source(where, layers)}: {_complaint(problem, where)}"
+    sentence = f"{_source(where, layers)}: {_complaint(problem, where, tables)}"
     return sentence.replace("the ", "The ", 1) if sentence.startswith("the ") else sentence
 
 
@@ -64,11 +51,11 @@ def _contains(values: Mapping[str, Any], where: Sequence[str]) -> bool:
     return top in values and (not isinstance(table, dict) or not rest or rest[0] in table)
 
 
-def _complaint(problem: Mapping[str, Any], where: Sequence[str]) -> str:
+def _complaint(problem: Mapping[str, Any], where: Sequence[str], tables: Tables) -> str:
     message = problem.get("ctx", {}).get("error")
     if not where:
         return f"{message}."
-    model, table, key = _place(where)
+    model, table, key = _place(where, tables)
     if not key:
         return f"{table} {message or 'must be a table'}."
     inside = f" in {table}" if table else ""
@@ -85,14 +72,14 @@ def _complaint(problem: Mapping[str, Any], where: Sequence[str]) -> str:
     return f"{key}{inside} is {shown}; it must be {model.model_fields[key].description}."
 
 
-def _place(where: Sequence[str]) -> tuple[type[BaseModel], str, str]:
+def _place(where: Sequence[str], tables: Tables) -> tuple[type[BaseModel], str, str]:
     """Return the model of a location, the name of its table in the file, and the key.
 
     The key is empty if the error is about the whole table.
     """
     top, *rest = where
-    if top not in _TABLES or not rest:
-        return Settings, "", top
+    if TOP in tables and (top not in tables or not rest):
+        return tables[TOP], "", top
     if top in _SINGLE:
-        return _TABLES[top], f"[{top}]", rest[0]
-    return _TABLES[top], f"[[{top}]] number {int(rest[0]) + 1}", "".join(rest[1:2])
+        return tables[top], f"[{top}]", "".join(rest[:1])
+    return tables[top], f"[[{top}]] number {int(rest[0]) + 1}", "".join(rest[1:2])

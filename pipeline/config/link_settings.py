@@ -1,11 +1,12 @@
 """Settings of directories of links to skills."""
 
+from collections.abc import Mapping
 from typing import Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from catalog.model.selection import LinkedDirectory, Selection
-from catalog.model.values import LEVELS, Level
+from catalog.model.values import LEVELS, Json, Level
 from pipeline.config.directories import Directory
 from pipeline.config.index_settings import Words
 from pipeline.config.table import Table
@@ -27,6 +28,15 @@ class LinkSettings(Table):
                 "has index and a filter of its own; keep index, or levels, tags and names"
             )
         return self
+
+    @classmethod
+    def of(cls, values: Mapping[str, Json]) -> Self:
+        """Return the settings with these values. Raises ValueError with one sentence."""
+        try:
+            return cls.model_validate(values)
+        except ValidationError as error:
+            reason = error.errors()[0]["msg"].removeprefix("Value error, ")
+            raise ValueError(f"{values['path']} cannot have links: {reason}") from None
 
     @property
     def spec(self) -> LinkedDirectory:

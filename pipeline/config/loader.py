@@ -8,12 +8,28 @@ from typing import Any
 from pydantic import ValidationError
 
 from catalog.model.errors import SettingsInvalid
-from pipeline.config.error_messages import Layer, error_sentence
+from pipeline.config.error_messages import TOP, Layer, Tables, error_sentence
+from pipeline.config.index_settings import IndexSettings
+from pipeline.config.link_settings import LinkSettings
 from pipeline.config.settings import (
     PREFIX,
+    LimitSettings,
+    RetentionSettings,
+    RootSettings,
     Settings,
+    SiteSettings,
 )
 from pipeline.config.toml_file import CONFIG_VARIABLE, FILE_NAME, read_toml
+
+_TABLES: Tables = {
+    TOP: Settings,
+    "roots": RootSettings,
+    "indexes": IndexSettings,
+    "links": LinkSettings,
+    "limits": LimitSettings,
+    "retention": RetentionSettings,
+    "site": SiteSettings,
+}
 
 
 def load(
@@ -36,7 +52,7 @@ def load(
     try:
         return Settings(**_merged(layers))
     except ValidationError as error:
-        raise SettingsInvalid(error_sentence(error, layers)) from None
+        raise SettingsInvalid(error_sentence(error, layers, _TABLES)) from None
 
 
 def _environment() -> dict[str, Any]:

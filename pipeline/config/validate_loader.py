@@ -8,10 +8,13 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from catalog.model.errors import SettingsInvalid
+from pipeline.config.error_messages import Layer, Tables, error_sentence
 from pipeline.config.toml_file import CONFIG_VARIABLE, FILE_NAME, read_toml
 from pipeline.config.validate_settings import ValidateSettings
 
 _PYPROJECT = "pyproject.toml"
+_NAME = "validate"
+_TABLES: Tables = {_NAME: ValidateSettings}
 
 
 class ValidateConfig(NamedTuple):
@@ -47,20 +50,18 @@ def _candidates(here: Path) -> Iterator[Path]:
 def _table(file: Path, values: Mapping[str, Any]) -> Any:
     """Return the table of a file; None if it has none."""
     if file.name != _PYPROJECT:
-        return values.get("validate")
+        return values.get(_NAME)
     tool = values.get("tool")
     ours = tool.get("skilldrop") if isinstance(tool, dict) else None
-    return ours.get("validate") if isinstance(ours, dict) else None
+    return ours.get(_NAME) if isinstance(ours, dict) else None
 
 
 def _checked(file: Path, values: Any) -> ValidateSettings:
     try:
         return ValidateSettings.model_validate(values)
     except ValidationError as error:
-        from pipeline.config.error_messages import Layer, error_sentence  # imports all settings
-
-        layer = Layer(_shown(file, Path.cwd()), {"validate": values})
-        raise SettingsInvalid(error_sentence(error, [layer], "validate")) from None
+        layer = Layer(_shown(file, Path.cwd()), {_NAME: values})
+        raise SettingsInvalid(error_sentence(error, [layer], _TABLES, _NAME)) from None
 
 
 def _shown(file: Path, here: Path) -> str:

@@ -63,6 +63,15 @@ CONTROL_CHARACTERS = FindingType(
     "Delete them.",
     f"{OURS}, bytes",
 )
+MOJIBAKE = FindingType(
+    "mojibake",
+    "warning",
+    "reading",
+    NEVER,
+    "Some text was once decoded in a wrong encoding, so its letters are garbled.",
+    "Restore the characters, which were decoded as Windows-1252 instead of UTF-8.",
+    f"{OURS}, bytes",
+)
 BYTE_ORDER_MARK = FindingType(
     "byte-order-mark",
     "info",
@@ -96,6 +105,7 @@ _BYTES = (
     INVALID_UTF_8,
     FORBIDDEN_CHARACTERS,
     CONTROL_CHARACTERS,
+    MOJIBAKE,
     BYTE_ORDER_MARK,
     LONE_CARRIAGE_RETURN,
     CONFLICT_MARKERS,

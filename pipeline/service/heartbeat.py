@@ -9,6 +9,7 @@ from typing import Any
 from catalog.database import stored_health
 from catalog.model.paths import os_path
 from catalog.model.trouble import Problem
+from catalog.site.server.process import SiteProcess
 from catalog.text.times import iso
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
@@ -26,8 +27,11 @@ QUARANTINE_LIMIT = 100
 class Heartbeat:
     """Writer of the health row and the health file."""
 
-    def __init__(self, settings: Settings, troubles: Troubles) -> None:
+    def __init__(
+        self, settings: Settings, troubles: Troubles, site: SiteProcess | None = None
+    ) -> None:
         self._settings = settings
+        self._site = site
         self._troubles = troubles
         self._fields: dict[str, Any] = {}  # not written yet
         self._overflows = 0  # not counted in the catalog yet
@@ -43,6 +47,8 @@ class Heartbeat:
             service_seen=at,
             service_stopped=None,
             quiet_since=None,
+            site_host=self._site and self._site.host,
+            site_port=self._site and self._site.port,
         )
         self._last_beat = at
         store.health.set_troubles(self._troubles.all())

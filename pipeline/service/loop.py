@@ -79,7 +79,7 @@ class Service:
             listeners.INDEXES: self._index_schedule.changed,
         }
         self._troubles = Troubles()
-        self._heartbeat = Heartbeat(settings, self._troubles)
+        self._heartbeat = Heartbeat(settings, self._troubles, site)
         self._has_catalog = True
         self._looks_at_outcomes = False
         self._next_tick = 0.0

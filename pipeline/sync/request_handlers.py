@@ -1,6 +1,7 @@
 """Handlers of requests that change the catalog: run here, or by a running service."""
 
 import logging
+import os
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import TypeAlias
@@ -78,8 +79,8 @@ def _prefer(_: Settings, store: Store, arguments: Mapping[str, Json]) -> Json:
 
 
 def _link(settings: Settings, store: Store, arguments: Mapping[str, Json]) -> Json:
-    link = LinkSettings.model_validate(arguments)
     try:
+        link = LinkSettings.of(arguments)
         settings.check_link(link)
     except ValueError as error:
         raise NotLinked(_as_sentence(error)) from None
@@ -95,7 +96,7 @@ def _link(settings: Settings, store: Store, arguments: Mapping[str, Json]) -> Js
 
 def _unlink(_: Settings, store: Store, arguments: Mapping[str, Json]) -> Json:
     path = str(arguments["path"])
-    known = store.links.find(path)
+    known = store.links.find(path) or store.links.find(os.path.realpath(path))
     if known is None:
         raise NotLinked(f"{path} is not a directory that skilldrop keeps links in.")
     if known.origin == "data":

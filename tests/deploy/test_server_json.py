@@ -1,11 +1,12 @@
 """Entry for the MCP registry: as its schema demands, and a command line that works."""
 
 import json
-import re
 import tomllib
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from jsonschema import Draft7Validator
 from mcp import Client, StdioServerParameters
 
 from tests.support.mcp_servers import program, session
@@ -14,32 +15,35 @@ from tests.support.shelf import Shelf
 from tests.support.skills import write_skill
 
 ENTRY: dict[str, Any] = json.loads((REPOSITORY / "deploy/server.json").read_text("utf-8"))
+PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))["project"]
+SCHEMA = files("skillsaw.schemas.mcp_registry.v2025_12_11") / "server.schema.json"
 
 
-def test_the_entry_is_as_the_registry_demands() -> None:
-    """The rules are those of the schema that it names, 2025-12-11, for the fields in use."""
-    assert re.fullmatch(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+", ENTRY["name"])
-    assert 1 <= len(ENTRY["description"]) <= 100
-    assert 1 <= len(ENTRY["title"]) <= 100
-    (package,) = ENTRY["packages"]
-    assert {"registryType", "identifier", "version", "transport"} <= package.keys()
-    assert package["transport"] == {"type": "stdio"}
-    for argument in package["runtimeArguments"] + package["packageArguments"]:
-        if argument["type"] == "named":
-            assert argument["name"].startswith("--")
-        else:
-            assert argument["type"] == "positional"
-            assert argument.keys() & {"value", "valueHint"}
+def test_the_entry_follows_the_schema_of_the_registry() -> None:
+    """The schema is the published one of the version that the entry names."""
+    schema = json.loads(SCHEMA.read_text("utf-8"))
+    assert schema["$id"] == ENTRY["$schema"]
+    checker = Draft7Validator.FORMAT_CHECKER
+    assert list(Draft7Validator(schema, format_checker=checker).iter_errors(ENTRY)) == []
+
+
+def test_the_readme_proves_that_the_package_belongs_to_the_entry() -> None:
+    """The registry looks for the name in the README of the package; it may be in a comment."""
+    assert f"mcp-name: {ENTRY['name']} " in (REPOSITORY / "README.md").read_text("utf-8")
 
 
 def test_the_entry_is_of_this_version() -> None:
     """A release that forgets it would offer the one before."""
-    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))["project"]
     (package,) = ENTRY["packages"]
-    (source,) = package["runtimeArguments"]
-    assert ENTRY["version"] == package["version"] == project["version"]
-    assert package["identifier"] == project["name"]
-    assert source["value"] == f"{project['name']}[mcp]=={project['version']}"
+    assert ENTRY["version"] == package["version"] == PROJECT["version"]
+    assert package["identifier"] == PROJECT["name"]
+
+
+def test_the_entry_adds_the_requirements_of_the_extra() -> None:
+    """Clients run `uvx`, these arguments and `skilldrop@VERSION`, which cannot name an extra."""
+    (package,) = ENTRY["packages"]
+    added = [(each["name"], each["value"]) for each in package["runtimeArguments"]]
+    assert added == [("--with", each) for each in PROJECT["optional-dependencies"]["mcp"]]
 
 
 def test_the_arguments_start_the_server(tmp_path: Path) -> None:

@@ -92,7 +92,7 @@ class Life(Departures, Mishaps):
     def be_idle(self) -> None:
         """Do nothing.
 
-        Hypothesis begins with a life of this rule only: the first one in its order, by the number
+        Hypothesis begins with runs of this rule only: the first one in its order, by the number
         of arguments and by name. Any other rule, repeated that often, would take a minute.
         """
 
@@ -395,20 +395,20 @@ class Life(Departures, Mishaps):
                 "SELECT path FROM skills WHERE newest_rejected_at IS NOT NULL"
             )
         }
-        live, anew = _content(self.it.settings), _content(self._anew())
-        _drop_rejected_archives(live, anew, stands_in)
+        live, rebuilt = _content(self.it.settings), _content(self._rebuilt())
+        _drop_rejected_archives(live, rebuilt, stands_in)
         for path in stands_in & live.keys():
-            assert dict(anew.pop(path))["status"] == "rejected"
+            assert dict(rebuilt.pop(path))["status"] == "rejected"
             live.pop(path)
         # A last good version competes for its name, too, and the first to have a name keeps it.
         depends_on_history = bool(stands_in) or _has_rivals(live)
         if depends_on_history:
-            live, anew = _without_status(live), _without_status(anew)
-        assert live == anew
+            live, rebuilt = _without_status(live), _without_status(rebuilt)
+        assert live == rebuilt
         if not depends_on_history:
-            text = (self.top / "anew/index/default.txt").read_text("utf-8")
+            text = (self.top / "rebuilt/index/default.txt").read_text("utf-8")
             assert _without_versions(self.it.index()) == _without_versions(
-                text.replace(str(self.top / "anew"), str(self.it.settings.data))
+                text.replace(str(self.top / "rebuilt"), str(self.it.settings.data))
             )
 
     def _differences(self) -> list[Difference]:
@@ -460,9 +460,9 @@ class Life(Departures, Mishaps):
         self.number += 1
         return self.outside / f"made-{self.number}"
 
-    def _anew(self) -> Settings:
+    def _rebuilt(self) -> Settings:
         """Make a new catalog of the same root, and return its settings."""
-        data = self.top / "anew"
+        data = self.top / "rebuilt"
         for folder, _, _ in os.walk(data):  # packages are read-only, and permissions bind us here
             os.chmod(folder, 0o700)
         shutil.rmtree(data, ignore_errors=True)
@@ -498,7 +498,7 @@ def _without_versions(index: str) -> str:
     return re.sub(r"/\d{8}-\d{6}(-\d+)?\b", "", index)
 
 
-def _drop_rejected_archives(live: Rows, anew: Rows, stands_in: set[str]) -> None:
+def _drop_rejected_archives(live: Rows, rebuilt: Rows, stands_in: set[str]) -> None:
     """Drop rejected archives from both catalogs, and assert that their rows agree.
 
     A new catalog has one row for such an archive. An older one has this row, too, or a row for each
@@ -506,7 +506,7 @@ def _drop_rejected_archives(live: Rows, anew: Rows, stands_in: set[str]) -> None
     """
     for top in [
         path
-        for path, row in anew.items()
+        for path, row in rebuilt.items()
         if path == top_of_archive(path) and dict(row)["status"] == "rejected"
     ]:
         inside = [path for path in live if top_of_archive(path) == top]
@@ -514,7 +514,7 @@ def _drop_rejected_archives(live: Rows, anew: Rows, stands_in: set[str]) -> None
         assert all(
             path in stands_in or dict(live[path])["status"] == "rejected" for path in inside
         ), inside
-        anew.pop(top)
+        rebuilt.pop(top)
         for path in inside:
             live.pop(path)
 

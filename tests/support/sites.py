@@ -22,6 +22,7 @@ from catalog.usage.counter import ReadCounter
 from catalog.writing import index_publisher
 from catalog.writing.store import Store
 from tests.support.records import NOON, ODD, ROOT, WRONG, judged, refused, rooted
+from tests.support.shelf import Shelf
 
 DEFAULT = IndexSpec("default", budget_chars=500, overflow="exclude")
 COMPANY = IndexSpec("company", levels=("enterprise",), location_base="/company/packages")
@@ -145,6 +146,11 @@ def serving() -> Iterator[Callable[..., Site]]:
         yield serve
         for site in sites:
             site.close()
+
+
+def site_of_shelf(shelf: Shelf, serve: Callable[..., Site]) -> Site:
+    """Return the site of the test's shelf: a fixture for modules that have this one."""
+    return serve(shelf.settings.catalog_path)
 
 
 @pytest.fixture

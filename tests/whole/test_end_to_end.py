@@ -16,6 +16,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.support import loopback
 from tests.support.indexes import location_of
 from tests.support.ports import free_port
 from tests.support.skills import SkillWriter
@@ -70,7 +71,7 @@ class Running:
     def site(self, path: str, status: int = 200) -> Any:
         """Return the JSON of a page; nothing unless the answer has this status."""
         try:
-            answer = httpx.get(f"http://127.0.0.1:{self.port}{path}")
+            answer = loopback.get(f"http://127.0.0.1:{self.port}{path}")
         except httpx.HTTPError:
             return None
         return answer.json() if answer.status_code == status else None

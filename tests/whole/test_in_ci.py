@@ -5,10 +5,14 @@ import os
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterable
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from tests.support.paths import REPOSITORY
 from tests.support.skills import SkillWriter
@@ -58,14 +62,15 @@ def test_the_action_validates_the_named_paths(
 ) -> None:
     """Its last step fails for an error; inputs are variables, never parts of the script."""
     skill(tmp_path / "skills/one", name="other")
+    skill(tmp_path / "more/three", name="other")
     skill(tmp_path / "drafts/two", name="other")
     binaries = tmp_path / "runner/skilldrop/bin"
     binaries.mkdir(parents=True)
     (binaries / "skilldrop").symlink_to(SKILLDROP)
     step = ACTION["runs"]["steps"][-1]
-    given = {"PATHS": "skills", "ARGS": "--no-gitignore", "SARIF_FILE": ""}
+    given = {"PATHS": "skills\nmore\n", "ARGS": "--no-gitignore", "SARIF_FILE": ""}
     result = subprocess.run(
-        ["bash", "-e", "-c", step["run"]],
+        ["bash", "-eo", "pipefail", "-c", step["run"]],
         cwd=tmp_path,
         env={**os.environ, **given, **inputs, "RUNNER_TEMP": str(tmp_path / "runner")},
         capture_output=True,
@@ -75,11 +80,12 @@ def test_the_action_validates_the_named_paths(
     )
     assert result.returncode == 1, result.stderr
     if format_ == "github":
-        assert "::error file=skills/one/SKILL.md,line=2" in result.stdout
+        for folder in ("skills/one", "more/three"):
+            assert f"::error file={folder}/SKILL.md,line=2" in result.stdout
         assert "drafts" not in result.stdout
     else:
         (run,) = json.loads((tmp_path / "out.sarif").read_text())["runs"]
-        assert [one["ruleId"] for one in run["results"]] == ["name-not-folder"]
+        assert [one["ruleId"] for one in run["results"]] == ["name-not-folder"] * 2
     assert set(step["env"]) == {"PATHS", "ARGS", "SARIF_FILE"}
     assert "${{" not in step["run"]
 
@@ -95,12 +101,16 @@ def test_the_linter_imports_only_its_own_group_of_dependencies(
     skill(tmp_path / "one", name="One", more="license: @MIT")
     (tmp_path / ".git").mkdir()
     (tmp_path / ".gitignore").write_text("x/\n")
+    (tmp_path / "bad.toml").write_text("[validate]\nselct = []\n")
     code = (
         "import sys\nfrom importlib.metadata import packages_distributions\n"
-        "from pipeline.cli.app import cli\n"
+        "from catalog.model.errors import SettingsInvalid\nfrom pipeline.cli.app import cli\n"
         "for words in (['validate', '.', '--fix'], ['validate', '.', '--format', 'sarif'],"
-        " ['rule', 'name-missing']):\n"
+        " ['validate', '.', '--baseline', 'b', '--write-baseline'],"
+        " ['rule', 'name-missing'], ['migrate', 'one']):\n"
         "    cli.main(words, standalone_mode=False)\n"
+        "try:\n    cli.main(['--config', 'bad.toml', 'validate', '.'], standalone_mode=False)\n"
+        "except SettingsInvalid as error:\n    print(error)\n"
         "tops = {name.split('.')[0] for name in sys.modules}\n"
         "by_top = packages_distributions()\n"
         "print('\\n', *sorted({d for t in tops for d in by_top.get(t, ())}))\n"
@@ -108,9 +118,31 @@ def test_the_linter_imports_only_its_own_group_of_dependencies(
     result = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
     )
+    assert "did you mean select?" in result.stdout
     used = {name.lower().replace("_", "-") for name in result.stdout.splitlines()[-1].split()}
     others = {
         line.partition(">")[0].partition("[")[0] for line in PROJECT["project"]["dependencies"]
     }
     named = {line.partition(">")[0] for line in group}
     assert used.isdisjoint(others - named), used & (others - named)
+
+
+def test_the_hook_installs_the_linters_dependencies_and_theirs() -> None:
+    """And no others; pip resolves none for it."""
+    no_deps, *named = HOOK["additional_dependencies"]
+    assert no_deps == "--no-deps"
+    assert named == sorted(_with_their_own(PROJECT["dependency-groups"]["lint"]))
+
+
+def _with_their_own(lines: Iterable[str]) -> set[str]:
+    """Return the names of requirements and of all that they require here."""
+    found: set[str] = set()
+    waiting = list(lines)
+    while waiting:
+        requirement = Requirement(waiting.pop())
+        name = canonicalize_name(requirement.name)
+        if name in found or (requirement.marker and not requirement.marker.evaluate({"extra": ""})):
+            continue
+        found.add(name)
+        waiting += metadata.requires(name) or []
+    return found

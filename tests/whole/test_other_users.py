@@ -17,6 +17,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.types import CallToolResult
 
+from tests.support.paths import REPOSITORY
 from tests.support.ports import free_port
 from tests.support.serving import ServingProcess
 from tests.support.skills import SkillWriter
@@ -36,6 +37,13 @@ NOBODY = (
     "+dac_read_search",
 )
 """Another user, who may read the interpreter wherever it lies."""
+
+COMMANDS_IN_TURN = """
+import json, sys
+from tests.support.program import run
+ended = [run(*words) for words in json.loads(sys.argv[1])]
+print(json.dumps([(done.returncode, done.stdout, done.stderr) for done in ended]))
+"""
 
 WRITE_AND_DIE = """
 import os, sqlite3, sys
@@ -75,7 +83,29 @@ def reading(up: ServingProcess, *words: str) -> subprocess.CompletedProcess[str]
     )
 
 
-COMMANDS = (["status"], ["search", "text"], ["versions", "a"], ["read", "a"], ["index"])
+def reading_in_turn(up: ServingProcess, *commands: list[str]) -> list[tuple[int, str, str]]:
+    """Run commands in one process as the other user; return exit code, output and messages."""
+    catalog = ["--watched", str(up.root), "--data", str(up.settings.data)]
+    words = json.dumps([[*catalog, *words] for words in commands])
+    done = subprocess.run(
+        [*NOBODY, sys.executable, "-c", COMMANDS_IN_TURN, words],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd="/",
+        env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
+    )
+    return [tuple(each) for each in json.loads(done.stdout)]
+
+
+COMMANDS = (
+    ["status"],
+    ["search", "text"],
+    ["versions", "a"],
+    ["read", "a"],
+    ["index"],
+    ["search", "a", "--json"],
+)
 
 
 @pytest.mark.parametrize("end", ["runs", "stopped", "killed", "copied"])
@@ -91,10 +121,10 @@ def test_every_reading_command_answers(up: ServingProcess, end: str) -> None:
         up.stop()
         for ending in ("-wal", "-shm", ".lock"):
             up.settings.catalog_path.with_name(f"catalog.db{ending}").unlink()
-    for words in COMMANDS:
-        done = reading(up, *words)
-        assert (done.returncode, done.stderr) == (0, ""), (words, done.stderr)
-    hits = json.loads(reading(up, "search", "a", "--json").stdout)
+    ended = reading_in_turn(up, *COMMANDS)
+    for words, (code, _, messages) in zip(COMMANDS, ended, strict=True):
+        assert (code, messages) == (0, ""), words
+    hits = json.loads(ended[-1][1])
     assert hits[0]["description"] == (
         "Only in the log." if end == "killed" else hits[0]["description"]
     )

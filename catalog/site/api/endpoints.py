@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,10 +11,11 @@ from typing import Any
 from datasette.utils.asgi import Response
 
 from catalog.database import stored_health
+from catalog.database.sql import Row
 from catalog.model.errors import FilterInvalid
 from catalog.model.skill import DESCRIBED
 from catalog.prompt_index import locations
-from catalog.reading import health_summary, search
+from catalog.reading import disk_paths, health_summary, search
 from catalog.reading.search_hits import Hit
 from catalog.site.api import files as api_files
 from catalog.site.http import errors, reader_tokens, responses
@@ -90,16 +92,19 @@ async def hits(context: RequestContext) -> Response:
     )
 
 
-def _addresses(context: RequestContext, hit: Hit) -> dict[str, str]:
-    """Return the page of a skill, and the URL of its SKILL.md or, if not active, of its page."""
+def _addresses(context: RequestContext, hit: Hit) -> dict[str, Any]:
+    """Return the page of a skill, the URL of its SKILL.md or, if not active, of its page.
+
+    The others of its name have the URLs of their pages.
+    """
+    page = context.skill_path(hit.skill_id)
+    others = [context.url(f"{page}?row={row}") for row in hit.others.rows]
+    found: dict[str, Any] = {"others": {"count": hit.others.count, "first": others}}
     if hit.status != "active":
-        page = f"{context.skill_path(hit.skill_id)}?row={hit.id}"
-        return {"url": page, "location": context.url(page)}
+        page += f"?row={hit.id}"
+        return found | {"url": page, "location": context.url(page)}
     skills, name = context.url(context.path(locations.SITE)), hit.location.rpartition("/")[2]
-    return {
-        "url": context.skill_path(hit.skill_id),
-        "location": locations.on_site(hit.skill_id, name, skills),
-    }
+    return found | {"url": page, "location": locations.on_site(hit.skill_id, name, skills)}
 
 
 async def preview(context: RequestContext) -> Response:
@@ -115,6 +120,7 @@ async def preview(context: RequestContext) -> Response:
             else f"No skill has the identifier {skill_id}.",
         )
     skill = sheet.skill
+    folders = await context.query(disk_paths.folders)
     if skill["version"]:
         context.count_skill(skill["skill_id"], skill["version"])
     files = context.skill_path(skill["skill_id"], "/files/")
@@ -123,6 +129,7 @@ async def preview(context: RequestContext) -> Response:
         context.request,
         {
             **{name: skill[name] for name in (*_STATE_FIELDS, *DESCRIBED)},
+            **_shortened(skill, ("root", "status_reason"), folders),
             **{name: bool(skill[name]) for name in _FLAGS},
             "tags": json.loads(skill["tags"]),
             "frontmatter": json.loads(skill["frontmatter"]),
@@ -139,6 +146,7 @@ async def preview(context: RequestContext) -> Response:
             ],
             "findings": [
                 {name: finding[name] for name in _FINDING_FIELDS}
+                | _shortened(finding, ("message", "fix"), folders)
                 for finding in sheet.findings
                 if skill["is_newest"] or not version
             ],
@@ -152,10 +160,17 @@ async def preview(context: RequestContext) -> Response:
     )
 
 
+def _shortened(row: Row, names: Sequence[str], folders: Sequence[str]) -> dict[str, str | None]:
+    """Return columns of a row without the paths of the disk above its roots."""
+    return {name: row[name] and disk_paths.shortened(row[name], folders) for name in names}
+
+
 async def healthz(context: RequestContext) -> Response:
     """Return health as 200 or 503, with the reasons for visitors who may see the catalog."""
+    folders = [str(context.location.catalog.absolute().parent)]
     try:
         overview = await context.query(stored_health.load, context.location.catalog)
+        folders += await context.query(disk_paths.folders)
     except sqlite3.DatabaseError as error:  # damaged while it is served
         row, status = None, _unreadable(error, context.location.catalog)
     else:
@@ -166,7 +181,12 @@ async def healthz(context: RequestContext) -> Response:
         permissions=[("view-database", context.location.database.name), "view-instance"],
     )
     if may_see and not reader_tokens.is_anonymous(context.request.scope):
-        body |= {"message": status.sentence, "health": row, "troubles": status.troubles}
+        troubles = [
+            trouble | {"message": disk_paths.shortened(trouble["message"], folders)}
+            for trouble in map(dict, status.troubles)
+        ]
+        shown = row and {key: value for key, value in row.items() if key != "packages_folder"}
+        body |= {"message": status.sentence, "health": shown, "troubles": troubles}
     return responses.of_json(
         context.request,
         body,

@@ -18,7 +18,7 @@ from catalog.site.http.security_headers import App, Send
 log = logging.getLogger("skilldrop")
 
 OPEN = "/-/healthz"
-"""Path that needs no token; it says only whether all is well."""
+"""Path that needs no token; its response is only whether all is well."""
 
 _IN_PATH = "/token/"
 _PREFIX, _ANONYMOUS, _GUARDED = "skilldrop.prefix", "skilldrop.anonymous", "skilldrop.guarded"

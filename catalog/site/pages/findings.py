@@ -2,8 +2,9 @@
 
 from datasette.utils.asgi import Response
 
-from catalog.reading import browse
+from catalog.reading import browse, finding_pages
 from catalog.site.http.request import RequestContext
+from catalog.site.rendering import markdown
 
 LIST = r"^/findings$"
 NOT_SKILLS = r"^/not-a-skill$"
@@ -25,11 +26,17 @@ async def not_skills(context: RequestContext) -> Response:
 
 
 async def page(context: RequestContext) -> Response:
-    """Show all findings of one kind."""
+    """Explain one kind of finding, and show all findings of it."""
     code, number = context.path_part("code"), context.number("page") or 1
     rows = await context.query(browse.findings_of, code, number)
-    if not rows:
+    section = finding_pages.sections().get(code)
+    if not (rows or section):
         return context.not_found(f"No finding has the code {code}.")
     return context.page(
-        "finding_kind.html", code=code, rows=rows, number=number, has_more=len(rows) == browse.PAGE
+        "finding_kind.html",
+        code=code,
+        rows=rows,
+        explanation=markdown.kept(section, "", "", "") if section else None,
+        number=number,
+        has_more=len(rows) == browse.PAGE,
     )

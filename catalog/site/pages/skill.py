@@ -84,16 +84,15 @@ async def page(context: RequestContext) -> Response:
         reads=reads,
         read_days=summary.DAYS,
         install=_install(context, skill),
+        install_note=install_lines.restriction(skill),
     )
 
 
 def _install(context: RequestContext, skill: Row) -> list[InstallLine]:
-    """Return the commands that install a skill; none if agents do not get it."""
-    if skill["status"] != "active" or not skill["model_invocable"]:
-        return []
+    """Return the commands that install a skill."""
     site, scope = context.url(context.path("/")), context.request.scope
     needs_token = reader_tokens.is_guarded(scope) and not reader_tokens.prefix(scope)
-    return install_lines.of_skill(site, skill["skill_id"], needs_token=needs_token)
+    return install_lines.of_skill(site, skill, needs_token=needs_token)
 
 
 def look_up(db: Catalog, skill_id: str, row: int | None, version: str = "") -> Sheet | None:

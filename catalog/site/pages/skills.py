@@ -52,6 +52,7 @@ def _found(db: Catalog, words: str, filters: Filters, number: int) -> dict[str, 
     results = search.search(db, words, MOST_HITS, offset=offset, filters=filters, marks=MARKS)
     return {
         "results": results,
+        "first": offset + 1,
         "alike": browse.alike(db, [hit.skill_id for hit in results.hits]),
         "groups": browse.groups(db),
     }

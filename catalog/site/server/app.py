@@ -13,9 +13,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import uvicorn
+import yaml
 from datasette.app import Datasette, DatasetteClient
 from datasette.plugins import pm
-from datasette.utils import parse_metadata
 
 from catalog.database import connection as database_connection
 from catalog.database.connection import READ_AT_REST, read_mode
@@ -120,7 +120,8 @@ def application(
     """
     if not pm.has_plugin(http_catalog.PLUGIN):  # the package is not installed
         pm.register(plugin, http_catalog.PLUGIN)
-    metadata = parse_metadata(metadata_path().read_text("utf-8"))
+    # With libyaml, which needs a tenth of the time of Datasette's own loader.
+    metadata = yaml.load(metadata_path().read_text("utf-8"), Loader=yaml.CSafeLoader)
     metadata["allow_sql"] = sql
     usage = usage and _has_usage(catalog)
     if not usage:

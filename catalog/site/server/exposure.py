@@ -12,7 +12,7 @@ def warning(catalog: Path, host: str, *, behind_proxy: bool) -> str | None:
 
     A token protects it, or a proxy that is stated to stand before it.
     """
-    if behind_proxy or _is_loopback(host) or _has_tokens(catalog):
+    if behind_proxy or is_loopback(host) or _has_tokens(catalog):
         return None
     return (
         f"The server listens on {host}, where everybody who reaches it can read every skill. "
@@ -21,7 +21,8 @@ def warning(catalog: Path, host: str, *, behind_proxy: bool) -> str | None:
     )
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Return whether only this machine reaches a server that listens on a host."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

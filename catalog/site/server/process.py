@@ -55,7 +55,8 @@ class SiteProcess:
 
         Without a log file the site writes to the output of this process.
         """
-        self._catalog, self._host, self._port, self._log_file = catalog, host, port, log_file
+        self._catalog, self._log_file = catalog, log_file
+        self.host, self.port = host, port
         self._names, self._sql, self._usage = tuple(names), sql, usage
         self._public_url, self._behind_proxy = url, behind_proxy
         self._probe = HealthProbe(host, port)
@@ -70,7 +71,7 @@ class SiteProcess:
     @property
     def url(self) -> str:
         """URL of the site for a browser on this machine."""
-        return address.url(self._host, self._port)
+        return address.url(self.host, self.port)
 
     @property
     def pid(self) -> int | None:
@@ -102,7 +103,7 @@ class SiteProcess:
         SiteUnavailable if the address is not available.
         """
         connection.open_catalog(self._catalog).conn.close()
-        address.check(self._host, self._port)
+        address.check(self.host, self.port)
         self._warn_once()
         with self._output() as output:
             process = subprocess.Popen(
@@ -116,7 +117,7 @@ class SiteProcess:
         self._release()
         self._process = process
         self._running_since = self._not_before = self._kill_at = None
-        self._probe = HealthProbe(self._host, self._port)
+        self._probe = HealthProbe(self.host, self.port)
 
     def ensure_running(self, now: float) -> None:
         """Restart the site if it died: the first time at once, then after ever longer pauses.
@@ -169,7 +170,7 @@ class SiteProcess:
 
     def _warn_once(self) -> None:
         if self._process is None and (
-            warning := exposure.warning(self._catalog, self._host, behind_proxy=self._behind_proxy)
+            warning := exposure.warning(self._catalog, self.host, behind_proxy=self._behind_proxy)
         ):
             log.warning("%s", warning)
 
@@ -241,9 +242,9 @@ class SiteProcess:
             str(self._catalog),
             "--with-parent",
             "--host",
-            self._host,
+            self.host,
             "--port",
-            str(self._port),
+            str(self.port),
             *(f"--name={name}" for name in self._names),
             *(["--sql"] if self._sql else []),
             *([] if self._usage else ["--no-usage"]),

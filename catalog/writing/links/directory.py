@@ -5,31 +5,40 @@ import os
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from stat import S_ISLNK
 from typing import ClassVar
 
 from catalog.filesystem.by_descriptor import directory
-from catalog.filesystem.ownership import MARKER
+from catalog.filesystem.exchange import exchanged
+from catalog.filesystem.ownership import MARKER, refuse_owned
 from catalog.model.paths import os_path, text_path
 
 NEXT = ".skilldrop-next"
-"""New link, which replaces one of ours atomically."""
+"""New link, which replaces our older one atomically."""
 
 
 @contextmanager
 def foreign_directory(path: str, *, must_exist: bool) -> Iterator[int]:
-    """Yield an open directory of somebody else; create it if only the last folder is missing.
+    """Yield an open directory of somebody else; create it unless it must exist.
 
-    Raises OSError, also if the directory belongs to a catalog.
+    Missing parents are created below the home only: elsewhere, a disk may not be mounted. Raises
+    OSError, also if the directory belongs to a catalog.
     """
     if not must_exist:
-        with suppress(FileExistsError):
-            os.mkdir(path, 0o755)
+        _create(Path(path))
     with directory(path) as dir_fd:
-        with suppress(FileNotFoundError):
-            os.stat(MARKER, dir_fd=dir_fd, follow_symlinks=False)
-            raise OSError(errno.EPERM, "it belongs to a catalog of skilldrop", path)
+        refuse_owned(dir_fd, path)
         yield dir_fd
+
+
+def _create(path: Path) -> None:
+    home = Path(os.path.realpath(os.path.expanduser("~")))
+    is_below_home = home in path.parents and home != Path("/")
+    if not is_below_home and not path.parent.is_dir():
+        raise OSError(errno.ENOENT, f"{path.parent} does not exist; make it first", str(path))
+    with suppress(FileExistsError):
+        path.mkdir(0o755, parents=is_below_home)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +58,15 @@ class Links:
                 return None
             raise
 
+    def is_free(self, name: str, ours: Collection[str]) -> bool:
+        """Return whether a name has no entry, or a link with one of the targets `ours`."""
+        if not self.exists(name):
+            return True
+        present = self.target(name)
+        return present is not None and self._is_ours(present, ours)
+
     def put(self, name: str, target: str, ours: Collection[str]) -> bool:
-        """Make a link, or replace one of ours in one step; return whether it exists then.
+        """Make a link, or replace our own in one step; return whether it exists then.
 
         Our links are those with one of the targets `ours`.
         """
@@ -58,7 +74,7 @@ class Links:
         if present == target:
             return True
         if present is not None:
-            return self._is_ours(present, ours) and self._replace(name, target)
+            return self._is_ours(present, ours) and self._replace(name, target, ours)
         try:
             os.symlink(os_path(target), name, dir_fd=self.dir_fd)
         except FileExistsError:
@@ -66,7 +82,10 @@ class Links:
         return True
 
     def remove(self, name: str, ours: Collection[str]) -> bool:
-        """Remove a link of ours; return whether there was one."""
+        """Remove our link; return whether there was one.
+
+        A foreign entry that takes its name between the two calls to the system would be removed.
+        """
         present = self.target(name)
         if present is None or not self._is_ours(present, ours):
             return False
@@ -89,12 +108,20 @@ class Links:
     def _is_ours(self, target: str, ours: Collection[str]) -> bool:
         return self.owns_links or target in ours
 
-    def _replace(self, name: str, target: str) -> bool:
+    def _replace(self, name: str, target: str, ours: Collection[str]) -> bool:
+        """Replace our link; a foreign entry that took its name just now is put back."""
         if self._is_link(NEXT):
             os.unlink(NEXT, dir_fd=self.dir_fd)
         os.symlink(os_path(target), NEXT, dir_fd=self.dir_fd)
-        os.replace(NEXT, name, src_dir_fd=self.dir_fd, dst_dir_fd=self.dir_fd)
-        return True
+        if not exchanged(NEXT, name, self.dir_fd):  # on this file system, such an entry is lost
+            os.replace(NEXT, name, src_dir_fd=self.dir_fd, dst_dir_fd=self.dir_fd)
+            return True
+        former = self.target(NEXT)
+        is_ours = former is not None and self._is_ours(former, ours)
+        if not is_ours:
+            exchanged(NEXT, name, self.dir_fd)
+        os.unlink(NEXT, dir_fd=self.dir_fd)
+        return is_ours
 
     def exists(self, name: str) -> bool:
         """Return whether there is any entry of that name."""

@@ -84,6 +84,8 @@ class LinkKeeper:
             result = self._update(directory, packages, changed if is_checked else None)
             if result.trouble:
                 troubled.add(result.path)
+            if result.trouble and result.trouble != directory.trouble:
+                log.warning("%s", result.trouble)
             results.append(result)
         self._unchecked = troubled
         return results
@@ -132,8 +134,6 @@ class LinkKeeper:
         if directory.is_leaving and not trouble:
             self._rows.forget(directory)
             return result
-        if trouble and trouble != directory.trouble:
-            log.warning("%s", trouble)
         self._rows.set_trouble(directory, trouble)
         return result
 
@@ -157,9 +157,13 @@ class LinkKeeper:
     ) -> Kept:
         stored = tables.stored_links(self._db, directory, skill_ids)
         wanted = wanted_links(self._db, directory, packages, skill_ids)
-        rows = {name: _next(stored.get(name), row) for name, row in wanted.items()}
+        rows = {
+            name: _expected(stored.get(name), row, links, packages) for name, row in wanted.items()
+        }
         self._rows.begin(directory, _changed(rows, stored))
-        done = {name: self._made(directory, links, row) for name, row in rows.items()}
+        done = {
+            name: self._made(directory, links, row, stored.get(name)) for name, row in rows.items()
+        }
         gone = [row for name, row in stored.items() if name not in rows]
         removed = [row.name for row in gone if links.remove(row.name, row.targets)]
         if skill_ids is None:
@@ -173,28 +177,35 @@ class LinkKeeper:
         ]
         return Kept(directory.spec.path, linked, taken, tuple(made), tuple(removed))
 
-    def _made(self, directory: DirectoryRow, links: OpenLinks, row: LinkRow) -> LinkRow:
-        """Make a link; return its row as it is then."""
+    def _made(
+        self, directory: DirectoryRow, links: OpenLinks, row: LinkRow, stored: LinkRow | None
+    ) -> LinkRow:
+        """Make a link unless its name is taken; return its row as it is then."""
         with named(f"{directory.spec.path}/{row.name}"):
-            is_linked = links.put(row.name, row.target, row.targets)
-        if row.is_linked and not is_linked:
+            is_linked = row.is_linked and links.put(row.name, row.target, row.targets)
+        if not is_linked and (stored is None or stored.is_linked):
             log.warning(
                 "%s/%s was not made by skilldrop, so it stays, and the skill is not linked there",
                 directory.spec.path,
                 row.name,
             )
-        return row._replace(
-            is_linked=is_linked, former_target=None if is_linked else row.former_target
-        )
+        return row._replace(is_linked=is_linked, former_target=None)
 
 
-def _next(stored: LinkRow | None, wanted: LinkRow) -> LinkRow:
-    """Return the row to store before a link is made; it expects to succeed."""
-    if stored is None:
-        return wanted._replace(is_linked=True)
-    if stored.target == wanted.target:
-        return stored._replace(skill_id=wanted.skill_id)
-    return wanted._replace(former_target=stored.target, is_linked=True)
+def _expected(
+    stored: LinkRow | None, wanted: LinkRow, links: OpenLinks, packages: Packages
+) -> LinkRow:
+    """Return the row to store before a link is made.
+
+    An entry that nobody recorded belongs to somebody else, unless it leads into our packages: it
+    was made before the catalog was lost.
+    """
+    if stored and stored.is_linked:
+        if stored.target == wanted.target:
+            return stored._replace(skill_id=wanted.skill_id)
+        return wanted._replace(former_target=stored.target, is_linked=True)
+    ours = [wanted.target] if Path(wanted.target).is_relative_to(packages.folder) else []
+    return wanted._replace(is_linked=links.is_free(wanted.name, ours))
 
 
 def _changed(rows: dict[str, LinkRow], stored: dict[str, LinkRow]) -> list[LinkRow]:

@@ -34,8 +34,8 @@ class LinkRow(NamedTuple):
 
     @property
     def targets(self) -> tuple[str, ...]:
-        """Targets that a link of ours may have, after a crash, too."""
-        return tuple(filter(None, (self.target, self.former_target)))
+        """Targets that our link may have, also after a crash; none if its name is taken."""
+        return tuple(filter(None, (self.target, self.former_target))) if self.is_linked else ()
 
 
 class Links:

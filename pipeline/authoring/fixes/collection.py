@@ -2,12 +2,13 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from catalog.model.errors import NotFixed
+from catalog.model.paths import text_path
 from catalog.model.values import Acceptance
+from catalog.text.display import visible
 from pipeline.authoring.fixes.skill import FixedSkill, fixed, mended
 from pipeline.authoring.lint import Judgement, judge_paths, judge_text
 from pipeline.authoring.selection import Selection
@@ -16,13 +17,14 @@ from pipeline.roots.names import SKILL_MD
 
 @dataclass(slots=True)
 class Fixer:
-    """Options of fixing, and the counts so far."""
+    """Options of fixing, and the counts and problems so far."""
 
     acceptance: Acceptance
     select: Selection
     unsafe: bool = False
     fixed: int = 0  # findings
     skills: int = 0
+    problems: list[str] = field(default_factory=list)  # sentences about files that cannot be fixed
 
     def fix(
         self,
@@ -31,7 +33,7 @@ class Fixer:
     ) -> Iterator[Judgement]:
         """Fix each skill, and yield its judgement after that.
 
-        `reported` takes away the findings that are known. Raises NotFixed.
+        `reported` takes away the findings that are known.
         """
         for judgement in judged:
             skill = self.draft(judgement)
@@ -41,7 +43,10 @@ class Fixer:
             try:
                 skill.write()
             except OSError as error:
-                raise NotFixed(f"{skill.file} was not fixed: {error.strerror or error}.") from error
+                self.fixed, self.skills = self.fixed - skill.fixed, self.skills - 1
+                self._note(skill.file, "was not fixed", error)
+                yield judgement
+                continue
             file = skill.file.with_name(SKILL_MD) if skill.is_renamed else skill.file
             yield from map(
                 reported,
@@ -58,16 +63,19 @@ class Fixer:
         return after, judge(after)
 
     def draft(self, judgement: Judgement) -> FixedSkill | None:
-        """Return a fixed skill that is not written yet; None if nothing can be fixed.
-
-        Raises NotFixed if its SKILL.md cannot be read.
-        """
-        file = Path(judgement.path, judgement.document or SKILL_MD)
+        """Return a fixed skill that is not written yet; None if nothing can be fixed."""
+        if (file := judgement.on_disk) is None:
+            return None
         judge = partial(judge_text, file=file, acceptance=self.acceptance, select=self.select)
         try:
             skill = fixed(judgement, judge, unsafe=self.unsafe)
         except OSError as error:
-            raise NotFixed(f"{file} cannot be read: {error.strerror or error}.") from error
+            self._note(file, "cannot be read", error)
+            return None
         if skill:
             self.fixed, self.skills = self.fixed + skill.fixed, self.skills + 1
         return skill
+
+    def _note(self, file: Path, problem: str, error: OSError) -> None:
+        name = visible(text_path(str(file)))
+        self.problems.append(f"{name} {problem}: {error.strerror or error}.")

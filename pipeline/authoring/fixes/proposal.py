@@ -22,12 +22,12 @@ class Replacement(NamedTuple):
 
 def proposals(judgement: Judgement) -> Iterator[tuple[Finding, Replacement | None]]:
     """Yield each finding with its safe fix, if that changes lines of the text."""
-    folder = Path(os.path.realpath(judgement.path)).name
+    file = judgement.on_disk
+    folder = Path(os.path.realpath(file.parent)).name if file else ""
     draft = Draft(judgement.text.encode("utf-8", "surrogateescape"), folder)
     for finding in judgement.findings:
         fix = FIXES[finding.code].safe if finding.code in FIXES else None
-        can_fix = fix and judgement.text and "!" not in judgement.path
-        after = fix(draft, finding) if fix and can_fix else None
+        after = fix(draft, finding) if fix and file and judgement.text else None
         yield finding, _replacement(draft, after) if after else None
 
 

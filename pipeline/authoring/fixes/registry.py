@@ -27,6 +27,7 @@ FIXES: Mapping[str, Fixes] = {
     "invalid-utf-8": Fixes(unsafe=of_bytes.from_windows),
     "control-characters": Fixes(of_bytes.decoded_again, of_bytes.without_controls),
     "forbidden-characters": Fixes(of_bytes.decoded_again, of_bytes.without_controls),
+    "mojibake": Fixes(of_bytes.decoded_again),
     "byte-order-mark": Fixes(of_bytes.without_mark),
     "lone-carriage-return": Fixes(of_bytes.usual_line_ends),
     "frontmatter-not-first": Fixes(frontmatter.starting_at_the_top),

@@ -82,10 +82,13 @@ def mended(
     """Return the bytes of a SKILL.md after all fixes of some codes, and the number of fixes.
 
     `folder` is the name of its folder. A fix is accepted if the file then has fewer findings of
-    its code, and no more of any other.
+    its code, and no more of any other. A file that needs too many stays as it is: half of them
+    would leave work to a second run.
     """
     draft, current, steps = Draft(data, folder), judge(data), 0
-    while steps < _MOST_STEPS and (step := _step(draft, current, judge, codes, unsafe=unsafe)):
+    while step := _step(draft, current, judge, codes, unsafe=unsafe):
+        if steps == _MOST_STEPS:
+            return data, 0
         draft, current, steps = *step, steps + 1
     return draft.data, steps
 
@@ -121,8 +124,8 @@ def _counts(judgement: Judgement) -> Counter[str]:
 
 def _file(judgement: Judgement) -> Path | None:
     """Return the SKILL.md of a judgement; None in an archive, or for a link."""
-    file = Path(judgement.path, judgement.document or SKILL_MD)
-    return file if file.is_file() and not file.is_symlink() else None
+    file = judgement.on_disk
+    return file if file and file.is_file() and not file.is_symlink() else None
 
 
 def _may_rename(judgement: Judgement) -> bool:

@@ -1,5 +1,6 @@
 """Command that copies the published skills to a directory or an archive."""
 
+import os
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -65,6 +66,7 @@ def export(
     if directory is None and archive is None:
         raise click.UsageError("Give a DIRECTORY, or --archive FILE.")
     settings = settings_of(context)
+    directory, archive = _expanded(directory), _expanded(archive)
     for path in filter(None, (directory, archive)):
         _refuse_inside(settings, path)
     result = _exported(settings, directory, archive, selected_options(options))
@@ -77,9 +79,13 @@ def export(
     return FINDINGS if result.taken or result.failed else DONE
 
 
+def _expanded(path: Path | None) -> Path | None:
+    return path and Path(os.path.expanduser(path))
+
+
 def _refuse_inside(settings: Settings, path: Path) -> None:
     """Raise NotExported for a path in a root, where it would be scanned, or among our data."""
-    real = path.expanduser().resolve()
+    real = Path(os.path.realpath(path))
     for folder in (settings.data, *(Path(root.path).resolve() for root in settings.root_specs)):
         if real.is_relative_to(folder):
             raise NotExported(f"{path} lies inside {folder}; export to a place outside of it.")
@@ -104,9 +110,9 @@ def _exported(
     try:
         with terminal.progress("skills") as progress:
             if directory:
-                result = export_to(directory.expanduser(), sources, progress)
+                result = export_to(directory, sources, progress)
             if archive:
-                write_archive(archive.expanduser(), sources, progress)
+                write_archive(archive, sources, progress)
     except OSError as error:
         raise NotExported(f"{error.filename or directory or archive}: {error.strerror}.") from error
     result.failed += failed

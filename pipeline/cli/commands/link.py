@@ -1,10 +1,13 @@
 """Commands that keep links to skills in directories of agents."""
 
+import os
 from pathlib import Path
 from typing import Any, cast
 
 import click
 
+from catalog.model.errors import NotLinked
+from catalog.model.paths import is_utf8
 from catalog.text.display import visible
 from catalog.text.suggestions import few
 from pipeline.cli.context import settings_of
@@ -39,7 +42,7 @@ def link(context: click.Context, /, directory: Path, as_json: bool, **options: A
       skilldrop link ~/.claude/skills
       skilldrop link agents/office --tag office --json
     """
-    result = _changed(context, "link", {"path": _real(directory), **selected(options)})
+    result = _changed(context, "link", {"path": _absolute(directory), **selected(options)})
     if as_json:
         click.echo(to_json(result))
     else:
@@ -62,7 +65,7 @@ def unlink(context: click.Context, directory: Path, as_json: bool) -> int:
     Example:
       skilldrop unlink ~/.claude/skills
     """
-    result = _changed(context, "unlink", {"path": _real(directory)})
+    result = _changed(context, "unlink", {"path": _absolute(directory)})
     if as_json:
         click.echo(to_json(result))
     else:
@@ -71,8 +74,11 @@ def unlink(context: click.Context, directory: Path, as_json: bool) -> int:
     return DONE
 
 
-def _real(directory: Path) -> str:
-    return str(directory.expanduser().resolve())
+def _absolute(directory: Path) -> str:
+    path = os.path.abspath(os.path.expanduser(directory))
+    if not is_utf8(path):
+        raise NotLinked(f"{visible(path)} is not valid UTF-8, so the catalog cannot remember it.")
+    return path
 
 
 def _changed(context: click.Context, action: str, arguments: dict[str, Any]) -> dict[str, Any]:

@@ -56,6 +56,8 @@ def mcp(context: click.Context, http: str | None, names: tuple[str, ...]) -> int
         settings.packages_folder,
         version("skilldrop"),
         has_one_client=listen is None,
+        is_remote=listen is not None
+        and (settings.site.behind_proxy or not exposure.is_loopback(listen[0])),
         counter=counter,
     )
     _warn_without_catalog(settings.catalog_path)

@@ -19,7 +19,7 @@ def prefer(context: click.Context, path: str, as_json: bool) -> int:
     """Give the skill in the folder PATH its name, before other skills of its level and name.
 
     Without this command, the skill that took a name first keeps it, and later ones are shadowed.
-    For the present winner, it settles the conflict: `status` reports it no more. PATH may be
+    For the present winner, it settles the conflict: `status` no longer reports it. PATH may be
     relative to its root. While `skilldrop up` runs, the service carries this out.
 
     \b

@@ -12,8 +12,11 @@ from catalog.writing.store import Store
 from pipeline.cli.context import settings_of
 from pipeline.cli.options import DONE, FINDINGS, PATH, as_json_option, to_json
 from pipeline.cli.output import terminal
+from pipeline.config.settings import Settings
+from pipeline.roots.units import WatchUnit
 from pipeline.sync.open_catalog import with_store
 from pipeline.sync.run_once import EngineName, Result, engine_named, scan_once, unit_at
+from pipeline.sync.service_scan import scan_by_service
 
 
 @click.command()
@@ -43,6 +46,8 @@ def scan(
 ) -> int:
     """Update the catalog from the roots, or only from PATHS inside them, and exit.
 
+    While `skilldrop up` runs, the service scans all roots, and PATHS even if they are unchanged.
+
     \b
     Examples:
       skilldrop scan
@@ -52,14 +57,7 @@ def scan(
     if scheduler and engine != "dask":
         raise click.UsageError("--scheduler needs --engine dask.")
     settings = settings_of(context)
-    units = []
-    for path in paths:
-        unit = unit_at(settings, path)
-        if unit is None:
-            raise click.UsageError(
-                f"{path} is not inside a root; `skilldrop status` lists the roots."
-            )
-        units.append(unit)
+    units = [_unit_at(settings, path) for path in paths]
 
     def work(store: Store) -> Result:
         with engine_named(engine, scheduler) as executor, terminal.progress("skills") as progress:
@@ -75,17 +73,22 @@ def scan(
     try:
         with terminal.progress("packages") as published:
             result = with_store(settings, work, published)
-    except CatalogBusy as error:
+    except CatalogBusy:
         if not service_runs(settings.catalog_path):
             raise
-        raise CatalogBusy(
-            f"{error} A running service follows the roots by itself; `skilldrop reconcile` lets it "
-            "check everything now."
-        ) from error
+        with terminal.progress("seconds: the service is scanning") as waiting:
+            result = scan_by_service(settings, units, deep=deep, waiting=waiting)
     for problem in result.report.troubles.values():
         click.echo(f"skilldrop: {problem}", err=True)
     click.echo(to_json(result.as_json()) if as_json else _rendered(result))
     return FINDINGS if result.report.troubles else DONE
+
+
+def _unit_at(settings: Settings, path: Path) -> WatchUnit:
+    unit = unit_at(settings, path)
+    if unit is None:
+        raise click.UsageError(f"{path} is not inside a root; `skilldrop status` lists the roots.")
+    return unit
 
 
 def _rendered(result: Result) -> str:

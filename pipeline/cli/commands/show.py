@@ -9,7 +9,7 @@ from catalog.filesystem import token_file
 from catalog.reading import card
 from catalog.site.server import address
 from catalog.text.display import visible
-from pipeline.cli.context import settings_of
+from pipeline.cli.context import settings_of, site_address
 from pipeline.cli.options import DONE, as_json_option, to_json
 
 
@@ -26,8 +26,9 @@ def show(context: click.Context, skill: str, as_json: bool) -> int:
       skilldrop show csv-profile --json
     """
     settings = settings_of(context)
-    site = settings.site.url or address.url(settings.site.host, settings.site.port)
     db = connection.open_catalog(settings.catalog_path)
+    host, port = site_address(next(db.query("SELECT * FROM health")), settings)
+    site = settings.site.url or address.url(host or settings.site.host, port)
     needs_token = bool(token_file.load(settings.tokens_path))
     facts = card.of_skill(db, skill, site, needs_token=needs_token)
     click.echo(to_json(facts) if as_json else _text(facts))
@@ -46,4 +47,6 @@ def _text(facts: dict[str, Any]) -> str:
     for line in facts["install"]:
         note = f" ({line['note']})" if line["note"] else ""
         lines += ["", f"{line['client']}{note}:", f"  {line['text']}"]
+    if facts["install_note"]:
+        lines += ["", facts["install_note"]]
     return "\n".join(lines)

@@ -16,7 +16,7 @@ from pipeline.authoring.exclusions import Exclusions
 from pipeline.authoring.fixes.collection import Fixer
 from pipeline.authoring.lint import Judgement, judge_paths, judge_text
 from pipeline.authoring.selection import Selection
-from pipeline.cli.options import DONE, FINDINGS, GlobalOptions, as_json_option
+from pipeline.cli.options import DONE, FINDINGS, USAGE_ERROR, GlobalOptions, as_json_option
 from pipeline.cli.output import lint, terminal
 from pipeline.config import validate_loader
 from pipeline.config.validate_loader import ValidateConfig
@@ -202,6 +202,8 @@ def validate(
     tally = view.show(reported, fixer)
     if known:
         _tell_gone(known)
+    if fixer.problems:
+        return USAGE_ERROR
     return FINDINGS if tally.reaches(fail_on) else DONE
 
 
@@ -223,7 +225,7 @@ class _View(NamedTuple):
             for lines in self._lines(shown):
                 progress.clear()
                 self._echo(lines)
-        for note in tally.notes:
+        for note in (*tally.notes, *fixer.problems):
             click.echo(f"skilldrop: {note}", err=True)
         if self.form in lint.FOR_READERS:
             self._echo(tally.summary(fixer.fixed))

@@ -9,7 +9,8 @@ from typing import Protocol
 import click
 
 from catalog.model.finding import Finding
-from catalog.model.values import Severity
+from catalog.model.values import Json, Severity
+from catalog.reading import finding_pages
 from catalog.text.display import visible
 from catalog.text.line_ends import with_plain_line_ends
 from pipeline.authoring.lint import Judgement
@@ -20,7 +21,7 @@ from pipeline.cli.output.terminal import counted
 
 
 class Format(Protocol):
-    """Format of an output; `docs_url` is the page with a section for each code, if it is known."""
+    """Format of an output; `docs_url` is the address of the page with a section for each code."""
 
     def __call__(self, judged: Iterable[Judgement], docs_url: str | None = ...) -> Iterator[str]:
         """Yield each line to print as soon as its judgements are available."""
@@ -87,12 +88,11 @@ def as_json(judged: Iterable[Judgement], docs_url: str | None = None) -> Iterato
     """Yield a JSON list with one object per skill."""
     before = "["
     for judgement in judged:
-        skill = judgement.as_json()
-        if docs_url:
-            skill["findings"] = [
-                {**finding.as_json(), "url": f"{docs_url}#{finding.code}"}
-                for finding in judgement.findings
-            ]
+        findings: list[Json] = [
+            {**finding.as_json(), "url": finding_pages.url(finding.code, docs_url)}
+            for finding in judgement.findings
+        ]
+        skill = {**judgement.as_json(), "findings": findings}
         yield before + json.dumps(skill, indent=2)
         before = ","
     yield "]" if before == "," else "[]"

@@ -11,6 +11,7 @@ from urllib.parse import quote
 from catalog.model.finding import Finding, FindingType
 from catalog.model.paths import os_path
 from catalog.model.values import Json, Severity
+from catalog.reading import finding_pages
 from catalog.text.line_ends import with_plain_line_ends
 from pipeline.authoring.baseline import line_of
 from pipeline.authoring.fixes.proposal import Replacement, proposals
@@ -57,7 +58,7 @@ def _rule(kind: FindingType, docs_url: str | None) -> Json:
         "shortDescription": {"text": kind.summary},
         "fullDescription": {"text": f"{kind.summary} Source: {kind.source}."},
         "help": {"text": kind.fix, "markdown": f"{kind.fix}\n\nSource: {kind.source}."},
-        **({"helpUri": f"{docs_url}#{kind.code}"} if docs_url else {}),
+        "helpUri": finding_pages.url(kind.code, docs_url),
         "defaultConfiguration": {"level": _LEVELS[kind.severity]},
         "properties": {"tags": [kind.profile]},
     }

@@ -1,4 +1,4 @@
-"""Partial read of a skill folder: SKILL.md, and files that may be native code."""
+"""Partial read of a skill folder: SKILL.md, other texts, and the kind of each file."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +12,7 @@ from pipeline.roots.local.files import is_text, read_head
 from pipeline.roots.local.folder import Folder, Limits, unreadable_now
 from pipeline.roots.local.root_directory import RootDirectory, held_open
 from pipeline.roots.snapshot import PartialFile, PartialSnapshot, head_bytes
+from pipeline.roots.text_files import chosen
 
 
 def read_partially(
@@ -37,7 +38,10 @@ def _read(root: RootDirectory, folder: Folder, limits: Limits) -> PartialSnapsho
     problems: list[Finding] = list(folder.problems)
     most = head_bytes(limits.skill_md_bytes, limits.text_bytes)
     top = f"/{os_path(folder.path)}"
-    for path, stat in folder.files_to_read(limits):
+    entries = list(folder.files_to_read(limits))
+    texts: dict[str, str] = {}
+    to_read = frozenset(chosen((path, stat.st_size) for path, stat in entries if path != name))
+    for path, stat in entries:
         mode = 0o755 if stat.st_mode & S_IXUSR else 0o644
         root_path = f"{top}/{os_path(path)}"
         try:
@@ -51,7 +55,9 @@ def _read(root: RootDirectory, folder: Folder, limits: Limits) -> PartialSnapsho
         if path == name:
             skill_md = head
         text = is_text(head, whole=len(head) == stat.st_size)
-        files.append(PartialFile(path, mode, text))
+        if path in to_read and text and stat.st_size <= limits.text_bytes:
+            texts[path] = head.decode("utf-8-sig")
+        files.append(PartialFile(path, mode, text, stat.st_size))
         if secret := secrets.in_file(path, head, is_text=text):
             found.append(secret)
     return PartialSnapshot(
@@ -60,6 +66,7 @@ def _read(root: RootDirectory, folder: Folder, limits: Limits) -> PartialSnapsho
         files=tuple(files),
         problems=tuple(problems),
         is_whole=folder.is_whole(problems),
+        texts=texts,
         secrets=tuple(found),
     )
 

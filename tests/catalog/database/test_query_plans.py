@@ -282,7 +282,7 @@ def test_no_reader_goes_through_a_whole_table(settings: Settings, traced: Begin)
     caught = traced("search")
     caught.clear()
     db = database_connection.open_catalog(settings.catalog_path)
-    assert search.find(db, "words")
+    assert search.search(db, "words").hits
     traced("status")
     reading_status.load(db)
     database_connection.service_runs(settings.catalog_path)

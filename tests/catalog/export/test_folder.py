@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from catalog.export.folder import NEXT, Exported, export_to
 from catalog.export.selected import Source, selected
 from catalog.model.errors import NotExported
 from catalog.model.selection import EVERY, Selection
+from catalog.prompt_index.files import write_whole
 from tests.support.linking import Linking, names_in
 from tests.support.skills import write_skill
 
@@ -143,6 +145,97 @@ def test_files_of_others_stay(it: Linking, tmp_path: Path) -> None:
     assert it.root.exists()
 
 
+def test_folders_of_others_stay_as_they_are(it: Linking, tmp_path: Path) -> None:
+    """Empty ones and their modes, too; an empty folder that had our files goes."""
+    to = tmp_path / "to"
+    exported(it, to)
+    (to / "pdf" / ".git" / "refs").mkdir(parents=True)
+    (to / "pdf" / ".git").chmod(0o500)
+    shutil.rmtree(it.root / "pdf" / "scripts")
+    assert exported(it, to).updated == ["pdf"]
+    assert names_in(to / "pdf") == [".git", "SKILL.md", "a.md"]
+    assert names_in(to / "pdf" / ".git") == ["refs"]
+    assert (to / "pdf" / ".git").stat().st_mode & 0o777 == 0o500
+
+
+@pytest.mark.parametrize(
+    ("mine", "new"),
+    [("b.md", "b.md"), ("more/b.md", "more"), ("more", "more/b.md"), ("scripts/b", "scripts/b/c")],
+)
+def test_a_file_in_the_way_of_a_new_one_is_not_overwritten(
+    it: Linking, tmp_path: Path, mine: str, new: str
+) -> None:
+    """The copy keeps its last version, and the message names the file, until it is moved away."""
+    to = tmp_path / "to"
+    exported(it, to)
+    (to / "pdf" / mine).parent.mkdir(exist_ok=True)
+    (to / "pdf" / mine).write_text("mine")
+    (it.root / "pdf" / new).parent.mkdir(exist_ok=True)
+    (it.root / "pdf" / new).write_text("new")
+    (it.root / "pdf" / "a.md").write_text("B")
+    result = exported(it, to)
+    assert [failure.folder for failure in result.failed] == ["pdf"]
+    assert "was not written by an export; move it away." in result.failed[0].reason
+    assert ((to / "pdf" / mine).read_text(), (to / "pdf" / "a.md").read_text()) == ("mine", "A")
+    (to / "pdf" / mine).unlink()
+    with suppress(OSError):  # an empty folder is in the way, too
+        (to / "pdf" / mine).parent.rmdir()
+    result = exported(it, to)
+    assert (result.updated, result.failed) == (["pdf"], [])
+    assert (to / "pdf" / new).read_text() == "new"
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+def test_an_entry_that_takes_a_name_during_the_export_stays(
+    it: Linking, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_new: bool
+) -> None:
+    """The skills are built first, which may take long."""
+    to = tmp_path / "to"
+    if not is_new:
+        exported(it, to)
+        (it.root / "pdf" / "a.md").write_text("B")
+    it.scan()
+
+    def slow(folder: int, files: dict[str, bytes]) -> set[str]:
+        if not (to / "pdf").is_file():
+            shutil.rmtree(to / "pdf", ignore_errors=True)
+            (to / "pdf").write_text("mine")
+        return write_whole(folder, files)
+
+    monkeypatch.setattr("catalog.export.folder.write_whole", slow)
+    result = export_to(to, sources(it))
+    assert (result.taken, result.updated) == (["pdf"], [])
+    assert (to / "pdf").read_text() == "mine"
+    monkeypatch.undo()
+    assert export_to(to, sources(it)).taken == ["pdf"]
+    assert (to / "pdf").read_text() == "mine"
+
+
+def test_the_folder_of_a_catalog_is_refused(it: Linking, tmp_path: Path) -> None:
+    """That catalog would take the copies for damage."""
+    (tmp_path / "other").mkdir()
+    other = Linking(tmp_path / "other")
+    other.scan()
+    it.scan()
+    with pytest.raises(OSError, match="belongs to a catalog of skilldrop"):
+        export_to(other.skills, sources(it))
+
+
+def test_a_second_export_to_the_same_place_is_refused(it: Linking, tmp_path: Path) -> None:
+    """While the first one works; the progress of it is a moment in its middle."""
+    it.scan()
+    messages: list[str] = []
+
+    def again(_: int) -> None:
+        with pytest.raises(NotExported) as caught:
+            export_to(tmp_path / "to", sources(it))
+        messages.append(str(caught.value))
+
+    assert export_to(tmp_path / "to", sources(it), again).added == ["pdf", "数据"]
+    assert len(messages) == 2
+    assert all("Another export" in message for message in messages)
+
+
 @pytest.mark.parametrize("harm", ["edited", "lost", "mode", "link"])
 def test_a_harmed_copy_is_repaired(it: Linking, tmp_path: Path, harm: str) -> None:
     """The files are compared, not the lock file alone."""
@@ -165,7 +258,7 @@ def test_a_harmed_copy_is_repaired(it: Linking, tmp_path: Path, harm: str) -> No
 @pytest.mark.parametrize(
     ("call", "moment"),
     [
-        ("_linked", 1),  # while the new version is built
+        ("linked", 1),  # while the new version is built
         ("write_whole", 1),  # before the first change
         ("exchange_names", 1),
         ("remove", 2),  # after the last change
@@ -213,8 +306,15 @@ EVIL += '"digest": "", "files": {{"{}": ""}}}}]}}'
         '{"lock_version": 2, "skills": []}',
         EVIL.format("..", "mine"),
         EVIL.format("a", "../../mine"),
+        EVIL.format("/etc", "passwd"),
+        EVIL.format("a", "/etc/passwd"),
+        "[" * 200_000,
+        "\0" * 100,
     ],
-    ids=["empty", "list", "newer", "folder above", "file above"],
+    ids=[
+        *("empty", "list", "newer", "folder above", "file above", "absolute folder"),
+        *("absolute file", "nested", "binary"),
+    ],
 )
 def test_a_lock_file_that_cannot_be_trusted_stops_the_export(
     it: Linking, tmp_path: Path, lock: str
@@ -225,6 +325,29 @@ def test_a_lock_file_that_cannot_be_trusted_stops_the_export(
     (to / lock_file.NAME).write_text(lock)
     it.scan()
     with pytest.raises(NotExported, match="is not a lock file of an export"):
+        export_to(to, sources(it))
+    assert names_in(to) == [lock_file.NAME]
+
+
+@pytest.mark.parametrize("kind", ["pipe", "link", "folder", "huge"])
+def test_a_lock_file_that_is_none_stops_the_export(
+    it: Linking, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """It is neither waited for, nor followed, nor read as a whole."""
+    to, lock = tmp_path / "to", tmp_path / "to" / lock_file.NAME
+    to.mkdir()
+    if kind == "pipe":
+        os.mkfifo(lock)
+    elif kind == "link":
+        lock.symlink_to(tmp_path / "elsewhere")
+        (tmp_path / "elsewhere").write_text('{"lock_version": 1, "skills": []}')
+    elif kind == "folder":
+        lock.mkdir()
+    else:
+        monkeypatch.setattr(lock_file, "MOST_BYTES", 10)
+        lock.write_text('{"lock_version": 1, "skills": []}')
+    it.scan()
+    with pytest.raises(NotExported, match="is not a"):
         export_to(to, sources(it))
     assert names_in(to) == [lock_file.NAME]
 

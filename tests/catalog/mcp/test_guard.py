@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-import httpx
 import pytest
 
 from catalog.filesystem import token_file
+from tests.support import loopback
 from tests.support.mcp_servers import over_http
 from tests.support.shelf import Shelf
 from tests.support.skills import SkillWriter
@@ -42,12 +42,12 @@ def test_a_client_needs_a_token_once_there_is_one(shelf: Shelf) -> None:
 
         def status(token: str = "") -> int:
             headers = ACCEPT | ({"Authorization": f"Bearer {token}"} if token else {})
-            return httpx.post(url, json=HELLO, headers=headers).status_code
+            return loopback.post(url, json=HELLO, headers=headers).status_code
 
         assert status() == 200
         token = token_file.add(file, "ci", datetime.now(UTC))
         assert (status(), status("wrong"), status(token)) == (401, 401, 200)
-        refusal = httpx.post(url, json=HELLO, headers=ACCEPT)
+        refusal = loopback.post(url, json=HELLO, headers=ACCEPT)
         assert "Bearer" in refusal.headers["www-authenticate"]
         assert "Authorization: Bearer TOKEN" in refusal.text
         token_file.remove(file, "ci", opens=True)

@@ -112,6 +112,19 @@ def test_featured_skills_and_higher_levels_have_more_room() -> None:
     assert states(few) == ["shortened", *["name_only"] * 39]
 
 
+def test_featured_words_take_at_most_half_of_the_room_for_names() -> None:
+    """A few featured skills have words where not even all names fit; more of them have fewer."""
+    spec = IndexSpec(budget_chars=8_000, location_base="/p")
+    shown = {}
+    for featured in (2, 30, 200):
+        skills = [replace(s, is_featured=n < featured) for n, s in enumerate(wordy(900))]
+        entries = builder.build(spec, skills).entries
+        shown[featured] = [len(entry.shown) for entry in entries[:featured]]
+        assert not any(entry.shown for entry in entries[featured:])
+        assert sum(entry.chars for entry in entries if entry.shown) <= 4_000
+    assert min(shown[2]) > 100 > max(shown[30]) >= min(shown[30]) > 0 == max(shown[200])
+
+
 def test_one_skill_more_changes_no_other_line_until_a_step_is_passed() -> None:
     """Most additions change nothing above; each step changes all lines once."""
     skills = many(250, 400)
@@ -127,7 +140,7 @@ def test_one_skill_more_changes_no_other_line_until_a_step_is_passed() -> None:
     assert 10 < len(changed) <= len(STEPS)
 
 
-def test_a_list_of_names_tells_first_how_to_search() -> None:
+def test_a_list_of_names_begins_with_how_to_search() -> None:
     """The line does not change with the number of skills."""
     urls = IndexSpec(location_base="https://h/skills")
     for spec in (urls, replace(urls, format="xml"), replace(urls, format="json")):
@@ -161,6 +174,14 @@ def test_an_entry_of_semibot_takes_a_hundred_tokens_at_most() -> None:
     assert set(states(builder.build(replace(spec, per_skill=Bounds()), skills))) == {"full"}
     long_files = [a("x", "Reads a long table. " * 9, files=("f" * 900,))]
     assert states(builder.build(spec, long_files)) == ["shortened"]
+
+
+def test_an_entry_that_would_be_too_short_becomes_a_line() -> None:
+    """Below the least size of a skill, all are listed in brief."""
+    skills = many(40, 900)
+    spec = IndexSpec(format="semibot", budget_chars=9_500, per_skill=Bounds(0, 100))
+    assert "<by_name" not in builder.build(spec, skills).text
+    assert "<by_name" in builder.build(replace(spec, per_skill=Bounds(90, 100)), skills).text
 
 
 def test_a_skill_whose_description_says_nothing_shows_its_fallback() -> None:

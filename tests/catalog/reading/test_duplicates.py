@@ -58,6 +58,22 @@ def test_equal_files_and_equal_descriptions_are_groups(store: Store) -> None:
     ]
     store.apply([Removal(ROOT, "reader"), Removal(ROOT, "papers")], trigger="event", at=NOON)
     assert paths(duplicates.groups(store.db, "near")[0]) == [["chart", "graph"]]
+    assert paths(duplicates.groups(store.db, "description")[0]) == [["pdf", "copy/pdf"]]
+
+
+def test_skills_without_a_description_are_no_group(store: Store) -> None:
+    """A rejected skill has none."""
+    store.apply([refused("bad-a", "a"), refused("bad-b", "b")], trigger="event", at=NOON)
+    groups, _ = duplicates.groups(store.db, "description")
+    assert not any("bad-a" in group for group in paths(groups))
+
+
+def test_only_the_same_files_are_a_hundred_percent(store: Store) -> None:
+    """The same instructions with another description are not."""
+    store.apply([judged("pdf-two", "Reads on.", body=BODY)], trigger="event", at=NOON)
+    (row,) = store.db.query("SELECT * FROM skills WHERE path = 'pdf-two'")
+    percents = {row["path"]: row["percent"] for row in duplicates.similar(store.db, row)}
+    assert percents["pdf"] == percents["copy/pdf"] == 99
 
 
 def test_a_skill_has_its_similar_skills(store: Store) -> None:

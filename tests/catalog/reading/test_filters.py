@@ -8,7 +8,7 @@ import pytest
 from catalog.model.errors import FilterInvalid
 from catalog.model.skill import RootSpec
 from catalog.reading import browse, search
-from catalog.reading.filters import parse
+from catalog.reading.filters import Filters, parse
 from catalog.writing.store import Store
 from tests.support.records import NOON, ROOT, judged, refused, rooted
 
@@ -24,13 +24,13 @@ def store() -> Iterator[Store]:
         [
             judged("plain", inventory=judged("x").verdict.inventory._replace(has_scripts=False)),
             judged("tagged", tags=("Office", "text")),
-            judged("authored", author="Ada Lovelace"),
-            judged("licensed", license="MIT"),
+            judged("authored", author="Ada Lovelace", tags=("writing",)),
+            judged("licensed", license="MIT", tags=("writing",)),
             judged("tooled", allowed_tools="Read Bash(git add:*) Write"),
             judged("wrong", spec_valid=False),
             judged("ours", root=COMPANY, level="enterprise"),
             judged("plugged", level="plugin", plugin="office"),
-            judged("mine/rival", "Counts words of sheep.", name="rival"),
+            judged("mine/rival", "Counts words of sheep.", name="rival", author="Bob"),
             judged("rival", "Counts words.", root=COMPANY, level="enterprise"),
             refused("refused"),
         ],
@@ -90,6 +90,13 @@ def test_filters_add_up(store: Store) -> None:
     assert found(store, "words", level="enterprise", tag="office") == set()
 
 
+def test_a_rejected_skill_is_neither_valid_nor_has_it_scripts(store: Store) -> None:
+    """Both are unknown of it."""
+    for name in ("valid", "has_scripts"):
+        assert found(store, "", status="rejected", **{name: "no"}) == {"refused"}
+        assert found(store, "", status="rejected", **{name: "yes"}) == set()
+
+
 def test_a_rare_value_is_found_among_more_matches_than_are_ranked() -> None:
     """Filters hold before the ranking is cut off."""
     store = rooted(Store.in_memory())
@@ -105,8 +112,16 @@ def test_a_rare_value_is_found_among_more_matches_than_are_ranked() -> None:
     [
         ({"license": "GPL"}, "No skill has the license 'GPL'; known: MIT."),
         ({"tool": "Bsh"}, "No skill has the tool 'Bsh'; known: Bash, Read, Write."),
-        ({"tag": "txt"}, "No skill has the tag 'txt'; known: text, Office."),
+        ({"tool": "Rea"}, "No skill has the tool 'Rea'; known: Read, Bash, Write."),
+        ({"tag": "txt"}, "No skill has the tag 'txt'; known: text, writing, Office."),
         ({"root": "nowhere"}, f"No skill has the root 'nowhere'; known: {ROOT}, {COMPANY}."),
+        (
+            {"author": "Bob"},
+            (
+                "No skill matches these filters; without them 10 active skills match."
+                " 1 shadowed skill matches; the filter status=shadowed finds it."
+            ),
+        ),
         (
             {"tag": "office", "author": "Ada Lovelace"},
             "No skill matches these filters; without them 10 active skills match.",
@@ -123,11 +138,26 @@ def test_an_empty_result_says_which_filter_is_to_blame(
         assert (results.hits, results.why_empty) == ((), sentence)
 
 
+@pytest.mark.parametrize("words", ["refused", "is there a description"])
+def test_a_rejected_skill_is_found_without_a_word_in_the_index(store: Store, words: str) -> None:
+    """By its name or reason, which is shown; no word is reported as missing."""
+    results = search.search(store.db, words, filters=Filters(status="rejected"))
+    (hit,) = results.hits
+    assert (hit.snippet, results.note) == ("There is no description.", "")
+
+
+def test_words_that_no_skill_has_are_the_reason_beside_filters(store: Store) -> None:
+    """The filters are not blamed."""
+    results = search.search(store.db, "xyzzy", filters=parse({"license": "MIT"}, NOON))
+    assert (results.unknown, results.why_empty) == (("xyzzy",), "")
+
+
 def test_words_of_a_shadowed_skill_alone_are_reported(store: Store) -> None:
     """The note names the filter that finds it."""
-    assert search.search(store.db, "sheep").note.startswith(
-        "1 shadowed skill matches; the filter status=shadowed finds them."
-    )
+    for filters in (Filters(), Filters(model_invocable=True)):
+        assert search.search(store.db, "sheep", filters=filters).note.startswith(
+            "1 shadowed skill matches; the filter status=shadowed finds it."
+        )
     assert found(store, "sheep", status="shadowed") == {"rival"}
 
 
@@ -136,7 +166,7 @@ def test_words_of_a_shadowed_skill_alone_are_reported(store: Store) -> None:
     [
         ({"status": "actve"}, "known: active, shadowed, rejected, pending, removed, all."),
         ({"level": "team"}, "known: enterprise, personal, project, plugin."),
-        ({"valid": "maybe"}, "known: yes, no."),
+        ({"valid": "maybe"}, "The filter valid cannot be 'maybe'; it is yes or no."),
         ({"changed_since": "tomorrow"}, "an age such as 12h, 7d or 2w."),
         ({"changed_since": "999999w"}, "an age such as 12h, 7d or 2w."),
     ],

@@ -15,6 +15,8 @@ from catalog.reading.published import package_of
 from tests.support.shelf import Shelf
 from tests.support.skills import SkillWriter
 
+OFFERED = {"skill_id": "会议", "status": "active", "model_invocable": 1, "user_invocable": 1}
+
 
 @pytest.fixture
 def shelf(tmp_path: Path, skill: SkillWriter) -> Iterator[Shelf]:
@@ -42,7 +44,7 @@ def test_the_command_of_a_shell_installs_the_skill(
         ("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=tmp_path / "served")
     )
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    line = install_lines.of_skill(f"http://127.0.0.1:{server.server_port}/", "会议")[client]
+    line = install_lines.of_skill(f"http://127.0.0.1:{server.server_port}/", OFFERED)[client]
     try:
         subprocess.run(
             ["sh", "-c", line.text], cwd=home, env={"HOME": str(home), "PATH": "/usr/bin:/bin"},
@@ -53,3 +55,16 @@ def test_the_command_of_a_shell_installs_the_skill(
         server.server_close()
     files = {path.name: path.stat().st_mode & 0o777 for path in home.rglob("*") if path.is_file()}
     assert files == {"SKILL.md": 0o644, "run.sh": 0o755}
+
+
+def test_a_skill_for_users_has_a_command_for_clients_that_keep_to_it() -> None:
+    """The note gives the reason, and one that nobody may start has nothing to install."""
+    row = OFFERED | {"model_invocable": 0}
+    (line,) = install_lines.of_skill("http://host/", row)
+    assert line.client == "Claude Code"
+    assert "disable-model-invocation" in (install_lines.restriction(row) or "")
+    nobody = row | {"user_invocable": 0}
+    assert install_lines.of_skill("http://host/", nobody) == []
+    assert "nothing to install" in (install_lines.restriction(nobody) or "")
+    assert install_lines.restriction(OFFERED) is None
+    assert install_lines.of_skill("http://host/", OFFERED | {"status": "shadowed"}) == []

@@ -4,7 +4,7 @@ import json
 import re
 import threading
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from io import BytesIO
 from pathlib import Path
@@ -26,7 +26,7 @@ from pipeline.cli.app import cli
 from pipeline.sync.open_catalog import open_store
 from tests.support.records import NOON
 from tests.support.shelf import Shelf
-from tests.support.sites import Site
+from tests.support.sites import Site, site_of_shelf
 from tests.support.skills import write_skill
 
 LONG = 3_000  # lines, more than a page of the MCP server
@@ -52,10 +52,7 @@ def shelf(tmp_path: Path) -> Iterator[Shelf]:
     shelf.close()
 
 
-@pytest.fixture
-def site(shelf: Shelf, serve: Callable[[Path], Site]) -> Site:
-    """Return the site of the shelf."""
-    return serve(shelf.settings.catalog_path)
+site = pytest.fixture(site_of_shelf, name="site")
 
 
 @pytest.fixture

@@ -45,7 +45,7 @@ def catalog() -> Iterator[Store]:
 
 def names(store: Store, words: str) -> list[str]:
     """Return the names that a search finds, best first."""
-    return [hit.name for hit in search.find(store.db, words)]
+    return [hit.name for hit in search.search(store.db, words).hits]
 
 
 @pytest.mark.parametrize(
@@ -62,6 +62,8 @@ def names(store: Store, words: str) -> list[str]:
         ("会议录音的文字稿", ["会议纪要"]),
         ("请帮我整理录音", ["会议纪要"]),  # a sentence
         ("要", ["会议纪要"]),  # the end of a word
+        ("会", ["会议纪要"]),  # one character, the beginning of a pair
+        ("bi", []),  # too short for the beginning of a word
         ("PDF纪要", ["会议纪要", "billing"]),
         ("结论", ["会议纪要"]),  # only in its text
         ("spreadsheet", ["tagged"]),
@@ -90,6 +92,8 @@ def test_a_skill_whose_name_is_the_query_comes_first(catalog: Store) -> None:
         at=NOON,
     )
     assert names(store, "Sum up") == names(store, "sum-up") == ["sum-up", "other"]
+    together = search.search(store.db, "sumup")  # no word of any skill, but found
+    assert ([hit.name for hit in together.hits], together.note) == (["sum-up"], "")
     store.close()
 
 
@@ -112,6 +116,48 @@ def test_a_name_with_a_slip_comes_first(query: str) -> None:
     store.close()
 
 
+@pytest.mark.parametrize(
+    ("query", "first"),
+    [
+        pytest.param("port", "other", id="a short name"),
+        pytest.param("data raeber", "other", id="two slips"),
+        pytest.param("data reader", "data-reader", id="the name itself"),
+        pytest.param("data readers", "data-reader", id="one slip"),
+        pytest.param("CSV", "csv", id="a short name in another case"),
+    ],
+)
+def test_only_a_longer_name_with_one_slip_comes_first(query: str, first: str) -> None:
+    """Else the words decide."""
+    music = "Plays music.\n" * 20
+    store = stored(
+        porta=(music, music),
+        csv=(music, music),
+        other=("Data reader, port, CSV.", "Data reader, port, CSV.\n"),
+        **{"data-reader": (music, music)},
+    )
+    assert names(store, query)[0] == first
+    store.close()
+
+
+def test_the_same_letters_come_before_a_slip() -> None:
+    """Whatever the other words of the skills are."""
+    store = stored(
+        datareaders=("A datareader.", "A datareader.\n"), **{"data-reader": ("Sings.", "Sings.\n")}
+    )
+    assert names(store, "datareader") == ["data-reader", "datareaders"]
+    store.close()
+
+
+def test_a_slip_is_forgiven_only_if_no_skill_has_the_name() -> None:
+    """Else the words decide on all but the named skill."""
+    store = stored(
+        other=("Data reader.", "Data reader.\n"),
+        **{"data-reader": ("Sings.", "Sings.\n" * 20), "data-readers": ("Sings.", "Sings.\n" * 20)},
+    )
+    assert names(store, "data-reader")[:2] == ["data-reader", "other"]
+    store.close()
+
+
 def test_a_correction_is_a_word_that_finds_skills() -> None:
     """Though the index stores its stem, whose own stem is another one."""
     store = rooted(Store.in_memory())
@@ -119,6 +165,16 @@ def test_a_correction_is_a_word_that_finds_skills() -> None:
     results = search.search(store.db, "anlyse")
     assert [hit.name for hit in results.hits] == ["a"]
     assert results.note == "No skill contains 'anlyse'; searched for 'analyse'."
+    store.close()
+
+
+def test_of_two_similar_words_the_more_frequent_one_is_searched() -> None:
+    """It is the likelier one."""
+    store = rooted(Store.in_memory())
+    texts = {"a": "Reads CDW.", "b": "Reads CSV.", "c": "Writes CSV."}
+    records = [judged(name, text) for name, text in texts.items()]
+    store.apply(records, trigger="command", at=NOON)
+    assert search.search(store.db, "csw").corrections == (("csw", "csv"),)
     store.close()
 
 
@@ -133,16 +189,21 @@ def test_the_last_word_is_a_beginning_only_while_somebody_types(catalog: Store) 
     assert found("port", is_typing=True) == {"a", "b"}
     assert found("port", is_typing=False) == {"a"}
     assert found("port ", is_typing=True) == {"a"}
+    assert found("po", is_typing=True) == set()
     assert found("port xyzzy", is_typing=True) == {"a"}
     store.close()
 
 
 def test_a_hit_names_the_other_skills_of_its_name(catalog: Store) -> None:
-    """Their number, and where the first ones lie; shadowed skills name the active one, too."""
+    """Their number, and where the first ones lie; shadowed skills name the active one, too.
+
+    Removed ones do not count.
+    """
     store = rooted(Store.in_memory())
-    rivals = [judged(f"{n}/same", f"Sheep {n}.", name="same") for n in range(6)]
+    rivals = [judged(f"{n}/same", f"Sheep {n}.", name="same") for n in range(7)]
     store.apply([*rivals, judged("alone", "Sheep.")], trigger="command", at=NOON)
-    hits = {hit.name: hit for hit in search.find(store.db, "sheep")}
+    store.apply([Removal(ROOT, "6/same")], trigger="command", at=NOON)
+    hits = {hit.name: hit for hit in search.search(store.db, "sheep").hits}
     assert hits["same"].others.count == 5
     assert hits["same"].others.first == (f"{ROOT}/1/same", f"{ROOT}/2/same", f"{ROOT}/3/same")
     assert hits["alone"].others.count == 0
@@ -153,9 +214,9 @@ def test_a_hit_names_the_other_skills_of_its_name(catalog: Store) -> None:
 
 
 def test_a_query_without_words_is_reported(catalog: Store) -> None:
-    """An empty one is not."""
+    """So an agent that sends none knows why nothing is found."""
     assert search.search(catalog.db, "😀 ?!").note == "The query has no words."
-    assert search.search(catalog.db, " ").note == ""
+    assert search.search(catalog.db, "").note == "The query has no words."
 
 
 def test_words_that_no_skill_has_lead_to_the_nearest_names(catalog: Store) -> None:
@@ -163,6 +224,8 @@ def test_words_that_no_skill_has_lead_to_the_nearest_names(catalog: Store) -> No
     results = search.search(catalog.db, "invqqqzzz")
     assert (results.hits, results.nearest[0]) == ((), "invoice")
     assert results.note.startswith("No skill contains 'invqqqzzz'. Did you mean 'invoice' or ")
+    tagged = Filters(tag="spreadsheet")
+    assert search.search(catalog.db, "tinvqqqg", filters=tagged).nearest == ("tagged",)
 
 
 @pytest.mark.parametrize(
@@ -214,11 +277,13 @@ def test_further_results_follow_the_first_ones(catalog: Store) -> None:
     every = names(catalog, "invoice")
     pages = [search.search(catalog.db, "invoice", 1, offset=number).hits for number in range(4)]
     assert [hit.name for page in pages for hit in page] == every
+    assert search.search(catalog.db, "invoice", 2).next_offset == 2
+    assert search.search(catalog.db, "invoice", 2, offset=2).next_offset is None
 
 
 def test_a_snippet_marks_the_words_that_matched(catalog: Store) -> None:
     """The snippet is from the description, or else from the body."""
-    snippets = {hit.name: hit.snippet for hit in search.find(catalog.db, "invoice")}
+    snippets = {hit.name: hit.snippet for hit in search.search(catalog.db, "invoice").hits}
     assert "an [invoice] as PDF" in snippets["billing"]
     assert "per [invoice]" in snippets["archive"]
 
@@ -231,7 +296,7 @@ def test_a_snippet_marks_the_words_that_matched(catalog: Store) -> None:
 )
 def test_no_input_is_a_syntax_error(catalog: Store, words: str) -> None:
     """Operators, quotes and brackets are words or ignored."""
-    search.find(catalog.db, words)
+    search.search(catalog.db, words)
 
 
 def test_a_long_query_costs_no_more_than_its_rarest_words(catalog: Store) -> None:
@@ -243,6 +308,16 @@ def test_a_long_query_costs_no_more_than_its_rarest_words(catalog: Store) -> Non
     catalog.db.conn.set_trace_callback(None)
     assert max(map(len, statements)) < 5000
     assert sum(not statement.startswith("--") for statement in statements) < 500
+
+
+def test_of_a_long_query_the_rarest_words_count() -> None:
+    """Wherever they stand."""
+    common = " ".join(f"common{number}" for number in range(20))
+    store = stored(a=(common, "Sings.\n"), b=(common, "Sings.\n"), c=("A needle.", "Sings.\n"))
+    results = search.search(store.db, f"{common} needle")
+    assert "c" in [hit.name for hit in results.hits]
+    assert results.left_out == 5
+    store.close()
 
 
 def test_the_error_for_a_missing_catalog_names_the_commands_that_make_one(tmp_path: Path) -> None:

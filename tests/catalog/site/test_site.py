@@ -83,9 +83,8 @@ def test_the_wheel_gets_the_file_where_it_is_looked_for() -> None:
     """It lies at the top of the repository, and in a wheel inside the package."""
     assert app.metadata_path() == REPOSITORY / "datasette-metadata.yml"
     build = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
-    assert build["targets"]["wheel"]["force-include"] == {
-        "datasette-metadata.yml": "catalog/site/datasette-metadata.yml"
-    }
+    places = build["targets"]["wheel"]["force-include"]
+    assert places["datasette-metadata.yml"] == "catalog/site/datasette-metadata.yml"
 
 
 def test_plain_datasette_understands_the_file(catalog: Path) -> None:

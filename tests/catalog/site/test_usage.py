@@ -12,7 +12,7 @@ import pytest
 from catalog.usage import counter, database
 from catalog.usage.database import SkillRead
 from tests.support.shelf import Shelf
-from tests.support.sites import Site
+from tests.support.sites import Site, site_of_shelf
 from tests.support.skills import SkillWriter
 
 QUERIES = ("never_read", "read_most", "read_though_superseded")
@@ -29,10 +29,7 @@ def shelf(tmp_path: Path, skill: SkillWriter) -> Iterator[Shelf]:
     shelf.close()
 
 
-@pytest.fixture
-def site(shelf: Shelf, serve: Callable[..., Site]) -> Site:
-    """Return the site of the shelf."""
-    return serve(shelf.settings.catalog_path)
+site = pytest.fixture(site_of_shelf, name="site")
 
 
 @pytest.fixture

@@ -45,6 +45,7 @@ def test_sentences_on_what_a_skill_is_not_for_go(text: str, rest: str) -> None:
         "TODO",
         "Helps users with pdf tasks.",
         "Use this skill when the user wants to",
+        "当用户需要时，使用此技能",
     ],
 )
 def test_a_description_without_a_word_of_its_own_says_nothing(description: str) -> None:

@@ -13,7 +13,8 @@ from catalog.text.query_terms import MOST_CHARACTERS, characters_of, phrases_of,
         ("web_scraper Web", ["web", "scraper"]),  # each once, in lower case
         ("合并PDF文件", ["合并", "pdf", "文件"]),  # scripts side by side
         ("ＰＤＦ　ﾃﾞｰﾀ", ["pdf", "デー", "ータ"]),  # full-width and half-width forms
-        ("怎么合并", ["么合", "合并"]),  # no pairs that only ask
+        ("如何合并", ["何合", "合并"]),  # no pairs that only ask
+        ("我的文件的", ["的文", "文件"]),  # nor those that end in a particle
         ("_ ?!", []),
     ],
 )

@@ -1,7 +1,8 @@
-"""Sketches of texts, and the similarity that they tell."""
+"""Sketches of texts, and the similarity that they estimate."""
 
 import hashlib
 import re
+import struct
 
 import pytest
 
@@ -62,9 +63,24 @@ def test_the_estimate_is_close_to_runs_of_three_words(words: int, share: float) 
     assert of(text, other) == pytest.approx(true_similarity(text, other), abs=0.13)
 
 
+def test_all_of_a_short_sketch_counts() -> None:
+    """Only a full one says nothing of the pieces beyond its last hash."""
+    half, whole = struct.pack("<10I", *range(10)), struct.pack("<20I", *range(20))
+    assert similarity(half, whole) == 0.5
+    full = struct.pack(f"<{HASHES}I", *range(HASHES))
+    assert similarity(full, struct.pack("<2I", 0, HASHES)) == 1 / HASHES
+
+
 def test_short_texts_are_similar_to_none() -> None:
     """Not even to themselves; the same letters again and again are a short text, too."""
-    for text in ("", "# Steps\n", "Run the script.", "Text. " * 5000, "的" * 5000):
+    for text in (
+        "",
+        "# Steps\n",
+        "Run the script.",
+        "Text. " * 5000,
+        "的" * 5000,
+        made_body(5, 30),
+    ):
         assert sketch(text) == b""
         assert of(text, text) == 0
     assert len(sketch(made_body(5, 150))) >= 4 * FEWEST

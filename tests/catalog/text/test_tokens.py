@@ -2,7 +2,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from catalog.text.tokens import HUNDREDTHS, estimate, estimate_body, weight
+from catalog.text.tokens import HUNDREDTHS, estimate, estimate_body, most, weight
 
 TEXT = st.text(
     st.one_of(st.sampled_from("aAbB7- /.\n\t"), st.sampled_from("éя技スक🚀\udce9"), st.characters())
@@ -95,3 +95,12 @@ def test_a_long_text_is_estimated_from_parts_of_all_of_it() -> None:
     text += "表格" * 10_000
     assert estimate_body(text) == pytest.approx(estimate(text), rel=0.1)
     assert estimate_body(text[:4_000]) == estimate(text[:4_000])
+
+
+@given(st.text("az B1;.\n\t\x00é—用😀", max_size=60), st.sampled_from([1, 2, 150]))
+@example("a\t", 150)
+@example("用 ", 150)
+@example("aB", 150)
+def test_the_bound_of_an_estimate_is_not_exceeded(text: str, times: int) -> None:
+    """No text, short or sampled, is estimated at more tokens than its bound."""
+    assert estimate_body(text * times) <= most(text * times)

@@ -16,6 +16,7 @@ from catalog.prompt_index.builder import IndexSpec
 from catalog.reading import search
 from catalog.writing import packager
 from catalog.writing.index_publisher import publish_indexes
+from catalog.writing.packages import folder as packages_folder
 from catalog.writing.packages import staging
 from catalog.writing.packages.folder import Packages
 from catalog.writing.rows import batch, shadowing
@@ -78,7 +79,7 @@ def test_the_index_points_to_current(world: World, skill: SkillWriter, tmp_path:
     world.scan()
     world.store.indexes.configure([IndexSpec()])
     publish_indexes(world.store, [IndexSpec()], tmp_path / "index", NOON)
-    (hit,) = search.find(world.store.db, "a")
+    (hit,) = search.search(world.store.db, "a").hits
     assert hit.location == str(world.packages / "a/current/SKILL.md")
     assert location_of((tmp_path / "index/default.txt").read_text(), "a") == hit.location
     assert Path(hit.location).read_bytes() == (world.root / "a/SKILL.md").read_bytes()
@@ -335,7 +336,7 @@ def test_in_place_publishes_nothing_and_points_into_the_root(
     skill(world.root / "a")
     world.scan()
     assert not world.packages.exists()
-    (hit,) = search.find(world.store.db, "a")
+    (hit,) = search.search(world.store.db, "a").hits
     assert hit.location == str(world.root / "a/SKILL.md")
     world.store.close()
 
@@ -394,6 +395,9 @@ STEPS: dict[str, tuple[object, str]] = {
     "after the packages are made": (packager, "sync"),
     "after the commit": (packager.Packager, "switch_current"),
     "halfway through the switches": (Packages, "switch_current"),
+    "before a former version is hidden": (Packages, "set_names"),
+    "halfway through hiding one": (packages_folder, "_rename"),
+    "when its directory is writable": (os, "rename"),
 }
 
 
@@ -404,12 +408,12 @@ def test_the_next_start_repairs_a_crash_at_any_step(
 ) -> None:
     """The process is killed; each public version is complete at all times."""
     for name in "abcdef":
-        skill(world.root / name, files={"x.txt": "old", "same.txt": "same"})
+        skill(world.root / name, files={"x.txt": "old", "assets/SKILL.md": "same"})
     skill(world.root / "z/a", description="Comes second.")
     world.scan()
     before = {name: world.current(name) for name in "abcdef"}
     for name in "abc":
-        skill(world.root / name, files={"x.txt": f"new {name}", "y/z.txt": "y"})
+        skill(world.root / name, files={"x.txt": f"new {name}", "assets/SKILL.md": "y"})
     shutil.rmtree(world.root / "a")
     skill(world.root / "g", files={"x.txt": "new"})
     world.store.close()

@@ -64,10 +64,10 @@ def test_a_rollback_restores_everything_of_the_earlier_version(world: World) -> 
     world.store.pin("a", first, later(1))
     assert text(world) == "one"
     assert world.rows("SELECT description, license FROM skills") == [("Counts words.", "One")]
-    assert [hit.name for hit in search.find(world.store.db, "sheep wool")] == ["a"]
+    assert [hit.name for hit in search.search(world.store.db, "sheep wool").hits] == ["a"]
     assert world.rows("SELECT body FROM searched_texts") == [("# Sheep\n\nWool.",)]
-    assert search.find(world.store.db, "goats") == []
-    assert [hit.name for hit in search.find(world.store.db, "old.txt")] == ["a"]
+    assert not search.search(world.store.db, "goats").hits
+    assert [hit.name for hit in search.search(world.store.db, "old.txt").hits] == ["a"]
     assert world.rows("SELECT code FROM findings") == [(publication_findings.VERSION_HELD.code,)]
     (pinned,) = reading_status.load(world.store.db)["version_held"]
     assert (pinned["path"], pinned["reason"]) == ("a", first)
@@ -78,7 +78,7 @@ def test_a_rollback_restores_everything_of_the_earlier_version(world: World) -> 
     assert world.rows("SELECT * FROM skills") == before
     assert world.rows("SELECT * FROM skill_text") == text_before
     assert world.rows("SELECT code FROM findings") == []
-    assert [hit.name for hit in search.find(world.store.db, "goats")] == ["a"]
+    assert [hit.name for hit in search.search(world.store.db, "goats").hits] == ["a"]
     assert world.differences() == []
     assert world.scan().outcomes == {"unchanged": 1}
     assert [row.version for row in history(world.store.db, "a").versions] == [second, first]
@@ -131,12 +131,12 @@ def test_a_pin_outlasts_removal_and_return(world: World, skill: SkillWriter) -> 
     world.store.pin("a", first, later(1))
     (world.root / "a").rename(world.folder / "away")
     world.scan()
-    assert search.find(world.store.db, "sheep") == []
+    assert not search.search(world.store.db, "sheep").hits
     skill(world.folder / "away", name="a", description="Fourth.", files={"x.txt": "four"})
     (world.folder / "away").rename(world.root / "a")
     world.scan()
     assert text(world) == "one"
-    assert [hit.name for hit in search.find(world.store.db, "sheep")] == ["a"]
+    assert [hit.name for hit in search.search(world.store.db, "sheep").hits] == ["a"]
     world.store.unpin("a", later(2))
     assert text(world) == "four"
     assert world.differences() == []
@@ -185,7 +185,7 @@ def assert_withheld(world: World, version: str) -> None:
     assert skill == [("shadowed", None, None)]
     assert history(world.store.db, "a").held_at == version
     assert not os.path.lexists(world.packages / "a/current")
-    assert search.find(world.store.db, "sheep") == search.find(world.store.db, "goats") == []
+    assert not search.search(world.store.db, "sheep goats").hits
     assert "a: " not in (world.folder / "index/default.txt").read_text()
     (message,) = troubles(world)
     assert message.startswith(f"a is held at version {version}, whose files are lost")
@@ -311,7 +311,7 @@ def test_a_withheld_skill_is_published_again_once_its_folder_has_the_content(wor
     assert text(world) == "one"
     assert world.rows("SELECT status, description FROM skills") == [("active", "Counts words.")]
     assert history(world.store.db, "a").held_at == first
-    assert [hit.name for hit in search.find(world.store.db, "sheep")] == ["a"]
+    assert [hit.name for hit in search.search(world.store.db, "sheep").hits] == ["a"]
     assert troubles(world) == []
     assert audits(world) == []
     assert world.differences() == []
@@ -372,7 +372,7 @@ def test_a_pinned_version_lost_by_a_recovery_is_restored_from_its_folder(
     world.scan()
     assert text(world) == "one"
     assert history(world.store.db, "a").held_at == pinned
-    assert [hit.name for hit in search.find(world.store.db, "sheep wool")] == ["a"]
+    assert [hit.name for hit in search.search(world.store.db, "sheep wool").hits] == ["a"]
     assert troubles(world) == []
     assert audits(world) == []
     assert world.differences() == []

@@ -63,7 +63,7 @@ def test_findings_that_are_gone_are_named(file: Path, skill: SkillWriter) -> Non
 
 
 def test_a_baseline_of_one_skill_keeps_the_findings_of_others(file: Path) -> None:
-    """So a part of a collection can be frozen anew; findings of others are not gone."""
+    """So a part of a collection can be frozen again; findings of others are not gone."""
     baseline = Baseline.read(file)
     assert [baseline.new_only(one).findings for one in judge(file.parent / "skills/one")] == [()]
     assert baseline.gone() == []

@@ -49,6 +49,15 @@ def test_an_error_is_one_sentence(project: Path, line: str, message: str) -> Non
     assert message.lower() in str(info.value).lower()
 
 
+@pytest.mark.parametrize("content", ["validate = 3\n", "[[validate]]\nselect = []\n"])
+def test_a_value_that_is_no_table_is_an_error(project: Path, content: str) -> None:
+    """The sentence names the table."""
+    (project / "deeper/skilldrop.toml").write_text(content)
+    with pytest.raises(SettingsInvalid) as raised:
+        validate_loader.load()
+    assert str(raised.value) == "skilldrop.toml: [validate] must be a table."
+
+
 def test_other_commands_accept_the_table(project: Path) -> None:
     """They do not use it."""
     (project / "deeper/skilldrop.toml").write_text('[validate]\nignore = ["spec"]\n')

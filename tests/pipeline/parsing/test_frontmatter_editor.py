@@ -39,7 +39,7 @@ from pipeline.parsing.yaml_reader import YamlText, read_yaml
             {"a"},
             {"c": "c: 3\n"},
             "b: '2'\nc: 3\n",
-            id="a flow map is written anew, its quotes kept",
+            id="a flow map becomes a block, its quotes kept",
         ),
         pytest.param("a: 1\n...\n", set(), {"b": "b: 2\n"}, "a: 1\nb: 2\n", id="an end mark"),
     ],

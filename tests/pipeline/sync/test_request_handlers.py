@@ -1,11 +1,10 @@
 """Commands that change the catalog, with a running service and without one."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
@@ -19,10 +18,9 @@ from pipeline.config.settings import RetentionSettings, Settings
 from pipeline.sync.open_catalog import open_store
 from pipeline.sync.request_handlers import handle
 from pipeline.sync.run_once import scan_once
+from tests.support.program import run
 from tests.support.serving import Serving
 from tests.support.skills import SkillWriter
-
-SKILLDROP = Path(sys.executable).with_name("skilldrop")
 
 
 @pytest.fixture
@@ -36,14 +34,9 @@ def serving(tmp_path: Path, skill: SkillWriter) -> Iterator[Serving]:
     made.stop()
 
 
-def command(serving: Serving, *words: str) -> subprocess.CompletedProcess[str]:
-    """Run a command in a separate process, to its end."""
-    return subprocess.run(
-        [SKILLDROP, "--watched", serving.root, "--data", serving.settings.data, *words],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def command(serving: Serving, *words: str) -> CompletedProcess[str]:
+    """Run a command to its end."""
+    return run("--watched", serving.root, "--data", serving.settings.data, *words)
 
 
 def versions(serving: Serving) -> list[dict[str, Any]]:

@@ -142,9 +142,8 @@ MADE: Mapping[str, Callable[[Path], None]] = {
 }
 NOT_FOR_ROOT = {"file-unreadable", "directory-unreadable"}  # who may read everything
 
-# No folder brings these: said of an archive that must not be read, where reading gave no reason,
-# of an error of the disk, of a bug of ours, where there is nothing, where what is published is not
-# the newest content, and of other skills.
+# No folder causes these: they are about archives that must not be read, unknown causes, disk
+# errors, internal errors, empty folders, older content that stays published, and other skills.
 FALLBACKS = {
     "archive-unreadable",
     "read-failed",

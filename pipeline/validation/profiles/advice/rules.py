@@ -18,7 +18,11 @@ from pipeline.validation.profiles.advice.codes import (
     NAME_RESERVED,
     NOBODY_CAN_INVOKE,
 )
-from pipeline.validation.profiles.advice.file_rules import files_are_referenced, references_exist
+from pipeline.validation.profiles.advice.file_rules import references_exist
+from pipeline.validation.profiles.advice.reading_rules import (
+    files_are_referenced,
+    references_are_short,
+)
 from pipeline.validation.profiles.advice.vocabulary import (
     generic_phrase,
     says_when,
@@ -51,8 +55,8 @@ def body_length(skill: Skill) -> Iterator[Finding]:
     """Find a body of more than 500 lines or about 5,000 tokens."""
     body = skill.parsed.body
     lines = body.count("\n") + 1
-    if lines <= BODY_LINES and len(body) <= BODY_TOKENS // 2:
-        return  # a character costs two tokens at most
+    if lines <= BODY_LINES and tokens.most(body) <= BODY_TOKENS:
+        return
     cost = tokens.estimate_body(body)
     if lines > BODY_LINES or cost > BODY_TOKENS:
         yield skill.finding_in_body(
@@ -147,4 +151,5 @@ RULES: tuple[Rule, ...] = (
     body_length,
     references_exist,
     files_are_referenced,
+    references_are_short,
 )

@@ -15,7 +15,7 @@ from catalog.reading.published import package_of
 from catalog.site.api import discovery
 from catalog.site.http import location as http_catalog
 from tests.support.shelf import Shelf
-from tests.support.sites import Site
+from tests.support.sites import Site, site_of_shelf
 from tests.support.skills import SkillWriter
 
 INDEX = "/.well-known/agent-skills/index.json"
@@ -37,10 +37,7 @@ def shelf(tmp_path: Path, skill: SkillWriter) -> Iterator[Shelf]:
     shelf.close()
 
 
-@pytest.fixture
-def far(shelf: Shelf, serve: Callable[[Path], Site]) -> Site:
-    """Return the site of the shelf."""
-    return serve(shelf.settings.catalog_path)
+far = pytest.fixture(site_of_shelf, name="far")
 
 
 def test_the_index_leads_to_what_it_says(far: Site) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from pipeline.config.index_settings import IndexSettings
 from tests.support.shelf import Shelf
-from tests.support.sites import Site
+from tests.support.sites import Site, site_of_shelf
 from tests.support.skills import SkillWriter
 
 
@@ -31,10 +31,7 @@ def shelf(tmp_path: Path, skill: SkillWriter) -> Iterator[Shelf]:
     shelf.close()
 
 
-@pytest.fixture
-def far(shelf: Shelf, serve: Callable[..., Site]) -> Site:
-    """Return the site of the shelf."""
-    return serve(shelf.settings.catalog_path)
+far = pytest.fixture(site_of_shelf, name="far")
 
 
 def test_an_index_with_a_base_of_its_own_is_given_as_published(site: Site, published: Path) -> None:

@@ -4,7 +4,7 @@ import base64
 import logging
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,7 +12,7 @@ import pytest
 from catalog.filesystem import token_file
 from tests.support.records import NOON
 from tests.support.shelf import Shelf
-from tests.support.sites import Site
+from tests.support.sites import Site, site_of_shelf
 from tests.support.skills import SkillWriter
 
 PATHS = (
@@ -48,10 +48,7 @@ def shelf(tmp_path: Path, skill: SkillWriter) -> Iterator[Shelf]:
     shelf.close()
 
 
-@pytest.fixture
-def site(shelf: Shelf, serve: Callable[..., Site]) -> Site:
-    """Return the site of the shelf."""
-    return serve(shelf.settings.catalog_path)
+site = pytest.fixture(site_of_shelf, name="site")
 
 
 @pytest.fixture

@@ -32,7 +32,7 @@ def test_the_page_lists_each_kind(site: Site, catalog: Path) -> None:
     assert "2 skills: pdf" in content
     assert "copies/pdf" in content
     near = site.get("/duplicates?kind=near").text
-    assert "1 group," in near
+    assert "1 group." in near
     assert "23 skills: " in near
     assert "and 17 more" in near
     assert "23 skills" not in site.get("/duplicates?kind=description").text

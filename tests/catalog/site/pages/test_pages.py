@@ -127,6 +127,14 @@ def test_a_finding_stands_beside_its_line(site: Site) -> None:
     assert "Remove it." in page
 
 
+@pytest.mark.parametrize("code", ["description-missing", "version-held"])
+def test_a_kind_of_finding_is_explained(site: Site, code: str) -> None:
+    """Its page has the source and examples, whether or not a skill has it."""
+    page = site.get(f"/findings/{code}").text
+    assert "<strong>Source:</strong>" in page
+    assert ("No skill has this finding." in page) == (code == "version-held")
+
+
 def test_findings_of_other_content_stand_beside_no_line(site: Site) -> None:
     """Findings of a rejected update are not shown at lines of the last accepted version."""
     page = site.get("/skills/worse").text

@@ -20,6 +20,7 @@ from catalog.model.errors import CatalogUnusable, NotInCatalog, SkilldropError
 from catalog.site.server import app, health_probe, process
 from catalog.site.server.process import SiteProcess
 from catalog.writing.store import Store
+from tests.support import loopback
 from tests.support.ports import free_port
 from tests.support.sites import fill
 from tests.support.waiting import PATIENCE, wait_for
@@ -40,7 +41,7 @@ def ask(child: SiteProcess, path: str = "catalog/skills.json?_shape=array") -> A
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         with suppress(httpx.ConnectError):
-            return httpx.get(f"{child.url}{path}", trust_env=False).raise_for_status().json()
+            return loopback.get(f"{child.url}{path}").raise_for_status().json()
         assert not ended(child.pid, 0.02), "the site ended"
     pytest.fail("the site does not answer")
 
@@ -313,7 +314,7 @@ def answers(port: int) -> bool:
     """Return whether a site answers a search, which must then succeed."""
     with suppress(httpx.ConnectError):
         url = f"http://127.0.0.1:{port}/search.json?q=a"
-        return httpx.get(url, trust_env=False).raise_for_status().is_success
+        return loopback.get(url).raise_for_status().is_success
     return False
 
 
@@ -366,9 +367,7 @@ def test_a_site_whose_threads_all_hang_is_replaced(
         assert child.trouble is None
         for _ in range(app.SETTINGS["num_sql_threads"]):
             with suppress(httpx.ReadTimeout):
-                httpx.get(
-                    f"{child.url}catalog.json", params={"sql": HANGS}, timeout=0.1, trust_env=False
-                )
+                loopback.get(f"{child.url}catalog.json", params={"sql": HANGS}, timeout=0.1)
         pid = child.pid
         watched_until(child, lambda: child.trouble)
         assert child.trouble == "The site does not answer; it is being replaced."

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from catalog.audit import links as audit_links
+from catalog.filesystem.exchange import exchanged
 from catalog.model.errors import FolderNotOwned
 from catalog.model.selection import LinkedDirectory, Selection
 from catalog.reading import status
@@ -26,7 +27,7 @@ AGENTSKILLS = Path(sys.executable).with_name("agentskills")
 
 
 class Killed(BaseException):
-    """End of the process at this point: nothing of ours catches it."""
+    """End of the process at this point: the program does not catch it."""
 
 
 def killed(*_: object, **__: object) -> None:
@@ -320,6 +321,81 @@ def test_a_link_that_its_user_has_changed_is_no_longer_ours(tmp_path: Path) -> N
     assert links_in(agent) == {"pdf": str(tmp_path)}
 
 
+def test_an_identical_link_of_somebody_else_stays(tmp_path: Path) -> None:
+    """It leads into a root, as ours would, but was there before, and is reported."""
+    agent = tmp_path / "agent"
+    it = Linking(tmp_path, publish="in-place")
+    it.add("mine", "other")
+    agent.mkdir()
+    (agent / "mine").symlink_to(it.root / "mine")
+    before = identity(agent / "mine")
+    it.with_settings(publish="in-place", links=[{"path": agent}]).scan()
+    it.scan()
+    assert links_in(agent) == {name: str(it.root / name) for name in ("mine", "other")}
+    assert it.differences() == []
+    shutil.rmtree(it.root / "mine")
+    it.with_settings(publish="in-place").scan()
+    assert names_in(agent) == ["mine"]
+    assert identity(agent / "mine") == before
+
+
+def test_links_of_a_lost_catalog_are_recognised(tmp_path: Path) -> None:
+    """They lead into the packages, so the next catalog removes them with their skills."""
+    agent = tmp_path / "agent"
+    it = Linking(tmp_path, links=[{"path": agent}])
+    it.add("a", "b")
+    it.scan()
+    for file in it.settings.data.glob("catalog.db*"):
+        file.unlink()
+    it.scan()
+    assert list(links_in(agent)) == ["a", "b"]
+    shutil.rmtree(it.root / "a")
+    it.scan()
+    assert names_in(agent) == ["b"]
+    it.with_settings().scan()
+    assert names_in(agent) == []
+
+
+def test_an_entry_that_takes_the_name_during_the_change_is_put_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It came after the check, so the exchange finds it."""
+    agent = tmp_path / "agent"
+    it = Linking(tmp_path, links=[{"path": agent}], publish="in-place")
+    it.add("a")
+    it.scan()
+
+    taken: list[str] = []
+
+    def interrupted(one: str, other: str, dir_fd: int) -> bool:
+        if os.path.samestat(os.fstat(dir_fd), agent.stat()) and not taken:
+            taken.append(other)
+            (agent / "a").unlink()
+            (agent / "a").mkdir()
+            (agent / "a" / "mine").write_text("mine")
+        return exchanged(one, other, dir_fd)
+
+    monkeypatch.setattr(directory, "exchanged", interrupted)
+    it.with_settings(links=[{"path": agent}]).scan()
+    assert names_in(agent) == ["a"]
+    assert (agent / "a" / "mine").read_text() == "mine"
+
+
+def test_missing_parents_are_made_in_the_home_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Elsewhere, a missing parent may be a disk that is not mounted."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    (tmp_path / "home").mkdir()
+    inside, outside = tmp_path / "home/.claude/skills", tmp_path / "disk/agents"
+    it = Linking(tmp_path, links=[{"path": inside}, {"path": outside}])
+    it.add("a")
+    it.scan()
+    assert names_in(inside) == ["a"]
+    assert not outside.parent.exists()
+    assert f"{outside}: {outside.parent} does not exist; make it first." in caplog.text
+
+
 def test_no_removal_follows_a_link(tmp_path: Path) -> None:
     """The packages behind the links, and a root in place, keep all their files."""
     agent = tmp_path / "agent"
@@ -332,10 +408,11 @@ def test_no_removal_follows_a_link(tmp_path: Path) -> None:
 
 
 def test_a_directory_that_cannot_be_written_stops_nothing_else(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Its trouble is logged once, kept in the catalog, and over once its cause is."""
-    agent = tmp_path / "home" / "agent"
+    monkeypatch.setenv("HOME", str(tmp_path / "elsewhere"))
+    agent = tmp_path / "disk" / "agent"
     it = Linking(tmp_path, links=[{"path": agent}])
     it.add("a")
     it.scan()

@@ -3,11 +3,10 @@
 import os
 import shutil
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
@@ -22,10 +21,10 @@ from pipeline.sync.engines.processes import serial
 from pipeline.sync.open_catalog import open_store
 from pipeline.sync.request_handlers import handle
 from pipeline.sync.run_once import scan_once
+from tests.support.program import run
 from tests.support.serving import Serving, ServingProcess
 from tests.support.skills import SkillWriter, write_skill
 
-SKILLDROP = str(Path(sys.executable).with_name("skilldrop"))
 PAGE = 16384
 SKILLS = 40
 
@@ -123,14 +122,10 @@ def assert_whole(settings: Settings) -> None:
     ]
 
 
-def scan(settings: Settings) -> subprocess.CompletedProcess[str]:
+def scan(settings: Settings) -> CompletedProcess[str]:
     """Run `skilldrop scan` to its end."""
-    return subprocess.run(
-        [SKILLDROP, "--watched", settings.watched, "--data", settings.data, "scan"],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=os.environ | {"SKILLDROP_SETTLE_QUIET": "0"},
+    return run(
+        "--watched", settings.watched, "--data", settings.data, "scan", SKILLDROP_SETTLE_QUIET="0"
     )
 
 
@@ -155,15 +150,8 @@ def test_a_damaged_catalog_is_rebuilt(settings: Settings, damage: Callable[[Path
         return
     assert 2 * SKILLS < int(str(versions)) < 3 * SKILLS  # without those on the lost pages
     assert rows(settings.catalog_path, "SELECT count(*) FROM index_builds")[0][0] >= 4
-    assert (
-        "recovered"
-        in subprocess.run(
-            [SKILLDROP, "--data", settings.data, "status"],
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-    )
+    status = run("--data", settings.data, "status")
+    assert (status.returncode, "recovered" in status.stdout) == (0, True)
     handle(settings, "unpin", {"skill": "s05"})
     assert_whole(settings)
 
@@ -211,12 +199,7 @@ def test_a_pin_to_a_lost_version_stays(settings: Settings, table: str) -> None:
     ) == [("shadowed", None, *before[0])]
     assert not os.path.lexists(settings.packages_folder / "s05/current")
     assert "s05/" not in (settings.index_folder / "default.txt").read_text()
-    status = subprocess.run(
-        [SKILLDROP, "--data", settings.data, "status", "--check"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    status = run("--data", settings.data, "status", "--check")
     assert status.returncode == 1
     assert "`skilldrop unpin s05`" in status.stdout
     assert reconcile.compare(settings, engine=serial).differences == ()
@@ -292,12 +275,7 @@ def test_readers_report_a_damaged_catalog(
     ):
         if damage is middle_of_versions and words == ["serve"]:
             continue  # its pages report that one by one
-        done = subprocess.run(
-            [SKILLDROP, "--data", settings.data, *words],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = run("--data", settings.data, *words)
         assert done.returncode in ((0, 2) if damage is middle_of_versions else (2,)), done.stderr
         assert done.stderr.count("\n") == (done.returncode == 2), done.stderr
         assert "bug" not in done.stderr

@@ -59,7 +59,7 @@ def test_a_newcomer_does_not_take_a_name(
     assert "`skilldrop prefer PATH`" in warning.getMessage()
     state = stored_health.load(roots.store.db, None)
     details = health_summary.health(state, NOON).details
-    assert any(detail.startswith("1 skill has the name of another") for detail in details)
+    assert any(detail.startswith("1 name conflict: ") for detail in details)
 
 
 def test_the_incumbent_keeps_its_name_over_edits_and_moves(

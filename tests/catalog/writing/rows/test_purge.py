@@ -171,7 +171,7 @@ def test_a_pinned_skill_is_unpinned(world: World, number: int) -> None:
         ("b", "active", f"{MARK} {number}."),
         ("other", "active", "Changes."),
     ]
-    assert [hit.name for hit in search.find(world.store.db, MARK)] == ["b"]
+    assert [hit.name for hit in search.search(world.store.db, MARK).hits] == ["b"]
     assert (
         world.rows("SELECT * FROM findings WHERE code = ?", publication_findings.VERSION_HELD.code)
         == []

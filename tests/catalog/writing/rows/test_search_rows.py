@@ -1,4 +1,4 @@
-"""Which skills the search has, after any life of a root and its catalog."""
+"""Skills in the search index, after any sequence of changes to a root and its catalog."""
 
 import os
 import shutil

@@ -15,6 +15,7 @@ from pipeline.cli.output.finding_types import REGISTRY
 from tests.support.bad_samples import BAD
 from tests.support.made_archives import pack_zip
 from tests.support.skills import SkillWriter
+from tests.support.without_rights import bound_by_permissions
 
 SELECT = of_profiles(["advice"])
 HEAD = (
@@ -136,6 +137,7 @@ def test_a_name_becomes_that_of_the_folder(
     ("garbled", "text", "unsafe"),
     [
         ("“schön”".encode().decode("latin-1").encode(), "“schön”", False),
+        ("itâ€™s schÃ¶n".encode(), "it’s schön", False),
         (b"w\xf6rter", "wörter", True),
         ("单词".encode("gb18030"), "单词", True),
         (b"a\x07b", "ab", True),
@@ -166,14 +168,51 @@ def test_links_and_archives_are_not_changed(tmp_path: Path, skill: SkillWriter) 
     """A link could lead to a file that others share."""
     skill(tmp_path / "one", name="One")
     pack_zip(tmp_path / "one", tmp_path / "packed.zip")
+    beside = skill(tmp_path / "packed.zip!/one", name="One") / "SKILL.md"
     linked = skill(tmp_path / "two", name="Two") / "SKILL.md"
     linked.rename(tmp_path / "two/other.md")
     linked.symlink_to("other.md")
     data = (tmp_path / "packed.zip").read_bytes()
     assert fix(tmp_path / "packed.zip", tmp_path / "two").fixed == 0
     assert (tmp_path / "packed.zip").read_bytes() == data
+    assert "name: One" in beside.read_text()
     assert linked.is_symlink()
     assert "name: Two" in linked.read_text()
+
+
+def test_a_folder_whose_name_is_not_utf_8_is_not_taken_for_another(
+    tmp_path: Path, skill: SkillWriter
+) -> None:
+    r"""The name `\\xff` in ASCII is that of another folder."""
+    other = skill(tmp_path / "\\xff", more='owner: "us"') / "SKILL.md"
+    ours = skill(tmp_path / "\udcff", name="x", more='owner: "us"') / "SKILL.md"
+    before = other.read_text()
+    assert fix(ours.parent).fixed == 1
+    assert other.read_text() == before
+    assert "metadata" in ours.read_text()
+
+
+def test_a_file_that_cannot_be_written_is_told_and_the_others_are_fixed(
+    tmp_path: Path, skill: SkillWriter
+) -> None:
+    """Its findings stay, and it does not count as fixed."""
+    for name in ("One", "Two"):
+        skill(tmp_path / name.lower(), name=name)
+    os.chmod(tmp_path / "one", 0o555)
+    fixer = Fixer("lenient", SELECT)
+    judged = judge(tmp_path)
+    with bound_by_permissions():
+        after = list(fixer.fix(judged))
+    assert [len(judgement.findings) for judgement in after] == [1, 0]
+    assert (fixer.fixed, fixer.skills) == (1, 1)
+    assert fixer.problems == [f"{tmp_path}/one/SKILL.md was not fixed: Permission denied."]
+
+
+def test_a_file_with_too_many_fixes_stays_as_it_is(tmp_path: Path) -> None:
+    """Otherwise a second run would go on."""
+    fields = "".join(f'field{number}: "x"\n' for number in range(250)).encode()
+    content = HEAD + fields + b"---\n\nText.\n"
+    assert fixed(tmp_path, content) == content
 
 
 def test_a_file_that_has_changed_meanwhile_is_not_overwritten(

@@ -1,27 +1,20 @@
 """Command that copies skills, as called by people and programs."""
 
 import json
-import subprocess
-import sys
 import tarfile
 from pathlib import Path
 
 import pytest
 
 from tests.support.linking import names_in
+from tests.support.program import run
 from tests.support.skills import write_skill
-
-PROGRAM = Path(sys.executable).with_name("skilldrop")
-
-
-def run(*words: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run the program in the working directory, with its default root and data."""
-    return subprocess.run([PROGRAM, *words], capture_output=True, text=True, check=False)
 
 
 @pytest.fixture(autouse=True)
-def scanned() -> None:
+def scanned(monkeypatch: pytest.MonkeyPatch) -> None:
     """Scan two skills."""
+    monkeypatch.setenv("SKILLDROP_SETTLE_QUIET", "0")
     write_skill(Path("watched/pdf"))
     write_skill(Path("watched/xlsx"))
     assert run("scan").returncode == 0
@@ -74,12 +67,16 @@ def test_a_taken_name_is_told() -> None:
         (["--archive", "skills.rar"], "must end with .zip, .tar.gz, .tgz."),
         (["--archive", "missing/skills.zip"], "No such file or directory"),
         (["watched.toml/out"], "Not a directory"),
+        (["watched.toml"], "watched.toml is not a directory."),
+        (["loop"], "loop is not a directory."),
+        (["--archive", "loop/skills.zip"], "Too many levels of symbolic links"),
         (["out", "--index", "none"], "There is no index 'none'."),
     ],
 )
 def test_a_wrong_destination_is_a_usage_error(words: list[str], message: str) -> None:
     """In one sentence."""
     Path("watched.toml").write_text("")
+    Path("loop").symlink_to("loop")
     done = run("export", *words)
     assert done.returncode == 2
     assert message in done.stderr

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -10,25 +9,19 @@ import pytest
 
 from pipeline.cli.entry import main
 from tests.support.linking import links_in, names_in
+from tests.support.program import run
 from tests.support.serving import Serving
 from tests.support.skills import write_skill
-
-PROGRAM = Path(sys.executable).with_name("skilldrop")
-
-
-def run(*words: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run the program in the working directory, with its default root and data."""
-    return subprocess.run([PROGRAM, *words], capture_output=True, text=True, check=False)
 
 
 @pytest.fixture
 def agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the directory of an agent beside a scanned catalog, in a home of the test."""
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("SKILLDROP_SETTLE_QUIET", "0")
     write_skill(Path("watched/pdf"))
     write_skill(Path("watched/xlsx"))
     assert run("scan").returncode == 0
-    (tmp_path / "home" / ".claude").mkdir(parents=True)
     return tmp_path / "home" / ".claude" / "skills"
 
 
@@ -44,6 +37,20 @@ def test_links_are_made_and_removed(agent: Path) -> None:
     assert json.loads(done.stdout)["removed"] == ["xlsx"]
     assert names_in(agent) == []
     assert str(agent) not in run("status").stdout
+
+
+def test_a_directory_that_moved_behind_a_link_can_be_unlinked(agent: Path) -> None:
+    """By the path that `link` was given, or the real one; the links go, and nothing else."""
+    real = agent.with_name("moved")
+    run("link", agent)
+    agent.rename(real)
+    agent.symlink_to(real)
+    (real / "mine").mkdir()
+    assert run("unlink", agent).stdout == f"2 links removed from {agent}\n"
+    assert names_in(real) == ["mine"]
+    run("link", agent)
+    assert run("unlink", agent).stdout == f"2 links removed from {real}\n"
+    assert agent.is_symlink()
 
 
 def test_a_filter_can_be_changed(agent: Path) -> None:
@@ -84,7 +91,10 @@ def test_a_taken_name_is_told(agent: Path) -> None:
         (["link", "watched"], "are inside one another; a scan would find each skill twice."),
         (["link", "watched/links"], "a scan would find each skill twice."),
         (["link", "var/skills"], "can be pointed at"),
-        (["link", "no/parent"], "cannot be updated: "),
+        (["link", "no/parent"], "/no does not exist; make it first."),
+        (["link", "~nobody-has-this-name/x"], "does not exist; make it first."),
+        (["link", "loop"], "/loop"),
+        (["link", "bad\udcff"], "is not valid UTF-8"),
         (["link", "here", "--index", "none"], "but the indexes are: default."),
         (["unlink", "elsewhere"], "is not a directory that skilldrop keeps links in."),
         (["unlink", "var/skills"], "its links are always kept."),
@@ -94,9 +104,11 @@ def test_a_taken_name_is_told(agent: Path) -> None:
 @pytest.mark.usefixtures("agent")
 def test_a_wrong_directory_is_a_usage_error(words: list[str], message: str) -> None:
     """In one sentence, and nothing is remembered."""
+    Path("loop").symlink_to("loop")
     done = run(*words)
     assert done.returncode == 2
-    assert message in done.stderr.splitlines()[-1]
+    (line,) = done.stderr.splitlines()[-1:] if "Usage" in done.stderr else done.stderr.splitlines()
+    assert message in line
     assert len(json.loads(run("status", "--json").stdout)["links"]) == 1
 
 

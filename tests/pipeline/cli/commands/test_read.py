@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.program import run_raw
 from tests.support.shelf import Shelf
 from tests.support.skills import SkillWriter
 
@@ -34,11 +35,6 @@ def shelf(tmp_path: Path, skill: SkillWriter) -> Iterator[Shelf]:
     made.close()
 
 
-def run(*words: str) -> subprocess.CompletedProcess[bytes]:
-    """Run the program with pipes for its output."""
-    return subprocess.run([PROGRAM, *words], capture_output=True, check=False, timeout=60)
-
-
 def on_terminal(*words: str) -> tuple[int, str]:
     """Run the program on a terminal; return its exit code and the text shown."""
     ours, theirs = os.openpty()
@@ -52,13 +48,13 @@ def on_terminal(*words: str) -> tuple[int, str]:
 @pytest.mark.parametrize("path", FILES)
 def test_a_pipe_gets_the_bytes_unchanged(shelf: Shelf, path: str) -> None:
     """`read > file` makes the same file, whatever its content."""
-    done = run("read", "word-count", path)
+    done = run_raw("read", "word-count", path)
     assert (done.returncode, done.stdout, done.stderr) == (0, FILES[path], b"")
 
 
 def test_skill_md_is_read_by_default(shelf: Shelf) -> None:
     """The name of the skill is enough."""
-    assert run("read", "word-count").stdout == (shelf.root / "word-count/SKILL.md").read_bytes()
+    assert run_raw("read", "word-count").stdout == (shelf.root / "word-count/SKILL.md").read_bytes()
 
 
 def test_escapes_are_spelt_out_on_a_terminal(shelf: Shelf) -> None:
@@ -80,7 +76,7 @@ def test_a_binary_file_is_not_printed_on_a_terminal(shelf: Shelf) -> None:
 def test_json_has_the_published_keys(shelf: Shelf) -> None:
     """With the hash, and the offset of the next part."""
     file = ("read", "word-count", "scripts/count.py")
-    told = json.loads(run(*file, "--json", "--limit", "6").stdout)
+    told = json.loads(run_raw(*file, "--json", "--limit", "6").stdout)
     assert {
         "skill",
         "skill_id",
@@ -96,15 +92,15 @@ def test_json_has_the_published_keys(shelf: Shelf) -> None:
         "executable",
     } == set(told)
     assert (told["text"], told["offset"], told["next_offset"]) == ("print(", 0, 6)
-    assert run(*file, "--offset", "6").stdout == b"'words')\n"
+    assert run_raw(*file, "--offset", "6").stdout == b"'words')\n"
 
 
 def test_a_skill_can_be_wrapped_as_for_agents(shelf: Shelf) -> None:
     """Only SKILL.md can be, and not as JSON."""
-    done = run("read", "word-count", "--wrapped")
+    done = run_raw("read", "word-count", "--wrapped")
     assert done.stdout.startswith(b'<skill_content name="word-count">\n# Count\n')
     for more in (("scripts/count.py",), ("--json",)):
-        wrong = run("read", "word-count", *more, "--wrapped")
+        wrong = run_raw("read", "word-count", *more, "--wrapped")
         assert wrong.returncode == 2
         assert b"--wrapped works only for SKILL.md" in wrong.stderr
 
@@ -127,7 +123,7 @@ def test_an_impossible_request_is_one_sentence(
     shelf: Shelf, words: tuple[str, ...], told: str
 ) -> None:
     """Exit code 2, and what to do instead."""
-    done = run(*words)
+    done = run_raw(*words)
     assert (done.returncode, done.stdout) == (2, b"")
     assert told in " ".join(done.stderr.decode().split())
     assert b"Traceback" not in done.stderr
@@ -174,10 +170,10 @@ def reads(shelf: Shelf) -> list[tuple[str, str, int]]:
 
 def test_each_file_is_counted_once(shelf: Shelf) -> None:
     """The later pages of a file are no further reads, and an error is none."""
-    run("read", "word-count")
-    run("read", "word-count", "scripts/count.py", "--limit", "5", "--json")
-    run("read", "word-count", "scripts/count.py", "--offset", "5", "--json")
-    run("read", "word-count", "nothing")
+    run_raw("read", "word-count")
+    run_raw("read", "word-count", "scripts/count.py", "--limit", "5", "--json")
+    run_raw("read", "word-count", "scripts/count.py", "--offset", "5", "--json")
+    run_raw("read", "word-count", "nothing")
     assert reads(shelf) == [("word-count", "command", 2)]
 
 
@@ -186,14 +182,14 @@ def test_no_read_is_counted_if_the_setting_says_so(
 ) -> None:
     """No database is made."""
     monkeypatch.setenv("SKILLDROP_USAGE", "false")
-    assert run("read", "word-count").returncode == 0
+    assert run_raw("read", "word-count").returncode == 0
     assert not (shelf.settings.data / "usage.db").exists()
 
 
 def test_a_read_that_cannot_be_counted_succeeds(shelf: Shelf) -> None:
     """Its output is whole, and one line says why."""
     (shelf.settings.data / "usage.db").mkdir()
-    done = run("read", "word-count", "scripts/count.py")
+    done = run_raw("read", "word-count", "scripts/count.py")
     assert (done.returncode, done.stdout) == (0, FILES["scripts/count.py"])
     assert b"This read is not counted: " in done.stderr
     assert done.stderr.count(b"\n") == 1

@@ -1,17 +1,19 @@
 """Commands for readers' tokens, for the installation of a skill, and the warning of `status`."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from catalog.site.server.process import SiteProcess
+from pipeline.service.heartbeat import Heartbeat
+from pipeline.service.troubles import Troubles
+from pipeline.sync.open_catalog import open_store
+from tests.support import program
+from tests.support.records import NOON
 from tests.support.shelf import Shelf
 from tests.support.skills import SkillWriter
-
-PROGRAM = Path(sys.executable).with_name("skilldrop")
 
 
 @pytest.fixture
@@ -28,9 +30,7 @@ def shelf(tmp_path: Path, skill: SkillWriter) -> Iterator[Shelf]:
 
 def run(*words: str, code: int = 0) -> tuple[str, str]:
     """Run the program, and return its output and its messages."""
-    done = subprocess.run(
-        [PROGRAM, *words], capture_output=True, text=True, check=False, timeout=60
-    )
+    done = program.run(*words)
     assert done.returncode == code, done.stderr
     return done.stdout, done.stderr
 
@@ -71,8 +71,11 @@ def test_the_address_is_the_configured_one(shelf: Shelf, monkeypatch: pytest.Mon
 
 
 def test_a_skill_that_agents_do_not_get_is_not_installed(shelf: Shelf) -> None:
-    """It is shown with its status, and a wrong name with the closest ones."""
-    assert json.loads(run("show", "people-only", "--json")[0])["install"] == []
+    """It is shown with its status or the reason, and a wrong name with the closest ones."""
+    out, _ = run("show", "people-only")
+    assert "Claude Code:\n" in out
+    assert "npx" not in out
+    assert out.endswith("Clients that ignore this have no command here.\n")
     rejected = json.loads(run("show", "wrong", "--json")[0])
     assert (rejected["status"], rejected["install"]) == ("rejected", [])
     assert "The closest are: word-count." in run("show", "word-cont", code=2)[1]
@@ -85,6 +88,22 @@ def test_an_unprotected_site_is_told(shelf: Shelf, monkeypatch: pytest.MonkeyPat
     assert "The server listens on 0.0.0.0" in run("status")[0]
     run("token", "new", "lab")
     assert "listens on" not in run("status")[0]
+
+
+def test_the_site_of_a_running_service_counts(shelf: Shelf) -> None:
+    """Its address may come from the command line of `up`, which other commands do not see."""
+    store = open_store(shelf.settings)
+    site = SiteProcess(shelf.settings.catalog_path, "0.0.0.0", 9001)
+    heartbeat = Heartbeat(shelf.settings, Troubles(), site)
+    heartbeat.begin(store, NOON)
+    try:
+        assert "The server listens on 0.0.0.0" in run("status")[0]
+        assert "http://127.0.0.1:9001/skills/word-count" in run("show", "word-count")[0]
+        heartbeat.end(store, NOON)
+        assert "listens on" not in run("status")[0]
+        assert "http://127.0.0.1:8001/skills/word-count" in run("show", "word-count")[0]
+    finally:
+        store.close()
 
 
 @pytest.mark.parametrize("url", ["skills.example.org", "ftp://x", "https://x/below"])

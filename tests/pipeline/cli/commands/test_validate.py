@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from catalog.reading import finding_pages
 from pipeline.cli.commands.validate import validate
 from tests.support.skills import SkillWriter
+from tests.support.without_rights import bound_by_permissions
 
 HELP = ["-h", "--help"]
 """Options that a command keeps from its first run; those that it has below `skilldrop`."""
@@ -144,11 +146,36 @@ def test_the_caret_is_under_the_value_that_is_wrong(project: Path, skill: SkillW
     assert [*lines[lines.index("    4 | colour: red") :]][1] == "      | ^"
 
 
-def test_json_links_each_finding_to_its_page(project: Path) -> None:
-    """The settings give the address."""
-    (project / "skilldrop.toml").write_text('[validate]\ndocs-url = "https://example.org/f.html"\n')
+@pytest.mark.parametrize(
+    ("page", "url"),
+    [
+        ("https://example.org/f.html", "https://example.org/f.html#name-not-folder"),
+        ("https://example.org/findings/{code}", "https://example.org/findings/name-not-folder"),
+        (None, f"{finding_pages.path().as_uri()}#name-not-folder"),
+    ],
+)
+def test_each_finding_has_the_address_of_its_page(
+    project: Path, page: str | None, url: str
+) -> None:
+    """The settings give it, else it is that of the installed page."""
+    if page:
+        (project / "skilldrop.toml").write_text(f'[validate]\ndocs-url = "{page}"\n')
     (one, _) = json.loads(run("skills", "--json").stdout)
-    assert one["findings"][0]["url"] == "https://example.org/f.html#name-not-folder"
+    assert one["findings"][0]["url"] == url
+    (log,) = json.loads(run("skills", "--format", "sarif").stdout)["runs"]
+    rules = {rule["id"]: rule["helpUri"] for rule in log["tool"]["driver"]["rules"]}
+    assert rules["name-not-folder"] == url
+
+
+def test_a_file_that_cannot_be_fixed_is_a_problem_of_its_own(project: Path) -> None:
+    """The exit code is that of an unreadable path; all findings are still printed."""
+    folder = project / "skills/two"
+    folder.chmod(0o555)
+    with bound_by_permissions():
+        result = run("skills", "--select", "name-not-folder", "--fix", "--unsafe-fixes")
+    assert result.return_value == 2
+    assert "skills/two/SKILL.md was not fixed: Permission denied.\n" in result.stderr
+    assert places(result) == ["skills/two/SKILL.md:2: name-not-folder"]
 
 
 def test_standard_input_stands_for_a_file(project: Path) -> None:

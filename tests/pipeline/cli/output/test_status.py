@@ -8,24 +8,24 @@ from pipeline.cli.output import status as output_status
 from tests.support.records import NOON, ROOT, judged, refused, rooted
 
 
-def told(tmp_path: Path, amiss: int) -> list[str]:
+def status_lines(tmp_path: Path, count: int) -> list[str]:
     """Return the status lines of a catalog with this many folders of each kind of problem."""
     store = rooted(Store.open(tmp_path / "catalog.db"))
     store.apply(
         [
-            *(refused(f"broken-{number}") for number in range(amiss)),
+            *(refused(f"broken-{number}") for number in range(count)),
             *(
                 judged(f"{folder}/dup-{number}", name=f"dup-{number}")
-                for number in range(amiss)
+                for number in range(count)
                 for folder in "ab"
             ),
-            *(judged(f"worse-{number}") for number in range(amiss)),
+            *(judged(f"worse-{number}") for number in range(count)),
         ],
         trigger="start",
         at=NOON,
     )
-    store.apply([refused(f"worse-{number}") for number in range(amiss)], trigger="event", at=NOON)
-    for number in range(amiss):
+    store.apply([refused(f"worse-{number}") for number in range(count)], trigger="event", at=NOON)
+    for number in range(count):
         store.skills.set_pending(
             Place(ROOT, f"copying-{number}", "project"),
             f"copying-{number}",
@@ -41,7 +41,7 @@ def told(tmp_path: Path, amiss: int) -> list[str]:
 
 def test_a_few_problems_are_all_listed(tmp_path: Path) -> None:
     """With the reason, and the advice for each error."""
-    lines = told(tmp_path, 2)
+    lines = status_lines(tmp_path, 2)
     for words in (
         "pending: copying-1",
         "rejected: broken-1",
@@ -54,7 +54,7 @@ def test_a_few_problems_are_all_listed(tmp_path: Path) -> None:
 
 def test_many_problems_fit_on_one_screen(tmp_path: Path) -> None:
     """The first of each kind, and a count of the others."""
-    lines = told(tmp_path, 100)
+    lines = status_lines(tmp_path, 100)
     assert len(lines) <= 45
     for words in (
         "… and 96 more pending;",

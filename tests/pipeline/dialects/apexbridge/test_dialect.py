@@ -196,7 +196,7 @@ def test_the_search_finds_a_skill_by_what_triggers_it(
     scanned: Database, words: str, name: str
 ) -> None:
     """Phrases and intents are found in English and Chinese."""
-    assert [hit.name for hit in search.find(scanned, words)] == [name]
+    assert [hit.name for hit in search.search(scanned, words).hits] == [name]
 
 
 def test_the_index_lists_packages_by_their_priority(scanned: Database, settings: Settings) -> None:
@@ -278,7 +278,7 @@ def test_a_package_of_an_older_catalog_is_filled_in(scanned: Database, settings:
     assert store.db.execute("SELECT count(*) FROM abp_tools").fetchone() == (0,)
     scan_once(settings, store, engine=serial, deep=True)
     assert store.db.execute("SELECT count(*) FROM abp_tools").fetchone()[0] >= 2
-    assert [hit.name for hit in search.find(store.db, "will it rain")] == ["weather-query"]
+    assert [hit.name for hit in search.search(store.db, "will it rain").hits] == ["weather-query"]
     assert store.db.execute("SELECT count(*) FROM versions").fetchone()[0] == 8
     store.close()
 

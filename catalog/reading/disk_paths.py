@@ -1,0 +1,23 @@
+"""Paths of this machine's disk in texts for readers elsewhere, to whom they mean nothing."""
+
+import re
+from collections.abc import Sequence
+from pathlib import PurePath
+
+from sqlite_utils import Database
+
+
+def folders(db: Database) -> list[str]:
+    """Return the roots and the data directory of a catalog."""
+    paths = [path for (path,) in db.execute("SELECT path FROM roots").fetchall()]
+    packages = db.execute("SELECT packages_folder FROM health").fetchone()[0]
+    return [*paths, *([str(PurePath(packages).parent)] if packages else [])]
+
+
+def shortened(text: str, folders: Sequence[str]) -> str:
+    """Return a text in which a path in one of the folders begins with the folder's own name."""
+    for folder in sorted(folders, key=len, reverse=True):
+        name = PurePath(folder).name.replace("\\", r"\\")
+        if name:
+            text = re.sub(rf"{re.escape(folder)}(?![\w.-])", name, text)
+    return text

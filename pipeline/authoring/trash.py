@@ -1,0 +1,84 @@
+"""Removal of a skill: its folder or archive moves to a dated trash, and is never deleted."""
+
+import errno
+import os
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from catalog.database.sql import Row
+from catalog.filesystem.by_descriptor import descended, directory
+from catalog.model.errors import NotRemoved
+from catalog.model.paths import os_path, text_path, top_of_archive
+from catalog.reading.browse import Catalog
+from catalog.text.suggestions import few, shown
+
+
+@dataclass(frozen=True, slots=True)
+class Trashed:
+    """Folder or archive that was moved to the trash."""
+
+    source: str
+    place: str  # in the trash
+    others: tuple[str, ...]  # names of the skills inside it, which went along
+
+    def as_json(self) -> dict[str, object]:
+        """Return the published fields."""
+        return {"path": self.source, "trash": self.place, "others": self.others}
+
+
+def move(db: Catalog, skill: Row, data: Path, at: datetime) -> Trashed:
+    """Move the folder of a skill, or its archive, to the trash of the data directory.
+
+    If the root is on another file system than the data directory, the trash lies beside the root.
+    A link moves instead of its target. Raises NotRemoved.
+    """
+    root, path = skill["root"], skill["path"]
+    archive = top_of_archive(path)
+    others = _inside(db, root, archive or path, skill["id"])
+    if archive and others:
+        raise NotRemoved(
+            f"{shown(skill['name'])} is in the archive {root}/{archive.removesuffix('!')} with "
+            f"{few(others)}; remove the archive, or it from the archive."
+        )
+    *above, name = os_path(archive.removesuffix("!") if archive else path).split("/")
+    stamp = f"{at:%Y%m%d-%H%M%S}"
+    try:
+        with directory(root) as root_fd, descended(root_fd, above) as parent_fd:
+            place = _moved(name, parent_fd, data / "trash" / stamp, f"{root}.trash/{stamp}")
+    except OSError as error:
+        reason = (
+            "its path leads through a link"
+            if error.errno == errno.ENOTDIR
+            else (error.strerror or str(error))
+        )
+        raise NotRemoved(f"{root}/{path} was not moved: {reason}.") from error
+    return Trashed(f"{root}/{'/'.join((*above, name))}", text_path(place), others)
+
+
+def _moved(name: str, parent_fd: int, *trashes: str | Path) -> str:
+    """Move a name to the first trash on its file system, and return its new path."""
+    for trash in trashes:
+        os.makedirs(trash, mode=0o700, exist_ok=True)
+        with directory(trash) as trash_fd:
+            if name in os.listdir(trash_fd):
+                raise FileExistsError(errno.EEXIST, f"{trash}/{name} exists already")
+            try:
+                os.rename(name, name, src_dir_fd=parent_fd, dst_dir_fd=trash_fd)
+            except OSError as error:
+                if error.errno != errno.EXDEV:
+                    raise
+                os.rmdir(trash)
+                continue
+        return f"{trash}/{name}"
+    raise OSError(errno.EXDEV, "the trash is on another file system")
+
+
+def _inside(db: Catalog, root: str, path: str, skill: int) -> tuple[str, ...]:
+    """Return the names of the other present skills at a path or below it."""
+    rows = db.execute(
+        "SELECT name FROM skills WHERE root = ? AND id != ? AND status != 'removed'"
+        " AND (path = ? OR substr(path, 1, length(?) + 1) = ? || '/') ORDER BY name",
+        [root, skill, path, path, path],
+    )
+    return tuple(name for (name,) in rows)

@@ -1,0 +1,42 @@
+"""Command that moves a skill to the trash."""
+
+from datetime import datetime
+
+import click
+
+from catalog.database import connection
+from catalog.model.errors import NotRemoved
+from catalog.reading import versions
+from catalog.text.display import visible
+from catalog.text.suggestions import few, shown
+from pipeline.authoring import trash
+from pipeline.cli.context import settings_of
+from pipeline.cli.options import DONE, as_json_option, to_json
+
+
+@click.command()
+@click.argument("skill")
+@as_json_option
+@click.pass_context
+def remove(context: click.Context, skill: str, as_json: bool) -> int:
+    """Move the folder of SKILL, or its archive, to a dated trash; nothing is deleted.
+
+    The trash is in the data directory, or beside the root where that is on another file system. A
+    running service notices the removal at once; otherwise the next `scan` does.
+
+    \b
+    Example:
+      skilldrop remove csv-profile
+    """
+    settings = settings_of(context)
+    db = connection.open_catalog(settings.catalog_path)
+    row = versions.find_skill(db, skill)
+    if row["status"] == "removed":
+        raise NotRemoved(f"The folder of {shown(skill)} is gone already.")
+    moved = trash.move(db, row, settings.data, datetime.now())
+    if as_json:
+        click.echo(to_json(moved.as_json()))
+        return DONE
+    along = f" With it went the skills inside it: {few(moved.others)}." if moved.others else ""
+    click.echo(visible(f"Moved {moved.source} to {moved.place}.{along}"))
+    return DONE

@@ -1,0 +1,122 @@
+"""Responses for programs, which name no path of the disk."""
+
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+
+from catalog.reading.disk_paths import shortened
+from catalog.site import plugin
+from catalog.site.api import discovery, endpoints, files, indexes, metrics
+from catalog.writing.store import Store
+from tests.support.mcp_servers import in_process, session
+from tests.support.shelf import Shelf
+from tests.support.sites import Site
+from tests.support.skills import SkillWriter
+
+STARTS = (
+    "/search.json?q=word",
+    "/search.json?q=word&status=shadowed",
+    "/skills/dup/preview",
+    "/skills/wrong/preview",
+    "/skills/gone/preview",
+    "/skills/none/preview",
+    "/index/default",
+    "/index/default.meta.json",
+    "/.well-known/agent-skills/index.json",
+    "/.well-known/skills/index.json",
+    "/.well-known/skills/dup/scripts/run.sh",
+    "/skills/dup/.well-known/skills/index.json",
+    "/skills/dup/files/",
+    "/skills/dup/bundle.zip",
+    "/skills/dup/files/none.md",
+    "/-/metrics",
+    "/-/healthz",
+)
+ROUTES = (
+    *(endpoints.SEARCH, endpoints.PREVIEW, endpoints.HEALTH, indexes.ROUTE, metrics.ROUTE),
+    *(discovery.ROUTE, discovery.BY_FILES, discovery.FILES),
+    *(files.LIST, files.ROUTE, files.OF_VERSION, files.BUNDLE, files.BUNDLE_OF_VERSION),
+)
+
+
+@pytest.fixture
+def shelf(tmp_path: Path, skill: SkillWriter) -> Iterator[Shelf]:
+    """Return active, shadowed, rejected and removed skills, and a root in trouble."""
+    made = Shelf(tmp_path)
+    skill(made.root / "dup", description="Counts words.", files={"scripts/run.sh": "echo\n"})
+    skill(made.root / "deep" / "dup", description="Counts words as well.")
+    skill(made.root / "wrong", description="")
+    skill(made.root / "gone")
+    made.scan()
+    shutil.rmtree(made.root / "gone")
+    made.scan()
+    store = Store.open(made.settings.catalog_path)
+    store.roots.set_trouble(str(made.root), f"{made.root} cannot be listed")
+    store.close()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def far(shelf: Shelf, serve: Callable[..., Site]) -> Site:
+    """Return the site of the shelf."""
+    return serve(shelf.settings.catalog_path)
+
+
+def test_all_that_programs_fetch_names_no_path_of_the_disk(shelf: Shelf, far: Site) -> None:
+    """All routes but those of pages and tables, and all URLs in the responses."""
+    assert set(plugin._ROUTES) >= set(ROUTES) - {endpoints.HEALTH}
+    secret, visited = str(shelf.root.parent), set[str]()
+    waiting = list(STARTS)
+    while waiting:
+        path = waiting.pop()
+        if path in visited:
+            continue
+        visited.add(path)
+        response = far.get(path)
+        assert response.status_code != 500, path
+        assert secret.encode() not in response.content, path
+        assert secret not in unquote(str(response.headers)), path
+        found = re.findall(r'(?:http://localhost|")(/(?:skills|index)/[^"\s?]+)', response.text)
+        waiting += [url for url in found if not re.fullmatch(r"/skills/[^/]+/?", url)]
+    for route in ROUTES:
+        assert any(re.match(route, path.partition("?")[0]) for path in visited), route
+    assert len(visited) > len(STARTS)
+
+
+def test_folders_are_named_below_their_root(shelf: Shelf, far: Site) -> None:
+    """The others of a name have pages; reasons and messages keep the root's own name."""
+    (hit,) = far.get("/search.json?q=counts").json()
+    (other,) = hit["others"]["first"]
+    assert other.startswith("http://localhost/skills/dup?row=")
+    assert far.get(other.removeprefix("http://localhost")).status_code == 200
+    shadowed = far.get(f"/skills/dup/preview?{other.partition('?')[2]}").json()
+    assert (shadowed["root"], shadowed["path"]) == ("watched", "deep/dup")
+    assert "in watched/dup" in shadowed["status_reason"]
+
+
+def test_agents_elsewhere_get_uris(shelf: Shelf) -> None:
+    """Those on this machine get paths, with which they can run scripts."""
+    for is_remote in (False, True):
+        server = in_process(shelf, is_remote=is_remote)
+        found = session(
+            server, lambda client: client.call_tool("search_skills", {"query": "words"})
+        )
+        read = session(
+            server, lambda client: client.call_tool("read_skill_file", {"skill_name": "dup"})
+        )
+        for result in (found, read):
+            assert (str(shelf.root.parent) in str(result.content)) is not is_remote
+        if is_remote:
+            assert "skill://dup/SKILL.md" in str(found.content)
+            assert "Skill directory: skill://dup" in str(read.content)
+
+
+def test_only_whole_names_are_shortened() -> None:
+    """Not the beginning of another folder's name, and the longest folder first."""
+    folders = ["/srv/a", "/srv/a/b"]
+    assert shortened("/srv/a/b/x, /srv/a/x, /srv/ab/x", folders) == "b/x, a/x, /srv/ab/x"

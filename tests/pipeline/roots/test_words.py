@@ -1,0 +1,38 @@
+"""Search for the words of rules."""
+
+from pipeline.roots.words import found, searched
+
+
+def test_words_are_found_at_their_offsets_in_characters() -> None:
+    """ASCII letters match in either case, and characters of several bytes count as one."""
+    searched(["zebra", "用户"])
+    words = found("„Zebra“ – 用户, ZEBRA; zebr")
+    assert {word: list(words[word]) for word in ("zebra", "用户")} == {
+        "zebra": [1, 14],
+        "用户": [10],
+    }
+
+
+def test_words_that_hold_others_are_found_beside_them() -> None:
+    """A word inside another one is found, too."""
+    searched(["yak", "yakwool", "wool"])
+    words = found("Yakwool")
+    assert {word: list(words[word]) for word in ("yak", "yakwool", "wool")} == {
+        "yak": [0],
+        "yakwool": [0],
+        "wool": [3],
+    }
+
+
+def test_words_of_later_rules_are_found() -> None:
+    """A rule that is imported after the first search adds its words."""
+    searched(["gnu"])
+    assert "okapi" not in found("a gnu and an okapi")
+    searched(["okapi"])
+    assert found("a gnu and an okapi").keys() == {"gnu", "okapi"}
+
+
+def test_a_text_that_is_no_unicode_is_searched() -> None:
+    """A lone surrogate counts as one character."""
+    searched(["zebra"])
+    assert list(found("\ud800 zebra")["zebra"]) == [2]
