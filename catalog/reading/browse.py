@@ -140,7 +140,11 @@ def folders_of(db: Catalog, skill_id: str, but: int = 0) -> list[Row]:
 
 def left_out_files(db: Catalog, skill: int) -> list[Row]:
     """Return the files in a skill's folder that are part of no version, by path."""
-    return list(db.query("SELECT * FROM left_out_files WHERE skill = ? ORDER BY path", [skill]))
+    return list(
+        db.query(
+            "SELECT path, reason, detail FROM left_out_files WHERE skill = ? ORDER BY path", [skill]
+        )
+    )
 
 
 def findings(db: Catalog, skill: int) -> list[Row]:

@@ -11,7 +11,7 @@ from typing import TypeAlias
 from catalog.model import paths as model_paths
 from catalog.model.finding import Finding
 from catalog.model.skill import Place
-from catalog.model.values import Acceptance, Json
+from catalog.model.values import Acceptance, Json, SecretRule
 from pipeline.authoring import columns, comments, selection
 from pipeline.authoring.exclusions import Exclusions
 from pipeline.authoring.selection import Selection
@@ -91,6 +91,7 @@ def judge_paths(
     select: Selection | None = None,
     exclusions: Exclusions | None = None,
     limits: Limits = DEFAULT_LIMITS,
+    secrets: SecretRule = "leave-out",
     cores: int | None = None,
 ) -> Iterator[Judgement]:
     """Return the judgement of every skill at or below the paths, each skill once.
@@ -104,7 +105,8 @@ def judge_paths(
     """
     targets = [target_of(path) for path in paths]
     limits = replace(limits, ignores_folders=False)
-    judge = _Judge(acceptance, select or selection.of_profiles(profiles), exclusions, limits)
+    select = select or selection.of_profiles(profiles)
+    judge = _Judge(acceptance, select, exclusions, limits, secrets)
     return _judgements(targets, judge, cores)
 
 
@@ -114,7 +116,7 @@ def judge_text(data: bytes, file: Path, *, acceptance: Acceptance, select: Selec
     The other files of its folder count, if the folder exists.
     """
     folder = Path(os.path.realpath(file.parent))
-    judge = _Judge(acceptance, select, None, _LIMITS)
+    judge = _Judge(acceptance, select, None, _LIMITS, "leave-out")
     path = model_paths.text_path(folder.name)
     named = model_paths.text_path(str(file.parent))
     target = Target(named, folder.parent, path, True)
@@ -142,6 +144,7 @@ class _Judge:
     select: Selection
     exclusions: Exclusions | None
     limits: Limits
+    secrets: SecretRule
 
     def judge(self, steps: Sequence[_Step]) -> list[list[_Result]]:
         """Return the results at each of the paths."""
@@ -185,7 +188,7 @@ class _Judge:
             snapshot = read_partially(target.root, folder, self.limits)
             if snapshot is None:
                 return None
-            published = partial_without_secrets(snapshot, "leave-out")
+            published = partial_without_secrets(snapshot, self.secrets)
             return self.of_snapshot(target, folder, published, path)
         except Exception as error:  # an internal error must not stop the other folders
             log.debug("%s", path, exc_info=True)

@@ -140,10 +140,7 @@ async def preview(context: RequestContext) -> Response:
                 | {"is_text": bool(file["is_text"]), "url": f"{files}{file['path']}{version_query}"}
                 for file in sheet.files
             ],
-            "left_out_files": [
-                {name: file[name] for name in ("path", "reason", "detail")}
-                for file in sheet.left_out
-            ],
+            "left_out_files": sheet.left_out,
             "findings": [
                 {name: finding[name] for name in _FINDING_FIELDS}
                 | _shortened(finding, ("message", "fix"), folders)
