@@ -105,8 +105,14 @@ class Descent:
         """Let the ignore files of a directory on the way apply; return why one cannot be used."""
         if not (self._limits.ignores_folders or here.in_skill or here.is_skill):
             return None
+        known, above = self._root.ignore_files, here.ignore_files
+        place = (here.path, here.text)
+        if place in known:
+            here.ignore_files = (*known[place], *above)
+            return None
         try:
             self.walk.read_ignore_files(here)
+            known[place] = here.ignore_files[: len(here.ignore_files) - len(above)]
         except IgnoreFileRefused as refused:
             if not here.text:
                 raise RootUnreadable(f"The root {self._root.path}: {refused}") from refused

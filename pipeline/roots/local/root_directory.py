@@ -16,6 +16,7 @@ from typing import Self
 
 from catalog.model.errors import RootUnreadable
 from catalog.model.paths import text_path
+from pipeline.roots.ignore_files import IgnoreFile
 from pipeline.roots.names import COMMON_SPELLINGS, is_skill_md
 
 _ROOT = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
@@ -67,6 +68,8 @@ class RootDirectory:
         self._opened = [("", _open_root(path))]
         self._known = ("", "")  # a directory's path, and the same without links
         self._holds: dict[str, bool] = {}  # whether directories hold a SKILL.md
+        # Those in directories on the way of walks, by the paths of both kinds, cached.
+        self.ignore_files: dict[tuple[str, str], tuple[IgnoreFile, ...]] = {}
         self.without_skill: dict[str, bool] = {}  # findings of walks about directories, cached
 
     def __enter__(self) -> Self:
@@ -202,6 +205,7 @@ class RootDirectory:
         """Clear the caches of link targets and of directories that hold a SKILL.md."""
         self._known = ("", "")
         self._holds.clear()
+        self.ignore_files.clear()
         self.without_skill.clear()
 
     def _inside_only(self, path: str, below: str = "") -> str:
