@@ -7,6 +7,9 @@ import zlib
 from collections.abc import Callable, Mapping
 from typing import Protocol, TypeAlias
 
+from pipeline.roots.archives.codes import ARCHIVE_COMPRESSION
+from pipeline.roots.archives.entries import ArchiveRejected
+
 _XZ_BYTES = 128 * 1024 * 1024  # of memory; `xz -9` needs half of it
 
 
@@ -60,11 +63,22 @@ def _xz() -> Decompressor:
 
 
 def _zstandard() -> Decompressor:
-    """Begin a stream whose window has at most 128 MiB, the limit of the library."""
-    if sys.version_info >= (3, 14):
-        from compression import zstd
-    else:
-        from backports import zstd
+    """Begin a stream whose window has at most 128 MiB, the limit of the library.
+
+    Raises ArchiveRejected where the library is not installed, as beside the linter alone.
+    """
+    try:
+        if sys.version_info >= (3, 14):
+            from compression import zstd
+        else:
+            from backports import zstd
+    except ImportError as error:
+        raise ArchiveRejected(
+            ARCHIVE_COMPRESSION.at(
+                "Reading zstd needs the package backports.zstd, which is not installed.",
+                fix="Install backports.zstd, or pack the skill as .tar.gz.",
+            )
+        ) from error
     return zstd.ZstdDecompressor()
 
 

@@ -8,6 +8,7 @@ from stat import S_ISDIR, S_ISLNK, S_ISREG
 from catalog.model.errors import RootUnreadable
 from catalog.model.paths import os_path
 from pipeline.roots.codes import IGNORE_FILE_REFUSED
+from pipeline.roots.ignore_files import NAMES as IGNORE_FILES
 from pipeline.roots.ignore_files import IgnoreFileRefused
 from pipeline.roots.local import outside_skills
 from pipeline.roots.local.directory import Directory, DiskTree
@@ -111,7 +112,8 @@ class Descent:
             here.ignore_files = (*known[place], *above)
             return None
         try:
-            self.walk.read_ignore_files(here)
+            names = [name for name in IGNORE_FILES if self._may_exist(f"{here.path}/{name}")]
+            self.walk.read_ignore_files(here, names)
             known[place] = here.ignore_files[: len(here.ignore_files) - len(above)]
         except IgnoreFileRefused as refused:
             if not here.text:
@@ -121,6 +123,14 @@ class Descent:
             self._check_root()
             raise unlisted(self._root.path, error) from error
         return None
+
+    def _may_exist(self, path: str) -> bool:
+        """Whether a file exists, or cannot be looked for. No open is tried on most ways."""
+        try:
+            self._root.stat(path)
+        except OSError as error:
+            return error.errno not in VANISHED
+        return True
 
     def _step(self, here: Directory, name: str) -> Directory | LooseFinding | None:
         stat = self._stat(here, name)

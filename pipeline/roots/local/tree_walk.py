@@ -147,7 +147,7 @@ class TreeWalk:
                 if S_ISREG(stat.st_mode):
                     yield self.archive(here, name, stat)
 
-    def read_ignore_files(self, here: Directory, names: Collection[str] = IGNORE_FILES) -> None:
+    def read_ignore_files(self, here: Directory, names: Collection[str]) -> None:
         """Let the ignore files of these names in a directory apply to its entries.
 
         Raises IgnoreFileRefused with a sentence.

@@ -314,8 +314,9 @@ def test_a_tar_ends_where_it_says_so(
 
 @pytest.mark.parametrize("ending", TARS[1:])
 def test_a_bomb_of_each_compression_is_refused(tmp_path: Path, ending: str) -> None:
-    """It is neither unpacked whole nor read."""
-    make_tar(tmp_path / f"x.{ending}", SKILL | {"sample/x": bytes(20 << 20)})
+    """It is refused before its end, which is missing here."""
+    path = make_tar(tmp_path / f"x.{ending}", SKILL | {"sample/x": bytes(80 << 20)})
+    path.write_bytes(path.read_bytes()[:-10])
     assert codes(tmp_path) == {f"x.{ending}!": ["archive-bomb"]}
 
 
@@ -323,7 +324,21 @@ def test_a_tar_that_needs_too_much_memory_is_refused(tmp_path: Path) -> None:
     """An xz stream may ask for gigabytes before its first byte."""
     greedy = [{"id": lzma.FILTER_LZMA2, "preset": 0, "dict_size": 1 << 28}]
     (tmp_path / "x.tar.xz").write_bytes(lzma.compress(b"x", filters=greedy))
-    assert codes(tmp_path) == {"x.tar.xz!": ["archive-corrupt"]}
+    (seen,) = found(tmp_path).values()
+    assert "Memory usage limit" in seen.problems[0].message
+
+
+def test_zstd_without_its_library_is_refused_with_advice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The linter alone does without it."""
+    make_tar(tmp_path / "x.tar.zst", SKILL)
+    monkeypatch.setitem(sys.modules, "backports", None)
+    (seen,) = found(tmp_path).values()
+    assert (seen.problems[0].code, "backports.zstd" in seen.problems[0].fix) == (
+        "archive-compression",
+        True,
+    )
 
 
 @pytest.mark.parametrize("ending", TARS)
