@@ -9,7 +9,7 @@ from catalog.model.errors import RootUnreadable
 from catalog.model.paths import os_path
 from pipeline.roots.codes import IGNORE_FILE_REFUSED
 from pipeline.roots.ignore_files import NAMES as IGNORE_FILES
-from pipeline.roots.ignore_files import IgnoreFileRefused
+from pipeline.roots.ignore_files import Decision, IgnoreFileRefused
 from pipeline.roots.local import outside_skills
 from pipeline.roots.local.directory import Directory, DiskTree
 from pipeline.roots.local.folder import Limits
@@ -19,7 +19,6 @@ from pipeline.roots.local.tree_walk import (
     Archive,
     LooseFinding,
     TreeWalk,
-    ignored,
     loose_findings,
     unlistable,
 )
@@ -67,7 +66,7 @@ class Descent:
         if refusal := self._read_ignore_files(here):
             return refusal
         if decision := here.ignoring(os_path(name)):
-            return next(ignored(here, os_path(name), decision, "!"), None)
+            return _ignored(here, os_path(name), decision, "!")
         if here.depth > self._limits.depth or is_junk(os_path(name)) or self.is_inside_skill:
             return None
         stat = self._stat(here, os_path(name), "!")
@@ -138,7 +137,7 @@ class Descent:
             return stat
         is_directory = S_ISDIR(stat.st_mode)
         if decision := here.ignoring(name, is_directory=is_directory):
-            return next(ignored(here, name, decision), None) if is_directory else None
+            return _ignored(here, name, decision) if is_directory else None
         others = self.walk.targets(here, [name]) if S_ISLNK(stat.st_mode) else {}
         if not is_skill_md(name):
             if is_directory:
@@ -181,3 +180,9 @@ class Descent:
             os.scandir(self._root.path).close()
         except OSError as error:
             raise unlisted(self._root.path, error) from error
+
+
+def _ignored(here: Directory, name: str, decision: Decision, end: str = "") -> LooseFinding | None:
+    """Return the finding about an ignored folder or archive; None if it is ignored in silence."""
+    found = outside_skills.of_ignored(here, name, decision, end)
+    return next((LooseFinding(path, finding) for path, finding in found), None)

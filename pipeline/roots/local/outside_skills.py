@@ -10,9 +10,11 @@ from catalog.text.quoting import quoted
 from pipeline.roots.codes import (
     ARCHIVE_NOT_READ,
     FILE_OUTSIDE_SKILLS,
+    FOLDER_IGNORED,
     FOLDER_WITHOUT_SKILL,
     SKILL_MD_MISNAMED,
 )
+from pipeline.roots.ignore_files import GITIGNORE, Decision
 from pipeline.roots.local.directory import Directory, Listing
 from pipeline.roots.names import SKILL_MD, is_skill_md
 
@@ -41,7 +43,11 @@ _OF_PROJECTS = re.compile(
 
 
 def of_directory(here: Directory, listing: Listing) -> Iterator[tuple[str, Finding]]:
-    """Yield the path and finding of a directory outside of skills, and of files in it."""
+    """Yield the path and finding of a directory outside of skills, and of entries in it."""
+    for name, decision in sorted(listing.ignored.items()):
+        bare = name.rstrip("/")
+        if bare != name or is_archive(name):
+            yield from of_ignored(here, bare, decision, "" if bare != name else "!")
     for name in sorted(listing.files):
         if finding := of_file(here, name):
             yield here.child(name).text, finding
@@ -60,6 +66,18 @@ def of_file(here: Directory, name: str) -> Finding | None:
     if here.text or not _is_outside(name):
         return None
     return FILE_OUTSIDE_SKILLS.at()
+
+
+def of_ignored(
+    here: Directory, name: str, decision: Decision, end: str = ""
+) -> Iterator[tuple[str, Finding]]:
+    """Yield the path and finding of an ignored folder or archive, which ends with `end`.
+
+    A .skillignore is obeyed in silence; a .gitignore may not have meant skills.
+    """
+    if decision.file.name == GITIGNORE:
+        message = f"{decision.file.path} has the pattern {quoted(decision.pattern)}."
+        yield f"{here.child(name).text}{end}", FOLDER_IGNORED.at(message)
 
 
 def of_folder(here: Directory, listing: Listing) -> Finding | None:

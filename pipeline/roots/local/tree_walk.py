@@ -9,11 +9,9 @@ from stat import S_ISDIR, S_ISREG
 from catalog.model.errors import RootUnreadable
 from catalog.model.finding import Finding, FindingType
 from catalog.model.paths import is_archive, text_path
-from catalog.text.quoting import quoted
 from pipeline.roots import ignore_files
 from pipeline.roots.codes import (
     DIRECTORY_UNREADABLE,
-    FOLDER_IGNORED,
     FOLDER_TOO_DEEP,
     IGNORE_FILE_REFUSED,
     LINK_BEHIND_LINK,
@@ -22,8 +20,8 @@ from pipeline.roots.codes import (
     SKILL_MD_IN_ROOT,
     SPECIAL_FILE,
 )
-from pipeline.roots.ignore_files import GITIGNORE, Decision, IgnoreFile, IgnoreFileRefused
 from pipeline.roots.ignore_files import NAMES as IGNORE_FILES
+from pipeline.roots.ignore_files import IgnoreFile, IgnoreFileRefused
 from pipeline.roots.local import outside_skills
 from pipeline.roots.local.directory import Directory, Listing, Tree
 from pipeline.roots.local.folder import Folder, Limits, Target, Targets
@@ -96,7 +94,6 @@ class TreeWalk:
             else:
                 others = self.targets(here, listing.others)
                 yield from loose_findings(here, listing.skill_mds, others)
-                yield from ignored_folders(here, listing)
                 if here is start:
                     here.is_covered = is_covered()
                 yield from _outside_skills(here, listing)
@@ -285,23 +282,6 @@ def _outside_skills(here: Directory, listing: Listing) -> Iterator[LooseFinding]
         elif not here.is_covered:
             here.is_covered = True
             yield LooseFinding(path, finding)
-
-
-def ignored_folders(here: Directory, listing: Listing) -> Iterator[LooseFinding]:
-    """Yield a finding for each folder and archive outside of skills that .gitignore excludes."""
-    for name, decision in sorted(listing.ignored.items()):
-        bare = name.rstrip("/")
-        if name.endswith("/") or is_archive(name):
-            yield from ignored(here, bare, decision, "" if name.endswith("/") else "!")
-
-
-def ignored(
-    here: Directory, name: str, decision: Decision, end: str = ""
-) -> Iterator[LooseFinding]:
-    """Yield the finding about an ignored folder or archive; a .skillignore is obeyed in silence."""
-    if decision.file.name == GITIGNORE:
-        message = f"{decision.file.path} has the pattern {quoted(decision.pattern)}."
-        yield LooseFinding(f"{here.child(name).text}{end}", FOLDER_IGNORED.at(message))
 
 
 def unlistable(error: OSError) -> Finding:
