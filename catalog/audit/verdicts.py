@@ -12,7 +12,7 @@ from catalog.database import sql
 from catalog.model.change import ChangeResult
 from catalog.model.finding import Finding
 from catalog.model.publication_findings import CODES
-from catalog.model.skill import Rejection, SkillRecord, Verdict
+from catalog.model.skill import LeftOutFile, Rejection, SkillRecord, Verdict
 from catalog.model.values import ReviewState
 from catalog.writing.rows import mapping, reviews
 
@@ -87,9 +87,16 @@ def contradictions(db: Database, verdict: Verdict) -> list[str]:
     row = next(iter(db.query("SELECT * FROM skills WHERE root = ? AND path = ?", place)), None)
     if row is None or row["status"] == "removed":
         return ["it is missing from the catalog"]
-    if isinstance(verdict, SkillRecord):
-        return [*_of_record(db, row, verdict), *_of_findings(db, row, verdict.findings)]
-    return [*_of_rejection(row, verdict), *_of_findings(db, row, verdict.findings)]
+    of_content = (
+        _of_record(db, row, verdict)
+        if isinstance(verdict, SkillRecord)
+        else _of_rejection(row, verdict)
+    )
+    return [
+        *of_content,
+        *_of_findings(db, row, verdict.findings),
+        *_of_left_out(db, row, verdict.left_out),
+    ]
 
 
 def _of_record(db: Database, row: sql.Row, record: SkillRecord) -> Iterator[str]:
@@ -164,6 +171,15 @@ def _of_findings(db: Database, row: sql.Row, findings: Iterable[Finding]) -> Ite
     ]
     if _findings(db, "skill = ?", [row["id"]]) != sorted(expected, key=repr):
         yield "the catalog has the wrong findings"
+
+
+def _of_left_out(db: Database, row: sql.Row, left_out: Iterable[LeftOutFile]) -> Iterator[str]:
+    stored = db.execute(
+        "SELECT path, reason, detail FROM left_out_files WHERE skill = ? ORDER BY path",
+        [row["id"]],
+    )
+    if stored.fetchall() != sorted(left_out):
+        yield "the catalog has the wrong files that are left out"
 
 
 def has_loose_findings(db: Database, root: str, loose: Iterable[tuple[str, Finding]]) -> bool:

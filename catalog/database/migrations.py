@@ -12,6 +12,7 @@ from sqlite_utils.migrations import Migrations
 from catalog.database.ddl import (
     apexbridge,
     history,
+    left_out,
     links,
     names,
     outcomes,
@@ -79,6 +80,12 @@ def m005_names(db: Database) -> None:
 def m006_site_address(db: Database) -> None:
     """Add the address of the service's site; the next start fills it."""
     _run(db, site_address.SITE_ADDRESS)
+
+
+@migrations()
+def m007_left_out(db: Database) -> None:
+    """Create the table of files that are part of no version; the next scan fills it."""
+    _run(db, left_out.LEFT_OUT)
 
 
 @migrations()

@@ -9,6 +9,10 @@ Acceptance: TypeAlias = Literal["strict", "lenient", "permissive"]
 FileKind: TypeAlias = Literal[
     "skill_md", "script", "reference", "asset", "template", "test", "config", "other"
 ]
+SecretRule: TypeAlias = Literal["leave-out", "reject", "report"]
+"""Treatment of files with keys or passwords: only these, or the whole version, or nothing is kept
+from being published."""
+LeftOutReason: TypeAlias = Literal["name", "ignore file", "secret"]
 Status: TypeAlias = Literal["active", "shadowed", "rejected", "pending", "removed"]
 Trigger: TypeAlias = Literal["event", "start", "re-scan", "command"]
 Review: TypeAlias = Literal["none", "findings", "always"]

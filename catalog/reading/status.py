@@ -105,10 +105,12 @@ LISTS = {
         ORDER BY root, path
     """,
     "errors": """
-        SELECT root, folder, path, line, code, message, fix FROM findings WHERE id IN
-            (SELECT id FROM findings WHERE severity = 'error'
-             UNION SELECT id FROM findings WHERE skill IS NULL)
-        ORDER BY root, folder, path, line, id
+        SELECT root, folder, path, line, code, message, fix FROM findings
+        WHERE severity = 'error' ORDER BY root, folder, path, line, id
+    """,
+    "not_skills": """
+        SELECT root, folder AS path, code, message, fix FROM findings
+        WHERE skill IS NULL AND severity != 'error' ORDER BY root, folder, id
     """,
     "recoveries": "SELECT * FROM recoveries ORDER BY id",
 }

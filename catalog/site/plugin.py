@@ -53,6 +53,7 @@ _ROUTES = {
     versions.LIST: versions.listing,
     versions.ROUTE: versions.page,
     findings.LIST: findings.listing,
+    findings.NOT_SKILLS: findings.not_skills,
     findings.ROUTE: findings.page,
     indexes.LIST: indexes.listing,
     indexes.ROUTE: indexes.page,

@@ -20,7 +20,7 @@ from catalog.model import namespaces
 from catalog.model.quota import Quota
 from catalog.model.selection import LinkedDirectory
 from catalog.model.skill import RootSpec
-from catalog.model.values import LEVELS, Acceptance, Level, Review, Severity
+from catalog.model.values import LEVELS, Acceptance, Level, Review, SecretRule, Severity
 from catalog.prompt_index.builder import IndexSpec
 from catalog.prompt_index.history import USUAL, IndexRetention
 from catalog.usage import database as usage_database
@@ -67,6 +67,7 @@ class RootSettings(Table):
 
     review: Review = Field("none", description="one of none, findings, always")
     review_severity: Severity = Field("warning", description="one of error, warning, info")
+    secrets: SecretRule = Field("leave-out", description="one of leave-out, reject, report")
 
     @model_validator(mode="after")
     def _findings_are_looked_for(self) -> Self:
@@ -91,6 +92,7 @@ class RootSettings(Table):
             self.namespace,
             self.review,
             self.review_severity,
+            secrets=self.secrets,
         )
 
 

@@ -42,7 +42,8 @@ SECRET, MARK = "secret", "Zanzibarmark"
 NAMES = ["a", "b", "B", "with space", "--help", "会议", os.fsdecode(b"caf\xe9")]
 PARENTS = ["", "team", "team/deep", "a", "a/assets", "b/inner"]
 DESCRIPTIONS = ["Counts words.", "Counts lines. Use when asked how many.", "处理会议纪要。", ""]
-FILES = ["scripts/run.py", "notes.md", "assets/logo.bin", "assets/SKILL.md"]
+FILES = ["scripts/run.py", "notes.md", "assets/logo.bin", "assets/SKILL.md", ".env", "x.log"]
+PATTERNS = ["*.log", "notes.md", "a/", "!*.log", "deep", "scripts/*"]
 
 folders = st.builds(
     lambda parent, name: f"{parent}/{name}" if parent else name,
@@ -206,6 +207,26 @@ class Life(Departures, Mishaps):
                 path.chmod(0o755 if content[0] % 2 else 0o644)
             else:
                 path.unlink()
+
+    @rule(
+        parent=st.sampled_from(PARENTS),
+        name=st.sampled_from([".skillignore", ".gitignore"]),
+        patterns=st.lists(st.sampled_from(PATTERNS), max_size=2),
+    )
+    def ignore(self, parent: str, name: str, patterns: list[str]) -> None:
+        """Write an ignore file, or delete it if it has no pattern."""
+        path = self.it.root / parent / name
+        with suppress(OSError):
+            if patterns:
+                path.write_text("\n".join(patterns))
+            else:
+                path.unlink()
+
+    @rule(parent=st.sampled_from(PARENTS), name=st.sampled_from(["x.rar", "notes.md", "x.tmp"]))
+    def drop_something_else(self, parent: str, name: str) -> None:
+        """Put a file in place that is no skill."""
+        with suppress(OSError):
+            (self.it.root / parent / name).write_bytes(b"x")
 
     @rule(folder=folders, times=st.integers(2, 30))
     def edit_in_a_burst(self, folder: str, times: int) -> None:

@@ -44,6 +44,7 @@ class Sheet:
     similar: list[Row]
     findings: list[Row]
     files: list[Row]
+    left_out: list[Row]
     versions: list[Row]
     indexes: list[Row]
     review: Row | None  # of the newest version; None if it needs none
@@ -113,6 +114,7 @@ def look_up(db: Catalog, skill_id: str, row: int | None, version: str = "") -> S
             duplicates.similar(db, skill),
             browse.findings(db, skill["id"]),
             browse.files(db, version_id) if version_id else [],
+            browse.left_out_files(db, skill["id"]),
             browse.versions(db, skill["id"]),
             index_views.index_states(db, skill["id"]) if skill["status"] == "active" else [],
             review.of_skill(db, skill["id"]) if skill["status"] != "removed" else None,

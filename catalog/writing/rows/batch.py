@@ -17,7 +17,7 @@ from catalog.model.skill import Place, Rejection, SkillRecord
 from catalog.model.values import FolderOutcome, ReviewState, Trigger
 from catalog.reading import versions
 from catalog.text import humanize
-from catalog.writing.rows import dialects, fulltext, mapping, purge, reviews, sketches
+from catalog.writing.rows import dialects, fulltext, left_out, mapping, purge, reviews, sketches
 from catalog.writing.rows.unit_of_work import PRESENT, UnitOfWork, place_of
 from catalog.writing.rows.version_rate import seconds_until_next
 
@@ -61,6 +61,7 @@ def write_batch(
         else:
             _reject(work, change.verdict, change)
     work.buffer.write(db.conn)
+    left_out.replace(db.conn, changes)
     return BatchResult(
         work.applied, work.contested, partial(work.buffer.write_texts, db.conn), work.purged
     )

@@ -39,6 +39,8 @@ class Roots:
                     rules += f" {root.namespace}"
                 if root.review != "none":
                     rules += f" review={root.review},{root.review_severity}"
+                if root.secrets != "leave-out":
+                    rules += f" secrets {root.secrets}"
                 self._db.execute(
                     _UPSERT,
                     [

@@ -171,6 +171,7 @@ _LISTED: Mapping[str, str] = {
     "name_confusable": "name looks like another",
     "conflicts": "name conflict",
     "shadowed": "shadowed",
+    "not_skills": "not a skill",
 }
 """Keys of `status.load` whose folders are listed, with their labels."""
 _SHOWN = 20
@@ -184,7 +185,8 @@ def _folders(word: str, rows: Sequence[Mapping[str, Any]], most: int) -> Iterato
     label = _LISTED[word]
     for row in rows[:most]:
         held = "removal held: " if row.get("is_held") else ""
-        why = held + (row.get("reason") or row.get("pending_reason") or "")
+        advice = " ".join(row[key] for key in ("message", "fix") if key in row)
+        why = held + (row.get("reason") or row.get("pending_reason") or advice)
         since = row.get("since") or row.get("pending_since")
         yield visible(f"{label}: {row['path']}  {why}{f' since {since}' if since else ''}".rstrip())
     if len(rows) > most:
