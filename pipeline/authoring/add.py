@@ -110,7 +110,9 @@ def _add_folder(source: Path, place: Path, root: RootSpec, *, fix: bool, dry_run
     is_accepted = all(judgement.loadable for judgement in judgements)
     if not fix and (dry_run or not is_accepted):
         return Addition(source, place, judgements, is_accepted, files=_files(source))
-    with built_beside(place, source) as built:
+    # A trial touches nothing in the root: the service would notice it.
+    beside = Path(tempfile.gettempdir(), place.name) if dry_run else place
+    with built_beside(beside, source) as built:
         files = _files(built)
         fixer = Fixer(root.acceptance, of_profiles(root.profiles))
         if fix:

@@ -46,7 +46,7 @@ def scan(
 ) -> int:
     """Update the catalog from the roots, or only from PATHS inside them, and exit.
 
-    While `skilldrop up` runs, the service scans all roots, and PATHS even if they are unchanged.
+    While `skilldrop up` runs, the service scans all roots.
 
     \b
     Examples:
@@ -77,7 +77,7 @@ def scan(
         if not service_runs(settings.catalog_path):
             raise
         with terminal.progress("seconds: the service is scanning") as waiting:
-            result = scan_by_service(settings, units, deep=deep, waiting=waiting)
+            result = scan_by_service(settings, deep=deep, waiting=waiting)
     for problem in result.report.troubles.values():
         click.echo(f"skilldrop: {problem}", err=True)
     click.echo(to_json(result.as_json()) if as_json else _rendered(result))
