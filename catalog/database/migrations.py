@@ -12,12 +12,14 @@ from sqlite_utils.migrations import Migrations
 from catalog.database.ddl import (
     apexbridge,
     history,
+    left_out,
     links,
     names,
     outcomes,
     package_sizes,
     prompt_indexes,
     recovery,
+    reviews,
     search,
     similarity,
     site_address,
@@ -78,6 +80,18 @@ def m005_names(db: Database) -> None:
 def m006_site_address(db: Database) -> None:
     """Add the address of the service's site; the next start fills it."""
     _run(db, site_address.SITE_ADDRESS)
+
+
+@migrations()
+def m007_left_out(db: Database) -> None:
+    """Create the table of files that are part of no version; the next scan fills it."""
+    _run(db, left_out.LEFT_OUT)
+
+
+@migrations()
+def m008_reviews(db: Database) -> None:
+    """Add reviews; stored versions need none."""
+    _run(db, reviews.REVIEWS)
 
 
 def unknown_migrations(connection: sqlite3.Connection) -> list[str]:

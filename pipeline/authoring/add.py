@@ -90,7 +90,11 @@ def add(
 
 
 def _judged(path: Path, root: RootSpec) -> tuple[Judgement, ...]:
-    return tuple(judge_paths([path], acceptance=root.acceptance, profiles=root.profiles))
+    return tuple(
+        judge_paths(
+            [path], acceptance=root.acceptance, profiles=root.profiles, secrets=root.secrets
+        )
+    )
 
 
 def _add_file(source: Path, place: Path, root: RootSpec, *, dry_run: bool) -> Addition:
