@@ -13,7 +13,7 @@ from catalog.model.change import ChangeResult
 from catalog.model.finding import Finding
 from catalog.model.publication_findings import CODES
 from catalog.model.skill import Rejection, SkillRecord, Verdict
-from catalog.writing.rows import mapping
+from catalog.writing.rows import mapping, references
 
 
 class StoredFolder(NamedTuple):
@@ -100,6 +100,8 @@ def _of_record(db: Database, row: sql.Row, record: SkillRecord) -> Iterator[str]
     wrong = [column for column, value in expected.items() if row[column] != value]
     if wrong:
         yield f"the catalog has the wrong {', '.join(wrong)}"
+    if not references.holds(db.conn, row["id"], record.references):
+        yield "the catalog has the wrong references to other skills"
     if row["status"] not in ("active", "shadowed"):
         yield f"its content is accepted, but its status is {row['status']}"
     if row["newest_rejected_at"]:

@@ -18,6 +18,7 @@ from catalog.database.ddl import (
     package_sizes,
     prompt_indexes,
     recovery,
+    references,
     search,
     similarity,
     site_address,
@@ -78,6 +79,13 @@ def m005_names(db: Database) -> None:
 def m006_site_address(db: Database) -> None:
     """Add the address of the service's site; the next start fills it."""
     _run(db, site_address.SITE_ADDRESS)
+
+
+@migrations()
+def m008_references(db: Database) -> None:
+    """Add the references between skills; the next scan reads them from all skills."""
+    _run(db, references.REFERENCES)
+    _run(db, references.JUDGE_AGAIN)
 
 
 def unknown_migrations(connection: sqlite3.Connection) -> list[str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 from catalog.model.finding import Finding
-from catalog.model.values import Acceptance, FileKind, Json, Level
+from catalog.model.values import Acceptance, FileKind, Json, Level, ReferenceKind
 
 
 class FileEntry(NamedTuple):
@@ -80,6 +80,16 @@ class Place(NamedTuple):
         return self.namespace if self.level == "plugin" else None
 
 
+class SkillReference(NamedTuple):
+    """Reference of a skill to another one, as it is written."""
+
+    kind: ReferenceKind
+    target: str  # of a link: relative to its file and normalised; else the name of a skill
+    path: str  # of its file, relative to the skill folder
+    line: int  # from 1
+    field: str | None = None  # of the frontmatter, if it is declared
+
+
 _NOTHING: Mapping[str, Any] = {}
 
 
@@ -118,6 +128,7 @@ class SkillRecord(NamedTuple):
     user_invocable: bool = True
     fallback_description: str | None = None  # from the body, where the description says nothing
     dialects: Mapping[str, object] = _NOTHING  # declarations for each dialect, by its name
+    references: tuple[SkillReference, ...] = ()  # to other skills
 
 
 DESCRIBED: Mapping[str, Any] = {

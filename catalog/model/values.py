@@ -9,6 +9,7 @@ Acceptance: TypeAlias = Literal["strict", "lenient", "permissive"]
 FileKind: TypeAlias = Literal[
     "skill_md", "script", "reference", "asset", "template", "test", "config", "other"
 ]
+ReferenceKind: TypeAlias = Literal["link", "declared"]
 Status: TypeAlias = Literal["active", "shadowed", "rejected", "pending", "removed"]
 Trigger: TypeAlias = Literal["event", "start", "re-scan", "command"]
 FolderOutcome: TypeAlias = Literal["added", "updated", "renamed", "rejected", "removed", "held"]

@@ -9,7 +9,7 @@ from catalog.model import publication_findings
 from catalog.model.errors import NotInCatalog
 from catalog.reading import versions as reading_versions
 from catalog.reading.versions import find_skill, find_version
-from catalog.writing.rows import dialects, fulltext, ingestions, mapping
+from catalog.writing.rows import dialects, fulltext, ingestions, mapping, references
 from catalog.writing.rows.ingestions import Ingestion
 from catalog.writing.rows.unit_of_work import NO_NAME
 
@@ -71,6 +71,7 @@ def _return_to(
     settings = ", ".join(f"{column} = :{column}" for column in fields)
     db.execute(f"UPDATE skills SET {settings} WHERE id = :id", fields | {"id": skill["id"]})
     dialects.write(db.conn, {skill["id"]: dialects.restored(version)})
+    references.write(db.conn, {skill["id"]: references.restored(version)})
     if skill["status"] in ("active", "shadowed"):
         fulltext.replace(db.conn, [fulltext.stored_document(db, skill["id"], version)])
     ingestions.add(

@@ -15,7 +15,7 @@ from catalog.text.sketch import sketch
 from pipeline.parsing import markdown
 from pipeline.parsing.document import Parsed
 from pipeline.roots.snapshot import AnySnapshot, Snapshot
-from pipeline.validation import search_words
+from pipeline.validation import search_words, skill_references
 from pipeline.validation.check import check
 from pipeline.validation.codes import (
     DESCRIPTION_DERIVED,
@@ -273,6 +273,7 @@ def _record(
         user_invocable=declared.user_invocable is not False,
         fallback_description=_fallback(examined, body),
         dialects=_records(skill.declaration, dialects),
+        references=skill_references.of(skill),
     )
 
 

@@ -16,7 +16,7 @@ from catalog.model.quota import Quota
 from catalog.model.skill import Place, Rejection, SkillRecord
 from catalog.model.values import FolderOutcome, Trigger
 from catalog.text import humanize
-from catalog.writing.rows import dialects, fulltext, mapping, purge, sketches
+from catalog.writing.rows import dialects, fulltext, mapping, purge, references, sketches
 from catalog.writing.rows.unit_of_work import PRESENT, UnitOfWork, place_of
 from catalog.writing.rows.version_rate import seconds_until_next
 
@@ -82,6 +82,7 @@ def _remove(work: UnitOfWork, removal: Removal) -> None:
         fields |= purge.EMPTY
         work.purged.append(row["id"])
         work.buffer.declared[row["id"]] = {}
+        work.buffer.references[row["id"]] = ()
         pinned = row["pinned_version_id"]
         detail = purge.detail(work.version_row(pinned)["version"] if pinned else None)
     work.write_skill(row, fields)
@@ -103,6 +104,7 @@ def _accept(work: UnitOfWork, record: SkillRecord, judged: Judged) -> None:
         old
         and work.is_stored(old, fields, record.findings)
         and dialects.holds(work.db.conn, old["id"], record.dialects)
+        and references.holds(work.db.conn, old["id"], record.references)
     ):
         work.touch(old, record.fingerprint)
         work.note_unchanged(place, record.name)
@@ -113,10 +115,14 @@ def _accept(work: UnitOfWork, record: SkillRecord, judged: Judged) -> None:
     skill = old["id"] if old else work.new_skill()
     if old or record.dialects:
         work.buffer.declared[skill] = record.dialects
+    if old or record.references:
+        work.buffer.references[skill] = record.references
     if is_new:
         fields["current_version_id"] = work.add_version(
             skill, old, record, fields, work.moment(old)
         )
+    elif old:
+        references.describe(work.db.conn, old["current_version_id"], record.references)
     fields |= {"id": skill, "fingerprint": record.fingerprint}
     status: database_sql.Row = {"status": "active", "status_reason": None}
     if old and old["status"] in PRESENT:
@@ -182,6 +188,7 @@ def _restore_content(
     work.db.execute(f"UPDATE versions SET {settings} WHERE id = :id", content | {"id": version})
     work.buffer.files.extend(mapping.file(version, entry) for entry in record.files)
     work.buffer.declared[old["id"]] = record.dialects
+    work.buffer.references[old["id"]] = record.references
     work.buffer.texts.append(mapping.search_document(old["id"], version, record))
     sketches.remove(work.db.conn, version)
     work.buffer.sketches.append((version, record.sketch))
