@@ -90,6 +90,10 @@ class SkillReference(NamedTuple):
     field: str | None = None  # of the frontmatter, if it is declared
 
 
+MIXED_FIELDS = ("dependencies", "requires")
+"""Fields that may also name other software, so that an unknown name in them is no problem."""
+
+
 _NOTHING: Mapping[str, Any] = {}
 
 

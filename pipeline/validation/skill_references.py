@@ -5,15 +5,13 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from posixpath import dirname, join, normpath
 
-from catalog.model.skill import SkillReference
+from catalog.model.skill import MIXED_FIELDS, SkillReference
 from catalog.model.values import Json
 from pipeline.validation.references import MOST_REFERENCES, code_blocks, lies_in, references
 from pipeline.validation.skill import Skill
 
 DECLARING = ("depends_on", "depends-on", "dependsOn", "required_skills", "skill_dependencies")
 """Fields that name skills, at the top level or in `metadata`."""
-MIXED = ("dependencies", "requires")
-"""Fields that name skills or other software; those of a map count under `skills` alone."""
 MOST_DECLARED = 100
 """Names of one skill that are read, at most."""
 
@@ -67,8 +65,8 @@ def _declared(skill: Skill) -> Iterator[SkillReference]:
     for prefix, fields in (("", skill.frontmatter), ("metadata.", metadata)):
         if not isinstance(fields, Mapping):
             continue
-        for key in (*DECLARING, *MIXED):
-            for name in _names(fields.get(key), is_mixed=key in MIXED):
+        for key in (*DECLARING, *MIXED_FIELDS):
+            for name in _names(fields.get(key), is_mixed=key in MIXED_FIELDS):
                 if name not in known:
                     known.add(name)
                     field = f"{prefix}{key}"

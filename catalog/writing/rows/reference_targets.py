@@ -9,6 +9,7 @@ from sqlite_utils import Database
 
 from catalog.database import sql
 from catalog.model.naming import entry_name, skill_id
+from catalog.model.skill import MIXED_FIELDS
 from catalog.text.quoting import printable
 
 _SIDE_BY_SIDE = (
@@ -70,6 +71,8 @@ class Resolver:
         if len(found) == 1:
             return Resolved(None, wanted, found[0]["id"])
         problem = "several skills have that name" if found else "no published skill has that name"
+        if row["field"].rpartition(".")[2] in MIXED_FIELDS:
+            problem = None
         return Resolved(None, wanted, None, problem)
 
     def _problem(self, row: sql.Row, target: sql.Row | None) -> str | None:

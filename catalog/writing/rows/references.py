@@ -25,8 +25,6 @@ from catalog.writing.rows.reference_targets import RESOLVED, Resolver
 
 MOST_FINDINGS = 10
 """Findings of one skill about its references, at most; the last one counts the others."""
-MIXED = ("dependencies", "requires")
-"""Fields that may also name other software, so that an unknown name in them is no finding."""
 CODES = (REFERENCE_BROKEN.code, DEPENDENCY_MISSING.code)
 
 _COLUMNS = SkillReference._fields
@@ -149,8 +147,6 @@ def _findings(resolver: Resolver) -> dict[int, list[Finding]]:
         if row["kind"] == "link":
             message = f"{quoted(row['target'])} {problem}."
             kind, fix = REFERENCE_BROKEN, resolver.fix(row)
-        elif row["field"].rpartition(".")[2] in MIXED:
-            continue
         else:
             message = f"It declares to need {quoted(row['target'])}, but {problem}."
             kind, fix = DEPENDENCY_MISSING, None

@@ -166,6 +166,7 @@ _LISTED: Mapping[str, str] = {
     "version_held": "held at an earlier version",
     "name_confusable": "name looks like another",
     "conflicts": "name conflict",
+    "broken_references": "reference broken",
     "shadowed": "shadowed",
 }
 """Keys of `status.load` whose folders are listed, with their labels."""
