@@ -17,7 +17,7 @@ MOST_DECLARED = 100
 
 _MARKDOWN = (".md", ".markdown")
 _IN_CODE = re.compile(
-    r"`(?:[^`\n]{0,200}[\s\"'=(])?((?:\.\./)+[\w@+-][\w.@+-]{0,100}/(?:SKILL\.md"
+    r"`(?:[^`\n]{0,200}[\s\"'=])?((?:\.\./)+[\w@+-][\w.@+-]{0,100}/(?:SKILL\.md"
     r"|(?:scripts|references?|assets|templates)/[\w./@+-]{1,200}\.\w{1,8}))[^`\n]{0,200}`"
 )
 _LIST = re.compile(r"[\s,，、;；]+")

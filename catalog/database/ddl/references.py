@@ -21,5 +21,5 @@ CREATE INDEX skill_references_by_place ON skill_references (place) WHERE place I
 CREATE INDEX skill_references_by_name ON skill_references (wanted) WHERE wanted IS NOT NULL;
 """
 JUDGE_AGAIN = """
-UPDATE skills SET fingerprint = '';
+UPDATE skills SET fingerprint = '' WHERE status IN ('active', 'shadowed');
 """

@@ -17,6 +17,8 @@ _SIDE_BY_SIDE = (
     "them that way."
 )
 
+_LONGEST_PLACE = 300  # characters of a place in a message
+
 
 class Resolved(NamedTuple):
     """Columns of a reference that depend on the skills there are."""
@@ -70,14 +72,14 @@ class Resolver:
         found = self._namesakes(row)
         if len(found) == 1:
             return Resolved(None, wanted, found[0]["id"])
-        problem = "several skills have that name" if found else "no published skill has that name"
         if row["field"].rpartition(".")[2] in MIXED_FIELDS:
-            problem = None
+            return Resolved(None, wanted)
+        problem = "several skills have that name" if found else "no published skill has that name"
         return Resolved(None, wanted, None, problem)
 
     def _problem(self, row: sql.Row, target: sql.Row | None) -> str | None:
         if target is None:
-            return f"leads to {printable(_place(row))}, where no accepted skill is"
+            return f"leads to {printable(_place(row), _LONGEST_PLACE)}, where no accepted skill is"
         name = f"the skill {printable(target['name'])}"
         path = _path_in(target, _place(row))
         if target["status"] != "active":
