@@ -7,6 +7,7 @@ from pathlib import Path
 from sqlite_utils import Database
 
 from catalog.audit.difference import Difference
+from catalog.database import version_paths
 from catalog.model.paths import os_path
 from catalog.prompt_index import query
 from catalog.writing.package_jobs import package_files
@@ -21,10 +22,18 @@ def of_packages(
     listing = list_packages(folder.path)
     yield from _of_skills(db, folder, listing.directories, has_package)
     versions = packaged(db)
+    current = {path for (path,) in db.execute(_CURRENT)}
+    keeps_names = version_paths.are_named(db)
     for package_path, version in versions.items():
-        for damage in damages(folder.path, package_path, package_files(db, version), deep=True):
+        for damage in damages(
+            folder.path,
+            package_path,
+            package_files(db, version),
+            deep=True,
+            is_current=package_path in current or keeps_names,
+        ):
             yield Difference("package", str(folder.path), package_path, str(damage), package_path)
-    active = {path.partition("/")[0] for (path,) in db.execute(_ACTIVE)}
+    active = {path.partition("/")[0] for path in current}
     for directory in listing.directories.values():
         yield from _leftovers(folder, directory, versions, active)
     for path in listing.foreign:
@@ -73,7 +82,7 @@ _SKILLS = """
 """
 
 
-_ACTIVE = "SELECT package_path FROM skills WHERE status = 'active' AND package_path IS NOT NULL"
+_CURRENT = "SELECT package_path FROM skills WHERE status = 'active' AND package_path IS NOT NULL"
 
 
 def _leftovers(

@@ -49,6 +49,7 @@ class Judgement:
     text: str = ""  # … and its text, if a finding has a line
     ignored: int = 0  # findings left out by comments
     notes: tuple[str, ...] = ()  # about the comments: "SKILL.md:3: the comment names …"
+    description: str = ""  # of a skill that would be accepted
 
     @property
     def on_disk(self) -> Path | None:
@@ -217,6 +218,7 @@ class _Judge:
             parsed.text if parsed and any(finding.line for finding in reported) else "",
             len(selected) - len(reported),
             tuple(notes),
+            examined.description or "",
         )
 
     def _rejected(

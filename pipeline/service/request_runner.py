@@ -18,8 +18,8 @@ from pipeline.sync.request_handlers import HANDLERS, REPAIR, log
 class RequestRunner:
     """The service's side of requests.
 
-    Short requests run at once. A repair runs as a full scan; it is answered after the scan has
-    ended and all folders that it found changing are settled and published.
+    Short requests run at once. A repair or a scan runs as a full scan; it is answered after the
+    scan has ended and all folders that it found changing are settled and published.
     """
 
     def __init__(self, settings: Settings, scans: ScanQueue) -> None:
@@ -69,7 +69,7 @@ class RequestRunner:
             store.requests.finish(repair.request, datetime.now(UTC), error=repair.error)
             self._finished.remove(repair)
             if not has_failed:
-                log.info("repair of the catalog finished, requested by `skilldrop reconcile`")
+                log.info("full scan finished, requested by a command")
 
     def _grant(self, store: Store, request: Request) -> None:
         try:
@@ -103,6 +103,7 @@ def _repair(request: Request) -> RepairRequest:
         request,
         bool(request.arguments["accept_removals"]),
         tuple(WatchUnit(root, path) for root, path in places),
+        bool(request.arguments.get("deep", True)),  # not said by older commands
     )
 
 
