@@ -59,13 +59,13 @@ def with_needed(db: Database, skill_ids: Collection[str]) -> tuple[list[str], li
 def links(db: Database, skill: int, file: str) -> dict[str, LinkTarget]:
     """Return the files of other skills that the links of a file lead to, by link.
 
-    A link is relative to its file, and normalised.
+    A link is relative to its file, and normalised. Without such a file it leads to the skill.
     """
     return {
         row["target"]: LinkTarget(
             row["skill_id"],
             None if row["status"] == "active" else row["id"],
-            "" if row["path"] == row["skill_md_name"] else row["path"],
+            row["path"] if row["exists"] and row["path"] != row["skill_md_name"] else "",
         )
         for row in db.query(_LINKS, [skill, file])
     }
@@ -124,7 +124,9 @@ _NEEDED = """
 """  # UNION keeps each skill once, so a cycle ends.
 _LINKS = """
     SELECT r.target, s.id, s.skill_id, s.status, s.skill_md_name,
-           substr(r.place, length(s.root || '/' || s.path) + 2) AS path
+           substr(r.place, length(s.root || '/' || s.path) + 2) AS path,
+           EXISTS (SELECT 1 FROM files AS f WHERE f.version = s.current_version_id
+                   AND f.path = substr(r.place, length(s.root || '/' || s.path) + 2)) AS "exists"
     FROM skill_references AS r INDEXED BY skill_references_by_skill JOIN skills AS s
         ON s.id = r.to_skill
     WHERE r.skill = ? AND r.kind = 'link' AND r.path = ?

@@ -20,7 +20,7 @@ def shelf(tmp_path: Path, skill: SkillWriter) -> Iterator[Shelf]:
         more="depends_on: [needed]",
         body=(
             "See [other](../other/SKILL.md#use), [file](../other/references/a.md)"
-            " and [none](../none/SKILL.md).\n"
+            " and [none](../none/SKILL.md), [lost](../other/lost.md).\n"
         ),
     )
     skill(shelf.root / "needed", more="depends_on: [deeper]")
@@ -35,11 +35,18 @@ far = pytest.fixture(site_of_shelf, name="far")
 
 
 def test_links_lead_to_the_pages_of_other_skills(far: Site) -> None:
-    """Never to a missing page: a link to no skill is plain text."""
+    """Never to a missing page: a link to no skill is plain text.
+
+    A link to no file leads to the skill.
+    """
     text = far.get("/skills/user").text
-    links = dict(re.findall(r'<a href="([^"]*)"[^>]*>(other|file)</a>', text))
-    assert links == {"/skills/other": "other", "/skills/other/view/references/a.md": "file"}
-    for address in links:
+    links = re.findall(r'<a href="([^"]*)"[^>]*>(other|file|lost)</a>', text)
+    assert {words: address for address, words in links} == {
+        "other": "/skills/other",
+        "file": "/skills/other/view/references/a.md",
+        "lost": "/skills/other",
+    }
+    for address, _ in links:
         assert far.get(address).status_code == 200
     assert re.search(r"<a[^>]*>none</a>", text)
     assert 'none/SKILL.md"' not in text
@@ -55,10 +62,10 @@ def test_the_page_shows_uses_users_and_all_needed_skills(far: Site) -> None:
         return re.sub(r"\s+", " ", re.sub("<[^>]*>", " ", found[0])).strip()
 
     assert shown("user") == (
-        "References to other skills Needs, in all deeper needed Uses needed needed other 2 links"
-        " Leads to no skill ../none/SKILL.md SKILL.md:7"
+        "References to other skills Needs, in all deeper needed Uses needed needed"
+        " other 3 links broken for agents Leads to no skill ../none/SKILL.md SKILL.md:7"
     )
-    assert shown("other") == "References to other skills Used by user 2 links"
+    assert shown("other") == "References to other skills Used by user 3 links"
     assert "Needs, in all needed Uses" in shown("deeper")
 
 
