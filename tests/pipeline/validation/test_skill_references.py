@@ -1,5 +1,7 @@
 """References to other skills, as they are read from a folder."""
 
+from typing import Any
+
 import pytest
 
 from catalog.model.skill import SkillReference
@@ -69,6 +71,6 @@ def test_a_reference_has_its_file_and_line() -> None:
         ({"depends_on": None}, []),
     ],
 )
-def test_declared_skills_are_read(fields: dict[str, object], found: list[str]) -> None:
+def test_declared_skills_are_read(fields: dict[str, Any], found: list[str]) -> None:
     """In a list, a text or a map, at the top level or in metadata; no other software."""
     assert targets(*skill_references.of(skill(**fields))) == found
