@@ -26,6 +26,7 @@ def targets(*references: SkillReference) -> list[str]:
         ("Edit `../src/main.ts` of your project.", []),
         ("Write `[it](../other/SKILL.md)` like this.", []),
         ("```\n[it](../other/SKILL.md)\n```", []),
+        ("~~~\nSee `../other/SKILL.md`.\n~~~", []),
         ("Read [it](references/a.md) and [that](scripts/../b.md).", []),
         ("Read [it](../{skill}/SKILL.md).", []),
         ("Read [it](/etc/passwd) and [that](~/x.md).", []),

@@ -78,6 +78,7 @@ def test_a_link_to_a_missing_file_is_broken_until_the_file_comes(
 ) -> None:
     """Folders count as files, and so does the whole skill."""
     link(skill, roots, "../other/references/a.md")
+    assert "where no accepted skill is" in (problem() or "")
     skill(roots.folder / "b/other")
     assert problem() == "leads to the skill other, which has no references/a.md"
     skill(roots.folder / "b/other", files={"references/a.md": "A.\n"})
