@@ -112,6 +112,8 @@ FALLBACKS = {
     "last-good-version-stands",
     "version-held",
     "name-confusable",
+    "skill-reference-broken",
+    "dependency-missing",
 }
 
 
