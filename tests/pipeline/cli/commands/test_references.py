@@ -38,6 +38,18 @@ def test_the_status_lists_broken_references() -> None:
     assert "reference broken: csv  It declares to need “nothing-here”" in run("status").stdout
 
 
+def test_show_names_used_and_needed_skills_and_the_users() -> None:
+    """In words and as JSON."""
+    lines = run("show", "charts").stdout.splitlines()
+    assert lines[5:8] == [
+        "uses      csv, report",
+        "needs     csv, report",
+        "used by   report",
+    ]
+    facts = json.loads(run("show", "csv", "--json").stdout)
+    assert (facts["uses"], facts["used_by"]) == ([], ["charts", "pdf"])
+
+
 def test_remove_names_the_users() -> None:
     """In words and as JSON; the next scan makes a finding of it."""
     done = run("remove", "csv")
