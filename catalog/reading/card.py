@@ -25,8 +25,8 @@ def of_skill(db: Database, name: str, site: str, *, needs_token: bool = False) -
     """Return a skill by its name or skill_id: `FIELDS`, its `install` lines and `install_note`.
 
     Also the names of the skills that it `uses`, `needs` in all, and is `used_by`. An active skill
-    comes before any other of that name. site is the URL of the site, which ends with a slash. Raises
-    NotInCatalog, which suggests the closest names.
+    comes before any other of that name. site is the URL of the site, which ends with a slash.
+    Raises NotInCatalog, which suggests the closest names.
     """
     name = name.encode(errors="replace").decode()
     row = next(db.query(_SKILL, {"name": name}), None)
