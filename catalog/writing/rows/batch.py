@@ -159,6 +159,8 @@ def _accept_behind_pin(
     findings = (*record.findings, publication_findings.held(pinned["version"]))
     fields = _SETTLED | {"seen_digest": record.digest, "root": place[0], "path": place[1]}
     is_new = work.newest_content(skill) != (record.digest, record.skill_id)
+    if not is_new:
+        references.describe(work.db.conn, work.newest_version(skill), record.references)
     if not is_new and work.is_stored(old, fields, findings):
         work.touch(old, record.fingerprint)
         work.note_unchanged(place, old["name"])

@@ -55,7 +55,7 @@ def restored(version: sql.Row) -> tuple[SkillReference, ...]:
 
 
 def describe(db: Connection, version: int, references: Iterable[SkillReference]) -> None:
-    """Store references with a version of an earlier release, which did not read them."""
+    """Store references with a version of an earlier release, which read none or others."""
     db.execute(_DESCRIBE, [sql.to_json(list(map(list, references))), version])
 
 
@@ -195,8 +195,9 @@ def _update_findings(
 
 
 _DESCRIBE = """
-    UPDATE versions SET described = json_set(described, '$.references', json(?))
-    WHERE id = ? AND described != '{}'
+    UPDATE versions SET described = json_set(described, '$.references', json(?1))
+    WHERE id = ?2 AND described != '{}'
+        AND json_extract(described, '$.references') IS NOT json(?1)
 """
 _OF_SKILL_IDS = """
     SELECT s.id, s.skill_id, s.name, s.namespace, s.root, s.path, s.status

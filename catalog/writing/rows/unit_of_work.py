@@ -67,6 +67,11 @@ class UnitOfWork:
         """Return the row of a version."""
         return next(iter(self.db.query("SELECT * FROM versions WHERE id = ?", [version])))
 
+    def newest_version(self, skill: int) -> int:
+        """Return the id of the newest version of a skill."""
+        row = self.db.execute("SELECT max(id) FROM versions WHERE skill = ?", [skill]).fetchone()
+        return int(row[0])
+
     def newest_content(self, skill: int) -> tuple[str, str]:
         """Return digest and skill_id of the newest version of a skill."""
         digest, skill_id = self.db.execute(

@@ -156,6 +156,22 @@ def test_a_pinned_skill_has_the_references_of_its_version(roots: Roots, skill: S
     assert user.exists()
 
 
+def test_versions_of_earlier_releases_get_their_references(
+    roots: Roots, skill: SkillWriter
+) -> None:
+    """With the next verdict, so that a skill that is no longer pinned has them."""
+    user = link(skill, roots)
+    roots.scan()
+    db = roots.store.db
+    db.execute("UPDATE versions SET described = json_remove(described, '$.references')")
+    db.execute("DELETE FROM skill_references")
+    db.execute("UPDATE skills SET pinned_version_id = current_version_id, fingerprint = ''")
+    roots.scan()
+    (version,) = db.query("SELECT * FROM versions")
+    assert [each.target for each in references.restored(version)] == ["../other/SKILL.md"]
+    assert user.exists()
+
+
 def test_the_log_names_the_users_of_a_removed_skill(
     roots: Roots, skill: SkillWriter, caplog: pytest.LogCaptureFixture
 ) -> None:
