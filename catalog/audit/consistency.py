@@ -8,11 +8,11 @@ from sqlite_utils import Database
 from catalog.audit.difference import Difference
 from catalog.database import sql
 from catalog.database.withheld import HAS_APPROVAL
-from catalog.writing.rows import search_rows, shadowing
+from catalog.writing.rows import references, search_rows, shadowing
 
 
 def of_catalog(db: Database) -> Iterator[Difference]:
-    """Yield wrong winners and reasons among rivals, unapproved versions, and wrong search rows."""
+    """Yield wrong winners and reasons among rivals, unapproved versions, and wrong derived rows."""
     rivals: dict[str, list[sql.Row]] = defaultdict(list)
     for row in db.query(_ACCEPTED):
         rivals[row["skill_id"]].append(row)
@@ -22,6 +22,10 @@ def of_catalog(db: Database) -> Iterator[Difference]:
         yield Difference("catalog", root, path, "it is at a version that nobody has approved")
     for wrong in search_rows.wrong_rows(db):
         yield Difference("catalog", wrong.root, wrong.path, "its search entry is wrong")
+    for row in references.wrong_skills(db):
+        yield Difference(
+            "catalog", row["root"], row["path"], "its references to other skills are outdated"
+        )
 
 
 def _of_rivals(db: Database, skill_id: str, group: Sequence[sql.Row]) -> Iterator[Difference]:

@@ -14,7 +14,7 @@ from catalog.model.finding import Finding
 from catalog.model.publication_findings import CODES
 from catalog.model.skill import LeftOutFile, Rejection, SkillRecord, Verdict
 from catalog.model.values import ReviewState
-from catalog.writing.rows import mapping, reviews
+from catalog.writing.rows import mapping, references, reviews
 
 
 class StoredFolder(NamedTuple):
@@ -117,6 +117,8 @@ def _of_record(db: Database, row: sql.Row, record: SkillRecord) -> Iterator[str]
     wrong = [column for column, value in expected.items() if row[column] != value]
     if wrong:
         yield f"the catalog has the wrong {', '.join(wrong)}"
+    if not references.holds(db.conn, row["id"], record.references):
+        yield "the catalog has the wrong references to other skills"
     if not is_present and not is_unpublished:
         yield f"its content is accepted, but its status is {row['status']}"
     if row["newest_rejected_at"]:

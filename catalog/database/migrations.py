@@ -19,6 +19,7 @@ from catalog.database.ddl import (
     package_sizes,
     prompt_indexes,
     recovery,
+    references,
     reviews,
     search,
     similarity,
@@ -89,9 +90,16 @@ def m007_left_out(db: Database) -> None:
 
 
 @migrations()
-def m008_reviews(db: Database) -> None:
+def m009_reviews(db: Database) -> None:
     """Add reviews; stored versions need none."""
     _run(db, reviews.REVIEWS)
+
+
+@migrations()
+def m008_references(db: Database) -> None:
+    """Add the references between skills; the next scan reads them from all skills."""
+    _run(db, references.REFERENCES)
+    _run(db, references.JUDGE_AGAIN)
 
 
 def unknown_migrations(connection: sqlite3.Connection) -> list[str]:

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from sqlite_utils import Database
 
 from catalog.model.errors import NotInCatalog, PackageDamaged
-from catalog.model.selection import Selection
-from catalog.reading import agent_entries
+from catalog.model.selection import EVERY, Selection
+from catalog.reading import agent_entries, references
 from catalog.reading.published import Package, package_of
 
 
@@ -26,9 +26,21 @@ class Failure(NamedTuple):
     reason: str  # a sentence
 
 
-def selected(db: Database, packages: Path, selection: Selection) -> Iterator[Source | Failure]:
-    """Yield the published version of each selected skill, in the order of an index."""
-    for entry in list(agent_entries.entries(db, selection)):
+def selected(
+    db: Database, packages: Path, selection: Selection, *, with_needed: bool = False
+) -> Iterator[Source | Failure]:
+    """Yield the published version of each selected skill, in the order of an index.
+
+    With `with_needed` also those of all skills that they declare to need; one that is not published
+    is a failure.
+    """
+    entries = list(agent_entries.entries(db, selection))
+    if with_needed:
+        ids, missing = references.with_needed(db, [entry.skill_id for entry in entries])
+        entries = list(agent_entries.entries(db, EVERY, ids))
+        for row in missing:
+            yield Failure(row["target"], f"{row['name']} needs it, but it is not published")
+    for entry in entries:
         try:
             yield Source(entry.name, package_of(db, packages, entry.skill))
         except (NotInCatalog, PackageDamaged) as error:

@@ -11,6 +11,11 @@ SKILL_ID_BYTES = 120
 INSTALL_NAME_LENGTH = 64
 """Characters of an install name: Agent Skills discovery 0.2.0."""
 
+NAME_CHARACTERS = 64
+"""Most characters of a name, by the Agent Skills specification."""
+NAME_BYTES = 255
+"""Most bytes of the name of a folder, by the file systems of Linux."""
+
 _MOMENT, _SECOND = "%Y%m%d-%H%M%S", len("20261122-081500")
 _NOT_LETTER_OR_DIGIT = re.compile(r"[\W_]+")
 _SKILL_ID = re.compile(r"[^\W_]+(?:--?[^\W_]+)*")
@@ -57,6 +62,22 @@ def install_name(skill_id: str) -> str:
     end = f"-{_hash8(skill_id)}"
     kept = re.sub(r"[^a-z0-9]+", "-", letters.lower()).strip("-") or "skill"
     return kept[: INSTALL_NAME_LENGTH - len(end)].rstrip("-") + end
+
+
+def entry_name(name: str, skill_id: str) -> str:
+    """Return the name of the folder of a skill: its own if it is valid, else its skill_id.
+
+    The specification wants the name of the skill. A valid name is its own skill_id, unless it is
+    so long that its skill_id is cut, and then no skill_id is as long; so no two skills share one.
+    """
+    is_valid = (
+        is_skill_id(name)
+        and "--" not in name
+        and len(name) <= NAME_CHARACTERS
+        and len(name.encode()) <= NAME_BYTES
+        and name == unicodedata.normalize("NFKC", name)
+    )
+    return name if is_valid else skill_id
 
 
 def version_name(at: datetime, after: str = "") -> str:

@@ -1,4 +1,4 @@
-"""Findings that the catalog adds, on unpublished content and on names that look alike.
+"""Findings that the catalog adds: on unpublished content, on names that look alike, on references.
 
 Only these depend on earlier content or on other skills; all others depend on the folder alone.
 """
@@ -53,16 +53,39 @@ REJECTED_IN_REVIEW = FindingType(
     "Change the skill as the reviewer asks; the new content then waits for review.",
     _SOURCE,
 )
+REFERENCE_BROKEN = FindingType(
+    "skill-reference-broken",
+    "warning",
+    "reading",
+    NEVER,
+    "Agents cannot follow a link out of the skill's folder: the published skills lie side by side, "
+    "each under its name, and nothing else lies there.",
+    "Link to a published skill as `../its-name/SKILL.md`, or copy the file into the folder.",
+    _SOURCE,
+)
+DEPENDENCY_MISSING = FindingType(
+    "dependency-missing",
+    "warning",
+    "reading",
+    NEVER,
+    "A skill that it declares to need is not published.",
+    "Add that skill, or correct its name.",
+    _SOURCE,
+)
 TYPES = (
     LAST_GOOD_VERSION_STANDS,
     VERSION_HELD,
     NAME_CONFUSABLE,
     AWAITS_REVIEW,
     REJECTED_IN_REVIEW,
+    REFERENCE_BROKEN,
+    DEPENDENCY_MISSING,
 )
 OF_HELD = (VERSION_HELD.code, AWAITS_REVIEW.code, REJECTED_IN_REVIEW.code)
 """Codes of the findings for skills that do not follow their folder."""
 CODES = tuple(kind.code for kind in TYPES)
+ON_OTHERS = (NAME_CONFUSABLE.code, REFERENCE_BROKEN.code, DEPENDENCY_MISSING.code)
+"""Codes of the findings that change with other skills, while the folder stays as it is."""
 
 
 def held(version: str) -> Finding:

@@ -14,6 +14,7 @@ from catalog.model.values import (
     Json,
     LeftOutReason,
     Level,
+    ReferenceKind,
     Review,
     SecretRule,
     Severity,
@@ -97,6 +98,20 @@ class Place(NamedTuple):
         return self.namespace if self.level == "plugin" else None
 
 
+class SkillReference(NamedTuple):
+    """Reference of a skill to another one, as it is written."""
+
+    kind: ReferenceKind
+    target: str  # of a link: relative to its file and normalised; else the name of a skill
+    path: str  # of its file, relative to the skill folder
+    line: int  # from 1
+    field: str | None = None  # of the frontmatter, if it is declared
+
+
+MIXED_FIELDS = ("dependencies", "requires")
+"""Fields that may also name other software, so that an unknown name in them is no problem."""
+
+
 _NOTHING: Mapping[str, Any] = {}
 
 
@@ -136,6 +151,7 @@ class SkillRecord(NamedTuple):
     fallback_description: str | None = None  # from the body, where the description says nothing
     dialects: Mapping[str, object] = _NOTHING  # declarations for each dialect, by its name
     left_out: tuple[LeftOutFile, ...] = ()  # sorted by path
+    references: tuple[SkillReference, ...] = ()  # to other skills
 
 
 DESCRIBED: Mapping[str, Any] = {

@@ -13,6 +13,7 @@ SecretRule: TypeAlias = Literal["leave-out", "reject", "report"]
 """Treatment of files with keys or passwords: only these, or the whole version, or nothing is kept
 from being published."""
 LeftOutReason: TypeAlias = Literal["name", "ignore file", "secret"]
+ReferenceKind: TypeAlias = Literal["link", "declared"]
 Status: TypeAlias = Literal["active", "shadowed", "rejected", "pending", "removed"]
 Trigger: TypeAlias = Literal["event", "start", "re-scan", "command"]
 Review: TypeAlias = Literal["none", "findings", "always"]

@@ -1,21 +1,15 @@
 """Entries of a directory of skills for agents: one for each selected skill, under its name."""
 
-import unicodedata
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
 from sqlite_utils import Database
 
 from catalog.database import index_order, sql
-from catalog.model.naming import is_skill_id
+from catalog.model.naming import entry_name
 from catalog.model.paths import os_path
 from catalog.model.selection import Selection
 from catalog.prompt_index import query
-
-NAME_CHARACTERS = 64
-"""Most characters of a name, by the Agent Skills specification."""
-NAME_BYTES = 255
-"""Most bytes of the name of a folder, by the file systems of Linux."""
 
 
 class Entry(NamedTuple):
@@ -61,19 +55,3 @@ def entries(
 
 
 _BY_ID = "skills_by_skill_id"
-
-
-def entry_name(name: str, skill_id: str) -> str:
-    """Return the name of the folder of a skill: its own if it is valid, else its skill_id.
-
-    The specification wants the name of the skill. A valid name is its own skill_id, unless it is
-    so long that its skill_id is cut, and then no skill_id is as long; so no two skills share one.
-    """
-    is_valid = (
-        is_skill_id(name)
-        and "--" not in name
-        and len(name) <= NAME_CHARACTERS
-        and len(name.encode()) <= NAME_BYTES
-        and name == unicodedata.normalize("NFKC", name)
-    )
-    return name if is_valid else skill_id

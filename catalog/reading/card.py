@@ -5,7 +5,7 @@ from typing import Any
 from sqlite_utils import Database
 
 from catalog.model.errors import NotInCatalog
-from catalog.reading import install_lines, search_hits
+from catalog.reading import install_lines, references, search_hits
 from catalog.text.suggestions import closest, few, shown
 
 FIELDS = (
@@ -24,17 +24,22 @@ FIELDS = (
 def of_skill(db: Database, name: str, site: str, *, needs_token: bool = False) -> dict[str, Any]:
     """Return a skill by its name or skill_id: `FIELDS`, its `install` lines and `install_note`.
 
-    An active skill comes before any other of that name. site is the URL of the site, which ends
-    with a slash. Raises NotInCatalog, which suggests the closest names.
+    Also the names of the skills that it `uses`, `needs` in all, and is `used_by`. An active skill
+    comes before any other of that name. site is the URL of the site, which ends with a slash.
+    Raises NotInCatalog, which suggests the closest names.
     """
     name = name.encode(errors="replace").decode()
     row = next(db.query(_SKILL, {"name": name}), None)
     if row is None:
         raise NotInCatalog(_no_skill(db, name))
     lines = install_lines.of_skill(site, row, needs_token=needs_token)
+    found = references.of_skill(db, row["id"])
     return {
         **{field: row[field] for field in FIELDS if field in row},
         "location": search_hits.location(row),
+        "uses": [other["name"] for other in found.uses],
+        "needs": [other["name"] for other in found.needed],
+        "used_by": [other["name"] for other in found.used_by],
         "install": [
             {"client": line.client, "text": line.text, "note": line.note} for line in lines
         ],

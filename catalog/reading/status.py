@@ -7,7 +7,11 @@ from typing import Any, get_args
 from sqlite_utils import Database
 
 from catalog.database import stored_health, withheld
-from catalog.model.publication_findings import NAME_CONFUSABLE
+from catalog.model.publication_findings import (
+    DEPENDENCY_MISSING,
+    NAME_CONFUSABLE,
+    REFERENCE_BROKEN,
+)
 from catalog.model.values import Status
 
 
@@ -95,6 +99,11 @@ LISTS = {
     "name_confusable": f"""
         SELECT root, folder AS path, message AS reason FROM findings
         WHERE code = '{NAME_CONFUSABLE.code}' ORDER BY root, folder
+    """,
+    "broken_references": f"""
+        SELECT root, folder AS path, message AS reason FROM findings
+        WHERE code IN ('{REFERENCE_BROKEN.code}', '{DEPENDENCY_MISSING.code}')
+        ORDER BY root, folder, id
     """,
     "conflicts": """
         SELECT root, path, status_reason AS reason FROM skills WHERE is_conflict = 1

@@ -9,7 +9,7 @@ from pluggy import HookimplMarker
 
 from catalog.database import limits
 from catalog.reading import duplicates as reading_duplicates
-from catalog.site.api import discovery, endpoints, files, metrics
+from catalog.site.api import discovery, endpoints, files, metrics, neighbours
 from catalog.site.api import indexes as prompt_indexes
 from catalog.site.http import (
     checks,
@@ -72,6 +72,7 @@ _ROUTES = {
     files.BUNDLE: files.archive,
     metrics.ROUTE: metrics.page,
     files.BUNDLE_OF_VERSION: files.archive,
+    neighbours.ROUTE: neighbours.page,  # last: it matches the paths below a skill of all others
 }
 _OPEN = {assets.ROUTE: endpoints.asset, endpoints.HEALTH: endpoints.healthz}
 _INTERNAL = (

@@ -10,7 +10,7 @@ from catalog.model.errors import NotInCatalog
 from catalog.model.values import IngestionOutcome
 from catalog.reading import versions as reading_versions
 from catalog.reading.versions import find_skill, find_version
-from catalog.writing.rows import dialects, fulltext, ingestions, reviews
+from catalog.writing.rows import dialects, fulltext, ingestions, references, reviews
 from catalog.writing.rows.ingestions import Ingestion
 from catalog.writing.rows.unit_of_work import NO_NAME
 
@@ -78,6 +78,7 @@ def return_to(
     settings = ", ".join(f"{column} = :{column}" for column in fields)
     db.execute(f"UPDATE skills SET {settings} WHERE id = :id", fields | {"id": skill["id"]})
     dialects.write(db.conn, {skill["id"]: dialects.restored(version)})
+    references.write(db.conn, {skill["id"]: references.restored(version)})
     if skill["status"] in ("active", "shadowed"):
         fulltext.replace(db.conn, [fulltext.stored_document(db, skill["id"], version)])
     ingestions.add(

@@ -29,7 +29,7 @@ from catalog.writing.retention import history as retention_history
 from catalog.writing.retention.history import HistoryRetention
 from catalog.writing.retention.packages import PackageCollector, Retention
 from catalog.writing.reviews import Decision
-from catalog.writing.rows import search_rows, sketches
+from catalog.writing.rows import references, search_rows, sketches
 from catalog.writing.tables.health import Health
 from catalog.writing.tables.removals import Removals
 from catalog.writing.tables.requests import Requests
@@ -182,6 +182,12 @@ class Store:
         if wrong := search_rows.wrong_rows(self.db):
             with self.transaction():
                 search_rows.repair(self.db, wrong)
+
+    def repair_references(self) -> None:
+        """Resolve the references between skills that are outdated; see `references`."""
+        if references.wrong_skills(self.db):
+            with self.transaction():
+                references.repair(self.db)
 
     def compare_bodies(self) -> None:
         """Store the missing sketches of bodies; see `sketches.add_missing`."""

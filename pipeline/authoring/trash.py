@@ -11,6 +11,7 @@ from catalog.database.sql import Row
 from catalog.filesystem.by_descriptor import descended, directory
 from catalog.model.errors import NotRemoved
 from catalog.model.paths import os_path, text_path, top_of_archive
+from catalog.reading import references
 from catalog.reading.browse import Catalog
 from catalog.text.suggestions import few, shown
 
@@ -22,10 +23,16 @@ class Trashed:
     source: str
     place: str  # in the trash
     others: tuple[str, ...]  # names of the skills inside it, which went along
+    used_by: tuple[str, ...] = ()  # names of the skills that still refer to it
 
     def as_json(self) -> dict[str, object]:
         """Return the published fields."""
-        return {"path": self.source, "trash": self.place, "others": self.others}
+        return {
+            "path": self.source,
+            "trash": self.place,
+            "others": self.others,
+            "used_by": self.used_by,
+        }
 
 
 def move(db: Catalog, skill: Row, data: Path, at: datetime) -> Trashed:
@@ -42,6 +49,7 @@ def move(db: Catalog, skill: Row, data: Path, at: datetime) -> Trashed:
             f"{shown(skill['name'])} is in the archive {root}/{archive.removesuffix('!')} with "
             f"{few(others)}; remove the archive, or it from the archive."
         )
+    used_by = tuple(references.used_by(db, skill["id"]))
     *above, name = os_path(archive.removesuffix("!") if archive else path).split("/")
     stamp = f"{at:%Y%m%d-%H%M%S}"
     beside = f"{os.path.realpath(root)}.trash/{stamp}"
@@ -56,7 +64,7 @@ def move(db: Catalog, skill: Row, data: Path, at: datetime) -> Trashed:
         )
         raise NotRemoved(f"{root}/{path} was not moved: {reason}.") from error
     source = text_path("/".join((*above, name)))
-    return Trashed(f"{root}/{source}", text_path(place), others)
+    return Trashed(f"{root}/{source}", text_path(place), others, used_by)
 
 
 def _moved(name: str, parent_fd: int, *trashes: str | Path) -> str:

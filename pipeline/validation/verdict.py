@@ -15,7 +15,7 @@ from catalog.text.sketch import sketch
 from pipeline.parsing import markdown
 from pipeline.parsing.document import Parsed
 from pipeline.roots.snapshot import AnySnapshot, Snapshot
-from pipeline.validation import search_words
+from pipeline.validation import search_words, skill_references
 from pipeline.validation.check import check
 from pipeline.validation.codes import (
     DESCRIPTION_DERIVED,
@@ -275,6 +275,7 @@ def _record(
         fallback_description=_fallback(examined, body),
         dialects=_records(skill.declaration, dialects),
         left_out=snapshot.left_out,
+        references=skill_references.of(skill),
     )
 
 

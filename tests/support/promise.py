@@ -42,6 +42,7 @@ SECRET, MARK = "secret", "Zanzibarmark"
 NAMES = ["a", "b", "B", "with space", "--help", "会议", os.fsdecode(b"caf\xe9")]
 PARENTS = ["", "team", "team/deep", "a", "a/assets", "b/inner"]
 DESCRIPTIONS = ["Counts words.", "Counts lines. Use when asked how many.", "处理会议纪要。", ""]
+LINKS = "See [one](../a/SKILL.md), [two](../../b/notes.md) and [three](../moved/SKILL.md).\n"
 FILES = ["scripts/run.py", "notes.md", "assets/logo.bin", "assets/SKILL.md", ".env", "x.log"]
 PATTERNS = ["*.log", "notes.md", "a/", "!*.log", "deep", "scripts/*"]
 
@@ -105,7 +106,12 @@ class Life(Departures, Mishaps):
         """Write a skill file by file, as `cp -r` does."""
         with suppress(OSError):
             write_skill(
-                self.it.root / folder, name="same", description=description, files={file: content}
+                self.it.root / folder,
+                name="same",
+                description=description,
+                more="depends_on: [moved, burst]",
+                body=LINKS,
+                files={file: content},
             )
 
     @rule(folder=folders, description=descriptions)
@@ -545,7 +551,10 @@ _SKILLS = """
             FROM (SELECT * FROM files WHERE version = v.id ORDER BY path) AS f) AS files,
            (SELECT group_concat(code || ' ' || ifnull(path, ''), char(10))
             FROM (SELECT * FROM findings WHERE skill = s.id
-                 AND code != 'last-good-version-stands' ORDER BY code, path)) AS findings
+                 AND code NOT IN ('last-good-version-stands', 'skill-reference-broken',
+                                  'dependency-missing') ORDER BY code, path)) AS findings,
+           (SELECT group_concat(target || ifnull(problem, ''), char(10))
+            FROM (SELECT * FROM skill_references WHERE skill = s.id ORDER BY id)) AS "references"
     FROM skills AS s LEFT JOIN versions AS v ON v.id = s.current_version_id
     LEFT JOIN skills AS w ON w.id = s.shadowed_by
     WHERE s.status != 'removed'
@@ -603,8 +612,11 @@ def _has_rivals(rows: Rows) -> bool:
     return len({row["skill_id"] for row in accepted}) < len(accepted)
 
 
+_DECIDED = ("status", "shadowed_by", "references")  # a link to a shadowed skill is broken
+
+
 def _without_status(rows: Rows) -> Rows:
     return {
-        path: tuple((key, value) for key, value in row if key not in ("status", "shadowed_by"))
+        path: tuple((key, value) for key, value in row if key not in _DECIDED)
         for path, row in rows.items()
     }

@@ -18,7 +18,7 @@ from catalog.prompt_index.formats.json_text import (
     discovery_entry,
     install_fields,
 )
-from catalog.reading import bundle, installable
+from catalog.reading import bundle, installable, references
 from catalog.reading.browse import Catalog
 from catalog.reading.published import package_of
 from catalog.site.api import files
@@ -33,6 +33,8 @@ ROUTE = rf"{_SCOPE}/agent-skills/index\.json$"
 BY_FILES = rf"{_SCOPE}/skills/index\.json$"
 FILES = rf"{_SCOPE}/(?:agent-)?skills/(?P<name>[^/]+)/(?P<path>.+)$"
 
+WITH_DEPENDENCIES = "with_dependencies"
+"""Parameter that adds, to the index of one skill, the skills that it declares to need: 1."""
 AT_ONCE = 20
 """Archives hashed in one query, before other requests get their turn."""
 
@@ -44,7 +46,7 @@ async def page(context: RequestContext) -> Response:
     whose files differ from the accepted ones is left out and logged.
     """
     scope = _scope(context)
-    skills = await context.query(installable.skills, scope)
+    skills = await context.query(installable.skills, await _skill_ids(context, scope))
     if scope and not skills:
         return _no_skill(scope)
     if not scope:
@@ -59,7 +61,7 @@ async def by_files(context: RequestContext) -> Response:
     The version lets an installer see that its copy is old.
     """
     scope = _scope(context)
-    skills = await context.query(installable.with_paths, scope)
+    skills = await context.query(installable.with_paths, await _skill_ids(context, scope))
     if scope and not skills:
         return _no_skill(scope)
     entries = [
@@ -78,13 +80,25 @@ async def file(context: RequestContext) -> Response:
     """Return a file of a skill by its install name, in its current version."""
     scope, name = _scope(context), context.path_part("name")
     skill_id = await context.query(installable.skill_id_of, name)
-    if not skill_id or (scope or skill_id) != skill_id:
+    if not skill_id or (scope and skill_id not in await context.query(_needed, scope)):
         raise NotInCatalog(f"No skill for agents has the name {name}.")
     return await files.of_skill(context, skill_id)
 
 
 def _scope(context: RequestContext) -> str | None:
     return context.path_part("skill_id") if context.request.url_vars["skill_id"] else None
+
+
+async def _skill_ids(context: RequestContext, scope: str | None) -> list[str] | None:
+    """Return the skills of an index: all, or one, on request with those that it needs."""
+    if scope is None:
+        return None
+    is_with_needed = context.parameter(WITH_DEPENDENCIES) == "1"
+    return await context.query(_needed, scope) if is_with_needed else [scope]
+
+
+def _needed(db: Catalog, skill_id: str) -> list[str]:
+    return references.with_needed(db, [skill_id])[0]
 
 
 def _no_skill(skill_id: str) -> Response:

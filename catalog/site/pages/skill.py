@@ -2,6 +2,7 @@
 
 import json
 from bisect import bisect_left
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -12,9 +13,18 @@ from datasette.utils.asgi import Response
 from catalog.database.sql import Row
 from catalog.model.errors import NotInCatalog
 from catalog.prompt_index.query import one_moment
-from catalog.reading import bare_names, browse, duplicates, index_views, install_lines, review
+from catalog.reading import (
+    bare_names,
+    browse,
+    duplicates,
+    index_views,
+    install_lines,
+    references,
+    review,
+)
 from catalog.reading.browse import Catalog
 from catalog.reading.install_lines import InstallLine
+from catalog.reading.references import LinkTarget, References
 from catalog.site.http import reader_tokens
 from catalog.site.http.request import RequestContext
 from catalog.site.rendering import file_tree, formatting, markdown
@@ -30,6 +40,8 @@ LONGEST_TEXT = 100_000
 """Most characters of an unrendered SKILL.md on the page, which links to the rest."""
 SHOWN_SIMILAR = 10
 """Most folders of the same identifier, and most similar skills, on the page."""
+SHOWN_REFERENCES = 20
+"""Most skills in each list of references on the page."""
 MOST_FILES = 500
 """Most files on the page, which links to the rest."""
 UNKNOWN_SKILL = "No skill has or ever had the identifier {}."
@@ -42,6 +54,8 @@ class Sheet:
     skill: Row
     rivals: list[Row]
     similar: list[Row]
+    references: References
+    links: dict[str, LinkTarget]  # of SKILL.md, to other skills
     findings: list[Row]
     files: list[Row]
     left_out: list[Row]
@@ -57,7 +71,7 @@ async def page(context: RequestContext) -> Response:
     if not sheet:
         return context.not_found(UNKNOWN_SKILL.format(skill_id))
     skill = sheet.skill
-    content, front, rendered = await _text(context, skill)
+    content, front, rendered = await _text(context, skill, sheet.links)
     reads = await context.query(summary.of_skill, skill["skill_id"], counter.today())
     plain = content[:LONGEST_TEXT] if rendered and rendered.unrendered_reason else ""
     findings_by_line = (
@@ -81,6 +95,7 @@ async def page(context: RequestContext) -> Response:
         folder=f"{skill['root']}/{skill['path']}",
         most_versions=SHOWN_VERSIONS,
         most_similar=SHOWN_SIMILAR,
+        most_references=SHOWN_REFERENCES,
         counts=_counts(sheet.findings),
         reads=reads,
         read_days=summary.DAYS,
@@ -112,6 +127,8 @@ def look_up(db: Catalog, skill_id: str, row: int | None, version: str = "") -> S
             skill,
             browse.folders_of(db, skill["skill_id"], but=skill["id"]),
             duplicates.similar(db, skill),
+            references.of_skill(db, skill["id"]),
+            references.links(db, skill["id"], skill["skill_md_name"] or ""),
             browse.findings(db, skill["id"]),
             browse.files(db, version_id) if version_id else [],
             browse.left_out_files(db, skill["id"]),
@@ -134,6 +151,13 @@ def row_query(skill: Row) -> str:
     return "" if skill["status"] == "active" else f"?row={skill['id']}"
 
 
+def url_of(context: RequestContext, target: LinkTarget) -> str:
+    """Return the page of a file of another skill; that of its SKILL.md is the skill's."""
+    page = f"/view/{target.path}" if target.path else ""
+    row = f"?row={target.row}" if target.row else ""
+    return f"{context.skill_path(target.skill_id, page)}{row}"
+
+
 def front_lines(content: str, body: str | None) -> int:
     """Return the number of lines before the body of a SKILL.md."""
     content, body = map(with_plain_line_ends, (content, body or ""))
@@ -145,7 +169,7 @@ def front_lines(content: str, body: str | None) -> int:
 
 
 async def _text(
-    context: RequestContext, skill: Row
+    context: RequestContext, skill: Row, links: Mapping[str, LinkTarget]
 ) -> tuple[str, list[str], markdown.Rendered | None]:
     """Return a SKILL.md, the lines of its frontmatter, and its body as HTML."""
     content = skill["skill_md_content"]
@@ -162,6 +186,7 @@ async def _text(
             context.skill_path(skill["skill_id"], "/files/"),
             skip,
             row_query(skill),
+            {path: url_of(context, target) for path, target in links.items()},
         ),
         otherwise=lambda: markdown.BUSY,
     )

@@ -9,7 +9,7 @@ import hashlib
 import posixpath
 import re
 import time
-from collections.abc import MutableMapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -49,6 +49,7 @@ _ATTRIBUTES = {
     "h6": {"id"},
 }
 _SCHEMES = {"http", "https", "mailto"}
+_NO_LINKS: Mapping[str, str] = {}
 PICTURES = re.compile(r"\.(png|jpe?g|gif|webp|avif)$", re.IGNORECASE)
 """Pattern of file names that are shown as pictures."""
 
@@ -80,13 +81,19 @@ BUSY = Rendered(unrendered_reason="the site is busy rendering other texts")
 
 
 def kept(
-    text: str, folder: str, view: str, files: str, skip_lines: int = 0, query: str = ""
+    text: str,
+    folder: str,
+    view: str,
+    files: str,
+    skip_lines: int = 0,
+    query: str = "",
+    outside: Mapping[str, str] = _NO_LINKS,
 ) -> Rendered:
     """Return the result of `render`, from the cache if possible."""
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
     return _CACHE.get(
-        (digest, folder, view, files, skip_lines, query),
-        lambda: render(text, folder, view, files, skip_lines, query),
+        (digest, folder, view, files, skip_lines, query, frozenset(outside.items())),
+        lambda: render(text, folder, view, files, skip_lines, query, outside),
     )
 
 
@@ -97,14 +104,16 @@ def render(
     files: str,
     skip_lines: int = 0,
     query: str = "",
+    outside: Mapping[str, str] = _NO_LINKS,
     seconds: float = SECONDS,
 ) -> Rendered:
     """Return a Markdown text as safe HTML, block by block.
 
     folder is the folder of the text in the skill, for its relative links: a link to a file leads
-    to `view`, the path and the query; a picture comes from `files` and the path. The first
-    skip_lines are frontmatter; the line numbers of the blocks include them. seconds limits the
-    processor time; a text beyond a limit has no blocks.
+    to `view`, the path and the query; a picture comes from `files` and the path. outside has the
+    URLs of links that lead out of the skill, by their paths relative to it; the others are no
+    links. The first skip_lines are frontmatter; the line numbers of the blocks include them.
+    seconds limits the processor time; a text beyond a limit has no blocks.
     """
     if reason := _too_large(text):
         return Rendered(unrendered_reason=reason)
@@ -115,7 +124,7 @@ def render(
         _name_headings(tokens)
         for token in tokens:
             for child in token.children or ():
-                _rewrite_target(child, folder, view, files, query)
+                _rewrite_target(child, folder, view, files, query, outside)
         return Rendered(tuple(_block(run, environment) for run in _runs(tokens)))
     except _TooSlow:
         return Rendered(unrendered_reason=f"rendering takes more than {seconds:g} s")
@@ -184,10 +193,18 @@ def _name_headings(tokens: Sequence[Token]) -> None:
         opening.tag = closing.tag = f"h{min(int(opening.tag[1:]) + 2, 6)}"
 
 
-def _rewrite_target(token: Token, folder: str, view: str, files: str, query: str) -> None:
+def _rewrite_target(
+    token: Token, folder: str, view: str, files: str, query: str, outside: Mapping[str, str]
+) -> None:
     """Point links to the site's pages and pictures to files of the skill, or only name them."""
     if token.type == "link_open":
-        token.attrSet("href", _target(str(token.attrGet("href") or ""), folder, view, query))
+        href = str(token.attrGet("href") or "")
+        if (place := _path_outside(href, folder)) is None:
+            token.attrSet("href", _target(href, folder, view, query))
+        elif place in outside:
+            token.attrSet("href", outside[place])
+        else:
+            del token.attrs["href"]
     elif token.type == "image":
         source = str(token.attrGet("src") or "")
         path = _path_in_skill(source, folder)
@@ -210,14 +227,29 @@ def _target(href: str, folder: str, view: str, query: str) -> str:
 
 def _path_in_skill(href: str, folder: str) -> str | None:
     """Return the path in the skill of a relative link; None for any other link."""
+    path = _relative(href, folder)
+    return None if path is None or _leads_out(path) or path == "." else path
+
+
+def _path_outside(href: str, folder: str) -> str | None:
+    """Return the path, relative to the skill, of a link out of it; None for any other link."""
+    path = _relative(href, folder)
+    return path if path is not None and _leads_out(path) else None
+
+
+def _leads_out(path: str) -> bool:
+    return path == ".." or path.startswith("../")
+
+
+def _relative(href: str, folder: str) -> str | None:
+    """Return the normalised path of a relative link; None for any other link."""
     try:
         parts = urlsplit(href)
     except ValueError:
         return None
     if parts.scheme or parts.netloc or not parts.path or parts.path.startswith("/"):
         return None
-    path = posixpath.normpath(posixpath.join(folder, unquote(parts.path)))
-    return None if path.startswith("..") or path == "." else path
+    return posixpath.normpath(posixpath.join(folder, unquote(parts.path)))
 
 
 def _runs(tokens: Sequence[Token]) -> "list[list[Token]]":

@@ -17,7 +17,7 @@ from catalog.model.naming import version_name
 from catalog.reading import versions
 from catalog.text.times import iso
 from catalog.writing.recovery.damaged_file import Values, readable_rows
-from catalog.writing.rows import dialects, fulltext, mapping, sketches
+from catalog.writing.rows import dialects, fulltext, mapping, references, sketches
 
 
 def recover(db: Database, damaged: Path, aside: Path, reason: str, at: datetime) -> dict[str, int]:
@@ -153,11 +153,13 @@ def _doubt_skills(db: Database) -> None:
 
 
 def _write_derived(db: Database) -> None:
-    """Write the search and dialect rows of the accepted skills; the start adds the sketches."""
+    """Write the derived rows of the accepted skills; the start adds the sketches."""
     for version in list(db.query(_PRESENT)):
         document = fulltext.stored_document(db, version["skill"], version)
         fulltext.replace(db.conn, [document])
         dialects.write(db.conn, {version["skill"]: dialects.restored(version)})
+        references.write(db.conn, {version["skill"]: references.restored(version)})
+    references.repair(db)
     sketches.mark_missing(db)
 
 

@@ -17,7 +17,16 @@ from catalog.model.skill import Place, Rejection, SkillRecord
 from catalog.model.values import FolderOutcome, ReviewState, Trigger
 from catalog.reading import versions
 from catalog.text import humanize
-from catalog.writing.rows import dialects, fulltext, left_out, mapping, purge, reviews, sketches
+from catalog.writing.rows import (
+    dialects,
+    fulltext,
+    left_out,
+    mapping,
+    purge,
+    references,
+    reviews,
+    sketches,
+)
 from catalog.writing.rows.unit_of_work import PRESENT, UnitOfWork, place_of
 from catalog.writing.rows.version_rate import seconds_until_next
 
@@ -84,6 +93,7 @@ def _remove(work: UnitOfWork, removal: Removal) -> None:
         fields |= purge.EMPTY
         work.purged.append(row["id"])
         work.buffer.declared[row["id"]] = {}
+        work.buffer.references[row["id"]] = ()
         pinned = row["pinned_version_id"]
         detail = purge.detail(work.version_row(pinned)["version"] if pinned else None)
     work.write_skill(row, fields)
@@ -109,6 +119,7 @@ def _accept(work: UnitOfWork, record: SkillRecord, judged: Judged) -> None:
         old
         and work.is_stored(old, fields, findings)
         and dialects.holds(work.db.conn, old["id"], record.dialects)
+        and references.holds(work.db.conn, old["id"], record.references)
     ):
         work.touch(old, record.fingerprint)
         work.note_unchanged(place, record.name)
@@ -119,6 +130,10 @@ def _accept(work: UnitOfWork, record: SkillRecord, judged: Judged) -> None:
     skill = old["id"] if old else work.new_skill()
     if old or record.dialects:
         work.buffer.declared[skill] = record.dialects
+    if old or record.references:
+        work.buffer.references[skill] = record.references
+    if stored:
+        references.describe(work.db.conn, stored, record.references)
     version = stored or work.add_version(skill, old, record, fields, work.moment(old), review)
     is_new = not old or version != old["current_version_id"]
     if stored and old and is_new:  # it waited behind the present one
@@ -196,6 +211,8 @@ def _accept_behind(
     stored = work.stored_version(skill, record)
     if not stored and _is_delayed(work, old, record):
         return
+    if stored:
+        references.describe(work.db.conn, stored["id"], record.references)
     fields |= _at_version(work, old, kept)
     if is_reranked:
         old = old | {"current_version_id": kept["id"]}
@@ -228,6 +245,7 @@ def _at_version(
     if old["current_version_id"] != kept["id"]:
         fields |= versions.restored(kept)
         work.buffer.declared[old["id"]] = dialects.restored(kept)
+        work.buffer.references[old["id"]] = references.restored(kept)
     if fields:
         work.buffer.texts.append(fulltext.stored_document(work.db, old["id"], kept))
     return fields
@@ -242,6 +260,7 @@ def _restore_content(
     work.db.execute(f"UPDATE versions SET {settings} WHERE id = :id", content | {"id": version})
     work.buffer.files.extend(mapping.file(version, entry) for entry in record.files)
     work.buffer.declared[old["id"]] = record.dialects
+    work.buffer.references[old["id"]] = record.references
     work.buffer.texts.append(mapping.search_document(old["id"], version, record))
     sketches.remove(work.db.conn, version)
     work.buffer.sketches.append((version, record.sketch))

@@ -68,6 +68,7 @@ def version(record: SkillRecord, skill: Row) -> Row:
                 "found_by": _findable(record),
             }
             | dialects.described(record.dialects)
+            | {"references": list(map(list, record.references))}
         ),
     }
 

@@ -16,7 +16,7 @@ from catalog.model.precedence import advantage, precedence
 from catalog.model.values import IngestionOutcome, Trigger
 from catalog.text.sketch import SIMILAR, similarity
 from catalog.text.times import iso
-from catalog.writing.rows import ingestions, lookalikes
+from catalog.writing.rows import ingestions, lookalikes, references
 from catalog.writing.rows.ingestions import Ingestion
 
 RIVAL = f"""
@@ -75,6 +75,7 @@ def decide(
     db.conn.executemany("UPDATE skills SET name_since = ? WHERE id = ?", named)
     ingestions.add(db.conn, changes)
     lookalikes.mark(db, skill_ids)
+    references.resolve(db, skill_ids)
 
 
 def decide_all(db: Database, at: str, trigger: Trigger) -> None:

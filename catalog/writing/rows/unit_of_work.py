@@ -15,8 +15,9 @@ from catalog.model.skill import DESCRIBED, SkillRecord
 from catalog.model.values import FolderOutcome, ReviewState, Trigger
 from catalog.text import humanize
 from catalog.text.sketch import sketch
+from catalog.text.suggestions import few
 from catalog.text.times import iso
-from catalog.writing.rows import mapping, reviews
+from catalog.writing.rows import mapping, references, reviews
 from catalog.writing.rows.ingestions import Ingestion
 from catalog.writing.rows.write_buffer import FILE_COLUMNS, WriteBuffer
 
@@ -96,9 +97,10 @@ class UnitOfWork:
         ):
             return False
         stored = self.db.execute(
-            f"SELECT {columns(mapping.FINDING_COLUMNS)} FROM findings WHERE skill = ? AND code != ?"
+            f"SELECT {columns(mapping.FINDING_COLUMNS)} FROM findings WHERE skill = ?"
+            f" AND code NOT IN ({', '.join('?' * len(publication_findings.ON_OTHERS))})"
             " ORDER BY id",
-            [old["id"], publication_findings.NAME_CONFUSABLE.code],
+            [old["id"], *publication_findings.ON_OTHERS],
         ).fetchall()
         return stored == [mapping.finding(old["id"], old["root"], old["path"], f) for f in findings]
 
@@ -216,6 +218,15 @@ class UnitOfWork:
             detail = f"{missed} before it followed too quickly to be stored"
         if review in reviews.UNPUBLISHABLE:
             detail = _IN_REVIEW[review]
+        if old and (
+            outcome in ("removed", "renamed")
+            or (judged and outcome == "updated" and judged.verdict.skill_id != old["skill_id"])
+        ):
+            users = references.users_of(self.db, skill)
+            detail = (
+                "; ".join(filter(None, (detail, f"used by {few(users)}" if users else None)))
+                or None
+            )
         self.applied.append(ChangeResult(*place, name, outcome, detail))
         self.buffer.ingestions.append(
             Ingestion(

@@ -9,7 +9,8 @@ from typing import Any
 from catalog.database import sql as database_sql
 from catalog.database.sql import insert, upsert, write
 from catalog.model.naming import version_name
-from catalog.writing.rows import dialects, fulltext, ingestions, mapping, sketches
+from catalog.model.skill import SkillReference
+from catalog.writing.rows import dialects, fulltext, ingestions, mapping, references, sketches
 from catalog.writing.rows.ingestions import Ingestion
 
 
@@ -23,6 +24,7 @@ class WriteBuffer:
     sketches: list[tuple[int, bytes]] = field(default_factory=list)  # by version
     findings: list[tuple[Any, ...]] = field(default_factory=list)
     declared: dict[int, dialects.Records] = field(default_factory=dict)  # by skill
+    references: dict[int, Sequence[SkillReference]] = field(default_factory=dict)  # by skill
     texts: list[mapping.SearchDocument] = field(default_factory=list)
     texts_gone: list[int] = field(default_factory=list)
     ingestions: list[Ingestion] = field(default_factory=list)
@@ -43,6 +45,7 @@ class WriteBuffer:
         sketches.add(db, self.sketches)
         write(db, insert, "findings", mapping.FINDING_COLUMNS, self.findings)
         dialects.write(db, self.declared)
+        references.write(db, self.references)
         ingestions.add(db, self.ingestions)
 
     def write_texts(self, db: Connection) -> None:

@@ -39,6 +39,11 @@ from pipeline.config.settings import Settings
     metavar="FILE",
     help="Write an archive: FILE ends with .zip, .tar.gz or .tgz.",
 )
+@click.option(
+    "--with-dependencies",
+    is_flag=True,
+    help="Copy also the skills that the selected ones declare to need.",
+)
 @filter_options
 @as_json_option
 @click.pass_context
@@ -47,6 +52,7 @@ def export(
     /,
     directory: Path | None,
     archive: Path | None,
+    with_dependencies: bool,
     as_json: bool,
     **options: Any,
 ) -> int:
@@ -62,6 +68,7 @@ def export(
     Examples:
       skilldrop export image/skills --tag office
       skilldrop export --archive skills.tar.gz
+      skilldrop export image/skills --name report-writer --with-dependencies
     """
     if directory is None and archive is None:
         raise click.UsageError("Give a DIRECTORY, or --archive FILE.")
@@ -69,7 +76,8 @@ def export(
     directory, archive = _expanded(directory), _expanded(archive)
     for path in filter(None, (directory, archive)):
         _refuse_inside(settings, path)
-    result = _exported(settings, directory, archive, selected_options(options))
+    chosen = selected_options(options)
+    result = _exported(settings, directory, archive, chosen, with_needed=with_dependencies)
     report = asdict(result) | {
         "failed": [failure._asdict() for failure in result.failed],
         "directory": str(directory) if directory else None,
@@ -92,7 +100,12 @@ def _refuse_inside(settings: Settings, path: Path) -> None:
 
 
 def _exported(
-    settings: Settings, directory: Path | None, archive: Path | None, options: dict[str, Any]
+    settings: Settings,
+    directory: Path | None,
+    archive: Path | None,
+    options: dict[str, Any],
+    *,
+    with_needed: bool,
 ) -> Exported:
     db = connection.open_catalog(settings.catalog_path)
     with explained(settings.catalog_path):
@@ -101,7 +114,7 @@ def _exported(
         selection = Selection(chosen.levels, chosen.tags, chosen.names)
         sources: list[Source] = []
         failed: list[Failure] = []
-        for item in selected(db, settings.packages_folder, selection):
+        for item in selected(db, settings.packages_folder, selection, with_needed=with_needed):
             if isinstance(item, Source):
                 sources.append(item)
             else:

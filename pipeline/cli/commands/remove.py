@@ -38,5 +38,7 @@ def remove(context: click.Context, skill: str, as_json: bool) -> int:
         click.echo(to_json(moved.as_json()))
         return DONE
     along = f" With it went the skills inside it: {few(moved.others)}." if moved.others else ""
+    if moved.used_by:
+        along += f" It is used by {few(moved.used_by)}; their references are broken now."
     click.echo(visible(f"Moved {moved.source} to {moved.place}.{along}"))
     return DONE

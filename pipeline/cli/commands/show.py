@@ -9,6 +9,7 @@ from catalog.filesystem import token_file
 from catalog.reading import card
 from catalog.site.server import address
 from catalog.text.display import visible
+from catalog.text.suggestions import few
 from pipeline.cli.context import settings_of, site_address
 from pipeline.cli.options import DONE, as_json_option, to_json
 
@@ -44,6 +45,9 @@ def _text(facts: dict[str, Any]) -> str:
         f"version   {facts['version'] or 'none'}",
         visible(f"location  {facts['location']}"),
     ]
+    for label, key in (("uses", "uses"), ("needs", "needs"), ("used by", "used_by")):
+        if facts[key]:
+            lines.append(visible(f"{label:9} {few(facts[key])}"))
     for line in facts["install"]:
         note = f" ({line['note']})" if line["note"] else ""
         lines += ["", f"{line['client']}{note}:", f"  {line['text']}"]

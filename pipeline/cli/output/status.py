@@ -170,6 +170,7 @@ _LISTED: Mapping[str, str] = {
     "awaits_review": "waits for review",
     "name_confusable": "name looks like another",
     "conflicts": "name conflict",
+    "broken_references": "reference broken",
     "shadowed": "shadowed",
     "not_skills": "not a skill",
 }

@@ -59,6 +59,7 @@ LARGE = {
     "apexbridge_skills",
     "abp_tools",
     "reads",
+    "skill_references",
 }
 """Tables that grow with the skills there are, or with time."""
 
@@ -76,6 +77,8 @@ MEANT = {
     "GROUP BY skill HAVING": "which skills have much history is counted from an index alone",
     "texts_with_bodies": "an older catalog is converted, once",
     "SELECT DISTINCT skill_id FROM skills": "so are its names",
+    "SELECT skill FROM skill_references": "a comparison looks at every reference between skills",
+    "SELECT 1 FROM skill_references LIMIT 1": "stops at the first row",
     "SELECT count(*) FROM files": "the front page says how many there are, from an index alone",
     "count(DISTINCT skill)": "all kinds of findings are counted, from an index alone",
     "SELECT count(*) FROM skills AS s WHERE ('": "the list of skills says how many it has",
@@ -141,6 +144,7 @@ def settings(tmp_path: Path, skill: SkillWriter) -> Settings:
     """Return settings with a root of some skills."""
     for number in range(60):
         skill(tmp_path / "root" / f"skill-{number}", description=f"Counts words, {number}.")
+    skill(tmp_path / "root/user", more="depends_on: skill-7", body="[x](../skill-8/SKILL.md)\n")
     skill(tmp_path / "root" / "broken", files={"SKILL.md": "nothing"})
     return load(None, tmp_path / "root", tmp_path / "data").model_copy(update={"settle_quiet": 0.0})
 

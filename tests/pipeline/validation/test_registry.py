@@ -156,6 +156,8 @@ FALLBACKS = {
     "awaits-review",
     "rejected-in-review",
     "name-confusable",
+    "skill-reference-broken",
+    "dependency-missing",
 }
 
 

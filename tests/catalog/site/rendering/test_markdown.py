@@ -1,5 +1,6 @@
 """The Markdown of skills as HTML."""
 
+import re
 import time
 
 import pytest
@@ -69,7 +70,7 @@ def test_the_sanitiser_is_a_wall_of_its_own(html: str) -> None:
         ("a b.md", "", None),  # no link at all in Markdown
         ("<a b.md>", "", "/skills/s/view/a%20b.md"),
         ("../scripts/run.py", "references", "/skills/s/view/scripts/run.py"),
-        ("../../other/SKILL.md", "", "../../other/SKILL.md"),  # not ours to resolve
+        ("../../other/SKILL.md", "", None),  # out of the skill, to no known place
         ("#Steps", "", "#md-steps"),
         ("https://example.org/x?y=1", "", "https://example.org/x?y=1"),
         ("mailto:a@example.org", "", "mailto:a@example.org"),
@@ -79,6 +80,14 @@ def test_links_lead_to_the_pages_of_files(link: str, folder: str, href: str | No
     """A relative link means a file of the skill, an anchor a heading of the text."""
     found = html(f"[x]({link})", folder)
     assert f'href="{href}"' in found if href else "href" not in found
+
+
+def test_links_out_of_the_skill_lead_to_their_known_places() -> None:
+    """From any file of the skill; dots at the start of a name do not lead out."""
+    outside = {"../b/SKILL.md": "/skills/b"}
+    text = "[x](../../b/SKILL.md#use) [y](../..c.md)"
+    blocks = markdown.render(text, "docs", "/v/", "/f/", outside=outside).blocks
+    assert re.findall('href="([^"]*)"', blocks[0].html) == ["/skills/b", "/v/..c.md"]
 
 
 def test_pictures_of_the_skill_are_shown() -> None:

@@ -1,0 +1,154 @@
+"""References between skills: those of a skill, those to it, and all skills that it needs."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from posixpath import join, normpath
+from typing import NamedTuple
+
+from sqlite_utils import Database
+
+from catalog.database.sql import Row, to_json
+
+
+@dataclass(frozen=True, slots=True)
+class References:
+    """References of one skill and to it; each row has the columns of the other skill."""
+
+    uses: list[Row]  # once for each skill, with its first reference
+    unresolved: list[Row]  # that lead to no skill
+    used_by: list[Row]
+    needed: list[Row]  # all skills that it declares to need, and those that they need
+
+
+class LinkTarget(NamedTuple):
+    """File of another skill that a link leads to."""
+
+    skill_id: str
+    row: int | None  # of the skill, if it is not the active one of its skill_id
+    path: str  # empty for the skill itself
+
+
+def of_skill(db: Database, skill: int) -> References:
+    """Return the references of a skill, by name."""
+    return References(
+        list(db.query(_USES, [skill, skill])),
+        list(db.query(_UNRESOLVED, [skill])),
+        list(db.query(_USED_BY, [skill, skill])),
+        [row for row in _rows(db, needed(db, [skill])) if row["id"] != skill],
+    )
+
+
+def needed(db: Database, skills: Collection[int]) -> list[int]:
+    """Return some skills and all that they declare to need, directly or not, each once."""
+    return [skill for (skill,) in db.execute(_NEEDED, [to_json(list(skills))])]
+
+
+def with_needed(db: Database, skill_ids: Collection[str]) -> tuple[list[str], list[Row]]:
+    """Return the skill_ids of some active skills and of all that they declare to need.
+
+    Also return the declared names that no published skill has, as `target`, each with the `name`
+    of a skill that needs it.
+    """
+    active = db.execute(_ACTIVE, [to_json(list(skill_ids))])
+    skills = needed(db, [skill for (skill,) in active])
+    rows = _rows(db, skills)
+    missing = list(db.query(_MISSING, [to_json(skills)]))
+    return [row["skill_id"] for row in rows], missing
+
+
+def links(db: Database, skill: int, file: str) -> dict[str, LinkTarget]:
+    """Return the files of other skills that the links of a file lead to, by link.
+
+    A link is relative to its file, and normalised. Without such a file it leads to the skill.
+    """
+    return {
+        row["target"]: LinkTarget(
+            row["skill_id"],
+            None if row["status"] == "active" else row["id"],
+            row["path"] if row["exists"] and row["path"] != row["skill_md_name"] else "",
+        )
+        for row in db.query(_LINKS, [skill, file])
+    }
+
+
+def beside(db: Database, skill: Row, path: str) -> LinkTarget | None:
+    """Return the file of another skill at a path relative to the parent of a skill folder.
+
+    None if no link of the skill leads there.
+    """
+    place = normpath(join(skill["root"], skill["path"], "..", path))
+    for row in db.query(_BESIDE, [skill["id"], place]):
+        return LinkTarget(
+            row["skill_id"], None if row["status"] == "active" else row["id"], row["path"]
+        )
+    return None
+
+
+def used_by(db: Database, skill: int) -> list[str]:
+    """Return the names of the active skills that refer to a skill."""
+    return [row["name"] for row in db.query(_USED_BY, [skill, skill])]
+
+
+def _rows(db: Database, skills: Sequence[int]) -> list[Row]:
+    return list(db.query(_BY_ID, [to_json(skills)]))
+
+
+_OTHER = "s.id, s.skill_id, s.name, s.status, s.root, s.path AS folder"
+_USES = f"""
+    SELECT {_OTHER}, count(*) AS n, max(r.kind = 'declared') AS is_declared,
+           sum(r.problem IS NOT NULL) AS problems, r.path, min(r.line) AS line
+    FROM skill_references AS r INDEXED BY skill_references_by_skill JOIN skills AS s
+        ON s.id = r.to_skill
+    WHERE r.skill = ? AND s.id != ? GROUP BY s.id ORDER BY is_declared DESC, s.name, s.id
+"""
+_UNRESOLVED = """
+    SELECT kind, target, field, problem, path, line
+    FROM skill_references INDEXED BY skill_references_by_skill
+    WHERE skill = ? AND to_skill IS NULL AND problem IS NOT NULL ORDER BY id
+"""
+_USED_BY = f"""
+    SELECT {_OTHER}, count(*) AS n, max(r.kind = 'declared') AS is_declared
+    FROM skill_references AS r INDEXED BY skill_references_by_target JOIN skills AS s
+        ON s.id = r.skill
+    WHERE r.to_skill = ? AND s.id != ? AND s.status = 'active'
+    GROUP BY s.id ORDER BY is_declared DESC, s.name, s.id
+"""
+_NEEDED = """
+    WITH RECURSIVE needed (skill) AS (
+        SELECT value FROM json_each(?)
+        UNION
+        SELECT r.to_skill FROM needed CROSS JOIN skill_references AS r
+            INDEXED BY skill_references_by_skill
+            ON r.skill = needed.skill AND r.kind = 'declared' AND r.to_skill IS NOT NULL)
+    SELECT skill FROM needed
+"""  # UNION keeps each skill once, so a cycle ends.
+_LINKS = """
+    SELECT r.target, s.id, s.skill_id, s.status, s.skill_md_name,
+           substr(r.place, length(s.root || '/' || s.path) + 2) AS path,
+           EXISTS (SELECT 1 FROM files AS f WHERE f.version = s.current_version_id
+                   AND f.path = substr(r.place, length(s.root || '/' || s.path) + 2)) AS "exists"
+    FROM skill_references AS r INDEXED BY skill_references_by_skill JOIN skills AS s
+        ON s.id = r.to_skill
+    WHERE r.skill = ? AND r.kind = 'link' AND r.path = ?
+"""
+_BESIDE = """
+    SELECT s.id, s.skill_id, s.status, substr(r.place, length(s.root || '/' || s.path) + 2) AS path
+    FROM skill_references AS r INDEXED BY skill_references_by_skill JOIN skills AS s
+        ON s.id = r.to_skill
+    WHERE r.skill = ? AND r.kind = 'link' AND r.place = ? LIMIT 1
+"""
+_ACTIVE = """
+    SELECT s.id FROM json_each(?) AS wanted CROSS JOIN skills AS s INDEXED BY skills_by_skill_id
+        ON s.skill_id = wanted.value AND s.status = 'active'
+"""
+_MISSING = """
+    SELECT r.target, min(s.name) AS name FROM json_each(?) AS source
+    CROSS JOIN skill_references AS r INDEXED BY skill_references_by_skill
+        ON r.skill = source.value AND r.kind = 'declared'
+    CROSS JOIN skills AS s ON s.id = r.skill
+    WHERE r.to_skill IS NULL AND r.problem IS NOT NULL GROUP BY r.target ORDER BY r.target
+"""
+_BY_ID = f"""
+    SELECT {_OTHER} FROM json_each(?) AS wanted CROSS JOIN skills AS s ON s.id = wanted.value
+    ORDER BY s.name, s.id
+"""

@@ -1,0 +1,100 @@
+"""References of a skill to other skills: links out of its folder, and declared dependencies."""
+
+import re
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from posixpath import dirname, join, normpath
+
+from catalog.model.skill import MIXED_FIELDS, SkillReference
+from catalog.model.values import Json
+from pipeline.validation.references import MOST_REFERENCES, code_blocks, lies_in, references
+from pipeline.validation.skill import Skill
+
+DECLARING = ("depends_on", "depends-on", "dependsOn", "required_skills", "skill_dependencies")
+"""Fields that name skills, at the top level or in `metadata`."""
+MOST_DECLARED = 100
+"""Names of one skill that are read, at most."""
+
+_MARKDOWN = (".md", ".markdown")
+_IN_CODE = re.compile(
+    r"`(?:[^`\n]{0,200}[\s\"'=])?((?:\.\./)+[\w@+-][\w.@+-]{0,100}/(?:SKILL\.md"
+    r"|(?:scripts|references?|assets|templates)/[\w./@+-]{1,200}\.\w{1,8}))[^`\n]{0,200}`"
+)
+_LIST = re.compile(r"[\s,，、;；]+")
+_NAME = re.compile(r"[\w.:-]*[^\W_][\w.:-]*")
+_VERSION = re.compile(r"\s*[@<>=~^!].*", re.DOTALL)
+
+
+def of(skill: Skill) -> tuple[SkillReference, ...]:
+    """Return the references to other skills, those of each file in their order, then declared ones.
+
+    A path in a code span counts if it leads to a SKILL.md, or to a usual folder of another skill.
+    """
+    found = list(_links(skill.document, skill.parsed.body, skill.parsed.body_line))
+    for path, text in skill.other_texts.items():
+        if path.lower().endswith(_MARKDOWN):
+            found += _links(path, text)
+    return (*islice(found, MOST_REFERENCES), *islice(_declared(skill), MOST_DECLARED))
+
+
+def _links(path: str, text: str, first_line: int = 1) -> Iterator[SkillReference]:
+    """Yield the references of a text that lead out of the skill folder."""
+    if "../" not in text:
+        return  # true of most texts
+    offsets = {
+        link.target: link.offset for link in references(text) if not link.leads_to_machine
+    } | dict(_in_code(text))
+    for target, offset in sorted(offsets.items(), key=lambda item: item[1]):
+        if not target.startswith("/") and normpath(join(dirname(path), target)).startswith("../"):
+            line = first_line + text.count("\n", 0, offset)
+            yield SkillReference("link", target, path, line)
+
+
+def _in_code(text: str) -> Iterator[tuple[str, int]]:
+    """Yield path and offset of the paths to files of other skills in code spans, last first."""
+    blocks = code_blocks(text, comments=True)
+    for code in reversed(list(islice(_IN_CODE.finditer(text), MOST_REFERENCES))):
+        if not lies_in(blocks, code.start()):
+            yield normpath(code[1]), code.start()
+
+
+def _declared(skill: Skill) -> Iterator[SkillReference]:
+    """Yield the skills that the frontmatter declares to need, each once."""
+    metadata = skill.frontmatter.get("metadata")
+    known: set[str] = set()
+    for prefix, fields in (("", skill.frontmatter), ("metadata.", metadata)):
+        if not isinstance(fields, Mapping):
+            continue
+        for key in (*DECLARING, *MIXED_FIELDS):
+            for name in _names(fields.get(key), is_mixed=key in MIXED_FIELDS):
+                if name not in known:
+                    known.add(name)
+                    field = f"{prefix}{key}"
+                    position = skill.parsed.positions.get(field)
+                    line = position.line if position else 1
+                    yield SkillReference("declared", name, skill.document, line, field)
+
+
+def _names(value: Json, *, is_mixed: bool = False) -> Iterator[str]:
+    """Yield the names of skills in a text, a list or a map; versions are dropped.
+
+    Of a field for other software too, a text that is no list may be a sentence.
+    """
+    if isinstance(value, Mapping):
+        skills = value.get("skills")
+        named = value.get("skill") or value.get("name")
+        yield from _names(named if skills is None else skills)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            if not isinstance(item, str):
+                yield from _names(item)
+            elif name := _name(item, is_mixed=is_mixed):
+                yield name
+    elif isinstance(value, str) and not is_mixed:
+        yield from filter(None, map(_name, _LIST.split(value)))
+
+
+def _name(text: str, *, is_mixed: bool = False) -> str | None:
+    """Return the name in an item of a list; None if it cannot be that of a skill."""
+    name = text.strip() if is_mixed else _VERSION.sub("", text.strip())
+    return name if _NAME.fullmatch(name) and len(name) <= 200 else None

@@ -1,0 +1,221 @@
+"""References between skills follow the folders that they lead to, and the names they want."""
+
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from catalog.audit import consistency
+from catalog.writing.rows import references
+from tests.support.records import NOON
+from tests.support.roots_of_levels import Roots
+from tests.support.skills import SkillWriter
+
+
+@pytest.fixture
+def roots(tmp_path: Path) -> Roots:
+    """Return a root and its catalog."""
+    return Roots(tmp_path, [("b", "project")])
+
+
+@pytest.fixture
+def problem(roots: Roots) -> Callable[[], str | None]:
+    """Return a function that scans, and returns the problem of the only reference."""
+
+    def scanned() -> str | None:
+        roots.scan()
+        assert list(consistency.of_catalog(roots.store.db)) == []
+        ((found,),) = roots.store.db.execute("SELECT problem FROM skill_references").fetchall()
+        messages = roots.store.db.execute(
+            "SELECT message FROM findings WHERE code IN (?, ?)", references.CODES
+        ).fetchall()
+        assert [found in message for (message,) in messages] == [True] * bool(found)
+        return None if found is None else str(found)
+
+    return scanned
+
+
+Problem = Callable[[], str | None]
+
+
+def link(skill: SkillWriter, roots: Roots, target: str = "../other/SKILL.md") -> Path:
+    """Write a skill with a link to another one."""
+    return skill(roots.folder / "b/user", body=f"See [the other]({target}).\n")
+
+
+def test_a_link_follows_the_skill_that_comes_and_goes(
+    roots: Roots, skill: SkillWriter, problem: Problem
+) -> None:
+    """The catalog notices without a change of the skill with the link."""
+    link(skill, roots)
+    assert problem() == f"leads to {roots.folder}/b/other/SKILL.md, where no accepted skill is"
+    other = skill(roots.folder / "b/other")
+    assert problem() is None
+    other.rename(roots.folder / "b/moved")
+    assert "no accepted skill" in (problem() or "")
+    (roots.folder / "b/moved").rename(other)
+    assert problem() is None
+    (other / "SKILL.md").write_text("no frontmatter")
+    assert problem() is None  # its last good version stays published
+    (other / "SKILL.md").unlink()
+    assert "no accepted skill" in (problem() or "")
+
+
+def test_a_link_follows_the_name_of_the_other_skill(
+    roots: Roots, skill: SkillWriter, problem: Problem
+) -> None:
+    """Among the published skills it lies under its name, not under that of its folder."""
+    link(skill, roots)
+    skill(roots.folder / "b/other", name="renamed")
+    assert "where that is ../renamed/SKILL.md" in (problem() or "")
+    skill(roots.folder / "b/other", name="other")
+    assert problem() is None
+
+
+def test_a_link_to_a_missing_file_is_broken_until_the_file_comes(
+    roots: Roots, skill: SkillWriter, problem: Problem
+) -> None:
+    """Folders count as files, and so does the whole skill."""
+    link(skill, roots, "../other/references/a.md")
+    assert "where no accepted skill is" in (problem() or "")
+    skill(roots.folder / "b/other")
+    assert problem() == "leads to the skill other, which has no references/a.md"
+    skill(roots.folder / "b/other", files={"references/a.md": "A.\n"})
+    assert problem() is None
+    for target in ("../other/references", "../other/", "../other"):
+        link(skill, roots, target)
+        assert problem() is None
+
+
+def test_a_link_to_a_shadowed_skill_is_broken(
+    roots: Roots, skill: SkillWriter, problem: Problem
+) -> None:
+    """Agents get the other skill of that name."""
+    skill(roots.folder / "b/a/other")
+    roots.scan()
+    skill(roots.folder / "b/other", body="Different.\n")
+    link(skill, roots)
+    assert problem() == "leads to the skill other, which is not published"
+    roots.store.prefer("other", f"{roots.folder}/b/other", NOON)
+    assert problem() is None
+
+
+def test_a_link_between_groups_of_folders_works_only_in_the_root(
+    roots: Roots, skill: SkillWriter, problem: Problem
+) -> None:
+    """The published skills are not grouped; the finding says where the other one is."""
+    skill(roots.folder / "b/one/user", body="See [it](../../two/other/SKILL.md).\n")
+    skill(roots.folder / "b/two/other")
+    assert "where that is ../other/SKILL.md" in (problem() or "")
+    ((fix,),) = roots.store.db.execute(
+        "SELECT fix FROM findings WHERE code = 'skill-reference-broken'"
+    ).fetchall()
+    assert fix.startswith("Let the folders of both skills lie side by side")
+
+
+def test_a_link_of_another_markdown_file_starts_there(
+    roots: Roots, skill: SkillWriter, problem: Problem
+) -> None:
+    """It has its file and its line."""
+    skill(
+        roots.folder / "b/user",
+        files={"references/more.md": "# More\n\nSee [it](../../other/SKILL.md).\n"},
+    )
+    skill(roots.folder / "b/other")
+    assert problem() is None
+    assert roots.store.db.execute("SELECT path, line FROM skill_references").fetchall() == [
+        ("references/more.md", 3)
+    ]
+
+
+def test_a_declared_skill_is_found_by_its_name(
+    roots: Roots, skill: SkillWriter, problem: Problem
+) -> None:
+    """Wherever it lies, and whatever its folder is called."""
+    skill(roots.folder / "b/user", more="depends_on: [other]")
+    assert problem() == "no published skill has that name"
+    skill(roots.folder / "b/deep/folder", name="other")
+    assert problem() is None
+    skill(roots.folder / "b/deep/folder", name="renamed")
+    assert problem() == "no published skill has that name"
+
+
+def test_a_pinned_skill_has_the_references_of_its_version(roots: Roots, skill: SkillWriter) -> None:
+    """Its folder has others."""
+    user = link(skill, roots, "../one/SKILL.md")
+    roots.scan()
+    store = roots.store
+    link(skill, roots, "../two/SKILL.md")
+    roots.scan()
+    stored = "SELECT target FROM skill_references"
+    assert store.db.execute(stored).fetchall() == [("../two/SKILL.md",)]
+    version = store.db.execute("SELECT * FROM versions ORDER BY id LIMIT 1").fetchone()
+    row = next(store.db.query("SELECT * FROM versions WHERE id = ?", [version[0]]))
+    assert [each.target for each in references.restored(row)] == ["../one/SKILL.md"]
+    assert user.exists()
+
+
+def test_versions_of_earlier_releases_get_their_references(
+    roots: Roots, skill: SkillWriter
+) -> None:
+    """With the next verdict, so that a skill that is no longer pinned has them."""
+    user = link(skill, roots)
+    roots.scan()
+    db = roots.store.db
+    db.execute("UPDATE versions SET described = json_remove(described, '$.references')")
+    db.execute("DELETE FROM skill_references")
+    db.execute("UPDATE skills SET pinned_version_id = current_version_id, fingerprint = ''")
+    roots.scan()
+    (version,) = db.query("SELECT * FROM versions")
+    assert [each.target for each in references.restored(version)] == ["../other/SKILL.md"]
+    assert user.exists()
+
+
+def test_the_log_names_the_users_of_a_removed_skill(
+    roots: Roots, skill: SkillWriter, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The same is in the history."""
+    caplog.set_level(logging.INFO)
+    link(skill, roots)
+    other = skill(roots.folder / "b/other")
+    roots.scan()
+    (other / "SKILL.md").unlink()
+    roots.scan()
+    assert "removed other (used by user)" in caplog.messages
+
+
+def test_tampered_references_are_found_and_repaired(roots: Roots, skill: SkillWriter) -> None:
+    """A wrong target, and a deleted finding."""
+    link(skill, roots)
+    roots.scan()
+    db = roots.store.db
+    for tampering in (
+        "UPDATE skill_references SET to_skill = 1, problem = NULL",
+        "DELETE FROM findings WHERE code = 'skill-reference-broken'",
+    ):
+        db.execute(tampering)
+        assert [each.path for each in consistency.of_catalog(db)] == ["user"]
+        roots.store.repair_references()
+        assert list(consistency.of_catalog(db)) == []
+
+
+def test_only_the_skills_concerned_are_resolved(
+    roots: Roots, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A change of one skill reads its own references and those to it."""
+    for number in range(5):
+        skill(roots.folder / f"b/user-{number}", body=f"[x](../other-{number}/SKILL.md)\n")
+    roots.scan()
+    resolved: list[int] = []
+    resolve_skills = references.resolve_skills
+
+    def noted(db: object, skills: list[int]) -> None:
+        resolved.extend(skills)
+        resolve_skills(db, skills)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(references, "resolve_skills", noted)
+    skill(roots.folder / "b/other-3")
+    roots.scan()
+    names = [name for (name,) in roots.store.db.execute("SELECT name FROM skills ORDER BY id")]
+    assert sorted(names[skill - 1] for skill in resolved) == ["other-3", "user-3"]

@@ -1,0 +1,75 @@
+"""References between skills in the commands."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.support.linking import names_in
+from tests.support.program import run
+from tests.support.skills import write_skill
+
+
+@pytest.fixture(autouse=True)
+def scanned(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scan skills that need each other, one that is missing, and one that links to another."""
+    monkeypatch.setenv("SKILLDROP_SETTLE_QUIET", "0")
+    write_skill(Path("watched/report"), more="depends_on: [charts]")
+    write_skill(Path("watched/charts"), more="depends_on: [report, csv]")
+    write_skill(Path("watched/csv"), more="depends_on: [nothing-here]")
+    write_skill(Path("watched/pdf"), body="See [csv](../csv/SKILL.md).\n")
+    assert run("scan").returncode == 0
+
+
+def test_an_export_includes_all_needed_skills() -> None:
+    """Over several steps and around cycles; a missing one is told."""
+    done = run("export", "out", "--only", "report")
+    assert names_in(Path("out")) == ["report", "skilldrop.lock"]
+    done = run("export", "out", "--only", "report", "--with-dependencies")
+    assert names_in(Path("out")) == ["charts", "csv", "report", "skilldrop.lock"]
+    missing = "not copied: nothing-here: csv needs it, but it is not published"
+    assert (done.returncode, missing in done.stdout) == (1, True)
+
+
+def test_the_status_lists_broken_references() -> None:
+    """With the reason."""
+    assert "reference broken: csv  It declares to need “nothing-here”" in run("status").stdout
+
+
+def test_show_names_used_and_needed_skills_and_the_users() -> None:
+    """In words and as JSON."""
+    lines = run("show", "charts").stdout.splitlines()
+    assert lines[5:8] == [
+        "uses      csv, report",
+        "needs     csv, report",
+        "used by   report",
+    ]
+    facts = json.loads(run("show", "csv", "--json").stdout)
+    assert (facts["uses"], facts["used_by"]) == ([], ["charts", "pdf"])
+
+
+def test_remove_names_the_users() -> None:
+    """In words and as JSON; the next scan makes a finding of it."""
+    done = run("remove", "csv")
+    assert "It is used by charts, pdf; their references are broken now." in done.stdout
+    run("scan")
+    assert "reference broken: pdf  “../csv/SKILL.md” leads to" in run("status").stdout
+    assert json.loads(run("remove", "pdf", "--json").stdout)["used_by"] == []
+
+
+def test_a_link_leads_from_skill_to_skill_through_the_links_for_agents() -> None:
+    """As agents join paths: by their text. The system, which follows links first, does not."""
+    agents = Path("var/skills")
+    written = "../csv/SKILL.md"
+    joined = Path(os.path.normpath(agents / "pdf" / written))
+    assert joined.read_text() == Path("watched/csv/SKILL.md").read_text()
+    logical = subprocess.run(
+        ["bash", "-c", "cd var/skills/pdf && cd ../csv && cat SKILL.md"],
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    assert logical.stdout == joined.read_text()
+    assert not (agents / "pdf" / written).exists()
