@@ -1,6 +1,7 @@
 """Choice of the files of a skill whose text rules read: scripts and Markdown, within a budget."""
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from posixpath import splitext
 
 FILE_BYTES = 64 * 1024
@@ -19,6 +20,8 @@ _SCRIPTS = frozenset(
     "py sh bash zsh fish js mjs cjs ts mts cts tsx jsx rb pl php lua r ps1 psm1 bat cmd go".split()
 )
 _NOT_FOR_AGENTS = frozenset("tests test __tests__ evals fixtures node_modules .git".split())
+
+_CACHED_PATHS = 1024  # several rules ask about the same paths
 
 
 def chosen(entries: Iterable[tuple[str, int]]) -> Iterator[str]:
@@ -49,5 +52,6 @@ def is_script(path: str) -> bool:
     return extension in _SCRIPTS or (not extension and path.startswith("scripts/"))
 
 
+@lru_cache(_CACHED_PATHS)
 def _extension(path: str) -> str:
     return splitext(path)[1].removeprefix(".").lower()

@@ -45,10 +45,10 @@ def mentioned(body: str, texts: Mapping[str, str], paths: Sequence[str]) -> froz
 
 def _is_named(path: str, text: str, in_script: bool) -> bool:
     name = basename(path)
-    if name in text:
-        return True
     stem = splitext(name)[0]
-    if stem in text and (in_script or f"/{stem}" in text or f"`{stem}`" in text):
+    if stem not in text:
+        return False  # true of most names, so the speed depends on this test
+    if in_script or name in text or f"/{stem}" in text or f"`{stem}`" in text:
         return True
     return "/" in path and f"{dirname(path)}/{stem}".replace("/", ".") in text
 

@@ -19,10 +19,12 @@ from pipeline.validation.profiles.advice.codes import (
 )
 from pipeline.validation.references import MOST_REFERENCES, Reference, commands, references
 from pipeline.validation.skill import Skill, Text
+from pipeline.validation.words import found, searched
 
 MOST_ALIKE = 10
 """Number of findings of one code that are listed individually."""
 
+_ENDINGS = searched((".md", ".txt", ".py", ".sh", ".js"))  # of `.json`, its start
 _ENDING = re.compile(r"\.(?:md|txt|py|sh|js|json)\b(?!/)", re.IGNORECASE)
 _STEM = re.compile(r"(?<![\w./~@-])(?:[\w-]{1,64}/){0,3}[\w-]{1,64}\Z")
 _LONGEST_MENTION = 100
@@ -138,7 +140,10 @@ def _in_another_case(
 
 def _mentions(body: str, paths: tuple[str, ...]) -> Iterator[Reference]:
     """Yield the first plain mentions in a text that end with one of the paths in lower case."""
-    for ending in islice(_ENDING.finditer(body), MOST_REFERENCES):
+    words = found(body)
+    offsets = sorted(chain.from_iterable(words.get(ending, ()) for ending in _ENDINGS))
+    endings = filter(None, (_ENDING.match(body, at) for at in offsets))
+    for ending in islice(endings, MOST_REFERENCES):
         start = max(ending.start() - _LONGEST_MENTION, 0)
         if not body[start : ending.end()].lower().endswith(paths):
             continue

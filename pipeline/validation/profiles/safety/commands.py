@@ -30,6 +30,8 @@ class Danger:
 def dangers(text: str) -> Iterator[Danger]:
     """Yield the dangers of a text of which it does not warn."""
     words = found(text)
+    if not words:
+        return
     for shape in SHAPES:
         if words.keys().isdisjoint(shape.words):
             continue
