@@ -7,7 +7,7 @@ from stat import S_IXUSR
 from catalog.model.errors import RootUnreadable
 from catalog.model.finding import Finding
 from catalog.model.paths import os_path
-from pipeline.roots.local.files import is_text, read_head
+from pipeline.roots.local.files import read_head, text_of
 from pipeline.roots.local.folder import Folder, Limits, unreadable_now
 from pipeline.roots.local.root_directory import RootDirectory, held_open
 from pipeline.roots.native_files import may_be_native
@@ -61,10 +61,10 @@ def _read(root: RootDirectory, folder: Folder, limits: Limits) -> PartialSnapsho
             continue
         if path == name:
             skill_md = head
-        text = head is None or is_text(head, whole=len(head) == stat.st_size)
-        if head is not None and path in to_read and text and stat.st_size <= limits.text_bytes:
-            texts[path] = head.decode("utf-8-sig")
-        files.append(PartialFile(path, mode, text, stat.st_size))
+        text = "" if head is None else text_of(head, whole=len(head) == stat.st_size)
+        if text is not None and path in to_read and stat.st_size <= limits.text_bytes:
+            texts[path] = text.removeprefix("\ufeff")
+        files.append(PartialFile(path, mode, text is not None, stat.st_size))
     return PartialSnapshot(
         skill_md_name=None if skill_md is None else name,
         skill_md=skill_md or b"",
