@@ -35,23 +35,24 @@ def chosen(entries: Iterable[tuple[str, int]]) -> Iterator[str]:
 
 def is_read(path: str) -> bool:
     """Whether a file is a text that an agent reads or runs, by its path."""
-    folder, _, name = path.rpartition("/")
+    folder = path.rpartition("/")[0]
     if folder and not _NOT_FOR_AGENTS.isdisjoint(folder.split("/")):
         return False
-    return is_document(name) or is_script(path)
+    return is_document(path) or is_script(path)
 
 
+@lru_cache(_CACHED_PATHS)
 def is_document(path: str) -> bool:
     """Whether a file is a text for reading, by its path."""
     return _extension(path) in DOCUMENTS
 
 
+@lru_cache(_CACHED_PATHS)
 def is_script(path: str) -> bool:
     """Whether a file is the source of a program, by its path."""
     extension = _extension(path)
     return extension in _SCRIPTS or (not extension and path.startswith("scripts/"))
 
 
-@lru_cache(_CACHED_PATHS)
 def _extension(path: str) -> str:
     return splitext(path)[1].removeprefix(".").lower()
