@@ -2,6 +2,10 @@
 
 import re
 
+PATIENCE = 2.0
+"""Seconds for which a service leaves SKILL.md to readers that have just resolved `current`."""
+SURELY = 10.0
+"""Seconds after which a running service has hidden it."""
 _START, _END = ".skilldrop-", ".superseded"
 """No file of a skill has such a name: it counts as one of skilldrop's own and is ignored."""
 _SKILL_FILE = re.compile(r"skill\.md", re.IGNORECASE | re.ASCII)

@@ -1,5 +1,6 @@
 """Changes of packages that follow a commit: new versions become public, old ones are hidden."""
 
+import time
 from collections.abc import Iterable, Sequence
 
 from sqlite_utils import Database
@@ -15,14 +16,17 @@ class AfterCommit:
     def __init__(self, db: Database) -> None:
         """Begin without changes."""
         self._db = db
+        self.patience = 0.0
+        """Seconds for which the SKILL.md of a superseded version stays."""
         self._public: dict[str, None] = {}  # package_paths that `current` is to lead to
         self._restored: dict[str, None] = {}  # package_paths that get their plain names back
-        self._superseded: dict[str, None] = {}  # package_paths whose SKILL.md is to be hidden
+        self._superseded: dict[str, float] = {}  # package_paths to hide, and since when
         self._retired: dict[str, None] = {}  # each skill_id whose `current` is to be removed
 
     def __copy__(self) -> "AfterCommit":
         """Return the same changes, which later ones do not alter."""
         same = AfterCommit(self._db)
+        same.patience = self.patience
         same._public, same._retired = dict(self._public), dict(self._retired)
         same._restored, same._superseded = dict(self._restored), dict(self._superseded)
         return same
@@ -43,7 +47,7 @@ class AfterCommit:
             self._restored[package_path] = None
         for package_path in superseded:
             self._restored.pop(package_path, None)
-            self._superseded[package_path] = None
+            self._superseded[package_path] = time.monotonic()
 
     def restore_names(self, packages: Packages) -> None:
         """Give SKILL.md its plain name in packages that become current. Raises OSError."""
@@ -51,9 +55,9 @@ class AfterCommit:
         self._restored.clear()
 
     def switch_current(self, folder: PackageFolder) -> None:
-        """Point each `current` to the committed version, then hide the former one. Raises OSError.
+        """Point each `current` to the committed version; hide the former one after `patience`.
 
-        The versions of inactive skills wait for `withdraw`.
+        The versions of inactive skills wait for `withdraw`. Raises OSError.
         """
         if not (self._public or self._superseded):
             return
@@ -77,8 +81,9 @@ class AfterCommit:
     def _hide(self, packages: Packages) -> None:
         hidden = [
             package_path
-            for package_path in self._superseded
+            for package_path, since in self._superseded.items()
             if package_path.partition("/")[0] not in self._retired
+            and time.monotonic() - since >= self.patience
         ]
         self._set_names(packages, hidden, is_current=False)
         for package_path in hidden:

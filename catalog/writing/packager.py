@@ -171,6 +171,10 @@ class Packager:
         self._after_commit.note_names(current, superseded)
         self._after_commit.restore_names(packages)
 
+    def leave_to_readers(self, seconds: float) -> None:
+        """Leave the SKILL.md of superseded versions for some seconds; then `switch_current`."""
+        self._after_commit.patience = seconds
+
     # One transaction
 
     @contextmanager

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -195,6 +196,7 @@ def test_an_older_data_directory_is_converted_by_the_next_start(world: World) ->
                 version / stored_path(f"{folder}{name}", is_current=not is_current),
                 version / stored_path(f"{folder}{name}", is_current=is_current),
             )
+    world.store.db.execute("UPDATE versions SET retired_at = '2001' WHERE retired_at NOT NULL")
     assert {difference.message for difference in audits(world)} == {
         f"SKILL.md should be {HIDDEN}, as the version is not current",
         f"assets/new/SKILL.md should be assets/new/{HIDDEN}, as the version is not current",
@@ -334,3 +336,22 @@ def test_a_version_named_by_an_index_stays_when_the_next_one_comes(
     assert len(versions(world)) == 3
     assert seen(world) == set().union(*map(of, versions(world)))
     assert audits(world) == []
+
+
+def test_a_reader_of_a_service_may_finish_with_a_version(
+    world: World, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For two seconds after `current` leads elsewhere."""
+    now = 1000.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    world.store.packager.leave_to_readers(2.0)
+    (former,) = seen(world) & set(versions(world))
+    write(skill, world, 3)
+    world.scan()
+    assert former in seen(world)
+    now += 1.9
+    world.store.packager.switch_current()
+    assert former in seen(world)
+    now += 0.2
+    world.store.packager.switch_current()
+    assert seen(world) == of(versions(world)[-1])
