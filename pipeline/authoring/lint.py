@@ -4,7 +4,8 @@ import logging
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import chain, groupby, islice
+from operator import itemgetter
 from pathlib import Path
 from typing import TypeAlias
 
@@ -22,6 +23,7 @@ from pipeline.roots import reader
 from pipeline.roots.codes import SKILL_MD_MISSING
 from pipeline.roots.local.folder import Folder, Limits
 from pipeline.roots.local.partial_read import read_partially
+from pipeline.roots.local.root_directory import RootDirectory, held_open
 from pipeline.roots.local.tree_walk import LooseFinding
 from pipeline.roots.local.walk import DEFAULT_LIMITS
 from pipeline.roots.names import SKILL_MD
@@ -147,24 +149,27 @@ class _Judge:
     secrets: SecretRule
 
     def judge(self, steps: Sequence[_Step]) -> list[list[_Result]]:
-        """Return the results at each of the paths."""
-        return [
-            [
-                (
-                    f"{target.root}/{entry.path}",
-                    None if self._excludes(target, entry.path) else self._judgement(target, entry),
-                )
-                for entry in target.entries(path, self.limits)
-            ]
-            for target, path in steps
-        ]
+        """Return the results at each of the paths. The steps of a target share its open root."""
+        results: list[list[_Result]] = []
+        for target, of_target in groupby(steps, itemgetter(0)):
+            with held_open(target.root) as root:
+                results += [list(self._at(target, root, path)) for _, path in of_target]
+        return results
+
+    def _at(self, target: Target, root: RootDirectory, path: str) -> Iterator[_Result]:
+        for entry in target.entries(root, path, self.limits):
+            is_excluded = self._excludes(target, entry.path)
+            judgement = None if is_excluded else self._judgement(target, root, entry)
+            yield f"{target.root}/{entry.path}", judgement
 
     def _excludes(self, target: Target, path: str) -> bool:
         if self.exclusions is None:
             return False
         return self.exclusions.excludes(f"{target.root}/{path}".rstrip("/"), target.named)
 
-    def _judgement(self, target: Target, entry: Folder | LooseFinding) -> Judgement | None:
+    def _judgement(
+        self, target: Target, root: RootDirectory, entry: Folder | LooseFinding
+    ) -> Judgement | None:
         """Judge an entry; None if it has vanished meanwhile."""
         path = target.full_name(entry.path)
         if isinstance(entry, LooseFinding):
@@ -173,19 +178,22 @@ class _Judge:
         for _ in range(_TRIES):
             if folder is None:
                 return None
-            if judgement := self._of_folder(target, folder, path):
+            if judgement := self._of_folder(target, root, folder, path):
                 return judgement
-            folder = reader.look(target.root, entry.path, self.limits)
+            root.forget()
+            folder = reader.look(root, entry.path, self.limits)
         changing = FOLDER_UNREADABLE.at(
             "The folder kept changing while it was read.",
             fix="Validate it again when nothing writes to it.",
         )
         return self._rejected(target, entry.path, path, changing)
 
-    def _of_folder(self, target: Target, folder: Folder, path: str) -> Judgement | None:
+    def _of_folder(
+        self, target: Target, root: RootDirectory, folder: Folder, path: str
+    ) -> Judgement | None:
         """Judge a folder; None if it has changed meanwhile."""
         try:
-            snapshot = read_partially(target.root, folder, self.limits)
+            snapshot = read_partially(root, folder, self.limits)
             if snapshot is None:
                 return None
             published = partial_without_secrets(snapshot, self.secrets)

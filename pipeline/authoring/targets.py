@@ -14,6 +14,7 @@ from pipeline.roots.archives.reader import open_archive
 from pipeline.roots.codes import OUTSIDE_SKILLS
 from pipeline.roots.local import walk
 from pipeline.roots.local.folder import Folder, Limits
+from pipeline.roots.local.root_directory import RootDirectory
 from pipeline.roots.local.tree_walk import Archive, LooseFinding
 from pipeline.roots.names import is_skill_md
 
@@ -40,13 +41,18 @@ class Target:
             return [self.under]
         return walk.taken_apart(self.root, [self.under], _PATHS) or [self.under]
 
-    def entries(self, path: str, limits: Limits) -> Iterator[Folder | LooseFinding]:
-        """Yield the skill folders at or below a path, and findings outside of them."""
+    def entries(
+        self, root: RootDirectory, path: str, limits: Limits
+    ) -> Iterator[Folder | LooseFinding]:
+        """Yield the skill folders at or below a path, and findings outside of them.
+
+        root is the open root of the target.
+        """
         if self.alone:
-            folder = reader.look(self.root, path, limits)
+            folder = reader.look(root, path, limits)
             yield from [folder] if folder else []
             return
-        for entry in walk.walk(self.root, path, limits):
+        for entry in walk.walk(root, path, limits):
             if isinstance(entry, Archive):
                 yield from _in_archive(entry)
             elif isinstance(entry, Folder) or entry.finding.code not in OUTSIDE_SKILLS:

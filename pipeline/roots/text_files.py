@@ -1,6 +1,7 @@
 """Choice of the files of a skill whose text rules read: scripts and Markdown, within a budget."""
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from posixpath import splitext
 
 FILE_BYTES = 64 * 1024
@@ -20,6 +21,8 @@ _SCRIPTS = frozenset(
 )
 _NOT_FOR_AGENTS = frozenset("tests test __tests__ evals fixtures node_modules .git".split())
 
+_CACHED_PATHS = 1024  # several rules ask about the same paths
+
 
 def chosen(entries: Iterable[tuple[str, int]]) -> Iterator[str]:
     """Yield the paths of the files to read, given the path and the bytes of each file."""
@@ -32,17 +35,19 @@ def chosen(entries: Iterable[tuple[str, int]]) -> Iterator[str]:
 
 def is_read(path: str) -> bool:
     """Whether a file is a text that an agent reads or runs, by its path."""
-    folder, _, name = path.rpartition("/")
+    folder = path.rpartition("/")[0]
     if folder and not _NOT_FOR_AGENTS.isdisjoint(folder.split("/")):
         return False
-    return is_document(name) or is_script(path)
+    return is_document(path) or is_script(path)
 
 
+@lru_cache(_CACHED_PATHS)
 def is_document(path: str) -> bool:
     """Whether a file is a text for reading, by its path."""
     return _extension(path) in DOCUMENTS
 
 
+@lru_cache(_CACHED_PATHS)
 def is_script(path: str) -> bool:
     """Whether a file is the source of a program, by its path."""
     extension = _extension(path)

@@ -26,11 +26,12 @@ def found(text: str) -> Mapping[str, Sequence[int]]:
     ASCII letters match in either case. The time does not depend on the number of words.
     """
     data = text.encode("utf-8", "replace").lower()
-    matches = _automaton(len(_searched)).find_matches_as_indexes(data, overlapping=True)
+    words, automaton = _search(len(_searched))
+    matches = automaton.find_matches_as_indexes(data, overlapping=True)
     if not matches:
         return {}
     matches.sort(key=itemgetter(1))
-    words, is_ascii = tuple(_searched), text.isascii()
+    is_ascii = text.isascii()
     offsets: dict[str, list[int]] = {}
     at = characters = 0
     for number, start, _ in matches:
@@ -41,7 +42,8 @@ def found(text: str) -> Mapping[str, Sequence[int]]:
 
 
 @lru_cache(1)
-def _automaton(count: int) -> BytesAhoCorasick:
-    """Return the search for the first words, by Aho and Corasick (1975)."""
-    words = [word.encode() for word in _searched][:count]
-    return BytesAhoCorasick(words, implementation=Implementation.DFA)
+def _search(count: int) -> tuple[tuple[str, ...], BytesAhoCorasick]:
+    """Return the first words, and the search for them by Aho and Corasick (1975)."""
+    words = tuple(_searched)[:count]
+    data = [word.encode() for word in words]
+    return words, BytesAhoCorasick(data, implementation=Implementation.DFA)

@@ -5,7 +5,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain, islice
-from operator import attrgetter, itemgetter, methodcaller
+from operator import attrgetter, itemgetter
 from posixpath import normpath
 from urllib.parse import unquote
 
@@ -28,12 +28,10 @@ _ALONE = re.compile(
     r"[ \t]{0,9}(?:[-*+][ \t]|\d{1,3}[.)][ \t])?[ \t]{0,3}(?:\./)?"
     r"((?:scripts|references?|assets|templates)/[\w./@+-]{1,200}\.\w{1,8})(?=[ \t]{0,9}(?:\n|\Z))"
 )
-_IN_PROSE = {
-    folder: re.compile(
-        rf"{folder}(?<![^\s(]{folder})[\w./@+-]{{1,200}}\.\w{{1,8}}(?=[\s,;:)]|\.(?:\s|\Z)|\Z)"
-    )
-    for folder in ("scripts/", "references/", "reference/", "assets/", "templates/")
-}
+_IN_PROSE = re.compile(
+    r"(?<![^\s(])(?:scripts|references?|assets|templates)/[\w./@+-]{1,200}\.\w{1,8}"
+    r"(?=[\s,;:)]|\.(?:\s|\Z)|\Z)"
+)
 _COMMAND = re.compile(
     r"\n[ \t>]{0,20}(?:\$ )?(?:(?:python3?|bash|sh|zsh|node|ruby|perl|tsx|bun|uv run|deno run"
     r"|npx tsx)[ \t]+(?:-\w+[ \t]+)*|\./)"
@@ -157,7 +155,8 @@ def _candidates(body: str) -> Iterator[Reference]:
     for definition in _DEFINITION.finditer(body):
         if _defines(body, definition.start()) and (target := _target(definition[1])):
             yield Reference(target, definition.start())
-    lines = _lines_with_folders(body)
+    folders = _folders_in(body)
+    lines = _lines(body, folders)
     for code in chain.from_iterable(_CODE.finditer(body, *line) for line in lines):
         if "/" in code[1]:
             paths = list(_PATH_IN_CODE.finditer(code[1].replace(_OWN_FOLDER, "")))
@@ -170,33 +169,42 @@ def _candidates(body: str) -> Iterator[Reference]:
         alone = _ALONE.match(body, *line)
         if alone and not _PLACEHOLDER.search(alone[1]):
             yield Reference(normpath(alone[1]), alone.start(1))
-    yield from _in_prose(body)
+    yield from _in_elements(body)
+    yield from _in_prose(body, folders)
 
 
-def _in_prose(body: str) -> Iterator[Reference]:
-    """Yield the sources of HTML elements, and the paths in plain text."""
+def _in_elements(body: str) -> Iterator[Reference]:
+    """Yield the sources of HTML elements."""
     examples = _Spans(body)
     for attribute in _ATTRIBUTE.finditer(body) if "<" in body else ():
         target = _target(attribute[1])
         if target and not examples.hold(attribute.start()):
             yield Reference(target, attribute.start())
+
+
+def _in_prose(body: str, folders: list[int]) -> Iterator[Reference]:
+    """Yield the paths in plain text; folders are their offsets."""
     examples = _Spans(body)
-    mentions = chain.from_iterable(
-        pattern.finditer(body) for folder, pattern in _IN_PROSE.items() if folder in body
-    )
-    for mention in sorted(mentions, key=methodcaller("start")):
-        start, end = mention.span()
-        if examples.hold(start) or _PLACEHOLDER.search(mention[0]):
+    for start in folders:
+        mention = _IN_PROSE.match(body, start)
+        if not mention or examples.hold(start) or _PLACEHOLDER.search(mention[0]):
             continue
-        if not _is_elsewhere(body, start, end):
+        end = mention.end()
+        is_link = body[start - 2 : start] == "](" and body[end : end + 1] == ")"
+        if not is_link and not _is_elsewhere(body, start, end):
             yield Reference(normpath(mention[0]), start, is_loose=True)
 
 
-def _lines_with_folders(body: str) -> list[tuple[int, int]]:
-    """Return the offsets of the lines that name a folder of scripts, references or assets."""
+def _folders_in(body: str) -> list[int]:
+    """Return the offsets at which a body names a folder of scripts, references or assets."""
     words = found(body)
+    return sorted(chain.from_iterable(words.get(folder, ()) for folder in _FOLDERS))
+
+
+def _lines(body: str, offsets: list[int]) -> list[tuple[int, int]]:
+    """Return the start and end offsets of the lines that hold these offsets."""
     lines: list[tuple[int, int]] = []
-    for at in sorted(chain.from_iterable(words.get(folder, ()) for folder in _FOLDERS)):
+    for at in offsets:
         if not lines or at > lines[-1][1]:
             lines.append((body.rfind("\n", 0, at) + 1, _line_end(body, at)))
     return lines

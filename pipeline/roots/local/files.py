@@ -76,13 +76,17 @@ identity: Callable[[os.stat_result], tuple[int, ...]] = attrgetter(
 
 def is_text(head: bytes, *, whole: bool) -> bool:
     """Whether bytes are UTF-8 without NUL; if not `whole`, the last character may be cut."""
+    return text_of(head, whole=whole) is not None
+
+
+def text_of(head: bytes, *, whole: bool) -> str | None:
+    """Return bytes as text, as in `is_text`; None if they are none."""
     if b"\0" in head:
-        return False
+        return None
     try:
-        codecs.utf_8_decode(head, "strict", whole)
+        return codecs.utf_8_decode(head, "strict", whole)[0]
     except UnicodeDecodeError:
-        return False
-    return True
+        return None
 
 
 def _read(file: int, size: int) -> bytes:

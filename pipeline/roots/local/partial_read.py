@@ -8,7 +8,7 @@ from catalog.model.errors import RootUnreadable
 from catalog.model.finding import Finding
 from catalog.model.paths import os_path
 from pipeline.roots import secrets
-from pipeline.roots.local.files import is_text, read_head
+from pipeline.roots.local.files import read_head, text_of
 from pipeline.roots.local.folder import Folder, Limits, unreadable_now
 from pipeline.roots.local.root_directory import RootDirectory, held_open
 from pipeline.roots.snapshot import PartialFile, PartialSnapshot, head_bytes
@@ -54,11 +54,11 @@ def _read(root: RootDirectory, folder: Folder, limits: Limits) -> PartialSnapsho
             continue
         if path == name:
             skill_md = head
-        text = is_text(head, whole=len(head) == stat.st_size)
-        if path in to_read and text and stat.st_size <= limits.text_bytes:
-            texts[path] = head.decode("utf-8-sig")
-        files.append(PartialFile(path, mode, text, stat.st_size))
-        if secret := secrets.in_file(path, head, is_text=text):
+        text = text_of(head, whole=len(head) == stat.st_size)
+        if text is not None and path in to_read and stat.st_size <= limits.text_bytes:
+            texts[path] = text.removeprefix("\ufeff")
+        files.append(PartialFile(path, mode, text is not None, stat.st_size))
+        if secret := secrets.in_file(path, head, is_text=text is not None):
             found.append(secret)
     return PartialSnapshot(
         skill_md_name=None if skill_md is None else name,

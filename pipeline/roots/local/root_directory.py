@@ -9,6 +9,7 @@ import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from stat import S_ISLNK, S_ISREG
 from types import TracebackType
@@ -30,7 +31,7 @@ _NO_NAMES = frozenset({"", ".", ".."})
 _LINK_MET = (errno.ELOOP, errno.ENOTDIR)
 
 _MOST_OPEN = 64
-"""Directories held open at once; those in the middle of a longer path are opened again."""
+"""Directories held open at once, besides the root; the one opened first is closed first."""
 _MOST_LINKS = 40
 """Links followed for one path, as many as Linux follows."""
 _LONGEST = 4095
@@ -58,14 +59,14 @@ IO_ERRORS = frozenset(
 class RootDirectory:
     """Open directory and everything below it, for one thread; `with` closes it.
 
-    The directories on the way to the last one used stay open, so a walk opens each once.
+    The last directories used stay open, so that a walk and the reads after it open each once.
     """
 
     def __init__(self, path: str) -> None:
         """Open a directory by a path that may lead through links. Raises OSError."""
         self.path = path
         self._tops: tuple[str, str] | None = None  # its path, as configured and without links
-        self._opened = [("", _open_root(path))]
+        self._opened = {"": _open_root(path)}
         self._known = ("", "")  # a directory's path, and the same without links
         self._holds: dict[str, bool] = {}  # whether directories hold a SKILL.md
         # Those in directories on the way of walks, by the paths of both kinds, cached.
@@ -84,12 +85,12 @@ class RootDirectory:
     ) -> None:
         """Close all descriptors."""
         while self._opened:
-            os.close(self._opened.pop()[1])
+            os.close(self._opened.popitem()[1])
 
     def is_in_place(self) -> bool:
         """Whether its path still leads to it; it may have been renamed, or a link changed."""
         try:
-            return os.path.samestat(os.stat(self.path), os.fstat(self._opened[0][1]))
+            return os.path.samestat(os.stat(self.path), os.fstat(self._opened[""]))
         except OSError:
             return False
 
@@ -98,22 +99,21 @@ class RootDirectory:
     def directory(self, path: str) -> int:
         """Return the descriptor of a directory, which stays open until another one is needed."""
         opened = self._opened
-        current, descriptor = opened[-1]
-        if path == current:
+        if (descriptor := opened.get(path)) is not None:
             return descriptor
-        while not path.startswith(f"{current}/"):
-            os.close(opened.pop()[1])
-            current, descriptor = opened[-1]
-            if path == current:
-                return descriptor
         if len(path) * 4 > _LONGEST and len(os.fsencode(path)) > _LONGEST:
             raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG), path)
+        current = path.rpartition("/")[0]
+        while current and current not in opened:
+            current = current.rpartition("/")[0]
+        descriptor = opened[current]
         for name in path[len(current) + 1 :].split("/"):
             descriptor = _open_directory(name, descriptor)
             current = f"{current}/{name}"
-            opened.append((current, descriptor))
+            opened[current] = descriptor
             if len(opened) > _MOST_OPEN:
-                os.close(opened.pop(1)[1])
+                _, oldest = islice(opened, 2)
+                os.close(opened.pop(oldest))
         return descriptor
 
     def names(self, path: str) -> list[str]:

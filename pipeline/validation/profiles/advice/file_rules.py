@@ -1,7 +1,7 @@
 """Rules of advice about references of a skill's texts to its files."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain, islice
 from operator import attrgetter
@@ -11,6 +11,7 @@ from typing import TypeAlias
 from catalog.model.finding import Finding, FindingType
 from catalog.text import humanize
 from catalog.text.quoting import printable, quoted
+from pipeline.roots.words import found, searched
 from pipeline.validation.profiles.advice.codes import (
     REFERENCE_CASE,
     REFERENCE_DEEP,
@@ -23,6 +24,7 @@ from pipeline.validation.skill import Skill, Text
 MOST_ALIKE = 10
 """Number of findings of one code that are listed individually."""
 
+_ENDINGS = searched((".md", ".txt", ".py", ".sh", ".js"))  # of `.json`, its start
 _ENDING = re.compile(r"\.(?:md|txt|py|sh|js|json)\b(?!/)", re.IGNORECASE)
 _STEM = re.compile(r"(?<![\w./~@-])(?:[\w-]{1,64}/){0,3}[\w-]{1,64}\Z")
 _LONGEST_MENTION = 100
@@ -35,23 +37,26 @@ _Place: TypeAlias = tuple[Text, Reference]  # a reference and the text that hold
 def references_exist(skill: Skill) -> Iterator[Finding]:
     """Find references to files that are missing, outside the folder, deep, or in another case."""
     paths = _paths(skill)
-    found = {kind: list[_Place]() for kind in _MESSAGES}
+    in_lower_case = {path.lower(): path for path in paths}
+    wrong_case, outside, missing, deep = (list[_Place]() for _ in range(4))
     for text in skill.texts:
         if text.is_script:
             continue
         links = _links(skill, text, paths)
-        wrong_case = _in_another_case(skill, text, links, paths)
-        outside = [link for link in links if link.leads_outside]
+        wrong = _in_another_case(text, links, paths, in_lower_case)
+        wrong_case += [(text, link) for link in wrong]
         inside = [link for link in links if not link.leads_outside]
-        missing = _missing(inside, paths) if skill.is_whole else []
-        deep = [link for link in inside if link.target in paths and _is_deep(link.target)]
-        found[REFERENCE_CASE] += [(text, link) for link in wrong_case]
-        found[REFERENCE_OUTSIDE_FOLDER] += [(text, link) for link in outside]
-        found[REFERENCE_MISSING] += [(text, link) for link in missing]
-        found[REFERENCE_DEEP] += [(text, link) for link in deep if text.is_body]
-    for kind, places in found.items():
-        fix = (lambda target: _same_name(target, paths)) if kind == REFERENCE_MISSING else None
-        yield from _first(kind, places, fix)
+        if len(inside) < len(links):
+            outside += [(text, link) for link in links if link.leads_outside]
+        if skill.is_whole:
+            missing += [(text, link) for link in _missing(inside, in_lower_case)]
+        if text.is_body:
+            known = [link for link in inside if link.target in paths]
+            deep += [(text, link) for link in known if _is_deep(link.target)]
+    yield from _first(REFERENCE_CASE, wrong_case)
+    yield from _first(REFERENCE_OUTSIDE_FOLDER, outside)
+    yield from _first(REFERENCE_MISSING, missing, lambda target: _same_name(target, paths))
+    yield from _first(REFERENCE_DEEP, deep)
 
 
 def _links(skill: Skill, text: Text, paths: Mapping[str, None]) -> list[Reference]:
@@ -106,25 +111,26 @@ def _paths(skill: Skill) -> dict[str, None]:
     return paths
 
 
-def _missing(inside: list[Reference], paths: Iterable[str]) -> list[Reference]:
+def _missing(inside: list[Reference], real: Container[str]) -> list[Reference]:
     """Return the references to missing files, except to files of a nested skill.
 
     The files of a nested skill are not among this skill's; a reference to its SKILL.md shows
-    that it exists.
+    that it exists. `real` holds the paths in lower case, as another case is another finding.
     """
-    known = {path.lower() for path in paths}  # another case is another finding
-    missing = [link for link in inside if link.target.lower() not in known]
+    missing = [link for link in inside if link.target.lower() not in real]
     nested = {dirname(link.target) for link in missing if _is_nested_skill(link)}
     return [link for link in missing if nested.isdisjoint(_with_parents(link.target))]
 
 
 def _in_another_case(
-    skill: Skill, text: Text, named: list[Reference], paths: Collection[str]
+    text: Text, named: list[Reference], paths: Container[str], real: Mapping[str, str]
 ) -> list[Reference]:
-    """Return the references and plain mentions that differ from a file's path in case alone."""
-    if len(skill.files) < 2:
-        return []
-    real = {path.lower(): path for path in paths}
+    """Return the references and plain mentions that differ from a file's path in case alone.
+
+    `real` holds the paths by their forms in lower case.
+    """
+    if len(real) < 3:
+        return []  # only the folder and SKILL.md
     mentions = _mentions(text.content, tuple(real)) if text.is_body else ()
     wrong = {
         link.target: link
@@ -138,7 +144,10 @@ def _in_another_case(
 
 def _mentions(body: str, paths: tuple[str, ...]) -> Iterator[Reference]:
     """Yield the first plain mentions in a text that end with one of the paths in lower case."""
-    for ending in islice(_ENDING.finditer(body), MOST_REFERENCES):
+    words = found(body)
+    offsets = sorted(chain.from_iterable(words.get(ending, ()) for ending in _ENDINGS))
+    endings = filter(None, (_ENDING.match(body, at) for at in offsets))
+    for ending in islice(endings, MOST_REFERENCES):
         start = max(ending.start() - _LONGEST_MENTION, 0)
         if not body[start : ending.end()].lower().endswith(paths):
             continue

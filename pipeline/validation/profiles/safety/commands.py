@@ -15,6 +15,7 @@ _LONGEST = 500  # characters of a command before and after the word that shows i
 _MOST_IN_LINE = 5
 _MOST_MATCHES = 50  # of one danger, with those of which the text warns
 _MOST_CHARACTERS = 20_000  # of lines that are searched for one danger; an ordinary text has a few
+_WORDS = frozenset(word for shape in SHAPES for word in shape.words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ class Danger:
 def dangers(text: str) -> Iterator[Danger]:
     """Yield the dangers of a text of which it does not warn."""
     words = found(text)
-    for shape in SHAPES:
+    for shape in () if _WORDS.isdisjoint(words) else SHAPES:
         if words.keys().isdisjoint(shape.words):
             continue
         matches = (

@@ -155,15 +155,18 @@ _PHRASES = (
 )
 
 
+_WORDS = frozenset(word for phrase in _PHRASES for word in phrase.words)
+
+
 def overrides(text: str) -> Iterator[Override]:
     """Yield each sentence of a text that tries to override the agent's instructions.
 
     A quoted sentence, and one of which the text warns, is an example.
     """
     in_text = found(text).keys()
-    phrases = [phrase for phrase in _PHRASES if not in_text.isdisjoint(phrase.words)]
-    if not phrases:
+    if _WORDS.isdisjoint(in_text):
         return
+    phrases = [phrase for phrase in _PHRASES if not in_text.isdisjoint(phrase.words)]
     data = text.encode("utf-8", "replace").lower()  # of ASCII letters only: lengths stay
     for phrase in phrases:
         for match in islice(phrase.pattern.finditer(data), _MOST):

@@ -236,6 +236,19 @@ def test_a_deep_path_needs_few_descriptors(tmp_path: Path) -> None:
     assert len(os.listdir("/proc/self/fd")) == before - 1
 
 
+def test_many_directories_need_few_descriptors(tmp_path: Path) -> None:
+    """Directories that were closed meanwhile are opened again."""
+    names = [f"/{number}" for number in range(150)]
+    for name in names:
+        os.makedirs(f"{tmp_path}{name}/inside")
+    with RootDirectory(str(tmp_path)) as opened:
+        before = len(os.listdir("/proc/self/fd"))
+        assert all(opened.names(name) == ["inside"] for name in names)
+        assert len(os.listdir("/proc/self/fd")) - before <= 64
+        assert opened.names(f"{names[0]}/inside") == []
+    assert len(os.listdir("/proc/self/fd")) == before - 1
+
+
 def test_a_folder_from_outside_is_never_accepted(root: Path) -> None:
     """Every skill that a scan accepts lies in the root."""
     found = scan(ScanScope(RootSpec(str(root)), ("group/b",), {}), ScanOptions(Limits(), quiet=0.0))
