@@ -15,6 +15,7 @@ from pipeline.config.index_settings import IndexSettings
 from pipeline.config.link_settings import LinkSettings
 from pipeline.config.settings import (
     PREFIX,
+    GitRootSettings,
     LimitSettings,
     RetentionSettings,
     RootSettings,
@@ -29,6 +30,7 @@ _MEANINGS: dict[str, str] = yaml.safe_load(
 
 _TABLES: dict[str, type[BaseModel]] = {
     "roots": RootSettings,
+    "git-roots": GitRootSettings,
     "indexes": IndexSettings,
     "links": LinkSettings,
     "site": SiteSettings,
@@ -54,6 +56,7 @@ Sizes are numbers of bytes or texts such as `"100 MiB"`. The column “value” 
 
 _HEADS = {
     "roots": "`[[roots]]`",
+    "git-roots": "`[[roots]]` with `git`",
     "indexes": "`[[indexes]]`",
     "links": "`[[links]]`",
 }
@@ -91,7 +94,10 @@ def _table(table: str, model: type[BaseModel]) -> str:
 
 
 def _fields(table: str, model: type[BaseModel]) -> Iterator[tuple[str, FieldInfo]]:
+    added = model.__annotations__  # without those of a model that it extends
     for key, field in model.model_fields.items():
+        if key not in added:
+            continue
         yield f"{table}.{key}" if table else key, field
 
 

@@ -13,6 +13,7 @@ from catalog.database.ddl import (
     apexbridge,
     history,
     links,
+    mirrors,
     names,
     outcomes,
     package_sizes,
@@ -78,6 +79,12 @@ def m005_names(db: Database) -> None:
 def m006_site_address(db: Database) -> None:
     """Add the address of the service's site; the next start fills it."""
     _run(db, site_address.SITE_ADDRESS)
+
+
+@migrations()
+def m010_mirrors(db: Database) -> None:
+    """Add the mirrors of repositories, and the commit of each version."""
+    _run(db, mirrors.MIRRORS)
 
 
 def unknown_migrations(connection: sqlite3.Connection) -> list[str]:

@@ -103,3 +103,7 @@ class NotExported(SkilldropError):
 
 class NotAdded(SkilldropError):
     """A source cannot be added to a root, or its place there is taken."""
+
+
+class PullFailed(SkilldropError):
+    """A repository could not be pulled; its mirror keeps the last state."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 from catalog.model.finding import Finding
+from catalog.model.git_origin import GitOrigin
 from catalog.model.values import Acceptance, FileKind, Json, Level
 
 
@@ -170,3 +171,4 @@ class RootSpec:
     acceptance: Acceptance = "lenient"
     profiles: tuple[str, ...] = ("spec",)
     namespace: str = "none"  # none, folder, path, or a pattern; see `catalog.model.namespaces`
+    origin: GitOrigin | None = None  # of a mirror; path is then the link to its content

@@ -174,7 +174,8 @@ def versions(db: Catalog, skill: int) -> list[Row]:
     """Return the versions of a skill, newest first."""
     return list(
         db.query(
-            "SELECT id, version, ingested_at, superseded_at, digest, file_inventory FROM versions"
+            "SELECT id, version, ingested_at, superseded_at, digest, file_inventory, git_commit"
+            " FROM versions"
             " WHERE skill = ? ORDER BY ingested_at DESC, id DESC",
             [skill],
         )

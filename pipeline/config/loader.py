@@ -13,6 +13,7 @@ from pipeline.config.index_settings import IndexSettings
 from pipeline.config.link_settings import LinkSettings
 from pipeline.config.settings import (
     PREFIX,
+    GitRootSettings,
     LimitSettings,
     RetentionSettings,
     RootSettings,
@@ -52,7 +53,17 @@ def load(
     try:
         return Settings(**_merged(layers))
     except ValidationError as error:
-        raise SettingsInvalid(error_sentence(error, layers, _TABLES)) from None
+        raise SettingsInvalid(error_sentence(error, layers, _tables_of(error, layers))) from None
+
+
+def _tables_of(error: ValidationError, layers: Sequence[Layer]) -> Tables:
+    """Return the models of the tables; that of a root depends on whether it is a repository."""
+    match error.errors(include_url=False)[0]["loc"]:
+        case ("roots", int(number), *_):
+            roots = next(layer.values["roots"] for layer in layers if "roots" in layer.values)
+            if isinstance(roots[number], dict) and "git" in roots[number]:
+                return {**_TABLES, "roots": GitRootSettings}
+    return _TABLES
 
 
 def _environment() -> dict[str, Any]:
@@ -83,7 +94,7 @@ def _starting_from(folder: Path, values: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(tables := absolute.get(key), list):
             absolute[key] = [
                 table | {"path": _joined(folder, table["path"])}
-                if isinstance(table, dict) and "path" in table
+                if isinstance(table, dict) and "path" in table and "git" not in table
                 else table
                 for table in tables
             ]

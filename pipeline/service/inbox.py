@@ -22,7 +22,13 @@ class CollectDue(NamedTuple):
     """Request to remove expired packages."""
 
 
-Message: TypeAlias = Hint | ScanDue | CollectDue
+class PullDue(NamedTuple):
+    """Request to pull the repository of a root."""
+
+    root: str
+
+
+Message: TypeAlias = Hint | ScanDue | CollectDue | PullDue
 
 
 class Inbox:

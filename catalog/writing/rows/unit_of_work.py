@@ -35,6 +35,9 @@ class UnitOfWork:
         self.old: dict[tuple[str, str], database_sql.Row] = {}
         self.next_skill = self._highest("skills") + 1
         self.next_version = self._highest("versions") + 1
+        self._commits: dict[str, str | None] = dict(
+            db.execute("SELECT root, git_commit FROM mirrors").fetchall()
+        )
         self.applied: list[ChangeResult] = []
         self.buffer = WriteBuffer()
         self.contested: set[str] = set()
@@ -124,6 +127,7 @@ class UnitOfWork:
                 "id": version,
                 "skill": skill,
                 "ingested_at": moment,
+                "git_commit": self._commits.get(record.place.root),
             }
         )
         self.buffer.files.extend(mapping.file(version, entry) for entry in record.files)

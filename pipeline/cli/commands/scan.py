@@ -16,6 +16,7 @@ from pipeline.cli.options import DONE, FINDINGS, PATH, as_json_option, to_json
 from pipeline.cli.output import terminal
 from pipeline.config.settings import Settings
 from pipeline.roots.units import WatchUnit
+from pipeline.sync import mirrors
 from pipeline.sync.open_catalog import with_store
 from pipeline.sync.run_once import EngineName, Result, engine_named, scan_once, unit_at
 
@@ -47,6 +48,8 @@ def scan(
 ) -> int:
     """Update the catalog from the roots, or only from PATHS inside them, and exit.
 
+    Without PATHS, roots that are git repositories are pulled first.
+
     \b
     Examples:
       skilldrop scan
@@ -58,7 +61,10 @@ def scan(
     settings = settings_of(context)
     units = [_unit_at(settings, path) for path in paths]
 
+    failures: list[str] = []
+
     def work(store: Store) -> Result:
+        failures[:] = [] if units else mirrors.pull_all(settings, store)
         with engine_named(engine, scheduler) as executor, terminal.progress("skills") as progress:
             return scan_once(
                 settings,
@@ -71,10 +77,10 @@ def scan(
 
     with _advice_if_busy(settings), terminal.progress("packages") as published:
         result = with_store(settings, work, published)
-    for problem in result.report.troubles.values():
+    for problem in (*failures, *result.report.troubles.values()):
         click.echo(f"skilldrop: {problem}", err=True)
     click.echo(to_json(result.as_json()) if as_json else _rendered(result))
-    return FINDINGS if result.report.troubles else DONE
+    return FINDINGS if failures or result.report.troubles else DONE
 
 
 def _unit_at(settings: Settings, path: Path) -> WatchUnit:
