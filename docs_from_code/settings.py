@@ -11,6 +11,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from docs_from_code.markdown import cell
+from pipeline.config.hook_settings import HookSettings
 from pipeline.config.index_settings import IndexSettings
 from pipeline.config.link_settings import LinkSettings
 from pipeline.config.settings import (
@@ -33,6 +34,7 @@ _TABLES: dict[str, type[BaseModel]] = {
     "git-roots": GitRootSettings,
     "indexes": IndexSettings,
     "links": LinkSettings,
+    "hooks": HookSettings,
     "site": SiteSettings,
     "retention": RetentionSettings,
     "limits": LimitSettings,
@@ -59,6 +61,7 @@ _HEADS = {
     "git-roots": "`[[roots]]` with `git`",
     "indexes": "`[[indexes]]`",
     "links": "`[[links]]`",
+    "hooks": "`[[hooks]]`",
 }
 
 

@@ -105,5 +105,9 @@ class NotAdded(SkilldropError):
     """A source cannot be added to a root, or its place there is taken."""
 
 
+class HookFailed(SkilldropError):
+    """A hook could not be told of changes; it is told again later."""
+
+
 class PullFailed(SkilldropError):
     """A repository could not be pulled; its mirror keeps the last state."""

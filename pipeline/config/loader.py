@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from catalog.model.errors import SettingsInvalid
 from pipeline.config.error_messages import TOP, Layer, Tables, error_sentence
+from pipeline.config.hook_settings import HookSettings
 from pipeline.config.index_settings import IndexSettings
 from pipeline.config.link_settings import LinkSettings
 from pipeline.config.settings import (
@@ -27,6 +28,7 @@ _TABLES: Tables = {
     "roots": RootSettings,
     "indexes": IndexSettings,
     "links": LinkSettings,
+    "hooks": HookSettings,
     "limits": LimitSettings,
     "retention": RetentionSettings,
     "site": SiteSettings,
@@ -90,11 +92,11 @@ def _starting_from(folder: Path, values: Mapping[str, Any]) -> dict[str, Any]:
     for key in ("watched", "data", "outcomes"):
         if key in absolute:
             absolute[key] = _joined(folder, absolute[key])
-    for key in ("roots", "links"):
+    for key, path in (("roots", "path"), ("links", "path"), ("hooks", "secret_file")):
         if isinstance(tables := absolute.get(key), list):
             absolute[key] = [
-                table | {"path": _joined(folder, table["path"])}
-                if isinstance(table, dict) and "path" in table and "git" not in table
+                table | {path: _joined(folder, table[path])}
+                if isinstance(table, dict) and path in table and "git" not in table
                 else table
                 for table in tables
             ]

@@ -31,9 +31,11 @@ from catalog.writing.retention.history import HistoryRetention
 from catalog.writing.retention.packages import Retention
 from pipeline.config.directories import Directory, Root
 from pipeline.config.git_types import GitPath, GitRef, GitUrl, Interval, credentials_in
+from pipeline.config.hook_settings import HookSettings
 from pipeline.config.index_settings import IndexSettings
 from pipeline.config.link_settings import LinkSettings
 from pipeline.config.table import Table
+from pipeline.hooks.hook import Hook
 from pipeline.mirrors.mirror import Mirror
 from pipeline.validation import defaults
 
@@ -219,6 +221,7 @@ class Settings(Table):
         (IndexSettings(),), description="a list of [[indexes]] tables"
     )
     links: tuple[LinkSettings, ...] = Field((), description="a list of [[links]] tables")
+    hooks: tuple[HookSettings, ...] = Field((), description="a list of [[hooks]] tables")
     limits: LimitSettings = Field(LimitSettings(), description="a [limits] table")
     outcomes: Directory | None = Field(None, description="the path of a directory")
     retention: RetentionSettings = Field(RetentionSettings(), description="a [retention] table")
@@ -266,6 +269,13 @@ class Settings(Table):
         for name, count in Counter(index.name for index in self.indexes).items():
             if count > 1:
                 raise ValueError(f"{count} indexes are named {name}; give each a different name")
+        return self
+
+    @model_validator(mode="after")
+    def _hook_names_differ(self) -> Self:
+        for name, count in Counter(hook.name for hook in self.hooks).items():
+            if count > 1:
+                raise ValueError(f"{count} hooks are named {name}; give each a different name")
         return self
 
     @model_validator(mode="after")
@@ -361,6 +371,11 @@ class Settings(Table):
             for root in self.roots
             if isinstance(root, GitRootSettings)
         )
+
+    @property
+    def active_hooks(self) -> tuple[Hook, ...]:
+        """Hooks in their order."""
+        return tuple(settings.hook for settings in self.hooks)
 
     @property
     def linked_directories(self) -> tuple[LinkedDirectory, ...]:

@@ -21,6 +21,7 @@ from pipeline.config.settings import Settings
 from pipeline.outcomes.inbox import OutcomeInbox
 from pipeline.service import systemd
 from pipeline.service.heartbeat import BEAT, Heartbeat, quarantined
+from pipeline.service.hook_queue import HookQueue
 from pipeline.service.inbox import CollectDue, Hint, Inbox, PullDue, ScanDue
 from pipeline.service.index_schedule import IndexSchedule
 from pipeline.service.package_check import PackageCheck
@@ -75,6 +76,9 @@ class Service:
         self._full_scans = self._scans.queue
         self._requests = RequestRunner(settings, self._full_scans)
         self._pulls = Pulls(settings, lambda: self._inbox.put(Hint("")))
+        self._hooks = [
+            HookQueue(hook, lambda: self._inbox.put(Hint(""))) for hook in settings.active_hooks
+        ]
         self._timer = Timer()
         self._file_check = FileCheck(settings.catalog_path)
         self._package_check = PackageCheck()
@@ -148,6 +152,8 @@ class Service:
         with self._store.folders.opened(OwnedFolder(self._settings.outcomes_folder, "outcomes")):
             pass  # create the folder, so that it can be watched
         self._pulls.begin(self._store)
+        for queue in self._hooks:
+            queue.restart()
         self._full_scans.request("start")
         self._change_mode(self._supervisor.begin(time.monotonic()))
         self._index_schedule.publish_now()  # index files may be missing
@@ -175,7 +181,7 @@ class Service:
         if not self._has_catalog:
             return max(0.0, self._next_tick - now)
         polling = 0.0 if self._full_scans.is_wanted else self._supervisor.seconds_to_poll(now)
-        waits = [self._next_tick - now]
+        waits = [self._next_tick - now]  # hooks are tried again at a tick
         waits += [
             max(wait, self._troubles.seconds_to_try(part, now))
             for part, wait in (
@@ -227,6 +233,8 @@ class Service:
         self._try("scan", self._continue_scan)
         for name, listener in self._listeners.items():
             self._try(f"events-{name}", partial(self._store.events.deliver, name, listener))
+        for queue in self._hooks:
+            self._try(queue.hook.listener, partial(queue.step, self._store))
         self._try("indexes", lambda: self._index_schedule.publish_due(self._store, _now()))
         self._try("quiet", self._note_quiet, BEAT)
         self._try("packages", self._verify)

@@ -74,7 +74,7 @@ def _configure(store: Store, settings: Settings, progress: Callable[[int], None]
     )
     store.indexes.configure(settings.index_specs)
     store.links.configure(settings.skills_folder, settings.linked_directories)
-    store.events.register(listeners.ALL)
+    store.events.register([*listeners.ALL, *(hook.listener for hook in settings.active_hooks)])
     try:
         for published in store.publish_into(
             packaging_of(settings), datetime.now(UTC), settings.retention.quota

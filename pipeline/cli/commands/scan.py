@@ -16,7 +16,7 @@ from pipeline.cli.options import DONE, FINDINGS, PATH, as_json_option, to_json
 from pipeline.cli.output import terminal
 from pipeline.config.settings import Settings
 from pipeline.roots.units import WatchUnit
-from pipeline.sync import mirrors
+from pipeline.sync import hooks, mirrors
 from pipeline.sync.open_catalog import with_store
 from pipeline.sync.run_once import EngineName, Result, engine_named, scan_once, unit_at
 
@@ -66,7 +66,7 @@ def scan(
     def work(store: Store) -> Result:
         failures[:] = [] if units else mirrors.pull_all(settings, store)
         with engine_named(engine, scheduler) as executor, terminal.progress("skills") as progress:
-            return scan_once(
+            result = scan_once(
                 settings,
                 store,
                 units,
@@ -74,6 +74,8 @@ def scan(
                 deep=deep,
                 progress=lambda so_far: progress(so_far.folders),
             )
+        failures.extend(hooks.deliver_all(settings, store))
+        return result
 
     with _advice_if_busy(settings), terminal.progress("packages") as published:
         result = with_store(settings, work, published)
