@@ -11,7 +11,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from docs_from_code.markdown import cell
-from pipeline.config.hook_settings import HookSettings
+from pipeline.config.hook_settings import HookSettings, WebhookSettings
 from pipeline.config.index_settings import IndexSettings
 from pipeline.config.link_settings import LinkSettings
 from pipeline.config.settings import (
@@ -35,6 +35,7 @@ _TABLES: dict[str, type[BaseModel]] = {
     "indexes": IndexSettings,
     "links": LinkSettings,
     "hooks": HookSettings,
+    "webhook": WebhookSettings,
     "site": SiteSettings,
     "retention": RetentionSettings,
     "limits": LimitSettings,

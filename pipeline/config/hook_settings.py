@@ -1,6 +1,5 @@
 """Settings of hooks, which are told of changes."""
 
-from pathlib import Path
 from typing import Annotated, Self, TypeAlias
 from urllib.parse import urlsplit
 
@@ -10,6 +9,7 @@ from pipeline.config.directories import Directory
 from pipeline.config.table import Table
 from pipeline.hooks.hook import Hook
 from pipeline.hooks.payload import KINDS
+from pipeline.hooks.secret import Secret
 
 
 def _kind(kind: str) -> str:
@@ -62,13 +62,26 @@ class HookSettings(Table):
     @property
     def hook(self) -> Hook:
         """The hook."""
-        secret = Path(self.secret_file) if self.secret_file else None
-        return Hook(
-            self.name,
-            frozenset(self.on),
-            self.url,
-            self.command,
-            self.secret_env,
-            secret,
-            self.timeout,
-        )
+        secret = Secret(self.secret_env, self.secret_file)
+        return Hook(self.name, frozenset(self.on), self.url, self.command, secret, self.timeout)
+
+
+class WebhookSettings(Table):
+    """Settings of `[webhook]`: a port of this machine on which a git server asks for a pull."""
+
+    port: int | None = Field(None, ge=1, le=65535, description="a port from 1 to 65535")
+    secret_env: str | None = Field(
+        None, min_length=1, description="the name of an environment variable"
+    )
+    secret_file: Directory | None = Field(None, description="the path of a file")
+
+    @model_validator(mode="after")
+    def _one_secret(self) -> Self:
+        if self.port and bool(self.secret_env) == bool(self.secret_file):
+            raise ValueError("needs either secret_env or secret_file")
+        return self
+
+    @property
+    def secret(self) -> Secret:
+        """The place of the secret."""
+        return Secret(self.secret_env, self.secret_file)

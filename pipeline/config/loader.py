@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from catalog.model.errors import SettingsInvalid
 from pipeline.config.error_messages import TOP, Layer, Tables, error_sentence
-from pipeline.config.hook_settings import HookSettings
+from pipeline.config.hook_settings import HookSettings, WebhookSettings
 from pipeline.config.index_settings import IndexSettings
 from pipeline.config.link_settings import LinkSettings
 from pipeline.config.settings import (
@@ -29,6 +29,7 @@ _TABLES: Tables = {
     "indexes": IndexSettings,
     "links": LinkSettings,
     "hooks": HookSettings,
+    "webhook": WebhookSettings,
     "limits": LimitSettings,
     "retention": RetentionSettings,
     "site": SiteSettings,
@@ -92,6 +93,9 @@ def _starting_from(folder: Path, values: Mapping[str, Any]) -> dict[str, Any]:
     for key in ("watched", "data", "outcomes"):
         if key in absolute:
             absolute[key] = _joined(folder, absolute[key])
+    if isinstance(webhook := absolute.get("webhook"), dict) and "secret_file" in webhook:
+        file = _joined(folder, webhook["secret_file"])
+        absolute["webhook"] = webhook | {"secret_file": file}
     for key, path in (("roots", "path"), ("links", "path"), ("hooks", "secret_file")):
         if isinstance(tables := absolute.get(key), list):
             absolute[key] = [

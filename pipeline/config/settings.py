@@ -31,7 +31,7 @@ from catalog.writing.retention.history import HistoryRetention
 from catalog.writing.retention.packages import Retention
 from pipeline.config.directories import Directory, Root
 from pipeline.config.git_types import GitPath, GitRef, GitUrl, Interval, credentials_in
-from pipeline.config.hook_settings import HookSettings
+from pipeline.config.hook_settings import HookSettings, WebhookSettings
 from pipeline.config.index_settings import IndexSettings
 from pipeline.config.link_settings import LinkSettings
 from pipeline.config.table import Table
@@ -222,6 +222,7 @@ class Settings(Table):
     )
     links: tuple[LinkSettings, ...] = Field((), description="a list of [[links]] tables")
     hooks: tuple[HookSettings, ...] = Field((), description="a list of [[hooks]] tables")
+    webhook: WebhookSettings = Field(WebhookSettings(), description="a [webhook] table")
     limits: LimitSettings = Field(LimitSettings(), description="a [limits] table")
     outcomes: Directory | None = Field(None, description="the path of a directory")
     retention: RetentionSettings = Field(RetentionSettings(), description="a [retention] table")

@@ -1,7 +1,5 @@
 """Hook: a server or a program that is given changes as JSON."""
 
-import hashlib
-import hmac
 import http.client
 import os
 import signal
@@ -10,10 +8,10 @@ import urllib.error
 import urllib.request
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from catalog.model.errors import HookFailed
+from catalog.model.errors import HookFailed, SecretMissing
+from pipeline.hooks.secret import Secret
 
 SIGNATURE = "X-Skilldrop-Signature-256"
 """Header with `sha256=` and the HMAC-SHA256 of the body, in hex digits."""
@@ -29,8 +27,7 @@ class Hook:
     on: frozenset[str]
     url: str | None
     command: tuple[str, ...]
-    secret_env: str | None
-    secret_file: Path | None
+    secret: Secret
     timeout: float  # seconds
 
     @property
@@ -45,13 +42,15 @@ class Hook:
                 self._post(self.url, body, delivery)
             else:
                 self._run(body)
+        except SecretMissing as error:
+            raise self._failure(str(error)) from error
         except (OSError, ValueError, http.client.HTTPException) as error:
             raise self._failure(_reason(error)) from error
 
     def _post(self, url: str, body: bytes, delivery: str) -> None:
         headers = {"Content-Type": "application/json", DELIVERY: delivery}
-        if secret := self._secret():
-            headers[SIGNATURE] = signature(secret, body)
+        if self.secret:
+            headers[SIGNATURE] = self.secret.sign(body)
         request = urllib.request.Request(url, body, headers, method="POST")
         with _OPENER.open(request, timeout=self.timeout) as response:
             response.read(1)
@@ -75,24 +74,8 @@ class Hook:
         if process.returncode:
             raise self._failure(f"its command ended with exit code {process.returncode}")
 
-    def _secret(self) -> bytes | None:
-        if self.secret_env:
-            if not (value := os.environ.get(self.secret_env)):
-                raise self._failure(f"the environment has no {self.secret_env}")
-            return value.encode()
-        if self.secret_file:
-            if not (content := self.secret_file.read_bytes().strip()):
-                raise self._failure(f"its file {self.secret_file} is empty")
-            return content
-        return None
-
     def _failure(self, reason: str) -> HookFailed:
         return HookFailed(f"The hook {self.name} was not told of changes: {reason}.")
-
-
-def signature(secret: bytes, body: bytes) -> str:
-    """Return the value of the header `SIGNATURE`."""
-    return f"sha256={hmac.new(secret, body, hashlib.sha256).hexdigest()}"
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):

@@ -23,9 +23,9 @@ class CollectDue(NamedTuple):
 
 
 class PullDue(NamedTuple):
-    """Request to pull the repository of a root."""
+    """Request to pull the repository of a root, or all of them: one has changed just now."""
 
-    root: str
+    root: str | None = None
 
 
 Message: TypeAlias = Hint | ScanDue | CollectDue | PullDue

@@ -31,6 +31,7 @@ from pipeline.service.request_runner import RequestRunner
 from pipeline.service.scans import Scans
 from pipeline.service.timer import Timer
 from pipeline.service.troubles import Troubles
+from pipeline.service.webhook import Webhook
 from pipeline.sync import change_log, listeners
 from pipeline.sync.open_catalog import open_store
 from pipeline.sync.report import Report
@@ -79,6 +80,12 @@ class Service:
         self._hooks = [
             HookQueue(hook, lambda: self._inbox.put(Hint(""))) for hook in settings.active_hooks
         ]
+        hook = settings.webhook
+        self._webhook = (
+            Webhook(hook.port, hook.secret, lambda: self._inbox.put(PullDue()))
+            if hook.port
+            else None
+        )
         self._timer = Timer()
         self._file_check = FileCheck(settings.catalog_path)
         self._package_check = PackageCheck()
@@ -138,6 +145,8 @@ class Service:
             self._timer.stop()
             self._supervisor.stop()
             self._pulls.stop()
+            if self._webhook:
+                self._webhook.stop()
             self._full_scans.stop()
             if self._site:
                 self._site.stop()
@@ -172,7 +181,7 @@ class Service:
             elif isinstance(message, CollectDue):
                 self._collects = True
             elif isinstance(message, PullDue):
-                self._pulls.start(message.root)
+                self._pulls.start(message.root) if message.root else self._pulls.start_all()
             elif not self._stopping:
                 self._hint(message.path)
 
@@ -218,6 +227,8 @@ class Service:
             self._try("catalog", self._keep_catalog)
             self._try("watcher", self._keep_watch)
             self._try("site", self._keep_site)
+            if self._webhook:
+                self._try("webhook", self._webhook.ensure)
         if not self._has_catalog:
             self._heartbeat.write_beside(_now())
             return

@@ -28,6 +28,7 @@ class Pulls:
         self._stopping = threading.Event()
         self._threads = ThreadPoolExecutor(AT_ONCE, "pull") if self._mirrors else None
         self._running: dict[str, Future[Pulled]] = {}
+        self._again: set[str] = set()  # pushed to while they were being pulled
         self._troubles: dict[str, str] = {}
 
     def begin(self, store: Store) -> None:
@@ -43,6 +44,12 @@ class Pulls:
         self._running[root] = self._threads.submit(self._mirrors[root].pull, self._stopping.is_set)
         self._running[root].add_done_callback(lambda _: self._wake())
 
+    def start_all(self) -> None:
+        """Pull all repositories, again if they are being pulled: they have just changed."""
+        self._again |= self._running.keys()
+        for root in self._mirrors:
+            self.start(root)
+
     def finish(self, store: Store) -> bool:
         """Switch the roots whose pull has ended; return whether a root has new content.
 
@@ -50,6 +57,9 @@ class Pulls:
         """
         ended = [root for root, pull in self._running.items() if pull.done()]
         changes = [self._finish_one(store, self._mirrors[root]) for root in ended]
+        for root in self._again.intersection(ended):
+            self._again.discard(root)
+            self.start(root)
         return any(changes)
 
     def stop(self) -> None:

@@ -1,5 +1,7 @@
 """Deliveries of hooks to real servers and programs."""
 
+import hashlib
+import hmac
 import sys
 import time
 from pathlib import Path
@@ -7,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from catalog.model.errors import HookFailed
-from pipeline.hooks.hook import DELIVERY, SIGNATURE, Hook, signature
+from pipeline.hooks.hook import DELIVERY, SIGNATURE, Hook
+from pipeline.hooks.secret import Secret
 from tests.support.receivers import receiver
 
 
@@ -19,7 +22,7 @@ def hook(
     timeout: float = 20.0,
 ) -> Hook:
     """Return a hook."""
-    return Hook("chat", frozenset({"published"}), url, command, env, file, timeout)
+    return Hook("chat", frozenset({"published"}), url, command, Secret(env, file), timeout)
 
 
 @pytest.mark.parametrize("kind", ["env", "file"])
@@ -36,10 +39,8 @@ def test_a_request_is_signed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ki
         it.send(b'{"a": 1}', "1-2")
     ((headers, body),) = received
     assert body == b'{"a": 1}'
-    assert headers[SIGNATURE] == signature(b"s3cret", body)
-    assert signature(b"key", b"The quick brown fox jumps over the lazy dog") == (
-        "sha256=f7bc83f430538424b13298e6aa6fb143ef4d59a14946175997479dbc2d1a3cd8"
-    )  # the example of RFC 4231's function on Wikipedia
+    digest = hmac.new(b"s3cret", body, hashlib.sha256).hexdigest()
+    assert headers[SIGNATURE] == f"sha256={digest}"
     assert headers[DELIVERY] == "1-2"
 
 
