@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from catalog.filesystem import fsync
 from catalog.filesystem.by_descriptor import directory, remove
+from catalog.filesystem.exchange import exchange_names
 from catalog.model.errors import PullFailed
 from catalog.model.git_origin import GitOrigin
 from pipeline.mirrors.git import Git
@@ -104,8 +105,9 @@ class Mirror:
         if not git.repository.is_dir():
             git.create()
         ref = self._resolve(git)
-        if self.tree and self.commit and self.commit in ref[1:]:
-            return Pulled(self.commit, self.tree)
+        tree = self.tree
+        if tree and self.commit and self.commit in ref[1:] and not self._is_edited(git, tree):
+            return Pulled(self.commit, tree)
         try:
             if _packs(git.repository) > _MOST_PACKS:
                 git.create()
@@ -146,9 +148,19 @@ class Mirror:
         tree = git.line("rev-parse", "--verify", f"{commit}^{{tree}}")
         if path:
             tree = _subtree(git, tree, path)
-        if tree != self.tree:
+        if tree != self.tree or self._is_edited(git, tree):
             self._check_out(git, tree)
         return Pulled(commit, tree)
+
+    def _is_edited(self, git: Git, tree: str) -> bool:
+        """Return whether the present content is not that of its commit, by the stats of files."""
+        index = git.folder / "index"
+        if not index.exists():
+            return True
+        content = self.folder / tree
+        env = {"GIT_WORK_TREE": str(content), "GIT_INDEX_FILE": str(index)}
+        git.run("ls-files", "-z", "--modified", "--deleted", "--others", env=env, cwd=content)
+        return bool((git.folder / "stdout").stat().st_size)
 
     def _check_out(self, git: Git, tree: str) -> None:
         with git.output("ls-tree", "-r", "-z", tree) as chunks:
@@ -165,6 +177,9 @@ class Mirror:
             )  # fmt: skip
             fsync.sync(work)  # files that a power failure empties would never be pulled again
             with directory(self.folder) as folder:
+                if tree == self.tree:  # it was edited
+                    exchange_names(made, self.folder / tree)
+                    return
                 remove(tree, folder)
                 os.rename("tree", tree, src_dir_fd=work, dst_dir_fd=folder)
 

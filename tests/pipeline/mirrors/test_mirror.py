@@ -338,10 +338,29 @@ def test_credentials_come_from_the_users_helper(
     )
 
 
-def test_messages_hide_credentials(repository: Repository, tmp_path: Path, user: Path) -> None:
-    """A URL with a password, from the user's configuration, is shown without it."""
-    user.write_text('[url "http://reader:hunter2@127.0.0.1:1/"]\n\tinsteadOf = http://team/\n')
-    with pytest.raises(PullFailed) as failure:
-        mirror(tmp_path, "http://team/repo").pull()
-    assert "hunter2" not in str(failure.value)
-    assert "127.0.0.1" in str(failure.value)
+def test_messages_hide_credentials(repository: Repository, tmp_path: Path) -> None:
+    """A URL with a password in a message of git is shown without it."""
+    echo = "fatal: unable to access 'https://reader:hunter2@host/repo/': no route"
+    script = tmp_path / "git"
+    script.write_text(f'#!/bin/sh\necho "{echo}" >&2\nexit 128\n')
+    script.chmod(0o755)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+        with pytest.raises(PullFailed, match="unable to access 'https://host/repo/': no route"):
+            mirror(tmp_path, repository.url).pull()
+
+
+def test_a_mirror_that_was_edited_is_restored(repository: Repository, tmp_path: Path) -> None:
+    """Edited, added and removed files of a mirror are as in the commit after the next pull."""
+    it = mirror(tmp_path, repository.url)
+    pull(it)
+    skill = Path(it.root) / "skills/one/SKILL.md"
+    text = skill.read_text()
+    skill.write_text("edited")
+    (Path(it.root) / "added").touch()
+    shutil.rmtree(Path(it.root) / "elsewhere")
+    pull(it)
+    assert skill.read_text() == text
+    assert files(it) == ["elsewhere/two/SKILL.md", "skills/one/SKILL.md"]
+    pull(it)
+    assert files(it) == ["elsewhere/two/SKILL.md", "skills/one/SKILL.md"]

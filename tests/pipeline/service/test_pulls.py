@@ -29,7 +29,7 @@ def test_the_service_follows_a_repository(
     serving: Callable[..., Serving], repository: Repository
 ) -> None:
     """New commits are pulled at intervals; each version has its commit, and no event was missed."""
-    it = serving(roots=roots(repository)).start()
+    it = serving(roots=roots(repository), settle_quiet=0.0).start()
     it.wait_for(lambda: it.statuses() == {"one": "active"})
     repository.skill("skills/two")
     commit = repository.commit()
