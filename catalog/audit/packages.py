@@ -1,14 +1,18 @@
 """Differences between the catalog and its packages; reads only, and hashes every file."""
 
 from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
 
 from sqlite_utils import Database
 
 from catalog.audit.difference import Difference
+from catalog.database import version_paths
 from catalog.model.paths import os_path
+from catalog.model.superseded import SURELY
 from catalog.prompt_index import query
+from catalog.text.times import iso
 from catalog.writing.package_jobs import package_files
 from catalog.writing.packages.folder import CURRENT, PackageFolder
 from catalog.writing.packages.inspection import PackageDirectory, damages, list_packages
@@ -21,10 +25,20 @@ def of_packages(
     listing = list_packages(folder.path)
     yield from _of_skills(db, folder, listing.directories, has_package)
     versions = packaged(db)
+    current = {path for (path,) in db.execute(_CURRENT)}
+    keeps_names = version_paths.are_named(db)
+    since = iso(datetime.now(UTC) - timedelta(seconds=SURELY))
+    recent = {path for (path,) in db.execute(_RETIRED_SINCE, [since])}
     for package_path, version in versions.items():
-        for damage in damages(folder.path, package_path, package_files(db, version), deep=True):
+        for damage in damages(
+            folder.path,
+            package_path,
+            package_files(db, version),
+            deep=True,
+            is_current=None if package_path in recent else package_path in current or keeps_names,
+        ):
             yield Difference("package", str(folder.path), package_path, str(damage), package_path)
-    active = {path.partition("/")[0] for (path,) in db.execute(_ACTIVE)}
+    active = {path.partition("/")[0] for path in current}
     for directory in listing.directories.values():
         yield from _leftovers(folder, directory, versions, active)
     for path in listing.foreign:
@@ -73,7 +87,10 @@ _SKILLS = """
 """
 
 
-_ACTIVE = "SELECT package_path FROM skills WHERE status = 'active' AND package_path IS NOT NULL"
+_RETIRED_SINCE = """
+    SELECT package_path FROM versions WHERE retired_at > ? AND package_path IS NOT NULL
+"""
+_CURRENT = "SELECT package_path FROM skills WHERE status = 'active' AND package_path IS NOT NULL"
 
 
 def _leftovers(

@@ -79,7 +79,7 @@ class SkillResources:
         return ListResourcesResult(
             resources=[
                 Resource(
-                    uri=uris.of(row["skill_id"], SKILL_MD),
+                    uri=uris.listed(row["skill_id"], SKILL_MD),
                     name=one_line(row["name"]),
                     title=one_line(row["display_name"]) if row["display_name"] else None,
                     description=one_line(row["description"]),

@@ -29,6 +29,14 @@ def of(skill_id: str, path: str = "") -> str:
     return f"skill://{quote(skill_id, safe='')}" + (f"/{quote(path)}" if path else "")
 
 
+def listed(skill_id: str, path: str) -> str:
+    """Return the URI of a file as the list of resources has it, with the letters of any script.
+
+    FastMCP names the folder of a skill by these letters. `parse` reads both forms.
+    """
+    return f"skill://{skill_id}/{quote(path)}"
+
+
 def parse(uri: str) -> SkillUri:
     """Return the parts of a URI. Raises NotInCatalog if it has another form."""
     match = _FORM.fullmatch(uri)

@@ -3,6 +3,7 @@
 from sqlite_utils import Database
 
 from catalog.database.sql import Row
+from catalog.reading import index_views, versions
 from catalog.reading.filters import Filters
 
 
@@ -18,6 +19,23 @@ def skills(db: Database, filters: Filters) -> list[Row]:
     )
 
 
+def states(db: Database, name: str) -> list[Row]:
+    """Return the state of each folder with the skill_id of a skill, the given skill first.
+
+    Each has its places in the `indexes` and its `findings`. Raises NotInCatalog.
+    """
+    asked = versions.find_skill(db, name)
+    rows = list(db.query(_STATES, [asked["skill_id"], asked["id"]]))
+    return [
+        row
+        | {
+            "indexes": index_views.index_states(db, row["id"]) if row["status"] == "active" else [],
+            "findings": findings(db, skill=row["id"]),
+        }
+        for row in rows
+    ]
+
+
 def findings(db: Database, *, skill: int | None = None, code: str = "") -> list[Row]:
     """Return the findings, or only those of a skill or of a code, by place and line."""
     return list(
@@ -28,3 +46,13 @@ def findings(db: Database, *, skill: int | None = None, code: str = "") -> list[
             {"skill": skill, "code": code},
         )
     )
+
+
+_STATES = """
+    SELECT s.id, s.name, s.skill_id, s.status, s.status_reason, s.is_conflict, s.level, s.root,
+           s.path, s.spec_valid, s.model_invocable, s.pending_since, s.pending_reason,
+           s.newest_rejected_at, s.last_changed, v.version,
+           (SELECT version FROM versions WHERE id = s.pinned_version_id) AS pinned_version
+    FROM skills AS s LEFT JOIN versions AS v ON v.id = s.current_version_id
+    WHERE s.skill_id = ? ORDER BY s.id = ? DESC, s.status, s.root, s.path
+"""

@@ -43,12 +43,14 @@ _EXCLUSION = re.compile(
 )
 _SAYS_NOTHING = frozenset(
     """
-    activate agent ai ask asked asks assist assistant assists call capabilities capability claude
-    customer description developer feature features function functionality handle handles help
-    helper helpful helps invoke invoked load mention mentions needed person placeholder proactively
+    activate agent ai applicable appropriate ask asked asks assist assistant assists call
+    capabilities capability claude complete customer description developer feature features
+    function functionality handle handles help
+    goes helper helpful helps here insert invoke invoked load mention mentions needed person
+    placeholder proactively
     provide provided provides relevant related request requests required skill skills someone
-    support supports task tasks tbd todo tool tools trigger triggers use used user users utility
-    various want wants when whenever
+    support supports task tasks tbd todo tool tools trigger triggers use used useful user users
+    utility various want wants when whenever
     """.split()
 )
 

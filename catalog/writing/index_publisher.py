@@ -32,7 +32,7 @@ def publish_indexes(
     with named(folder), store.folders.opened(OwnedFolder(folder, "index")) as opened:
         prompt_index_files.remove_index_files(opened, specs)
         changed = _publish(store, specs, opened, at, keep)
-    store.packager.remove_stale_current()
+    store.packager.withdraw()
     return [spec.name for spec in specs if spec.file_name in changed]
 
 

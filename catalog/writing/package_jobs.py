@@ -4,7 +4,8 @@ from collections.abc import Iterable
 
 from sqlite_utils import Database
 
-from catalog.database import sql, withheld
+from catalog.database import sql, version_paths, withheld
+from catalog.model.superseded import stored_path
 from catalog.writing.packages.builder import PackageJob, group_of
 from catalog.writing.packages.staging import HardLinkCandidates, PackageFile
 
@@ -27,7 +28,10 @@ def _job(db: Database, row: sql.Row, *, unshared: bool) -> PackageJob:
     if row["earlier"] and not unshared:
         candidates = HardLinkCandidates(
             row["earlier_path"],
-            {file.content: file.path for file in package_files(db, row["earlier"])},
+            {
+                file.content: stored_path(file.path, is_current=row["is_earlier_current"])
+                for file in package_files(db, row["earlier"])
+            },
         )
     return PackageJob(
         row["id"],
@@ -52,7 +56,8 @@ def package_files(db: Database, version: int) -> list[PackageFile]:
 
 _WITHOUT_PACKAGE = f"""
     SELECT s.id, s.root, s.path, v.id AS version_id, v.skill_id, v.version,
-           e.id AS earlier, e.package_path AS earlier_path
+           e.id AS earlier, e.package_path AS earlier_path,
+           e.retired_at IS NULL OR {version_paths.ARE_NAMED} AS is_earlier_current
     FROM json_each(?) AS wanted
     JOIN skills AS s INDEXED BY skills_by_skill_id
         ON s.skill_id = wanted.value AND (s.status = 'active' OR {withheld.IS_WITHHELD})

@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from copy import copy
 from datetime import datetime
 from itertools import chain, islice
 
@@ -17,7 +18,9 @@ from catalog.model.quota import Quota
 from catalog.model.values import Trigger
 from catalog.text.times import iso
 from catalog.writing import package_jobs
+from catalog.writing.after_commit import AfterCommit
 from catalog.writing.packages.builder import Key, PackageJob, Packaging
+from catalog.writing.packages.folder import Packages
 from catalog.writing.retention.quota import Room
 from catalog.writing.rows import batch as rows_batch
 from catalog.writing.rows import publication, shadowing
@@ -43,10 +46,7 @@ class Packager:
         """Each skill_id whose published content may have changed; the user clears the set."""
         self._db = db
         self._transaction = transaction
-        self._switches: dict[
-            str, None
-        ] = {}  # package_paths that are committed, but not yet current
-        self._retired: dict[str, None] = {}  # each skill_id that is no longer public
+        self._after_commit = AfterCommit(db)
         db.conn.create_function(
             "has_package", 1, lambda path: bool(self.packaging and self.packaging.packages(path))
         )
@@ -149,25 +149,31 @@ class Packager:
             self._discard(job.package_path for job in chain.from_iterable(pending))
 
     def switch_current(self) -> None:
-        """Point each `current` to the committed version; repeat what failed. Raises OSError."""
-        if not self._switches or not self.packaging:
-            return
-        with self.packaging.folder.opened() as packages:
-            for package_path in list(self._switches):
-                packages.switch_current(package_path)
-                del self._switches[package_path]
+        """Point each `current` to the committed version; repeat what failed. Raises OSError.
 
-    def remove_stale_current(self) -> None:
-        """Remove the `current` of skills that are no longer active. Raises OSError.
+        The former version is hidden then.
+        """
+        if self.packaging:
+            self._after_commit.switch_current(self.packaging.folder)
+
+    def withdraw(self) -> None:
+        """Remove the `current` of inactive skills, and hide their versions. Raises OSError.
 
         Call it after the indexes are published, so that none names them.
         """
-        if not self._retired or not self.packaging:
-            return
-        with self.packaging.folder.opened() as packages:
-            for skill_id in list(self._retired):
-                packages.remove_current(skill_id)
-                del self._retired[skill_id]
+        if self.packaging:
+            self._after_commit.withdraw(self.packaging.folder)
+
+    def correct_names(
+        self, packages: Packages, current: Iterable[str], superseded: Iterable[str]
+    ) -> None:
+        """Show the SKILL.md of current packages; `switch_current` hides that of the others."""
+        self._after_commit.note_names(current, superseded)
+        self._after_commit.restore_names(packages)
+
+    def leave_to_readers(self, seconds: float) -> None:
+        """Leave the SKILL.md of superseded versions for some seconds; then `switch_current`."""
+        self._after_commit.patience = seconds
 
     # One transaction
 
@@ -175,7 +181,7 @@ class Packager:
     def _staged(self) -> Iterator[list[str]]:
         """Begin a transaction; if it fails, discard the packages listed in the yielded list."""
         staged: list[str] = []
-        switches, retired = dict(self._switches), dict(self._retired)
+        before = copy(self._after_commit)
         try:
             with self._transaction():
                 yield staged
@@ -184,7 +190,7 @@ class Packager:
                     with named(path), directory(path) as dir_fd:
                         sync(dir_fd)
         except BaseException:
-            self._switches, self._retired = switches, retired
+            self._after_commit = before
             self._discard(staged)
             self.room.recount()
             raise
@@ -263,11 +269,7 @@ class Packager:
     def _note_published(self, contested: set[str], moment: str) -> None:
         """Store which packages are public; the links follow after the commit."""
         self.changed |= contested  # too many after a rollback, which does no harm
-        public, retired = publication.note_published(self._db, contested, moment)
-        self._switches |= dict.fromkeys(public)
-        self._retired |= dict.fromkeys(retired)
-        for package_path in public:
-            self._retired.pop(package_path.partition("/")[0], None)
+        self._after_commit.note(publication.note_published(self._db, contested, moment))
 
 
 class _ChangedMeanwhile(Exception):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sqlite_utils import Database
 
-from catalog.database import sql
+from catalog.database import sql, version_paths
 from catalog.text.times import iso
 from catalog.writing import pins, verification
 from catalog.writing.packager import Packager
@@ -88,7 +88,9 @@ def _repair_all(
         packager.publish(lambda: pinned, at, trigger="start")
     if listing.directories:
         with folder.opened() as packages:
+            packager.correct_names(packages, *_by_state(db))
             _switch_all(db, packages, listing)
+        packager.switch_current()
     skill_ids = [skill_id for (skill_id,) in db.execute(_UNPUBLISHED)]
     yield from packager.publish_all(skill_ids, at)
 
@@ -152,6 +154,19 @@ def _unpin_in_place(db: Database, packager: Packager, at: datetime) -> None:
             skill["root"],
             skill["path"],
         )
+
+
+def _by_state(db: Database) -> tuple[list[str], list[str]]:
+    """Return the package_paths of current and of superseded versions.
+
+    All count as current while an index names paths of versions.
+    """
+    rows = db.execute("SELECT package_path FROM versions WHERE package_path IS NOT NULL")
+    packaged = sorted(path for (path,) in rows)
+    if version_paths.are_named(db):
+        return packaged, []
+    current = [path for (path,) in db.execute(_PUBLIC)]
+    return current, sorted(set(packaged).difference(current))
 
 
 def _switch_all(db: Database, packages: Packages, listing: PackagesListing) -> None:

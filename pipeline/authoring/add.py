@@ -17,7 +17,7 @@ from pipeline.authoring.atomic_replace import built_beside, exchange, put
 from pipeline.authoring.fixes.collection import Fixer
 from pipeline.authoring.lint import Judgement, judge_paths
 from pipeline.authoring.selection import of_profiles
-from pipeline.roots.names import is_junk
+from pipeline.roots.names import is_junk, is_skill_md
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +27,9 @@ class Addition:
     source: Path
     place: Path  # in the root
     judgements: tuple[Judgement, ...]
-    is_added: bool
+    is_added: bool  # or would be, without `dry_run`
     fixed: int = 0  # findings
+    files: tuple[str, ...] = ()  # paths in a folder, sorted
 
     def as_json(self) -> dict[str, Json]:
         """Return the published fields."""
@@ -37,6 +38,7 @@ class Addition:
             "path": text_path(str(self.place)),
             "added": self.is_added,
             "fixed": self.fixed,
+            "files": self.files,
             "skills": [judgement.as_json() for judgement in self.judgements],
         }
 
@@ -60,24 +62,31 @@ def root_named(roots: Sequence[RootSpec], name: str | None) -> RootSpec:
 
 
 def add(
-    sources: Sequence[Path], root: RootSpec, *, replace: bool = False, fix: bool = False
+    sources: Sequence[Path],
+    root: RootSpec,
+    *,
+    replace: bool = False,
+    fix: bool = False,
+    dry_run: bool = False,
 ) -> Iterator[Addition]:
-    """Copy each source into a root, and yield the results.
+    """Copy each source into a root, and yield the results; with `dry_run`, copy nothing.
 
-    A source with a skill that the root would reject is not copied; its findings give the reason.
+    A SKILL.md stands for its folder. A source with a skill that the root would reject is not
+    copied; its findings give the reason.
     Each source is copied whole or not at all: first under a name that scans ignore, then renamed.
     With `fix`, the copy of a folder is mended first; its source stays as it is.
     Raises NotAdded, before anything is copied, if a source or its place in the root is unsuitable.
     """
+    sources = [_folder_of(source) for source in sources]
     places = [_place(source, Path(root.path), replace=replace) for source in sources]
     if len(set(places)) < len(places):
         raise NotAdded("Two sources have the same name; rename one of them.")
     for source, place in zip(sources, places, strict=True):
         try:
             yield (
-                _add_folder(source, place, root, fix)
+                _add_folder(source, place, root, fix=fix, dry_run=dry_run)
                 if source.is_dir()
-                else _add_file(source, place, root)
+                else _add_file(source, place, root, dry_run=dry_run)
             )
         except (OSError, shutil.Error) as error:
             raise NotAdded(f"{source} was not added: {_first(error)}.") from error
@@ -87,19 +96,21 @@ def _judged(path: Path, root: RootSpec) -> tuple[Judgement, ...]:
     return tuple(judge_paths([path], acceptance=root.acceptance, profiles=root.profiles))
 
 
-def _add_file(source: Path, place: Path, root: RootSpec) -> Addition:
+def _add_file(source: Path, place: Path, root: RootSpec, *, dry_run: bool) -> Addition:
     judgements = _judged(source, root)
     is_accepted = all(judgement.loadable for judgement in judgements)
-    if is_accepted:
+    if is_accepted and not dry_run:
         _copy_file(source, place)
     return Addition(source, place, judgements, is_accepted)
 
 
-def _add_folder(source: Path, place: Path, root: RootSpec, fix: bool) -> Addition:
+def _add_folder(source: Path, place: Path, root: RootSpec, *, fix: bool, dry_run: bool) -> Addition:
     judgements = _judged(source, root)
-    if not fix and not all(judgement.loadable for judgement in judgements):
-        return Addition(source, place, judgements, is_added=False)
+    is_accepted = all(judgement.loadable for judgement in judgements)
+    if not fix and (dry_run or not is_accepted):
+        return Addition(source, place, judgements, is_accepted, files=_files(source))
     with built_beside(place, source) as built:
+        files = _files(built)
         fixer = Fixer(root.acceptance, of_profiles(root.profiles))
         if fix:
             for _ in fixer.fix(_judged(built, root)):
@@ -108,9 +119,27 @@ def _add_folder(source: Path, place: Path, root: RootSpec, fix: bool) -> Additio
                 raise NotAdded(f"{source} was not added: {fixer.problems[0]}")
             judgements = _named(_judged(built, root), built, source)
         is_accepted = all(judgement.loadable for judgement in judgements)
-        if is_accepted:
+        if is_accepted and not dry_run:
             _put(built, place)
-    return Addition(source, place, judgements, is_accepted, fixer.fixed)
+    return Addition(source, place, judgements, is_accepted, fixer.fixed, files)
+
+
+def _files(folder: Path) -> tuple[str, ...]:
+    """Return the paths of the files in a folder that scans read, sorted."""
+    return tuple(
+        sorted(
+            text_path(os.path.relpath(os.path.join(above, name), folder))
+            for above, _, names in os.walk(folder)
+            for name in names
+            if not is_junk(name)
+        )
+    )
+
+
+def _folder_of(source: Path) -> Path:
+    """Return the folder of a SKILL.md, and any other source as it is."""
+    is_document = is_skill_md(source.name) and source.is_file()
+    return Path(os.path.realpath(source)).parent if is_document else source
 
 
 def _named(judged: tuple[Judgement, ...], built: Path, source: Path) -> tuple[Judgement, ...]:

@@ -2,7 +2,7 @@
 
 import logging
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
@@ -49,6 +49,7 @@ class Judgement:
     text: str = ""  # … and its text, if a finding has a line
     ignored: int = 0  # findings left out by comments
     notes: tuple[str, ...] = ()  # about the comments: "SKILL.md:3: the comment names …"
+    description: str = ""  # of a skill that would be accepted
 
     @property
     def on_disk(self) -> Path | None:
@@ -203,11 +204,10 @@ class _Judge:
         )
         real = f"{target.root}/{folder}"
         selected = tuple(self.select.apply(examined.findings, real, document or SKILL_MD))
-        reported, notes = selected, []
-        if parsed and self.select.comments and comments.MARK in parsed.text:
-            ignores = comments.read(parsed.text)
-            reported = tuple(f for f in selected if not ignores.applies(f, document))
-            notes = [f"{document}:{problem}" for problem in ignores.problems]
+        reported, notes = selected, list[str]()
+        if parsed and self.select.comments:
+            texts = {document or SKILL_MD: parsed.text, **snapshot.texts}
+            reported, notes = _without_ignored(selected, texts, document)
         return Judgement(
             path,
             examined.name,
@@ -218,6 +218,7 @@ class _Judge:
             parsed.text if parsed and any(finding.line for finding in reported) else "",
             len(selected) - len(reported),
             tuple(notes),
+            examined.description or "",
         )
 
     def _rejected(
@@ -227,6 +228,27 @@ class _Judge:
         name = real.rpartition("/")[2] if name == "" else name
         found = self.select.apply((finding,), f"{target.root}/{real}", SKILL_MD)
         return Judgement(path, name, False, False, tuple(found))
+
+
+def _without_ignored(
+    findings: tuple[Finding, ...], texts: Mapping[str, str], document: str | None
+) -> tuple[tuple[Finding, ...], list[str]]:
+    """Return the findings that no comment leaves out, and the problems of the comments.
+
+    Comments of SKILL.md may be about the whole skill, those of another file about that file.
+    """
+    notes: list[str] = []
+    for path, text in texts.items():
+        if comments.MARK not in text:
+            continue
+        ignores = comments.read(text)
+        notes += (f"{path}:{problem}" for problem in ignores.problems)
+        findings = tuple(
+            finding
+            for finding in findings
+            if (path != document and finding.path != path) or not ignores.applies(finding, path)
+        )
+    return findings, notes
 
 
 def _place(finding: Finding) -> tuple[str, int, int]:

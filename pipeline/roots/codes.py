@@ -57,7 +57,7 @@ SKILL_MD_TOO_LARGE = FindingType(
     "reading",
     ALWAYS,
     "SKILL.md is larger than the limit.",
-    "Move details into files under references/, or raise the limit in the settings.",
+    "Move details into files under references/, or raise limits.skill_md_bytes.",
     _LIMITS,
 )
 TOO_MANY_FILES = FindingType(
@@ -66,7 +66,7 @@ TOO_MANY_FILES = FindingType(
     "reading",
     ALWAYS,
     "The folder holds more files or directories than the limit.",
-    "Remove what agents do not need, or raise the limit in the settings.",
+    "Remove what agents do not need, or raise limits.files.",
     _LIMITS,
 )
 FOLDER_TOO_LARGE = FindingType(
@@ -75,7 +75,7 @@ FOLDER_TOO_LARGE = FindingType(
     "reading",
     ALWAYS,
     "The folder is larger than the limit.",
-    "Remove what agents do not need, or raise the limit in the settings.",
+    "Remove what agents do not need, or raise limits.bytes.",
     _LIMITS,
 )
 FOLDER_TOO_DEEP = FindingType(
@@ -84,7 +84,7 @@ FOLDER_TOO_DEEP = FindingType(
     "reading",
     ALWAYS,
     "The directory is deeper below its root than the limit; nothing in it is read.",
-    "Move it further up, or raise the limit in the settings.",
+    "Move it further up, or raise limits.depth.",
     _LIMITS,
 )
 FILE_UNREADABLE = FindingType(

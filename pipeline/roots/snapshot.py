@@ -3,12 +3,13 @@
 import hashlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from catalog.model.finding import Finding
 from catalog.model.skill import FileEntry
 from catalog.model.values import FileKind
+from pipeline.roots.text_files import chosen
 
 DATA_FOLDERS = frozenset({"assets", "templates", "examples", "tests", "evals"})
 """A SKILL.md below one of these folders of a skill is that skill's data, not a skill."""
@@ -48,6 +49,12 @@ class Snapshot:
         """Whether all files could be read."""
         return self.digest is not None
 
+    @property
+    def texts(self) -> Mapping[str, str]:
+        """The texts of scripts and of Markdown beside SKILL.md, by path."""
+        paths = frozenset(chosen((f.path, f.size) for f in self.files if f.kind != "skill_md"))
+        return {f.path: f.text for f in self.files if f.path in paths and f.text is not None}
+
 
 @dataclass(frozen=True, slots=True)
 class PartialFile:
@@ -56,6 +63,7 @@ class PartialFile:
     path: str  # relative to the skill folder, with "/" between the parts
     mode: int  # 0o755 if its owner may execute it, else 0o644
     is_text: bool  # assumed if nothing was read
+    size: int = 0  # bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +75,7 @@ class PartialSnapshot:
     files: tuple[PartialFile, ...]
     problems: tuple[Finding, ...]
     is_whole: bool
+    texts: Mapping[str, str] = field(default_factory=dict)
 
 
 AnySnapshot: TypeAlias = Snapshot | PartialSnapshot

@@ -11,6 +11,7 @@ from functools import partial
 from catalog.database.connection import explained
 from catalog.database.file_check import FileCheck
 from catalog.filesystem.ownership import OwnedFolder
+from catalog.model import superseded
 from catalog.model.errors import CatalogDamaged, SkilldropError
 from catalog.model.trouble import Problem
 from catalog.site.server.process import SiteProcess
@@ -75,8 +76,8 @@ class Service:
         )
         self._scans = Scans(settings, store, self._units, self._supervisor)
         self._full_scans = self._scans.queue
-        self._requests = RequestRunner(settings, self._full_scans)
         self._pulls = Pulls(settings, lambda: self._inbox.put(Hint("")))
+        self._requests = RequestRunner(settings, self._full_scans, self._pulls)
         self._hooks = [
             HookQueue(hook, lambda: self._inbox.put(Hint(""))) for hook in settings.active_hooks
         ]
@@ -155,6 +156,7 @@ class Service:
             self._store.close()
 
     def _begin(self) -> None:
+        self._store.packager.leave_to_readers(superseded.PATIENCE)
         self._heartbeat.begin(self._store, _now())
         self._is_quiet = False
         self._requests.abandon(self._store)
@@ -236,6 +238,7 @@ class Service:
             now = time.monotonic()
             self._units.resume_backlog(now)
             self._try("requests", self._grant)
+            self._try("packages", self._store.packager.switch_current)
         self._try("collect", self._collect)
         self._try("quiet", self._note_quiet, BEAT)  # before the next changes become visible
         self._try("changes", partial(self._scans.scan_settled, lambda: self._stopping))

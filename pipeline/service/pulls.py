@@ -31,6 +31,11 @@ class Pulls:
         self._again: set[str] = set()  # pushed to while they were being pulled
         self._troubles: dict[str, str] = {}
 
+    @property
+    def is_running(self) -> bool:
+        """Whether a pull runs, or waits for its switch."""
+        return bool(self._running)
+
     def begin(self, store: Store) -> None:
         """Pull all repositories now; the catalog is new or was opened anew."""
         mirrors.prepare(self._settings, store)

@@ -14,11 +14,12 @@ _FINISHED = object()
 
 @dataclass(frozen=True, slots=True)
 class RepairRequest:
-    """Request of a command for a full scan that trusts no stored state and repairs differences."""
+    """Request of a command for a full scan: a deep one repairs differences as well."""
 
     request: Request
     accepts_removals: bool
     doubted: tuple[WatchUnit, ...]  # folders whose stored state is discarded
+    is_deep: bool  # every file is read and hashed, even in unchanged folders
 
 
 class ScanRequest(NamedTuple):

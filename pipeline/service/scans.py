@@ -103,7 +103,7 @@ class Scans:
             trigger=requests[0].trigger,
             quiet=self._settings.settle_quiet,
             engine=processes,
-            deep=bool(repairs),
+            deep=any(repair.is_deep for repair in repairs),
             is_poll=all(request.is_poll for request in requests),
             accepts_removals=any(repair.accepts_removals for repair in repairs),
             was_announced=self._was_announced,

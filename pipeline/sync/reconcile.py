@@ -169,7 +169,11 @@ def _scan_deep(
     run_or_request(
         settings,
         REPAIR,
-        {"accept_removals": accepts_removals, "places": [list(unit) for unit in doubted]},
+        {
+            "accept_removals": accepts_removals,
+            "places": [list(unit) for unit in doubted],
+            "deep": True,
+        },
         work,
         needs_root=not accepts_removals,
         waiting=waiting,

@@ -5,7 +5,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain, islice
-from operator import attrgetter, itemgetter
+from operator import attrgetter, itemgetter, methodcaller
 from posixpath import normpath
 from urllib.parse import unquote
 
@@ -16,7 +16,8 @@ MOST_REFERENCES = 1_000
 
 # Patterns start with a literal if possible, because the regex engine then skips to it. `in` finds
 # ten times faster that a text lacks a character.
-_LINK = re.compile(r"\]\([ \t]{0,9}(?:<([^<>\n]{1,1000})>|([^\s()<>]{1,1000}))")
+_LINK = re.compile(r"\]\([ \t]{0,9}(?:<([^<>\n]{1,1000})>|([^\s()<>]{1,1000})(?=[\s)]))")
+_ATTRIBUTE = re.compile(r"""\b(?:src|href)=["']([^"'<>\s]{1,300})["']""")
 _DEFINITION = re.compile(r"\]:[ \t]{0,9}<?([^\s<>]{1,1000})")
 _CODE = re.compile("`([^`\n]{1,300})`")
 _PATH_IN_CODE = re.compile(
@@ -26,6 +27,21 @@ _PATH_IN_CODE = re.compile(
 _ALONE = re.compile(
     r"[ \t]{0,9}(?:[-*+][ \t]|\d{1,3}[.)][ \t])?[ \t]{0,3}(?:\./)?"
     r"((?:scripts|references?|assets|templates)/[\w./@+-]{1,200}\.\w{1,8})(?=[ \t]{0,9}(?:\n|\Z))"
+)
+_IN_PROSE = {
+    folder: re.compile(
+        rf"{folder}(?<![^\s(]{folder})[\w./@+-]{{1,200}}\.\w{{1,8}}(?=[\s,;:)]|\.(?:\s|\Z)|\Z)"
+    )
+    for folder in ("scripts/", "references/", "reference/", "assets/", "templates/")
+}
+_COMMAND = re.compile(
+    r"\n[ \t>]{0,20}(?:\$ )?(?:(?:python3?|bash|sh|zsh|node|ruby|perl|tsx|bun|uv run|deno run"
+    r"|npx tsx)[ \t]+(?:-\w+[ \t]+)*|\./)"
+    r"((?:scripts|references?|assets|templates)/[\w./@+-]{1,200}\.\w{1,8})(?=[ \t\n]|\Z)"
+)
+_SHELL_FENCE = re.compile(
+    r"[ \t>]{0,20}(?:(?:[-*+]|\d{1,3}[.)])[ \t]{1,4})?[`~]{3,}[ \t]*(?:sh|bash|shell|zsh|console)?"
+    r"[ \t]*\n"
 )
 _INDENT = r"\n[ \t>]{0,20}"  # also of lists and quotes
 _BLOCK = re.compile(
@@ -44,7 +60,10 @@ _PLACEHOLDER = re.compile(
     r"|file-?name|NAME|placeholder)(?=[/_.-]|$)"
 )
 _ELSEWHERE = re.compile(
-    r"\b(?:creat|writ|sav|generat|stor|emit|produc)(?:e|es)\b[^.;:|—]{0,25}\Z"
+    r"\b(?:creat|writ|sav|generat|stor|emit|produc|delet|remov|renam)(?:e|es)\b[^.;:|—]{0,25}\Z"
+    r"|\badd (?:an? |the |another )?(?:new )?(?:file )?\W{0,3}\Z"
+    r"|(?:\be\.g\.|\bfor (?:example|instance)\b|\bsuch as\b|比如|例如)[^.;:|—]{0,60}\Z"
+    r"|\b(?:outputs?|results?)[*:\s]{1,5}\Z|\bpackage['’]s\b[^.;|—]{0,8}\Z"
     r"|\b(?:your|user['’]s|projects?|repo(?:sitor(?:y|ies))?|codebase|workspace)\b"
     r"[^.;`]{0,30}\Z",
     re.IGNORECASE,
@@ -54,12 +73,18 @@ _IN_THE_PROJECT = re.compile(
     r"(?:project|repo|repository|codebase|workspace)\b",
     re.IGNORECASE,
 )
+_MAY_BE_ABSENT = re.compile(
+    r"[^.;\n]{0,20}\b(?:would\b|no longer\b|if (?:it|they|present|there|any)\b|is overridden\b"
+    r"|(?:does|do|may|might) not exist)",
+    re.IGNORECASE,
+)
+_DOMAIN = re.compile(r"[\w.-]+\.(?:com|org|net|io|dev|ai|app|edu|gov)")
 _FOLDERS = searched(("scripts/", "reference/", "references/", "assets/", "templates/"))
 _LINE = 200  # characters of a line, before and after a path, that show whose file it is
 _OWN_FOLDER = "${CLAUDE_SKILL_DIR}/"  # Claude Code replaces it with the skill's folder
 _MACHINE = (
     r"(?:file:|~|[A-Za-z]:[\\/]|\\\\"
-    r"|/(?:etc|home|root|proc|sys|dev|var|tmp|usr|opt|mnt|private|Users|Volumes)(?:/|$)"
+    r"|/(?:etc|home|root|proc|sys|dev|var|tmp|usr|opt|mnt|private|(?-i:Users|Volumes))(?:/|$)"
     r"|(?:\.\./)+(?:etc|home|root|proc|Users)/|(?:\.\./)+\.[a-z])"
 )
 _ON_THIS_MACHINE = re.compile(_MACHINE, re.IGNORECASE)
@@ -73,6 +98,7 @@ class Reference:
 
     target: str  # without #fragment and ?query; relative ones normalised: "references/a.md"
     offset: int  # in characters from the start of the body
+    is_loose: bool = False  # in prose or in a command: of this skill if it has such a folder
 
     @property
     def leads_to_machine(self) -> bool:
@@ -88,9 +114,10 @@ class Reference:
 def references(body: str) -> list[Reference]:
     """Return the references outside code fences and comments, each target once, in order.
 
-    A path in a code span or on its own line counts only below scripts/, references/, assets/ or
-    templates/, unless its line says that it lies in the reader's project or is written there. A
-    link in a code span is an example. URLs and placeholders are ignored.
+    A path in a code span, in prose, on its own line or in a command counts only below scripts/,
+    references/, assets/ or templates/, unless its line says that it lies in the reader's project,
+    is written there or is an example. A link in a code span is an example. URLs and placeholders
+    are ignored.
     """
     if not ("]" in body or "`" in body or "/" in body):
         return []
@@ -101,7 +128,23 @@ def references(body: str) -> list[Reference]:
     by_target: dict[str, Reference] = {}
     for reference in candidates:
         if not lies_in(blocks, reference.offset):
-            by_target.setdefault(reference.target, reference)
+            known = by_target.setdefault(reference.target, reference)
+            if known.is_loose and not reference.is_loose:
+                by_target[reference.target] = reference
+    return sorted(by_target.values(), key=attrgetter("offset"))
+
+
+def commands(body: str) -> list[Reference]:
+    """Return the scripts that commands in shell fences run, each once, in order."""
+    if "scripts/" not in body or not ("```" in body or "~~~" in body):
+        return []
+    by_target: dict[str, Reference] = {}
+    for start, end in code_blocks(body):
+        if _SHELL_FENCE.match(body, start):
+            for command in _COMMAND.finditer(body, start, end):
+                if not _PLACEHOLDER.search(command[1]):
+                    target = normpath(command[1])
+                    by_target.setdefault(target, Reference(target, command.start(1), True))
     return list(by_target.values())
 
 
@@ -127,6 +170,26 @@ def _candidates(body: str) -> Iterator[Reference]:
         alone = _ALONE.match(body, *line)
         if alone and not _PLACEHOLDER.search(alone[1]):
             yield Reference(normpath(alone[1]), alone.start(1))
+    yield from _in_prose(body)
+
+
+def _in_prose(body: str) -> Iterator[Reference]:
+    """Yield the sources of HTML elements, and the paths in plain text."""
+    examples = _Spans(body)
+    for attribute in _ATTRIBUTE.finditer(body) if "<" in body else ():
+        target = _target(attribute[1])
+        if target and not examples.hold(attribute.start()):
+            yield Reference(target, attribute.start())
+    examples = _Spans(body)
+    mentions = chain.from_iterable(
+        pattern.finditer(body) for folder, pattern in _IN_PROSE.items() if folder in body
+    )
+    for mention in sorted(mentions, key=methodcaller("start")):
+        start, end = mention.span()
+        if examples.hold(start) or _PLACEHOLDER.search(mention[0]):
+            continue
+        if not _is_elsewhere(body, start, end):
+            yield Reference(normpath(mention[0]), start, is_loose=True)
 
 
 def _lines_with_folders(body: str) -> list[tuple[int, int]]:
@@ -168,7 +231,11 @@ def _line_end(body: str, offset: int) -> int:
 def _is_elsewhere(body: str, start: int, end: int) -> bool:
     """Return whether a line says that the path in it lies in the reader's project."""
     before = body[max(body.rfind("\n", 0, start) + 1, start - _LINE) : start]
-    return bool(_ELSEWHERE.search(before) or _IN_THE_PROJECT.match(body, end, end + _LINE))
+    return bool(
+        _ELSEWHERE.search(_CODE.sub("`x`", before))
+        or _IN_THE_PROJECT.match(body, end, end + _LINE)
+        or _MAY_BE_ABSENT.match(body, end, end + _LINE)
+    )
 
 
 def _target(written: str) -> str | None:
@@ -183,7 +250,7 @@ def _target(written: str) -> str | None:
     path = path.partition("#")[0].partition("?")[0]
     if "%" in path:
         path = unquote(path)
-    if not ("/" in path or "." in path) or _PLACEHOLDER.search(path):
+    if not ("/" in path or "." in path) or _PLACEHOLDER.search(path) or _DOMAIN.fullmatch(path):
         return None
     return normpath(path)
 

@@ -101,6 +101,7 @@ def examine(
         declaration=_declaration(parsed, ruleset.profiles, dialects),
         files=snapshot.files,
         is_whole=snapshot.is_whole,
+        other_texts=snapshot.texts,
     )
     by_rules = check(skill, ruleset.profiles)
     findings = (*problems, *parsed.findings, *_mismatches(skill, by_rules, dialects), *by_rules)

@@ -71,7 +71,13 @@ class OpencodeSite(OpencodeData):
 
     def install(self) -> None:
         """Name the folder of the index in its settings."""
-        self.configure({"urls": [f"{self.running.site}/.well-known/skills/"]})
+        self.configure({"urls": [f"{self.site}/.well-known/skills/"]})
+
+
+class OpencodeToken(OpencodeSite):
+    """opencode, with a token at the beginning of the path."""
+
+    route, with_token = "the site's address and a token", True
 
 
 class OpenskillsLinked(Linked):
@@ -112,7 +118,7 @@ class Codex(Linked):
 
     def skills(self) -> dict[str, Files]:
         """Return the skills of `skills/list`, without its own."""
-        listed = self._ask("skills/list", {"cwds": [str(self.work)], "forceReload": True})
+        listed = self.ask("skills/list", {"cwds": [str(self.work)], "forceReload": True})
         rows = listed["data"][0]["skills"]
         assert not listed["data"][0]["errors"]
         return {
@@ -121,12 +127,12 @@ class Codex(Linked):
             if "/.system/" not in row["path"]
         }
 
-    def _ask(self, method: str, params: dict[str, Any]) -> Any:
+    def ask(self, method: str, params: dict[str, Any], **env: str) -> Any:
         """Return the result of one request to a new app server."""
         server = subprocess.Popen(
             ["codex", "app-server"],
             cwd=self.work,
-            env=self.env,
+            env=self.env | env,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -57,9 +57,13 @@ class Client(ABC):
     note: ClassVar[str] = ""
     """Further facts for the table."""
 
+    with_token: ClassVar[bool] = False
+    """Whether the skilldrop that it is used with has a readers' token."""
+
     def __init__(self, running: Running, home: Path) -> None:
         """Raise Absent if the client cannot be installed here."""
         self.running, self.home, self.work = running, home, home / "work"
+        self.site, self.token = running.site, running.token
         npm = installed.npm_programs()
         paths = [npm] if not self.is_python else [installed.python_programs(), npm]
         for folder in (self.work, home / "tmp"):

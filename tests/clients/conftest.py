@@ -21,6 +21,14 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 
 @pytest.fixture(scope="session")
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """Return a running skilldrop with the forty packages and a readers' token."""
+    program = Running(tmp_path_factory.mktemp("guarded"), with_token=True)
+    yield program
+    program.stop()
+
+
+@pytest.fixture(scope="session")
 def results() -> Iterator[table.Results]:
     """Return the results of all clients, which become the page if every client was there."""
     results: table.Results = {}
@@ -31,17 +39,18 @@ def results() -> Iterator[table.Results]:
 
 @pytest.fixture(scope="session")
 def start(
-    running: Running, tmp_path_factory: pytest.TempPathFactory
+    running: Running, guarded: Running, tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[[type[Client]], Client]:
     """Return a function that gives each client with all skills, or skips if it cannot be had."""
 
     @functools.cache
     def started(kind: type[Client]) -> Client:
         try:
-            made = kind(running, tmp_path_factory.mktemp(kind.__name__))
+            served = guarded if kind.with_token else running
+            made = kind(served, tmp_path_factory.mktemp(kind.__name__))
+            made.install()
         except Absent as reason:
             pytest.skip(str(reason))
-        made.install()
         return made
 
     return started

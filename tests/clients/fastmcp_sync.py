@@ -4,14 +4,18 @@ import asyncio
 import sys
 
 from fastmcp import Client
-from fastmcp.client.transports import StdioTransport
+from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
 from fastmcp.utilities.skills import sync_skills
 
 
 async def main() -> None:
-    """Sync from the server whose command line follows the folder."""
-    folder, command, *arguments = sys.argv[1:]
-    async with Client(StdioTransport(command, arguments)) as client:
+    """Sync from the server whose command line, or address and token, follow the folder."""
+    folder, server, *arguments = sys.argv[1:]
+    if server.startswith("http:"):
+        transport = StreamableHttpTransport(server, auth=arguments[0] or None)
+    else:
+        transport = StdioTransport(server, arguments)
+    async with Client(transport) as client:
         await sync_skills(client, folder)
 
 

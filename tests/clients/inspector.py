@@ -41,8 +41,23 @@ class Inspector(Client):
 
     def _ask(self, method: str, *options: str) -> str:
         """Return the output of the inspector; an exit code but 0 fails."""
-        call = ("inspector", "--cli", "--method", method, *options, "--format", "json", "--")
-        return self.run(*call, *self.running.command("mcp"))
+        call = ("inspector", "--cli", "--method", method, *options, "--format", "json")
+        return self.run(*call, *self.server())
+
+    def server(self) -> list[str]:
+        """Return the arguments that name the server."""
+        return ["--", *self.running.command("mcp")]
+
+
+class InspectorToken(Inspector):
+    """MCP inspector over HTTP, with a token."""
+
+    route, with_token = "`skilldrop mcp --http` and a token", True
+
+    def server(self) -> list[str]:
+        """Return the address, and the header with the token."""
+        header = f"Authorization: Bearer {self.token}"
+        return ["--transport", "http", "--header", header, "--server-url", self.running.mcp]
 
 
 def _files(row: dict[str, Any]) -> Files:

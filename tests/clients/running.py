@@ -1,10 +1,12 @@
 """Real `skilldrop up` over the forty packages, and the edits that clients must see."""
 
 import itertools
+import socket
 import sqlite3
 import subprocess
 import sys
-from contextlib import closing
+from contextlib import closing, suppress
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
@@ -37,14 +39,19 @@ EDITED = ("plain-01", "executable", "数据清洗", "office--pdf")
 class Running:
     """Process `skilldrop up` with its roots, catalog and site in one folder."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, with_token: bool = False) -> None:
         self.folder, self.data, self.roots = folder, folder / "data", folder / "roots"
         self.folder.mkdir(parents=True, exist_ok=True)
         for package in PACKAGES:
             package.write(self.roots)
         (folder / "skilldrop.toml").write_text(SETTINGS)
         self.port = free_port()
-        self.site = f"http://127.0.0.1:{self.port}"
+        self.origin = self.site = f"http://127.0.0.1:{self.port}"
+        self.token = ""
+        if with_token:
+            self.token = self.run("token", "new", "clients").strip()
+            self.site += f"/token/{self.token}"
+        self._mcp: subprocess.Popen[bytes] | None = None
         self._edits = itertools.count(1)
         self._write_edit(0)
         with (folder / "up.log").open("wb") as log:
@@ -111,15 +118,32 @@ class Running:
 
     def _answers(self) -> bool:
         try:
-            with urlopen(f"{self.site}/-/healthz") as answer:
+            with urlopen(f"{self.origin}/-/healthz") as answer:
                 return bool(answer.status == 200)
         except OSError:
             return False
+
+    @cached_property
+    def mcp(self) -> str:
+        """Address of `skilldrop mcp --http`, which runs from now on."""
+        port = free_port()
+        self._mcp = subprocess.Popen(self.command("mcp", "--http", str(port)))
+        wait_for(lambda: _accepts(port), self._raise_end)
+        return f"http://127.0.0.1:{port}/mcp"
 
     def _raise_end(self) -> None:
         assert self.process.poll() is None, (self.folder / "up.log").read_text()
 
     def stop(self) -> None:
-        """Stop the process and wait for its end."""
+        """Stop the processes and wait for their end."""
+        if self._mcp:
+            self._mcp.terminate()
+            self._mcp.wait(PATIENCE)
         self.process.terminate()
         assert self.process.wait(PATIENCE) == 0
+
+
+def _accepts(port: int) -> bool:
+    with suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+        return True
+    return False

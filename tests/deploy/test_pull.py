@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from catalog.model.superseded import path_of
 from tests.support.indexes import locations
 from tests.support.serving import Serving
 from tests.support.skills import SkillWriter
@@ -52,7 +53,7 @@ class Reader(threading.Thread):
     def _look(self, shelf: Path) -> None:
         try:
             version = os.readlink(shelf / "current")  # once, as the promise has it
-            found = tuple(sorted(hashed(shelf / version)))
+            found = tuple(sorted(set(hashed(shelf / version))))
         except OSError as error:
             self.missed.append(str(error))
         else:
@@ -60,10 +61,11 @@ class Reader(threading.Thread):
 
 
 def hashed(folder: Path) -> Iterator[tuple[str, str]]:
-    """Yield path and SHA-256 of every file of a package."""
+    """Yield path and SHA-256 of every file of a package; one may have two names for a moment."""
     for path in folder.rglob("*"):
         if path.is_file():
-            yield str(path.relative_to(folder)), hashlib.sha256(path.read_bytes()).hexdigest()
+            sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+            yield path_of(str(path.relative_to(folder))), sha256
 
 
 def accepted(catalog: Path) -> dict[tuple[str, str], tuple[tuple[str, str], ...]]:
@@ -257,6 +259,46 @@ def test_an_interrupted_round_shows_nothing(
     assert len(list(copy.glob("packages/*/current"))) == len(
         list(serving.settings.packages_folder.glob("*/current"))
     )
+
+
+def test_a_search_of_the_copy_finds_no_superseded_version(
+    serving: Serving, copy: Path, skill: SkillWriter
+) -> None:
+    """It is hidden there one round later, for readers that have begun with it."""
+    pull(serving, copy)
+    former = (copy / "packages/skill-1/current").resolve()
+    written(skill, serving.root, 1, 1)
+    serving.settle()
+    pull(serving, copy)
+    assert (former / "SKILL.md").is_file()
+    pull(serving, copy)
+    assert [path.name for path in former.glob("*.*")] == [".skilldrop-SKILL.md.superseded"]
+    found = {path.parent.resolve() for path in (copy / "packages").rglob("SKILL.md")}
+    assert found == {path.resolve() for path in (copy / "packages").glob("*/current")}
+
+
+def test_a_version_superseded_during_a_round_is_shown_whole(
+    serving: Serving, copy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its SKILL.md is hidden after the links were copied, and gets its name back in the copy."""
+    serving.stop()
+    package = (serving.settings.packages_folder / "skill-1/current").resolve()
+    hiding = tmp_path / "bin/rsync"
+    hiding.parent.mkdir()
+    hiding.write_text(
+        f'#!/bin/sh\ncase "$*" in *exclude=/*) cd {package} && chmod u+w .'
+        " && mv SKILL.md .skilldrop-SKILL.md.superseded; chmod u-w .;; esac\n"
+        f'exec {shutil.which("rsync")} "$@"\n'
+    )
+    hiding.chmod(0o755)
+    with monkeypatch.context() as patch:
+        patch.setenv("PATH", f"{hiding.parent}:{os.environ['PATH']}")
+        pull(serving, copy)
+    shown = (copy / "packages/skill-1/current").resolve()
+    assert {path.name for path in shown.iterdir()} == {"SKILL.md", "references"}
+    assert shown.stat().st_mode & 0o777 == 0o555
+    pull(serving, copy)
+    assert (shown / "SKILL.md").is_file()
 
 
 def break_off(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:

@@ -120,6 +120,9 @@ def _differences(db: Database, packages: Path) -> Iterator[str]:
         if not where.is_symlink() or where.resolve() != packages / path:
             yield f"{skill_id}: current is not {path}"
         yield from (f"{path}/{name}" for name in wrong_files(db, version, packages / path))
+        for file in (packages / skill_id).rglob("*"):
+            if file.name.lower() == "skill.md" and not file.is_relative_to(packages / path):
+                yield f"{file} is not of the current version"
     named = {
         path
         for (path,) in db.execute(

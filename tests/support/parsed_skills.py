@@ -17,18 +17,26 @@ BODY_LINE = 6
 _WITH_UNDERSCORES = {"when_to_use", "input_schema", "output_schema"}
 
 
-def file(path: str, *, executable: bool = False, is_text: bool = True) -> FileEntry:
+def file(path: str, *, executable: bool = False, is_text: bool = True, size: int = 1) -> FileEntry:
     """Return a file of a skill as the reader gives it."""
     return FileEntry(
-        path, 1, "0" * 64, 0o755 if executable else 0o644, kind_of(path, "SKILL.md"), is_text
+        path, size, "0" * 64, 0o755 if executable else 0o644, kind_of(path, "SKILL.md"), is_text
     )
 
 
-def skill(body: str = BODY, *files: str | FileEntry, whole: bool = True, **fields: Any) -> Skill:
+def skill(
+    body: str = BODY,
+    *files: str | FileEntry,
+    whole: bool = True,
+    texts: Mapping[str, str] | None = None,
+    **fields: Any,
+) -> Skill:
     """Return a skill with this body, these files beside SKILL.md and these fields.
 
-    In most names of fields `_` stands for `-`. Those not given are good ones.
+    In most names of fields `_` stands for `-`. Those not given are good ones. `texts` are files
+    whose text rules read.
     """
+    texts = texts or {}
     named = {
         name if name in _WITH_UNDERSCORES else name.replace("_", "-"): value
         for name, value in fields.items()
@@ -36,10 +44,14 @@ def skill(body: str = BODY, *files: str | FileEntry, whole: bool = True, **field
     frontmatter: Mapping[str, Any] = {"name": "sample", "description": DESCRIPTION, **named}
     positions = {field: Position(2 + number, 1) for number, field in enumerate(frontmatter)}
     parsed = Parsed(frontmatter, positions, "", body.strip(), BODY_LINE, ())
-    entries = [each if isinstance(each, FileEntry) else file(each) for each in files]
+    others = (*files, *(file(path, size=len(text.encode())) for path, text in texts.items()))
+    entries = [each if isinstance(each, FileEntry) else file(each) for each in others]
     declaration = declare(frontmatter)
     return Skill(
-        "sample", None, "SKILL.md", parsed, declaration, (file("SKILL.md"), *entries), whole
+        *("sample", None, "SKILL.md", parsed, declaration),
+        (file("SKILL.md"), *sorted(entries)),
+        whole,
+        texts,
     )
 
 

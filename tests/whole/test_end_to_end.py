@@ -269,15 +269,14 @@ def test_the_service_goes_on_when_the_reader_of_its_log_dies(
     assert process.wait(PATIENCE) == 0
 
 
-def test_a_second_writer_is_refused_with_the_process_id_of_the_first(up: Running) -> None:
-    """`up` and `scan` beside a running service say so; `scan` names the command to use instead."""
+def test_a_second_service_is_refused_with_the_process_id_of_the_first(up: Running) -> None:
+    """It names the site of the first."""
     up.eventually(lambda: up.rows("SELECT 1 FROM health WHERE service_pid IS NOT NULL"))
-    for command in ("up", "scan"):
-        second = run("--watched", up.watched, "--data", up.data, command)
-        assert second.returncode == 2
-        assert f"process {up.process.pid}" in second.stderr
-        assert ("skilldrop reconcile" in second.stderr) == (command == "scan")
-        assert "Traceback" not in second.stderr
+    second = run("--watched", up.watched, "--data", up.data, "up")
+    assert second.returncode == 2
+    assert f"process {up.process.pid}" in second.stderr
+    assert "runs here already; its site is http://127.0.0.1:" in second.stderr
+    assert "Traceback" not in second.stderr
 
 
 def test_a_port_in_use_gives_one_sentence(tmp_path: Path) -> None:

@@ -11,23 +11,23 @@ from pipeline.config.validate_settings import ValidateSettings
 from tests.support.paths import REPOSITORY
 
 
-def errors(folder: Path) -> list[str]:
-    """Return the errors of the skills below a folder, as `validate` reports them."""
+def findings(folder: Path) -> list[str]:
+    """Return the findings in the skills below a folder, as `validate` reports them."""
     select = of_settings(ValidateConfig(ValidateSettings(), folder, ""), Options())
     judged = judge_paths([folder], select=select, exclusions=Exclusions(), cores=1)
-    return [f"{f.code} {one.path}" for one in judged for f in one.findings if f.severity == "error"]
+    return [f"{found.code} {one.place(found)}" for one in judged for found in one.findings]
 
 
-def test_the_example_skills_have_no_errors() -> None:
-    """A comment explains the one field that is there on purpose."""
-    assert errors(REPOSITORY / "watched") == []
+def test_nothing_is_found_in_the_example_skills() -> None:
+    """A comment explains the one field that is there on purpose; a quoted attack is no attack."""
+    assert findings(REPOSITORY / "watched") == []
 
 
-def test_the_skill_of_the_readme_has_no_errors(tmp_path: Path) -> None:
+def test_nothing_is_found_in_the_skill_of_the_readme(tmp_path: Path) -> None:
     """Readers copy it."""
     text = (REPOSITORY / "README.md").read_text("utf-8")
     example = re.search(r"^---\nname: (\S+)\n.*?(?=^END$)", text, re.DOTALL | re.MULTILINE)
     assert example
     (tmp_path / example[1]).mkdir()
     (tmp_path / example[1] / "SKILL.md").write_text(example[0], "utf-8")
-    assert errors(tmp_path) == []
+    assert findings(tmp_path) == []

@@ -48,8 +48,8 @@ print(json.dumps(said))
 @pytest.mark.parametrize("name", ["b", "b/same"])
 def test_a_successor_that_cannot_be_read_is_pending(tmp_path: Path, name: str) -> None:
     """The skill that shadowed it is gone; the reason is true, and the catalog agrees."""
-    write_skill(tmp_path / "root/a", name="same")
-    write_skill(tmp_path / "root/b/same", name="same")
+    write_skill(tmp_path / "root/a", name="name")
+    write_skill(tmp_path / "root/b/same", name="name")
     before, gone, again, readable = json.loads(run(SCRIPT, str(tmp_path), name))
     assert before["skills"] == {"a": "active", "b/same": "shadowed"}
     for said in (gone, again):

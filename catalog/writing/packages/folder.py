@@ -2,7 +2,7 @@
 
 import logging
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +11,8 @@ from stat import S_IMODE, S_ISDIR, S_ISLNK, S_ISREG
 from catalog.filesystem.by_descriptor import DIRECTORY, descended, named, open_directory, remove
 from catalog.filesystem.ownership import OwnedFolder, opened
 from catalog.model.naming import is_version
+from catalog.model.paths import os_path
+from catalog.model.superseded import stored_path
 from catalog.writing.packages.staging import (
     HardLinkCandidates,
     Original,
@@ -24,13 +26,20 @@ log = logging.getLogger("skilldrop")
 CURRENT = "current"
 NEXT_CURRENT = ".current"
 """New link, which replaces `current` atomically."""
+DIRECTORY_MODE = 0o555
+"""Mode of every directory of a package."""
+_WRITABLE = 0o755
+"""Mode of a directory of a package while a file in it is renamed."""
 _ANY = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 """Flags to open a file or a directory, but no link."""
 
 
 @dataclass(frozen=True, slots=True)
 class PackageFolder:
-    """Folder of all packages: `<skill_id>/<version>/`, and the link `<skill_id>/current`."""
+    """Folder of all packages: `<skill_id>/<version>/`, and the link `<skill_id>/current`.
+
+    The skill files of other versions have hidden names; see `catalog.model.superseded`.
+    """
 
     path: Path  # may not exist yet
     identity: str = ""  # of the catalog that owns it
@@ -95,6 +104,31 @@ class Packages:
                 self._clear(skill_id, NEXT_CURRENT, directory)  # left by a crash
                 os.symlink(version, NEXT_CURRENT, dir_fd=directory)
                 os.replace(NEXT_CURRENT, CURRENT, src_dir_fd=directory, dst_dir_fd=directory)
+
+    def set_names(self, package_path: str, files: Iterable[str], *, is_current: bool) -> None:
+        """Store files, given by their paths as text, as a current or superseded package does.
+
+        What another program has damaged stays as it is. Raises OSError.
+        """
+        for path in map(os_path, files):
+            old = stored_path(f"{package_path}/{path}", is_current=not is_current)
+            new = stored_path(f"{package_path}/{path}", is_current=is_current)
+            with (
+                suppress(FileNotFoundError, NotADirectoryError, IsADirectoryError, PermissionError),
+                named(f"{self.path}/{old}"),
+            ):
+                if self._is_stored(old):
+                    *above, last = old.split("/")
+                    with descended(self.dir_fd, above) as directory:
+                        _rename(last, new.rpartition("/")[2], directory)
+
+    def _is_stored(self, path: str) -> bool:
+        """Return whether there may be such an entry, or a renaming was interrupted above it."""
+        with suppress(FileNotFoundError):
+            os.stat(path, dir_fd=self.dir_fd, follow_symlinks=False)
+            return True
+        above = os.stat(path.rpartition("/")[0], dir_fd=self.dir_fd, follow_symlinks=False)
+        return S_IMODE(above.st_mode) == _WRITABLE
 
     def remove(self, package_path: str) -> None:
         """Remove a package, after any `current` that leads to it. Raises OSError.
@@ -163,6 +197,15 @@ class Packages:
             yield directory
         finally:
             os.close(directory)
+
+
+def _rename(old: str, new: str, dir_fd: int) -> None:
+    """Rename an entry of a directory of a package, which is read-only before and after."""
+    os.fchmod(dir_fd, _WRITABLE)
+    try:
+        os.rename(old, new, src_dir_fd=dir_fd, dst_dir_fd=dir_fd)
+    finally:
+        os.fchmod(dir_fd, DIRECTORY_MODE)
 
 
 def _put_aside(name: str, dir_fd: int) -> str:

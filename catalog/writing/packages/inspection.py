@@ -11,11 +11,9 @@ from catalog.filesystem.by_descriptor import descended, directory, open_director
 from catalog.filesystem.ownership import MARKER
 from catalog.model.naming import is_skill_id, is_version
 from catalog.model.paths import os_path, text_path
-from catalog.writing.packages.folder import CURRENT, NEXT_CURRENT, target_of
+from catalog.model.superseded import path_of, stored_path
+from catalog.writing.packages.folder import CURRENT, DIRECTORY_MODE, NEXT_CURRENT, target_of
 from catalog.writing.packages.staging import PackageFile, directories_of, hash_of
-
-DIRECTORY_MODE = 0o555
-"""Mode of every directory of a package."""
 
 
 class PackageDirectory(NamedTuple):
@@ -94,15 +92,21 @@ class Damage(NamedTuple):
 
 
 def damages(
-    folder: Path, package_path: str, files: Sequence[PackageFile], *, deep: bool = False
+    folder: Path,
+    package_path: str,
+    files: Sequence[PackageFile],
+    *,
+    deep: bool = False,
+    is_current: bool | None = None,
 ) -> Iterator[Damage]:
     """Yield the differences between a package and the files of its version, all read-only.
 
     Compares sizes and modes, with `deep` also hashes. A file with a wrong mode is always hashed.
+    With is_current, the names of skill files are compared; otherwise, any stored name will do.
     """
     try:
         with directory(folder) as top, descended(top, package_path.split("/")) as package:
-            yield from _Inspection(files, deep=deep).damages(package)
+            yield from _Inspection(files, deep=deep, is_current=is_current).damages(package)
     except PermissionError:
         yield Damage("", "cannot be read", DIRECTORY_MODE)
     except OSError:
@@ -122,10 +126,13 @@ def set_modes(folder: Path, package_path: str, wrong: Sequence[Damage]) -> None:
 class _Inspection:
     """One comparison of a package with the files of its version."""
 
-    def __init__(self, files: Sequence[PackageFile], *, deep: bool) -> None:
+    def __init__(
+        self, files: Sequence[PackageFile], *, deep: bool, is_current: bool | None
+    ) -> None:
         self._missing = {os_path(file.path): file for file in files}
         self._directories = {"", *directories_of(files)}
         self._deep = deep
+        self._is_current = is_current
 
     def damages(self, package: int) -> Iterator[Damage]:
         yield from self._directory(package, "")
@@ -146,10 +153,11 @@ class _Inspection:
         if S_ISDIR(stat.st_mode) and path in self._directories:
             yield from self._subdirectory(name, path, S_IMODE(stat.st_mode), dir_fd)
             return
-        file = self._missing.pop(path, None)
+        file = self._missing.pop(path_of(path), None)
         if file is None:
             yield Damage(text_path(path), "is not part of this version")
             return
+        yield from self._misnamed(path)
         mode, expected = S_IMODE(stat.st_mode), file.mode & 0o555
         is_intact = S_ISREG(stat.st_mode) and stat.st_size == file.size
         if is_intact and (self._deep or mode != expected):
@@ -157,7 +165,17 @@ class _Inspection:
         if not is_intact:
             yield Damage(file.path, "differs from the accepted version")
         elif mode != expected:
-            yield _wrong_mode(file.path, mode, expected)
+            yield _wrong_mode(text_path(path), mode, expected)
+
+    def _misnamed(self, path: str) -> Iterator[Damage]:
+        if self._is_current is None:
+            return
+        expected = stored_path(path_of(path), is_current=self._is_current)
+        if path != expected:
+            state = "current" if self._is_current else "not current"
+            yield Damage(
+                text_path(path), f"should be {text_path(expected)}, as the version is {state}"
+            )
 
     def _subdirectory(self, name: str, path: str, mode: int, dir_fd: int) -> Iterator[Damage]:
         try:

@@ -1,11 +1,23 @@
 """Rows of publication: the versions that have a package, and those that are public."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import NamedTuple
 
 from sqlite_utils import Database
 
-from catalog.database import sql
+from catalog.database import sql, version_paths
+from catalog.model.superseded import is_skill_file
 from catalog.writing.rows import fulltext
+
+
+class Published(NamedTuple):
+    """Result of a publication: package_paths, and each skill_id that has only retired ones."""
+
+    public: list[str]
+    retired: list[str]
+    superseded: list[str]  # no longer public, nor named by an index
+    restored: list[str]  # public again
 
 
 def set_waiting(db: Database, skills: Iterable[int], reason: str, moment: str) -> None:
@@ -17,25 +29,37 @@ def set_waiting(db: Database, skills: Iterable[int], reason: str, moment: str) -
 
 
 def note_packages(db: Database, packages: Sequence[tuple[str, str, int]]) -> None:
-    """Store the path and the time of verification of each package, given with its version."""
+    """Store the path and the time of verification of each new package, given with its version."""
     db.conn.executemany(
-        "UPDATE versions SET package_path = ?, verified_at = ? WHERE id = ?", packages
+        "UPDATE versions SET package_path = ?, verified_at = ?, retired_at = NULL WHERE id = ?",
+        packages,
     )
 
 
-def note_published(db: Database, contested: set[str], moment: str) -> tuple[list[str], list[str]]:
-    """Store which packages are public; return them, and each skill_id with only retired ones."""
+def note_published(db: Database, contested: set[str], moment: str) -> Published:
+    """Store which packages are public; return them, and those whose state is new."""
     parameters = {"contested": sql.to_json(sorted(contested)), "at": moment}
-    for statement in (_SET_PACKAGES, _SET_RETIRED, _SET_UNRETIRED):
-        db.execute(statement, parameters)
-    public = [
-        package_path for (package_path,) in db.execute(_CURRENT_PACKAGES, parameters).fetchall()
-    ]
+    db.execute(_SET_PACKAGES, parameters)
+    superseded = _column(db, _SET_RETIRED, parameters)
+    if version_paths.are_named(db):
+        superseded = []
+    restored = _column(db, _SET_UNRETIRED, parameters)
+    public = _column(db, _CURRENT_PACKAGES, parameters)
     retired = contested - {package_path.partition("/")[0] for package_path in public}
-    if not retired:
-        return public, []
-    rows = db.execute(_WITH_PACKAGE, {"retired": sql.to_json(sorted(retired))})
-    return public, [skill_id for (skill_id,) in rows.fetchall()]
+    if retired:
+        retired = set(_column(db, _WITH_PACKAGE, {"retired": sql.to_json(sorted(retired))}))
+    return Published(public, sorted(retired), superseded, restored)
+
+
+def _column(db: Database, statement: str, parameters: dict[str, str]) -> list[str]:
+    return [value for (value,) in db.execute(statement, parameters).fetchall() if value]
+
+
+def skill_files(db: Database, package_paths: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield the packages with the files in each that agents take for a skill."""
+    rows = db.execute(_SKILL_FILES, [sql.to_json(package_paths)]).fetchall()
+    for package_path, files in groupby(rows, key=lambda row: row[0]):
+        yield package_path, [path for _, path in files if is_skill_file(path)]
 
 
 _RESCAN_PINNED = """
@@ -65,10 +89,12 @@ _SERVED = """
 _SET_RETIRED = f"""
     UPDATE versions SET retired_at = max(:at, ingested_at) WHERE {_CONTESTED}
         AND package_path IS NOT NULL AND +retired_at IS NULL AND id NOT IN {_SERVED}
+    RETURNING package_path
 """  # The plus keeps SQLite off the index of retired_at: few versions are retired.
 _SET_UNRETIRED = f"""
     UPDATE versions SET retired_at = NULL WHERE {_CONTESTED}
         AND retired_at IS NOT NULL AND id IN {_SERVED}
+    RETURNING package_path
 """
 _WITH_PACKAGE = """
     SELECT DISTINCT skill_id FROM versions
@@ -76,4 +102,12 @@ _WITH_PACKAGE = """
 """
 _CURRENT_PACKAGES = f"""
     SELECT package_path FROM skills WHERE {_CONTESTED} AND package_path IS NOT NULL
+"""
+_SKILL_FILES = """
+    SELECT v.package_path, f.path
+    FROM json_each(?) AS wanted
+    JOIN versions AS v INDEXED BY versions_packaged ON v.package_path = wanted.value
+    JOIN files AS f ON f.version = v.id
+    WHERE v.package_path IS NOT NULL AND f.path LIKE '%skill.md'
+    ORDER BY wanted.key
 """

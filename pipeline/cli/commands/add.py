@@ -1,15 +1,23 @@
 """Command that copies skills into a root."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
 
+from catalog.database.connection import open_catalog
 from catalog.model.paths import text_path
+from catalog.model.skill import RootSpec
+from catalog.reading import name_holders
 from catalog.text.display import visible
+from catalog.text.suggestions import few
 from pipeline.authoring.add import Addition, root_named
 from pipeline.authoring.add import add as add_to
 from pipeline.cli.context import settings_of
 from pipeline.cli.options import DONE, FINDINGS, as_json_option, to_json
+from pipeline.cli.output import terminal
+from pipeline.config.settings import Settings
+from pipeline.sync.engines.scanner import place_of
 
 
 @click.command()
@@ -21,6 +29,7 @@ from pipeline.cli.options import DONE, FINDINGS, as_json_option, to_json
     help="Root to copy to.  [default: the first root of level project]",
 )
 @click.option("--replace", is_flag=True, help="Replace an entry of the same name.")
+@click.option("--dry-run", is_flag=True, help="Print what would be added, and copy nothing.")
 @click.option("--fix", is_flag=True, help="Mend the copy of a folder as `validate --fix` does.")
 @as_json_option
 @click.pass_context
@@ -29,39 +38,86 @@ def add(
     sources: tuple[Path, ...],
     root_name: str | None,
     replace: bool,
+    dry_run: bool,
     fix: bool,
     as_json: bool,
 ) -> int:
     """Copy skill folders or archives into a root; exit 1 if one would be rejected.
 
-    Each is first validated with the settings of the root, and copied whole or not at all. A
-    running service picks it up at once; otherwise the next `scan` does.
+    A SKILL.md stands for its folder. Each is first validated with the settings of the root, and
+    copied whole or not at all. A running service picks it up at once; otherwise the next `scan`
+    does.
 
     \b
     Examples:
       skilldrop add ~/drafts/word-count
       skilldrop add skills.zip --root enterprise --replace
+      skilldrop add drafts/word-count/SKILL.md --dry-run
     """
-    root = root_named(settings_of(context).root_specs, root_name)
+    settings = settings_of(context)
+    root = root_named(settings.root_specs, root_name)
     additions = []
-    for addition in add_to(sources, root, replace=replace, fix=fix):
+    for addition in add_to(sources, root, replace=replace, fix=fix, dry_run=dry_run):
         additions.append(addition)
         if not as_json:
-            click.echo(_rendered(addition))
+            terminal.echo(_rendered(addition, _expected(settings, root, addition), dry_run=dry_run))
     if as_json:
-        click.echo(to_json([addition.as_json() for addition in additions]))
+        click.echo(
+            to_json(
+                [
+                    addition.as_json()
+                    | {
+                        "added": addition.is_added and not dry_run,
+                        "accepted": addition.is_added,
+                        "shadowed_by": _expected(settings, root, addition),
+                    }
+                    for addition in additions
+                ]
+            )
+        )
     return DONE if all(addition.is_added for addition in additions) else FINDINGS
 
 
-def _rendered(addition: Addition) -> str:
-    """Return the findings of a source, and a line that says whether it was added."""
+def _expected(settings: Settings, root: RootSpec, addition: Addition) -> dict[str, str]:
+    """Return the folders that keep the names of added skills, by name."""
+    if not settings.catalog_path.exists():
+        return {}
+    db = open_catalog(settings.catalog_path)
+    position = settings.root_specs.index(root)
+    found = {}
+    for judgement in addition.judgements:
+        below = judgement.path.removeprefix(text_path(str(addition.source)))
+        place = place_of(root, f"{addition.place.name}{below}")
+        holder = name_holders.holder(db, judgement.name or "", place, position)
+        if holder and judgement.loadable:
+            found[judgement.name or ""] = holder
+    return found
+
+
+def _rendered(addition: Addition, expected: Mapping[str, str], *, dry_run: bool) -> str:
+    """Return skills, files and findings of a source, and a line about the result."""
     lines = [
+        f"{click.style(visible(judgement.name or ''), bold=True)}: {visible(judgement.description)}"
+        for judgement in addition.judgements
+        if judgement.description
+    ]
+    if addition.files:
+        files = few(addition.files)
+        lines.append(f"{terminal.counted(len(addition.files), 'file')}: {files}")
+    lines += [
         f"{visible(judgement.file(finding))}{f':{finding.line}' if finding.line else ''}: "
         f"{finding.severity} {finding.code} {visible(finding.message)}"
         for judgement in addition.judgements
         for finding in judgement.findings
     ]
     place = visible(text_path(str(addition.place)))
+    lines += [
+        f"{visible(name)} will be shadowed: the skill in {visible(holder)} has the name."
+        for name, holder in expected.items()
+    ]
+    if dry_run and addition.is_added:
+        lines.append(f"Would be added as {place}; nothing was copied.")
+        return "\n".join(lines)
     lines.append(
         f"Added {place}{f'; {addition.fixed} fixed' if addition.fixed else ''}."
         if addition.is_added

@@ -13,6 +13,7 @@ from catalog.text.display import visible
 from pipeline.cli.context import settings_of
 from pipeline.cli.options import DONE, FINDINGS, as_json_option, to_json
 from pipeline.cli.output import columns, terminal
+from pipeline.cli.output.finding_line import finding_line
 from pipeline.cli.output.finding_types import REGISTRY
 from pipeline.cli.search_filters import parsed, with_filters
 
@@ -70,7 +71,7 @@ def findings(context: click.Context, about: str | None, as_json: bool) -> int:
         click.echo(to_json(rows))
     else:
         for row in rows:
-            terminal.echo(_finding_line(row))
+            terminal.echo(finding_line(row))
         click.echo(f"{terminal.counted(len(rows), 'finding')}.", err=True)
     return FINDINGS if any(row["severity"] == "error" for row in rows) else DONE
 
@@ -86,9 +87,3 @@ def _skill_lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     for row, label in zip(rows, labels, strict=True):
         padded = label + " " * (widest - columns.width(label))
         yield columns.cut(f"{padded}  {visible(row['description'])}", room).rstrip()
-
-
-def _finding_line(row: Mapping[str, Any]) -> str:
-    place = "/".join(filter(None, (row["root"], row["folder"], row["path"])))
-    line = f":{row['line']}" if row["line"] else ""
-    return f"{visible(place)}{line}: {row['severity']} {row['code']} {visible(row['message'])}"

@@ -1,7 +1,5 @@
 """Command that updates the catalog from the roots once."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import get_args
 
@@ -19,6 +17,7 @@ from pipeline.roots.units import WatchUnit
 from pipeline.sync import hooks, mirrors
 from pipeline.sync.open_catalog import with_store
 from pipeline.sync.run_once import EngineName, Result, engine_named, scan_once, unit_at
+from pipeline.sync.service_scan import scan_by_service
 
 
 @click.command()
@@ -48,7 +47,8 @@ def scan(
 ) -> int:
     """Update the catalog from the roots, or only from PATHS inside them, and exit.
 
-    Without PATHS, roots that are git repositories are pulled first.
+    Without PATHS, roots that are git repositories are pulled first. While `skilldrop up` runs, the
+    service scans all roots, and PATHS even if they are unchanged.
 
     \b
     Examples:
@@ -77,8 +77,14 @@ def scan(
         failures.extend(hooks.deliver_all(settings, store))
         return result
 
-    with _advice_if_busy(settings), terminal.progress("packages") as published:
-        result = with_store(settings, work, published)
+    try:
+        with terminal.progress("packages") as published:
+            result = with_store(settings, work, published)
+    except CatalogBusy:
+        if not service_runs(settings.catalog_path):
+            raise
+        with terminal.progress("seconds: the service is scanning") as waiting:
+            result = scan_by_service(settings, units, deep=deep, waiting=waiting)
     for problem in (*failures, *result.report.troubles.values()):
         click.echo(f"skilldrop: {problem}", err=True)
     click.echo(to_json(result.as_json()) if as_json else _rendered(result))
@@ -90,20 +96,6 @@ def _unit_at(settings: Settings, path: Path) -> WatchUnit:
     if unit is None:
         raise click.UsageError(f"{path} is not inside a root; `skilldrop status` lists the roots.")
     return unit
-
-
-@contextmanager
-def _advice_if_busy(settings: Settings) -> Iterator[None]:
-    """Mention `skilldrop reconcile` if the catalog is busy because a service runs."""
-    try:
-        yield
-    except CatalogBusy as error:
-        if not service_runs(settings.catalog_path):
-            raise
-        raise CatalogBusy(
-            f"{error} A running service follows the roots by itself; `skilldrop reconcile` lets it "
-            "check everything now."
-        ) from error
 
 
 def _rendered(result: Result) -> str:

@@ -1,14 +1,17 @@
 """Command that runs the service."""
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import get_args
 
 import click
 
-from catalog.database.connection import explained
+from catalog.database.connection import explained, open_catalog, service_runs
+from catalog.model.errors import CatalogBusy
+from catalog.site.server import address
 from catalog.site.server.process import SiteProcess
 from pipeline.cli import stopping
-from pipeline.cli.context import settings_of
+from pipeline.cli.context import settings_of, site_address
 from pipeline.cli.options import DONE
 from pipeline.cli.output import terminal
 from pipeline.cli.output.log_format import LogFormat, write_log
@@ -66,7 +69,7 @@ def up(
         service.stop()
 
     stopping.stop_by(stop)
-    with terminal.progress("packages") as progress:
+    with terminal.progress("packages") as progress, _pointer_if_busy(settings):
         store = open_store(settings, progress)
     try:
         service = Service(settings, store, site)
@@ -76,6 +79,20 @@ def up(
         store.close()
     _print(stopping.sentence(stopped_by[0]) if stopped_by else "Stopped.")
     return DONE
+
+
+@contextmanager
+def _pointer_if_busy(settings: Settings) -> Iterator[None]:
+    """Mention the site of the service that has the catalog open already."""
+    try:
+        yield
+    except CatalogBusy as error:
+        if not service_runs(settings.catalog_path):
+            raise
+        health = next(open_catalog(settings.catalog_path).query("SELECT * FROM health"))
+        host, port = site_address(health, settings)
+        site = f"; its site is {address.url(host, port)}" if host else ""
+        raise CatalogBusy(f"`skilldrop up` runs here already{site}. {error}") from error
 
 
 def _print(message: str) -> None:

@@ -42,12 +42,12 @@ ARCHIVE_COMPRESSION = _rejection(
 ARCHIVE_TOO_MANY_MEMBERS = _rejection(
     "archive-too-many-members",
     "The archive holds more files and directories than the limit.",
-    "Remove what agents do not need, or raise the limit in the settings.",
+    "Remove what agents do not need, or raise limits.archive_members.",
 )
 ARCHIVE_TOO_LARGE = _rejection(
     "archive-too-large",
     "The archive is larger than the limit, packed or unpacked.",
-    "Remove what agents do not need, or raise the limit in the settings.",
+    "Remove what agents do not need, or raise limits.archive_bytes.",
 )
 ARCHIVE_BOMB = _rejection(
     "archive-bomb",

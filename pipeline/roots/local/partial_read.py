@@ -1,4 +1,4 @@
-"""Partial read of a skill folder: SKILL.md, and files that may be native code."""
+"""Partial read of a skill folder: SKILL.md, other texts, and files that may be native code."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +12,7 @@ from pipeline.roots.local.folder import Folder, Limits, unreadable_now
 from pipeline.roots.local.root_directory import RootDirectory, held_open
 from pipeline.roots.native_files import may_be_native
 from pipeline.roots.snapshot import PartialFile, PartialSnapshot, head_bytes
+from pipeline.roots.text_files import chosen
 
 
 def read_partially(
@@ -36,16 +37,24 @@ def _read(root: RootDirectory, folder: Folder, limits: Limits) -> PartialSnapsho
     problems: list[Finding] = list(folder.problems)
     most = head_bytes(limits.skill_md_bytes, limits.text_bytes)
     top = f"/{os_path(folder.path)}"
-    for path, stat in folder.files_to_read(limits):
+    entries = list(folder.files_to_read(limits))
+    texts: dict[str, str] = {}
+    to_read = frozenset(chosen((path, stat.st_size) for path, stat in entries if path != name))
+    for path, stat in entries:
         mode = 0o755 if stat.st_mode & S_IXUSR else 0o644
         root_path = f"{top}/{os_path(path)}"
         head = None
         try:
             if folder.source:
-                if path == name or may_be_native(path, mode):
+                if path == name or path in to_read or may_be_native(path, mode):
                     head = _first(folder.source.chunks(f"{folder.path}/{path}"), most)
             # Opening a file takes three times as long as checking its permissions.
-            elif path == name or may_be_native(path, mode) or not root.may_read(root_path):
+            elif (
+                path == name
+                or path in to_read
+                or may_be_native(path, mode)
+                or not root.may_read(root_path)
+            ):
                 head = read_head(root, root_path, stat, most)
         except OSError as error:
             problems.append(unreadable_now(path, error))
@@ -53,13 +62,16 @@ def _read(root: RootDirectory, folder: Folder, limits: Limits) -> PartialSnapsho
         if path == name:
             skill_md = head
         text = head is None or is_text(head, whole=len(head) == stat.st_size)
-        files.append(PartialFile(path, mode, text))
+        if head is not None and path in to_read and text and stat.st_size <= limits.text_bytes:
+            texts[path] = head.decode("utf-8-sig")
+        files.append(PartialFile(path, mode, text, stat.st_size))
     return PartialSnapshot(
         skill_md_name=None if skill_md is None else name,
         skill_md=skill_md or b"",
         files=tuple(files),
         problems=tuple(problems),
         is_whole=folder.is_whole(problems),
+        texts=texts,
     )
 
 

@@ -88,18 +88,24 @@ def test_a_copy_has_the_bytes_and_bits_of_each_skill(it: Linking, tmp_path: Path
     assert list(lock["skills"][0]["files"]) == ["SKILL.md", "a.md", "scripts/run.sh"]
 
 
+def identity(path: Path) -> tuple[int, int, int]:
+    """Return inode, mode and time of change; a new link to a file changes none of them."""
+    stat = path.lstat()
+    return stat.st_ino, stat.st_mode, stat.st_mtime_ns
+
+
 def test_unchanged_files_are_not_touched(it: Linking, tmp_path: Path) -> None:
     """Neither in an unchanged skill nor in one with another changed file."""
     to = tmp_path / "to"
     exported(it, to)
-    before = {path: path.lstat() for path in to.rglob("*") if path.is_file()}
+    before = {path: identity(path) for path in to.rglob("*") if path.is_file()}
     assert exported(it, to).unchanged == ["pdf", "数据"]
-    assert {path: path.lstat() for path in before} == before
+    assert {path: identity(path) for path in before} == before
     (it.root / "pdf" / "a.md").write_text("B")
     assert exported(it, to).updated == ["pdf"]
     assert (to / "pdf" / "a.md").read_text() == "B"
     others = [path for path in before if path.name not in ("a.md", "skilldrop.lock")]
-    assert {path: path.lstat() for path in others} == {path: before[path] for path in others}
+    assert {path: identity(path) for path in others} == {path: before[path] for path in others}
 
 
 def test_removed_and_renamed_skills_go(it: Linking, tmp_path: Path) -> None:

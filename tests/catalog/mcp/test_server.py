@@ -13,6 +13,7 @@ import pytest
 from mcp import Client, MCPError
 from mcp.types import BlobResourceContents, CallToolResult, EmbeddedResource, TextContent
 
+from catalog.mcp import uris
 from tests.support import loopback
 from tests.support.escapes import ESCAPES
 from tests.support.mcp_servers import Server, over_http, over_stdio, program, session
@@ -290,29 +291,35 @@ def test_wrong_arguments_are_a_tool_error(url: str) -> None:
 
 
 def test_resources_are_skills_and_their_manifests(server: Server) -> None:
-    """They are listed in index order, read by their URI, and have the hashes of the catalog."""
+    """They are listed in index order, read by both forms of their URI, and have the hashes."""
 
     async def work(client: Client) -> Any:
         listed = (await client.list_resources()).resources
         templates = (await client.list_resource_templates()).resource_templates
-        chinese = listed[-1].uri
+        both = [
+            (await client.read_resource(uri)).contents[0]
+            for uri in (listed[-1].uri, uris.of("会议纪要", "SKILL.md"))
+        ]
         return (
             listed,
             templates,
-            (await client.read_resource(chinese)).contents[0],
+            both,
             (await client.read_resource("skill://word-count/_manifest")).contents[0],
         )
 
-    listed, templates, skill_md, manifest = session(server, work)
-    assert all(resource.uri.isascii() for resource in listed)
+    listed, templates, both, manifest = session(server, work)
+    assert [resource.uri for resource in listed] == [
+        f"skill://{name}/SKILL.md" for name in ("zoom-in", "word-count", "会议纪要")
+    ]
     assert [resource.name for resource in listed] == ["zoom-in", "word-count", "会议纪要"]
     assert [template.uri_template for template in templates] == [
         "skill://{skill_id}/SKILL.md{?version}",
         "skill://{skill_id}/_manifest{?version}",
         "skill://{skill_id}/{+path}{?version}",
     ]
-    assert skill_md.mime_type == "text/markdown"
-    assert "name: 会议纪要" in skill_md.text
+    assert {skill_md.mime_type for skill_md in both} == {"text/markdown"}
+    assert both[0].text == both[1].text
+    assert "name: 会议纪要" in both[0].text
     told = json.loads(manifest.text)
     assert {file["path"]: file["size"] for file in told["files"]}["scripts/count.py"] == 15
     assert all(

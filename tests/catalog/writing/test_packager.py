@@ -16,6 +16,7 @@ from catalog.prompt_index.builder import IndexSpec
 from catalog.reading import search
 from catalog.writing import packager
 from catalog.writing.index_publisher import publish_indexes
+from catalog.writing.packages import folder as packages_folder
 from catalog.writing.packages import staging
 from catalog.writing.packages.folder import Packages
 from catalog.writing.rows import batch, shadowing
@@ -394,6 +395,9 @@ STEPS: dict[str, tuple[object, str]] = {
     "after the packages are made": (packager, "sync"),
     "after the commit": (packager.Packager, "switch_current"),
     "halfway through the switches": (Packages, "switch_current"),
+    "before a former version is hidden": (Packages, "set_names"),
+    "halfway through hiding one": (packages_folder, "_rename"),
+    "when its directory is writable": (os, "rename"),
 }
 
 
@@ -404,12 +408,12 @@ def test_the_next_start_repairs_a_crash_at_any_step(
 ) -> None:
     """The process is killed; each public version is complete at all times."""
     for name in "abcdef":
-        skill(world.root / name, files={"x.txt": "old", "same.txt": "same"})
+        skill(world.root / name, files={"x.txt": "old", "assets/SKILL.md": "same"})
     skill(world.root / "z/a", description="Comes second.")
     world.scan()
     before = {name: world.current(name) for name in "abcdef"}
     for name in "abc":
-        skill(world.root / name, files={"x.txt": f"new {name}", "y/z.txt": "y"})
+        skill(world.root / name, files={"x.txt": f"new {name}", "assets/SKILL.md": "y"})
     shutil.rmtree(world.root / "a")
     skill(world.root / "g", files={"x.txt": "new"})
     world.store.close()

@@ -243,7 +243,7 @@ def test_an_older_version_that_is_damaged_is_removed(
 
 
 @pytest.mark.parametrize("mode", [0o777, 0o644, 0])
-@pytest.mark.parametrize("path", ["", "SKILL.md"])
+@pytest.mark.parametrize("path", ["", "x.txt", ".skilldrop-SKILL.md.superseded"])
 def test_wrong_modes_are_corrected(world: World, path: str, mode: int) -> None:
     """Even for a version that could not be rebuilt, which stays."""
     (oldest,) = world.rows("SELECT min(package_path) FROM versions WHERE skill_id = 'a'")[0]

@@ -72,7 +72,13 @@ def test_a_shell_completes_commands_and_their_options() -> None:
     """Names are completed with their help; after a command its own options and choices are."""
     shell = ShellComplete(cli, {}, "skilldrop", "_SKILLDROP_COMPLETE")
     found = shell.get_completions([], "re")
-    assert [item.value for item in found] == ["read", "reconcile", "replicate", "restore"]
+    assert [item.value for item in found] == [
+        "read",
+        "reconcile",
+        "remove",
+        "replicate",
+        "restore",
+    ]
     assert (found[0].help or "").startswith("Print a published FILE")
     assert [item.value for item in shell.get_completions(["validate", "--format"], "s")] == [
         "sarif"

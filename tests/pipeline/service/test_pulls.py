@@ -7,6 +7,7 @@ import pytest
 
 from pipeline.config.settings import GitRootSettings
 from pipeline.sync.reconcile import compare
+from pipeline.sync.service_scan import scan_by_service
 from tests.support.repositories import Repository
 from tests.support.serving import Serving
 
@@ -68,3 +69,20 @@ def test_a_restart_knows_the_commit(
     it.start()
     it.wait_for(lambda: it.statuses() == {"one": "active"})
     assert it.rows("SELECT git_commit FROM versions") == [(commit,)]
+
+
+def test_a_scan_beside_the_service_pulls_first(
+    serving: Callable[..., Serving], repository: Repository
+) -> None:
+    """The command ends when the service has pulled and scanned; a failed pull is told."""
+    settings = GitRootSettings(git=repository.url, path="skills", every="1d")
+    it = serving(roots=(settings,)).start()
+    it.wait_for(lambda: it.statuses() == {"one": "active"})
+    it.wait_for(it.is_quiet)
+    repository.skill("skills/two")
+    repository.commit()
+    scan_by_service(it.settings, (), deep=False)
+    assert it.statuses() == {"one": "active", "two": "active"}
+    repository.folder.rename(repository.folder.with_name("away"))
+    (trouble,) = scan_by_service(it.settings, (), deep=False).report.troubles.values()
+    assert "could not be pulled" in trouble

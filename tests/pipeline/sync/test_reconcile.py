@@ -375,15 +375,14 @@ def test_an_older_version_is_compared_and_removed_if_it_is_damaged(kept: Kept) -
     (kept.root / "a/SKILL.md").write_text("---\nname: a\ndescription: Newer.\n---\n")
     kept.scan()
     assert {d.message for d in kept.compare().differences} == {
-        "the package has mode 755 instead of 555",
         "scripts has mode 755 instead of 555",
-        "SKILL.md has mode 644 instead of 444",
+        ".skilldrop-SKILL.md.superseded has mode 644 instead of 444",
         "scripts/run.sh has mode 644 instead of 444",
     }
     repair(kept.settings)  # modes are set right, also where the package could not be made again
     assert kept.compare().differences == ()
-    (older / "SKILL.md").chmod(0o644)
-    flip_byte(older / "SKILL.md")
+    (older / "scripts/run.sh").chmod(0o644)
+    flip_byte(older / "scripts/run.sh")
     done = repair(kept.settings)
     assert done.repaired == ()
     assert [d.where for d in done.lost] == [str(older)]

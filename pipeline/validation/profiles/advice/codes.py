@@ -103,7 +103,7 @@ REFERENCE_MISSING = FindingType(
     "warning",
     "advice",
     NEVER,
-    "The body names a file that is not in the skill's folder.",
+    "A text names a file that is not in the skill's folder.",
     "Add the file, correct the path (it starts at the skill's folder), or remove the path.",
     _FILES,
 )
@@ -112,7 +112,7 @@ REFERENCE_CASE = FindingType(
     "warning",
     "advice",
     NEVER,
-    "The body names a file whose name has other capital letters, which fails on Linux.",
+    "A text names a file whose name has other capital letters, which fails on Linux.",
     "Write the name as the file has it, or rename the file.",
     _FILES,
 )
@@ -121,16 +121,25 @@ FILE_UNREFERENCED = FindingType(
     "info",
     "advice",
     NEVER,
-    "The body names none of the skill's scripts and references, so agents never open them.",
-    "Say in the body when to read or run each file, or delete the files.",
+    "No text that an agent reads names the script or reference, so that it is never opened.",
+    "Say in SKILL.md when to read or run the file, or delete it.",
     f"{_DISCLOSURE}; {_FILES}",
+)
+REFERENCE_TOO_LONG = FindingType(
+    "reference-too-long",
+    "info",
+    "advice",
+    NEVER,
+    "The file to which SKILL.md leads is long, and an agent loads all of it at once.",
+    "Split it by topic, and say in SKILL.md when to read each part.",
+    f"{_DISCLOSURE}; the limit is skilldrop's own",
 )
 REFERENCE_OUTSIDE_FOLDER = FindingType(
     "reference-outside-folder",
     "warning",
     "advice",
     NEVER,
-    "The body names a file outside the skill's folder, which is not shipped with it.",
+    "A text names a file outside the skill's folder, which is not shipped with it.",
     "Copy the file into the skill's folder, or name the other skill instead.",
     _FILES,
 )
@@ -157,6 +166,7 @@ TYPES = (
     REFERENCE_MISSING,
     REFERENCE_CASE,
     FILE_UNREFERENCED,
+    REFERENCE_TOO_LONG,
     REFERENCE_OUTSIDE_FOLDER,
     REFERENCE_DEEP,
 )

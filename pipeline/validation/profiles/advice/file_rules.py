@@ -1,23 +1,24 @@
-"""Rules of advice about the files of a skill and the references to them."""
+"""Rules of advice about references of a skill's texts to its files."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import chain, islice
 from operator import attrgetter
-from posixpath import basename, dirname
+from posixpath import basename, dirname, join, normpath
+from typing import TypeAlias
 
 from catalog.model.finding import Finding, FindingType
 from catalog.text import humanize
 from catalog.text.quoting import printable, quoted
 from pipeline.validation.profiles.advice.codes import (
-    FILE_UNREFERENCED,
     REFERENCE_CASE,
     REFERENCE_DEEP,
     REFERENCE_MISSING,
     REFERENCE_OUTSIDE_FOLDER,
 )
-from pipeline.validation.references import MOST_REFERENCES, Reference, references
-from pipeline.validation.skill import Skill
+from pipeline.validation.references import MOST_REFERENCES, Reference, commands, references
+from pipeline.validation.skill import Skill, Text
 
 MOST_ALIKE = 10
 """Number of findings of one code that are listed individually."""
@@ -28,75 +29,68 @@ _LONGEST_MENTION = 100
 _OF_EVERY_PROJECT = frozenset(
     ("skill.md", "readme.md", "changelog.md", "license.md", "license.txt", "contributing.md")
 )
-_MOST_CANDIDATES = 50
-_FOLDERS = ("scripts/", "references/", "reference/")
+_Place: TypeAlias = tuple[Text, Reference]  # a reference and the text that holds it
 
 
 def references_exist(skill: Skill) -> Iterator[Finding]:
     """Find references to files that are missing, outside the folder, deep, or in another case."""
     paths = _paths(skill)
-    named = [link for link in references(skill.parsed.body) if not link.leads_to_machine]
-    yield from _first(skill, REFERENCE_CASE, _in_another_case(skill, named, paths))
-    if not named:
-        return
-    outside = [link for link in named if link.leads_outside]
-    inside = [link for link in named if not link.leads_outside]
-    deep = [link for link in inside if link.target in paths and _is_deep(link.target)]
-    yield from _first(skill, REFERENCE_OUTSIDE_FOLDER, outside)
-    yield from _first(
-        skill,
-        REFERENCE_MISSING,
-        _missing(inside, paths) if skill.is_whole else [],
-        fix=lambda target: _same_name(target, paths),
-    )
-    yield from _first(skill, REFERENCE_DEEP, deep)
+    found = {kind: list[_Place]() for kind in _MESSAGES}
+    for text in skill.texts:
+        if text.is_script:
+            continue
+        links = _links(skill, text, paths)
+        wrong_case = _in_another_case(skill, text, links, paths)
+        outside = [link for link in links if link.leads_outside]
+        inside = [link for link in links if not link.leads_outside]
+        missing = _missing(inside, paths) if skill.is_whole else []
+        deep = [link for link in inside if link.target in paths and _is_deep(link.target)]
+        found[REFERENCE_CASE] += [(text, link) for link in wrong_case]
+        found[REFERENCE_OUTSIDE_FOLDER] += [(text, link) for link in outside]
+        found[REFERENCE_MISSING] += [(text, link) for link in missing]
+        found[REFERENCE_DEEP] += [(text, link) for link in deep if text.is_body]
+    for kind, places in found.items():
+        fix = (lambda target: _same_name(target, paths)) if kind == REFERENCE_MISSING else None
+        yield from _first(kind, places, fix)
 
 
-def files_are_referenced(skill: Skill) -> Iterator[Finding]:
-    """Find a skill whose body leads to none of its scripts and references.
-
-    If the body names one of its files, that file may name the others.
-    """
-    files = [file.path for file in skill.files if file.path.startswith(_FOLDERS)]
-    if not files or len(files) > _MOST_CANDIDATES or not skill.parsed.body:
-        return
-    body = skill.parsed.body.lower()
-    others = (file.path for file in skill.files if file.path != skill.document)
-    if any(name in body for path in others for name in _names(path)):
-        return
-    more = f" and {humanize.count(len(files) - 1, 'more file')}" if len(files) > 1 else ""
-    yield FILE_UNREFERENCED.at(
-        f"Nothing in the body names {printable(files[0])}{more}.", path=files[0]
-    )
+def _links(skill: Skill, text: Text, paths: Mapping[str, None]) -> list[Reference]:
+    """Return the references of a text, with targets relative to the skill's folder."""
+    links = chain(references(text.content), commands(text.content))
+    return [
+        link if text.is_body else replace(link, target=_from_top(text.path, link.target, paths))
+        for link in links
+        if not link.leads_to_machine
+        and (not link.is_loose or link.target.partition("/")[0] in paths)
+    ]
 
 
-def _names(path: str) -> tuple[str, ...]:
-    """Return the texts that name a file, in lower case: its name, its stem or its folder."""
-    name = basename(path).lower()
-    stem = name.rpartition(".")[0] or name
-    return (name, stem, f"{dirname(path).lower()}/", f"`{dirname(path).lower()}`")
+def _from_top(path: str, target: str, paths: Mapping[str, None]) -> str:
+    """Return the target of a file's reference, which starts at its folder or at the skill's."""
+    beside = normpath(join(dirname(path), target))
+    if beside in paths or target.startswith("/"):
+        return target if target.startswith("/") else beside
+    is_of_top = target in paths or target.partition("/")[0] in paths or "../" in beside
+    return target if is_of_top and not target.startswith("../") else beside
 
 
 def _first(
-    skill: Skill,
-    kind: FindingType,
-    links: list[Reference],
-    fix: Callable[[str], str | None] = lambda _: None,
+    kind: FindingType, places: list[_Place], fix: Callable[[str], str | None] | None = None
 ) -> Iterator[Finding]:
     """Yield a finding for each of the first references; the last one counts the others."""
-    for count, link in enumerate(links[:MOST_ALIKE], 1):
-        message = _MESSAGES[kind.code].format(quoted(link.target))
-        if count == MOST_ALIKE < len(links):
-            more = humanize.count(len(links) - MOST_ALIKE, "more reference")
+    for count, (text, link) in enumerate(places[:MOST_ALIKE], 1):
+        message = f"{text.name} names {quoted(link.target)}{_MESSAGES[kind]}"
+        if count == MOST_ALIKE < len(places):
+            more = humanize.count(len(places) - MOST_ALIKE, "more reference")
             message += f" The same is true of {more}."
-        yield skill.finding_in_body(kind, message, fix=fix(link.target), offset=link.offset)
+        yield text.finding(kind, message, fix=fix(link.target) if fix else None, offset=link.offset)
 
 
 _MESSAGES = {
-    REFERENCE_OUTSIDE_FOLDER.code: "The body names {}, which is outside the skill's folder.",
-    REFERENCE_MISSING.code: "The body names {}, which is not in the skill's folder.",
-    REFERENCE_CASE.code: "The body names {}, but the file's name has other capital letters.",
-    REFERENCE_DEEP.code: "The body names {}, more than one folder below SKILL.md.",
+    REFERENCE_CASE: ", but the file's name has other capital letters.",
+    REFERENCE_OUTSIDE_FOLDER: ", which is outside the skill's folder.",
+    REFERENCE_MISSING: ", which is not in the skill's folder.",
+    REFERENCE_DEEP: ", more than one folder below SKILL.md.",
 }
 
 
@@ -125,13 +119,13 @@ def _missing(inside: list[Reference], paths: Iterable[str]) -> list[Reference]:
 
 
 def _in_another_case(
-    skill: Skill, named: list[Reference], paths: Mapping[str, None]
+    skill: Skill, text: Text, named: list[Reference], paths: Collection[str]
 ) -> list[Reference]:
     """Return the references and plain mentions that differ from a file's path in case alone."""
     if len(skill.files) < 2:
         return []
     real = {path.lower(): path for path in paths}
-    mentions = _mentions(skill.parsed.body, tuple(real))
+    mentions = _mentions(text.content, tuple(real)) if text.is_body else ()
     wrong = {
         link.target: link
         for link in chain(mentions, named)

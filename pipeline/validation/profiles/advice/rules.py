@@ -18,7 +18,11 @@ from pipeline.validation.profiles.advice.codes import (
     NAME_RESERVED,
     NOBODY_CAN_INVOKE,
 )
-from pipeline.validation.profiles.advice.file_rules import files_are_referenced, references_exist
+from pipeline.validation.profiles.advice.file_rules import references_exist
+from pipeline.validation.profiles.advice.reading_rules import (
+    files_are_referenced,
+    references_are_short,
+)
 from pipeline.validation.profiles.advice.vocabulary import (
     generic_phrase,
     says_when,
@@ -147,4 +151,5 @@ RULES: tuple[Rule, ...] = (
     body_length,
     references_exist,
     files_are_referenced,
+    references_are_short,
 )

@@ -44,7 +44,8 @@ def _forms(verbs: str) -> frozenset[str]:
 
 
 _ALSO_NOUNS = _forms("""
-    answer ask audit author benchmark build call capture change chart clean commit count crawl cut
+    answer ask audit author back benchmark build bump call capture change chart clean commit count
+    crawl cut
     design document download draft draw edit estimate export file filter fix format group guide
     import index lint list load log look make map mark measure monitor mount move open order
     package pass pick plan plot post print profile prompt query rank rate record report request
@@ -105,19 +106,26 @@ _WHEN_WORDS = frozenset(
     needs needing
 """.split()
 )
+_OCCASION = re.compile(
+    r"\b(?:call|run) (?:it|this)\b|\be\.g\.|\bfor (?:any|every|each|people|users|teams|anyone"
+    r"|those)\b"
+    r"|\b(?:useful|ideal|handy|suited|meant) (?:for|to)\b"
+)
 _IN_WORDS = frozenset(
     """
     accept accepts from given input inputs parse parses read reads receive receives take takes based
     analyse analyses analyze analyzes check checks classifies classify compare compares evaluate
     evaluates extract extracts inspect inspects measure measures review reviews score scores
-    summarise summarises summarize summarizes validate validates convert converts transform
+    questions summarise summarises summarize summarizes validate validates convert converts
+    transform
     transforms turn turns translate translates
 """.split()
 )
 _OUT_WORDS = frozenset(
     """
-    as build builds create creates emit emits generate generates give gives into output outputs
-    print prints produce produces report reports return returns to write writes yield yields
+    answer answers as build builds create creates emit emits flag flags generate generates give
+    gives into list lists output outputs plot plots print prints produce produces report reports
+    return returns to write writes yield yields
 """.split()
 )
 
@@ -148,38 +156,18 @@ _CJK_WHEN = re.compile(
     "|때|사용|경우|위해|위한|필요|요청|호출|전에|후에|입력|출력|활용|용도|시 "
 )
 
-GENERIC_PHRASES = (
-    "useful skill",
-    "helpful skill",
-    "powerful skill",
-    "great skill",
-    "handy skill",
-    "useful tool",
-    "powerful tool",
-    "handy tool",
-    "useful utility",
-    "awesome",
-    "general purpose",
-    "general-purpose",
-    "various tasks",
-    "various things",
-    "many things",
-    "many tasks",
-    "all kinds of",
-    "all sorts of",
-    "different tasks",
-    "stuff",
-    "and much more",
-    "and many more",
-    "and so on",
-    "best-in-class",
-    "world-class",
-    "cutting-edge",
-    "game-changing",
-    "one-stop",
-    "does everything",
-    "a skill for everything",
-    "anything you need",
+_TOOL = r"(?:skill|tool|helper|utility|assistant|agent|way|solution)s?\b"
+_GENERIC = re.compile(
+    rf"\b(?:useful|helpful|powerful|great|handy|awesome|must-have|general[- ]purpose) {_TOOL}"
+    r"|\b(?:various|many) (?:tasks|things)\b|\b(?:do|does|for|many|several) different tasks\b"
+    r"|\ball (?:kinds|sorts) of (?:things|tasks|stuff|work|problems|jobs|files|data|documents"
+    r"|needs)\b"
+    r"|\b(?:and|other|more|some) stuff\b|\band (?:much|many) more\b|\band so on\b"
+    r"|\b(?:best-in-class|world-class|cutting-edge|game-changing)\b"
+    r"|\bone-stop (?:shop|solution|skill|tool|place)\b|\banything and everything\b"
+    r"|\bdoes everything\b|\ba skill for everything\b|\banything you need\b"
+)
+_GENERIC_CJK = (
     "有用的技能",
     "实用技能",
     "實用技能",
@@ -203,7 +191,6 @@ GENERIC_PHRASES = (
     "강력한 도구",
     "다양한 작업",
 )
-"""In lower case; each fits any skill."""
 
 
 def weight(text: str) -> int:
@@ -238,13 +225,16 @@ def says_when(text: str) -> bool:
     """
     if not text.isascii() and CJK_RUN.search(text):
         return bool(_CJK_WHEN.search(text)) or _english_says_when(_WORD.findall(text.lower()))
-    words = _WORD.findall(text.lower())
-    return _english_says_when(words) or not _is_english(words)
+    lower = text.lower()
+    words = _WORD.findall(lower)
+    return _english_says_when(words) or bool(_OCCASION.search(lower)) or not _is_english(words)
 
 
 def generic_phrase(text: str) -> str | None:
     """Return a phrase of the text that fits any other skill as well."""
-    return _first_in(text.lower(), GENERIC_PHRASES)
+    lower = text.lower()
+    match = _GENERIC.search(lower)
+    return match[0] if match else None if lower.isascii() else _first_in(lower, _GENERIC_CJK)
 
 
 def _does_something(lower: str, words: list[str]) -> bool:

@@ -1,46 +1,20 @@
 """Commands and secrets in a text that harm the machine on which an agent follows it."""
 
-import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from math import log2
 
 from catalog.model.finding import FindingType
-from pipeline.validation.profiles.safety.codes import (
-    CREDENTIALS_READ,
-    DATA_SENT_AWAY,
-    DESTRUCTIVE_COMMAND,
-    DOWNLOAD_LOCKED,
-    DOWNLOAD_RUN,
-    HIDDEN_FROM_USER,
-    PACKAGE_UNPINNED,
-    PAYLOAD_ENCODED,
-    PROTECTION_DISABLED,
-    SECRET,
-)
+from pipeline.validation.profiles.safety.codes import SECRET
 from pipeline.validation.profiles.safety.context import is_warned_of
-from pipeline.validation.words import found, searched
+from pipeline.validation.profiles.safety.secret_forms import secrets
+from pipeline.validation.profiles.safety.shapes import SHAPES, Shape
+from pipeline.validation.words import found
 
 _LONGEST = 500  # characters of a command before and after the word that shows it
 _MOST_IN_LINE = 5
-_MOST_LINES = 200  # of one danger that are searched; an ordinary text has a few
-_MOST_STARTS = 2_000  # of one form of secrets
-_LEAST_ENTROPY = 3.0  # bits per character, below which a secret is a placeholder
-
-_SHELL = r"(?:sudo\s+(?:-\w+\s+)*)?(?:env\s+)?(?:/\S{1,30}/)?(?:ba|z|da|k|fi)?sh\b"
-_RUNS = (
-    rf"(?:{_SHELL}|(?:sudo\s+)?(?:python3?|node|perl|ruby|php)\b(?:\s+-)?(?=\s*(?:$|[`\"')&;|])))"
-)
-_FETCH = r"\b(?:curl|wget)\b"
-_KEYS = (
-    r"(?:~|\$HOME|\$\{HOME\}|%USERPROFILE%|/root|/home/\w{1,32}|/Users/\w{1,32})[/\\]"
-    r"(?:\.ssh/id_\w+|\.ssh/\*|\.aws/credentials|\.netrc|\.git-credentials|\.config/gh/hosts\.yml"
-    r"|\.docker/config\.json|\.kube/config|\.gnupg/|\.npmrc|\.pypirc|\.config/gcloud/|\.bash_history"
-    r"|Library/Keychains)|/etc/shadow\b"
-)
-_HOME = r"[\"']?(?:~|\$HOME|\$\{HOME\}|/)(?:/?\*|/)?[\"']?(?=\s|$|[`;&|)])"
+_MOST_MATCHES = 50  # of one danger, with those of which the text warns
+_MOST_CHARACTERS = 20_000  # of lines that are searched for one danger; an ordinary text has a few
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,150 +24,7 @@ class Danger:
     kind: FindingType
     words: str
     offset: int  # in characters
-
-
-@dataclass(frozen=True, slots=True)
-class _Shape:
-    """Shape of a danger, which is searched for only in lines that hold one of the words."""
-
-    kind: FindingType
-    words: tuple[str, ...]  # in lower case
-    pattern: re.Pattern[str]
-
-
-def _shape(kind: FindingType, words: str, *patterns: str) -> _Shape:
-    return _Shape(
-        kind,
-        searched(word.replace("\0", " ") for word in words.split()),
-        re.compile("|".join(patterns), re.IGNORECASE | re.M),
-    )
-
-
-SHAPES = (
-    _shape(
-        DOWNLOAD_RUN,
-        "curl wget iex invoke-expression",
-        rf"{_FETCH}(?:[^|;\n\\]|\\[^|]){{1,300}}\|\s*{_RUNS}",
-        rf"\b(?:ba|z)?sh\s+<\(\s*{_FETCH}",
-        rf"\b(?:(?:ba|z)?sh|python3?|node)\s+-\w*c\w*\s+[\"']?\$\(\s*{_FETCH}",
-        rf"\b(?:eval|source|\.)\s+[\"']?(?:\$\(|<\()\s*{_FETCH}",
-        r"\b(?:irm|iwr|invoke-\w{1,20}|downloadstring)\b[^;\n]{1,300}\|\s*(?:iex|invoke-expression)\b",
-        r"\b(?:iex|invoke-expression)\b[\s(&]{1,5}[^\n]{0,60}(?:irm|iwr|invoke-webrequest|downloadstring)",
-    ),
-    _shape(
-        PAYLOAD_ENCODED,
-        "base64 b64decode atob -enc fromhex xxd",
-        rf"\bbase64\s+(?:-d|-D|--decode)\b[^|\n]{{0,100}}\|\s*{_RUNS}",
-        r"\b(?:exec|eval)\s*\(\s*(?:[\w.]{1,40}\(\s*){0,3}(?:base64\.)?(?:b64decode|atob|bytes\.fromhex)",
-        r"\beval\s+[\"']?\$\([^)\n]{1,200}\bbase64\s+(?:-d|-D|--decode)",
-        r"\b(?:powershell|pwsh)(?:\.exe)?\b[^\n]{0,100}\s-e(?:nc|ncodedcommand)?\s+[\w+/=]{16}",
-        rf"\bxxd\s+-r\b[^|\n]{{0,60}}\|\s*{_RUNS}",
-    ),
-    _shape(
-        DOWNLOAD_LOCKED,
-        "unzip 7z unrar password passwort",
-        r"\bunzip\s+(?:-\w+\s+)*(?-i:-P)\s*\S",
-        r"\b(?:7z|7za|unrar)\s+[xe]\s+(?:\S+\s+)?-p\S",
-        r"\b(?:download|archive|zip|rar)\b[^.\n]{0,100}\bpassword"
-        r"(?:\s+(?:is|to (?:un\w+|extract|open)\w*))?\s*[:=]?\s*[\"'`“]\S",
-        r"\b(?:extract|unpack|unzip)\b[^.\n]{0,60}\b(?:with|using) "
-        r"(?:the )?pass(?:word|code|phrase)\b",
-    ),
-    _shape(
-        DESTRUCTIVE_COMMAND,
-        "rm\x00- remove-item mkfs of=/dev :(){",
-        rf"\brm\s+(?:-\w+\s+|--[\w-]+\s+)*-\w*(?:r\w*f|f\w*r)\w*\s+(?:--[\w-]+\s+)*(?:--\s+)?{_HOME}",
-        rf"\brm\s+-r\s+-f\s+{_HOME}",
-        r"\bremove-item\b[^\n]{0,80}(?:\$HOME|\$env:USERPROFILE|[A-Z]:\\)[\"']?(?=\s|$)",
-        r"\bmkfs(?:\.\w+)?\s+(?:-\w+\s+)*/dev/",
-        r"\bdd\s+[^\n]{0,80}\bof=/dev/(?:sd|hd|nvme|disk|mmc)",
-        r":\(\)\s*\{\s*:\|:&\s*\};:",
-    ),
-    _shape(
-        PROTECTION_DISABLED,
-        "--dangerously --yolo bypasspermissions reject_unauthorized sslverify setenforce"
-        " mppreference master-disable csrutil executionpolicy",
-        r"--dangerously-[\w-]{3,40}",
-        r"(?<!\w)--yolo\b",
-        r"[\"']?(?:defaultMode|permission-?mode)[\"']?[\s:=]{1,5}[\"']?bypassPermissions",
-        r"\bNODE_TLS_REJECT_UNAUTHORIZED\s*[=:]\s*[\"']?0",
-        r"\bhttp\.sslVerify[\s=]+false",
-        r"\bsetenforce\s+0\b",
-        r"\bSet-MpPreference\b[^\n]{0,60}-Disable\w+\s+\$?true",
-        r"\bspctl\s+--master-disable",
-        r"\bcsrutil\s+disable",
-        r"\bSet-ExecutionPolicy\s+(?:-\w+\s+)?(?:Bypass|Unrestricted)\b",
-    ),
-    _shape(
-        CREDENTIALS_READ,
-        ".ssh/ .aws/cred .netrc .git-credentials gh/hosts.yml .docker/config .kube/config .gnupg"
-        " .npmrc .pypirc .config/gcloud .bash_history keychain /etc/shadow security\x00find",
-        rf"(?<![\w-])(?:cat|less|more|head|tail|base64|xxd|strings|cp|scp|rsync|tar|zip|type"
-        rf"|get-content|source|grep|awk|sed|read|print|include|copy|collect|upload|send)\b[^|;\n]{{0,80}}?(?:{_KEYS})",
-        rf"\bopen\([^)\n]{{0,60}}(?:{_KEYS})",
-        r"\bsecurity\s+find-(?:generic|internet)-password\b[^\n]{0,80}\s-w\b",
-        r"\bsecurity\s+dump-keychain",
-    ),
-    _shape(
-        DATA_SENT_AWAY,
-        "curl wget |\x00nc webhook.site requestbin. pipedream burpcollab oastify interact.sh ![",
-        rf"{_FETCH}[^\n]{{0,200}}(?:\$\(|`)\s*(?:cat|env|printenv|base64|whoami|hostname|set)\b[^\n]{{0,100}}",
-        rf"{_FETCH}[^\n]{{0,200}}(?:-d|--data\S*|-F|--form|-T|--upload-file|--post-file)[\s=]*[^\n]{{0,40}}@?"
-        rf"(?:{_KEYS}|[\w./~-]{{0,40}}(?<![\w])\.env\b)",
-        r"\b(?:env|printenv|cat\s[^|\n]{1,100})\s*\|\s*(?:\w+[^|\n]{0,60}\|\s*)?(?:curl|nc|wget)\b"
-        r"[^\n]{0,100}(?:https?:|@-|\d{2,5})",
-        r"!\[[^\]\n]{0,60}\]\(https?://[^\s)]{1,200}[?&][\w-]{1,30}=(?:\{+|<|\$|\[)"
-        r"[^)\n]{0,30}(?:conversation|history|secret|token|key|prompt|context|data|user|env|message)",
-        r"https?://(?:[\w-]+\.)*(?:webhook\.site|requestbin\.\w+|pipedream\.net|burpcollaborator\.net"
-        r"|oastify\.com|interact\.sh)/?\S*",
-    ),
-    _shape(
-        HIDDEN_FROM_USER,
-        "from\x00the\x00user from\x00the\x00human from\x00the\x00operator from\x00the\x00developer"
-        " tell\x00the telling\x00the inform\x00the informing\x00the notify\x00the notifying\x00the"
-        " alert\x00the alerting\x00the let\x00the letting\x00the"
-        " to\x00the\x00user to\x00the\x00human to\x00the\x00operator"
-        " so\x00the\x00user so\x00the\x00human so\x00that\x00the\x00user so\x00that\x00the\x00human"
-        " 用户 用戶",
-        r"\b(?:hide|conceal) (?:this|it|that|these|them|the \w+|all of this)(?: \w+){0,3}"
-        r" from the (?:user|human|operator|developer)s?\b",
-        r"\bkeep (?:\w+ ){1,4}(?:secret|hidden|private) from the (?:user|human|operator)s?\b",
-        r"(?:\b(?:not|never|without)|n['’]t)\s+(?:ever\s+)?(?:tell|inform|notify|alert|telling|informing"
-        r"|notifying|alerting|mention(?:ing)? (?:this|it|that|these) to"
-        r"|reveal(?:ing)? (?:this|it|that) to|disclos(?:e|ing) (?:this|it|that) to"
-        r"|let(?:ting)?)\s+the\s+(?:user|human|operator)s?\b"
-        r"(?!\s(?:to|how|what|which|whether|if|when|why|until"
-        r"|that (?:you|it|the)\s?(?:can|is ready))\b)",
-        r"(?:不要|不得|不能|别|別|勿)(?:告(?:诉|訴)用(?:户|戶)(?!如何|怎|什么|需要|去|在|是否)"
-        r"|[让讓]用[户戶](?:知道|发现|發現|察觉|察覺))",
-        r"\bso (?:that )?the (?:user|human) (?:does|do|will|would|must)(?:n['’]t| not| never) "
-        r"(?:notice|know|see|find out|realise|realize)",
-    ),
-    _shape(
-        PACKAGE_UNPINNED,
-        "npx uvx bunx dlx pipx",
-        r"\bnpx\s+(?:-y|--yes)\s+(?:-p\s+|--package[= ])?"
-        r"(?!@?[\w./-]+@[\w.^~])(?![-$<{.])@?[\w./-]{2,80}",
-        r"\b(?:uvx|bunx|pnpm\s+dlx|yarn\s+dlx|pipx\s+run)\s+(?:--from\s+)?"
-        r"(?![\w./@\[\]-]+(?:@|==)[\w.^~])(?![-$<{.])@?[\w./-]{2,80}",
-    ),
-)
-_SECRETS = re.compile(
-    r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b|\bgh[pousr]_[A-Za-z0-9]{36,200}\b|\bgithub_pat_\w{40,200}\b"
-    r"|\bglpat-[\w-]{20,200}|\bsk-(?:ant-|proj-|or-)?[\w-]{24,200}|\b[rs]k_live_[A-Za-z0-9]{20,200}\b"
-    r"|\bxox[abprs]-[\w-]{20,200}|\bAIza[\w-]{35}\b|\bnpm_[A-Za-z0-9]{36}\b|\bhf_[A-Za-z0-9]{30,200}\b"
-    r"|\bSG\.[\w-]{16,200}\.[\w-]{16,200}|\bpypi-[\w-]{50,200}"
-    r"|-----BEGIN (?:[A-Z]+ )?PRIVATE KEY-----\s*[\w+/=]{20}"
-)
-_SECRET_STARTS = (
-    *("AKIA", "ASIA", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "sk-"),
-    *("sk_live_", "rk_live_", "xox", "AIza", "npm_", "hf_", "SG.", "pypi-", "-----BEGIN "),
-)
-searched(start.lower() for start in _SECRET_STARTS)
-_NO_SECRET = re.compile(
-    r"example|x{4}|0{5}|1234|abcd|your|fake|dummy|test|placeholder|redacted|\.\.\.|sample|change",
-    re.I,
-)
+    end: int
 
 
 def dangers(text: str) -> Iterator[Danger]:
@@ -202,35 +33,30 @@ def dangers(text: str) -> Iterator[Danger]:
     for shape in SHAPES:
         if words.keys().isdisjoint(shape.words):
             continue
-        for start, end in _parts(text, shape, words)[:_MOST_LINES]:
-            for match in islice(shape.pattern.finditer(text, start, end), _MOST_IN_LINE):
-                if not is_warned_of(text, match.start(), match.end()):
-                    yield Danger(shape.kind, " ".join(match[0].split()), match.start())
-    for match in _secrets(text, words):
-        if _is_random(match[0]) and not _NO_SECRET.search(match[0]):
-            yield Danger(SECRET, f"{match[0][:4]}…", match.start())
+        matches = (
+            match
+            for start, end in _parts(text, shape, words)
+            for match in islice(shape.pattern.finditer(text, start, end), _MOST_IN_LINE)
+        )
+        for match in islice(matches, _MOST_MATCHES):
+            if not is_warned_of(text, match.start(), match.end()):
+                yield Danger(shape.kind, " ".join(match[0].split()), *match.span())
+    for secret in secrets(text, words):
+        yield Danger(SECRET, f"{secret[0][:4]}…", *secret.span())
 
 
-def _secrets(text: str, words: Mapping[str, Sequence[int]]) -> Iterator[re.Match[str]]:
-    """Yield the first texts in the form of a secret."""
-    for start in _SECRET_STARTS:
-        end = 0
-        for at in words.get(start.lower(), ())[:_MOST_STARTS]:
-            if at >= end and (match := _SECRETS.match(text, at)):
-                end = match.end()
-                yield match
-
-
-def _parts(text: str, shape: _Shape, words: Mapping[str, Sequence[int]]) -> list[tuple[int, int]]:
-    """Return the offsets of the lines that hold a word of a shape, with their continuations."""
+def _parts(text: str, shape: Shape, words: Mapping[str, Sequence[int]]) -> list[tuple[int, int]]:
+    """Return the offsets of the first lines that hold a word of a shape, with continuations."""
     parts: dict[int, int] = {}
+    size = 0
     for word in shape.words:
         last = 0
         for at in words.get(word, ()):
-            if len(parts) > _MOST_LINES * len(shape.words):
+            if size > _MOST_CHARACTERS:
                 break
             if at >= last:
                 start, end = _part(text, at)
+                size += 0 if start in parts else end - start
                 parts[start], last = end, max(end, at + len(word))
     return sorted(parts.items())
 
@@ -241,9 +67,3 @@ def _part(text: str, at: int) -> tuple[int, int]:
     while (end := text.find("\n", end, at + _LONGEST)) > 0 and text[end - 1] == "\\":
         end += 1
     return start, min(at + _LONGEST, len(text)) if end < 0 else end
-
-
-def _is_random(text: str) -> bool:
-    """Return whether a text has the entropy of a random one."""
-    counts = Counter(text).values()
-    return -sum(n / len(text) * log2(n / len(text)) for n in counts) >= _LEAST_ENTROPY

@@ -18,18 +18,21 @@ _ALL = (
 _EARLIER = r"(?:previous|prior|above|earlier|preceding|foregoing|original|former)"
 _RANK = r"(?:system|safety|developer|security|operator|built-in)"
 _ORDERS = (
-    r"(?:instruction|prompt|rule|guideline|directive|command|constraint|order|restriction"
-    r"|message|programming|training)s?\b"
+    r"(?:instruction|prompt|rule|guideline|directive|constraint|order|restriction|programming|training"
+    rf"|messages?\b(?!{_GAP}(?:about|from|in|of|on)\b)|commands)s?\b"
 )
+_NO_RULE = r"(?:instruction|prompt|guideline|directive|order|restriction|command)s?\b"
 _SINGLE = r"(?!(?:instruction|prompt|rule|guideline|directive|command|constraint|order)\b)"
 _LATER = rf"(?:above|before|so{_GAP}far|(?:that{_GAP})?you{_GAP}(?:were|have|are|got|received))\b"
 _WHICH = (
     rf"{_GAP}{_SINGLE}{_ALL}(?:"
     rf"(?:{_EARLIER}|{_RANK})(?:{_GAP}(?:and|or){_GAP}\w{{1,20}}|{_GAP}{_RANK})?{_GAP}{_ORDERS}"
-    rf"|{_ORDERS}{_GAP}{_LATER})"
+    rf"|{_NO_RULE}{_GAP}{_LATER})"
 )
 _YOURS = rf"{_GAP}(?:all{_GAP}(?:of{_GAP})?)?your{_GAP}(?:own{_GAP})?{_ORDERS}"
 _NOT = r"(?:\b(?:not|never|without|rather\sthan|instead\sof)|n't|n’t)"
+_NAMED = r"\b(?:like|such\sas|says?|saying|called|named)"  # before an example
+_NOW = tuple(f"{gap}now" for gap in " \t\n\r\f\v*_\"'")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,8 @@ def _phrase(
 
 
 def _unless_negated(start: str, pattern: str) -> _Phrase:
-    return _phrase([start], start + pattern, never_after=rf"{_NOT}{_GAP}(?:\w{{1,20}}{_GAP})?")
+    never_after = rf"{_NOT}{_GAP}(?:\w{{1,20}}{_GAP})?|{_NAMED}{_GAP}"
+    return _phrase([start], start + pattern, never_after=never_after)
 
 
 _ORDERS_ZH = "(?:指令|指示|提示|规则|規則|要求|设定|設定|命令)"
@@ -82,18 +86,57 @@ _PHRASES = (
     ),
     _unless_negated(
         "overrid",
-        rf"(?:e|ing)(?:{_YOURS}|{_GAP}(?:your|all){_GAP}{_ALL}(?:{_EARLIER}|{_RANK})"
-        rf"{_GAP}(?:{_RANK}{_GAP})?{_ORDERS})",
+        rf"(?:e|ing){_GAP}(?:all{_GAP}(?:of{_GAP})?)?(?:your{_GAP}(?:own{_GAP})?{_NO_RULE}"
+        rf"|(?:your|all){_GAP}{_ALL}{_RANK}{_GAP}{_ORDERS})",
     ),
     _unless_negated(
         "bypass",
         rf"(?:ing)?{_GAP}(?:your|all){_GAP}(?:{_RANK}{_GAP})?"
         r"(?:instruction|guideline|restriction|guardrail|safety)s?\b",
     ),
+    _unless_negated("set", rf"{_GAP}aside{_GAP}{_ALL}(?:{_RANK}|your){_GAP}{_ORDERS}"),
+    _unless_negated(
+        "pretend",
+        rf"(?:ing)?{_GAP}(?:that{_GAP})?(?:your|the{_GAP}{_RANK}){_GAP}{_ALL}"
+        rf"(?:{_RANK}{_GAP})?{_ORDERS}(?:{_GAP}do(?:n['’]t|{_GAP}not){_GAP}exist)?",
+    ),
     _phrase(
-        (f"{gap}now" for gap in " \t\n\r\f\v*_\"'"),
-        rf"you{_GAP}are{_GAP}now{_GAP}(?:an?|in{_GAP}(?:developer|god|debug|admin|jailbreak)|"
-        rf"no{_GAP}longer|dan|free|unrestricted|unfiltered|jailbroken)\b",
+        ["follow", "obey"],
+        rf"(?:do{_GAP}not|don['’]t|never|stop){_GAP}(?:follow|obey)(?:ing)?{_GAP}"
+        rf"(?:your|the|any|all){_GAP}{_ALL}(?:{_EARLIER}|{_RANK}){_GAP}{_ORDERS}",
+        never_after=rf"{_NAMED}{_GAP}",
+    ),
+    _phrase(
+        ["no longer appl", "are void", "are cancelled", "are canceled", "are revoked"],
+        rf"(?:your{_GAP}{_ALL}(?:{_EARLIER}{_GAP}|{_RANK}{_GAP})?{_ORDERS}"
+        rf"|{_ORDERS}{_GAP}(?:that{_GAP})?you{_GAP}were{_GAP}given){_GAP}"
+        rf"(?:no{_GAP}longer{_GAP}apply|are{_GAP}(?:void|cancell?ed|revoked))\b",
+    ),
+    _phrase(
+        ["over your"],
+        rf"(?:precedence|priority){_GAP}over{_GAP}your{_GAP}(?:{_RANK}|{_EARLIER}){_GAP}{_ORDERS}",
+    ),
+    _phrase(
+        _NOW,
+        rf"you{_GAP}are{_GAP}now{_GAP}(?:an?{_GAP}|in{_GAP})?(?:(?:developer|god|jailbreak){_GAP}mode"
+        rf"|no{_GAP}longer{_GAP}(?:bound|limited|restricted|subject|required|an?|under)|dan|unrestricted"
+        rf"|unfiltered|uncensored|jailbroken|free{_GAP}(?:of|from|to)"
+        rf"|(?:\w{{1,20}}{_GAP}){{1,3}}without{_GAP}(?:any{_GAP})?(?:rule|limit|restriction|filter)s)\b",
+    ),
+    _phrase(
+        ["ignorier"],
+        r"ignorier(?:e|en|t)?\s+(?:bitte\s+)?(?:alle|sämtliche|deine|die)\s+"
+        r"(?:(?:vorherigen|bisherigen|obigen|früheren)\s+)?(?:anweisungen|regeln|vorgaben)",
+    ),
+    _phrase(
+        ["ignor", "olvida", "oublie"],
+        r"(?:ignor(?:a|á|e|ez)|olvida|oublie[sz]?)\s+(?:todas\s+)?(?:toutes\s+)?(?:las|tus|les|tes|vos)\s+"
+        r"(?:instrucciones|reglas|instructions|consignes|règles)\s+"
+        r"(?:anteriores|previas|précédentes|antérieures|ci-dessus)",
+    ),
+    _phrase(
+        ["不要"],
+        rf"不要(?:再)?(?:遵守|遵循|听从|聽從|理会)[^\n]{{0,12}}?(?:{_OF_OLD})[^\n]{{0,24}}?{_ORDERS_ZH}",
     ),
     _phrase(["忽略"], rf"忽略{_DROPPED_ZH}"),
     _phrase(["无视"], rf"无视{_DROPPED_ZH}"),
@@ -106,8 +149,8 @@ _PHRASES = (
     ),
     _phrase(
         ["지시"],
-        r"지시(?:사항)?(?:를|을|은|는)?\s?(?:모두|전부)?\s?무시(?!하지)",
-        only_after=r"(?:이전|위|모든|앞선|기존)의?\s?(?:모든\s?)?",
+        r"지시(?:사항)?(?:를|을|은|는)?\s?(?:모두|전부)?\s?(?:무시(?!하지)|잊(?!지))",
+        only_after=r"(?:이전|위|모든|앞선|기존)(?:의)?\s?(?:모든\s?)?",
     ),
 )
 

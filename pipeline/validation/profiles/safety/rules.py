@@ -1,4 +1,7 @@
-"""Rules of safety: content that could deceive a reader, mislead an agent or run on its machine."""
+"""Rules of safety: content that could deceive a reader, mislead an agent or run on its machine.
+
+They read the body, the documents that it leads to, and all scripts.
+"""
 
 import re
 from collections import Counter
@@ -9,22 +12,25 @@ from catalog.model.finding import Finding, FindingType
 from catalog.model.values import Json
 from catalog.text.quoting import printable, quoted
 from pipeline.roots.native_files import may_be_native
+from pipeline.validation.profiles.safety.code_context import is_only_named
 from pipeline.validation.profiles.safety.codes import (
     ALLOWED_TOOLS_BROAD,
     BIDI_CHARACTERS,
     EXECUTABLE_OUTSIDE_SCRIPTS,
+    HIDDEN_FROM_USER,
     INSTRUCTION_OVERRIDE,
     INVISIBLE_CHARACTERS,
     LINK_TO_MACHINE,
     MARKUP_IN_PROMPT,
     NATIVE_BINARY,
+    SECRET,
     TAG_CHARACTERS,
 )
-from pipeline.validation.profiles.safety.commands import dangers
+from pipeline.validation.profiles.safety.commands import Danger, dangers
 from pipeline.validation.profiles.safety.hidden_text import Hidden, hidden_in
-from pipeline.validation.profiles.safety.overrides import overrides
+from pipeline.validation.profiles.safety.overrides import Override, overrides
 from pipeline.validation.references import TO_MACHINE, code_blocks, lies_in, references
-from pipeline.validation.skill import File, Rule, Skill
+from pipeline.validation.skill import File, Rule, Skill, Text
 
 MOST_ALIKE = 10
 """Number of findings of one code that are listed individually."""
@@ -44,7 +50,8 @@ _TOOL = re.compile(r"([^\s()]{1,200})(?:\(([^()\n]{0,1000})\))?")
 _SHELLS = frozenset({"bash", "powershell", "shell", "sh", "zsh", "terminal", "execute"})
 _ANYTHING = re.compile(r"[*:/\s]*")
 _RUNS_ANYTHING = re.compile(
-    r"(?:sudo|ba|z|da|fi|k)?sh[: ]|(?:sudo|su|eval|exec|env|xargs|pwsh|powershell|cmd)[: ]\W*$"
+    r"(?:ba|z|da|fi|k)?sh(?::| -\w*c\b| \*| $)|(?:sudo|su|eval|exec|env|xargs|pwsh|powershell"
+    r"|cmd)[: ]\W*$"
 )
 
 
@@ -53,10 +60,10 @@ def no_hidden_text(skill: Skill) -> Iterator[Finding]:
     for field, text in _texts(skill.frontmatter):
         for hidden in hidden_in(text):
             yield skill.finding(_HIDDEN[hidden.kind], _message(hidden, field), field=field)
-    for hidden in hidden_in(skill.parsed.body):
-        yield skill.finding_in_body(
-            _HIDDEN[hidden.kind], _message(hidden, "The body"), offset=hidden.offset
-        )
+    for each in skill.texts:
+        for hidden in hidden_in(each.content):
+            message = _message(hidden, each.name)
+            yield each.finding(_HIDDEN[hidden.kind], message, offset=hidden.offset)
     for file in skill.files:
         for hidden in hidden_in(file.path):
             yield _HIDDEN[hidden.kind].at(_message(hidden, "The file's name"), path=file.path)
@@ -86,15 +93,11 @@ def no_instruction_overrides(skill: Skill) -> Iterator[Finding]:
                 f"{field} contains {quoted(override.words)}.",
                 field=field,
             )
-    body = skill.parsed.body
-    if not (in_body := list(overrides(body))):
-        return
-    in_code = code_blocks(body)
-    meant = (override for override in in_body if not lies_in(in_code, override.offset))
-    for override in islice(meant, MOST_ALIKE):
-        yield skill.finding_in_body(
+    meant = ((text, override) for text in skill.texts for override in _overrides_in(text))
+    for text, override in islice(meant, MOST_ALIKE):
+        yield text.finding(
             INSTRUCTION_OVERRIDE,
-            f"The body contains {quoted(override.words)}.",
+            f"{text.name} contains {quoted(override.words)}.",
             offset=override.offset,
         )
 
@@ -102,22 +105,27 @@ def no_instruction_overrides(skill: Skill) -> Iterator[Finding]:
 def no_dangers(skill: Skill) -> Iterator[Finding]:
     """Find dangerous commands, secrets and requests to hide something from the user."""
     counts: Counter[str] = Counter()
-    for danger in dangers(skill.parsed.body):
-        counts[danger.kind.code] += 1
-        if counts[danger.kind.code] <= MOST_ALIKE:
-            yield skill.finding_in_body(
-                danger.kind, f"The body contains {quoted(danger.words)}.", offset=danger.offset
-            )
+    for text in skill.texts:
+        for danger in dangers(text.content):
+            if text.is_script and _is_harmless(text, danger):
+                continue
+            counts[danger.kind.code] += 1
+            if counts[danger.kind.code] <= MOST_ALIKE:
+                message = f"{text.name} contains {quoted(danger.words)}."
+                yield text.finding(danger.kind, message, offset=danger.offset)
 
 
 def no_links_to_machine(skill: Skill) -> Iterator[Finding]:
     """Find links to the reader's machine: its system folders, home folders or drives."""
-    body = skill.parsed.body
-    if not TO_MACHINE.search(body):
-        return
-    to_machine = (link for link in references(body) if link.leads_to_machine)
-    for reference in islice(to_machine, MOST_ALIKE):
-        yield skill.finding_in_body(
+    to_machine = (
+        (text, link)
+        for text in skill.texts
+        if not text.is_script and TO_MACHINE.search(text.content)
+        for link in references(text.content)
+        if link.leads_to_machine
+    )
+    for text, reference in islice(to_machine, MOST_ALIKE):
+        yield text.finding(
             LINK_TO_MACHINE,
             f"A link points to {quoted(reference.target)}, a place on the reader's machine.",
             offset=reference.offset,
@@ -162,6 +170,20 @@ RULES: tuple[Rule, ...] = (
     no_native_binaries,
     executables_are_in_scripts,
 )
+
+
+def _overrides_in(text: Text) -> Iterator[Override]:
+    """Yield the sentences of a text outside its code fences."""
+    if found := list(overrides(text.content)):
+        in_code = [] if text.is_script else code_blocks(text.content)
+        yield from (override for override in found if not lies_in(in_code, override.offset))
+
+
+def _is_harmless(text: Text, danger: Danger) -> bool:
+    """Return whether a script only names a command; words for a reader count wherever they are."""
+    return danger.kind not in (SECRET, HIDDEN_FROM_USER) and is_only_named(
+        text.content, danger.offset, danger.end
+    )
 
 
 def _texts(value: Json, field: str = "") -> Iterator[tuple[str, str]]:

@@ -177,7 +177,7 @@ def test_a_shadowed_skill_shows_itself_and_not_its_rival(site: Site) -> None:
     ]
     assert parts
     assert [link for link in parts if row[1] not in link] == []
-    assert site.get(f"/skills/dup/preview{row[1]}").json()["root"] == ROOT
+    assert site.get(f"/skills/dup/preview{row[1]}").json()["root"] == Path(ROOT).name
     assert row[1] in site.get(f"/skills/dup/view/SKILL.md{row[1]}").text
 
 

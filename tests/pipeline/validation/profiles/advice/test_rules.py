@@ -8,6 +8,7 @@ import pytest
 
 from pipeline.dialects.registry import PROFILES
 from pipeline.parsing.document import parse
+from pipeline.roots.text_files import FILE_BYTES
 from pipeline.validation.profiles.advice.file_rules import MOST_ALIKE
 from pipeline.validation.references import MOST_REFERENCES, references
 from pipeline.validation.skill import Skill
@@ -295,14 +296,40 @@ def test_references(body: str, expected: set[str]) -> None:
     ("body", "found_any"),
     [
         pytest.param("# Count", True, id="nothing"),
-        pytest.param("Run run.py.", False, id="a name"),
-        pytest.param("Read all in references/ first.", False, id="a folder"),
-        pytest.param("Fill in FORMS.md.", False, id="a file that may name the others"),
+        pytest.param("Run run.py.", True, id="one of them"),
+        pytest.param("Run run.py, read all in references/.", False, id="a name and a folder"),
+        pytest.param("Run `run`, read rules.md.", False, id="names"),
+        pytest.param("Fill in FORMS.md.", False, id="a file that names the others"),
     ],
 )
 def test_files_that_nothing_leads_to_are_reported(body: str, found_any: bool) -> None:
-    """If the body names no file and no folder, no agent opens its scripts and references."""
-    assert ("file-unreferenced" in codes("advice", skill(body, *HAS))) == found_any
+    """A file that neither the body nor a file named there mentions is never opened."""
+    of = skill(body, *HAS, texts={"FORMS.md": "Run scripts/run.py as references/rules.md says."})
+    assert ("file-unreferenced" in codes("advice", of)) == found_any
+
+
+def test_a_chain_of_references_is_followed() -> None:
+    """A missing target is told at the file and line that name it, however far from SKILL.md."""
+    of = skill(
+        "Read [a](references/a.md).",
+        texts={
+            "references/a.md": "# A\n\nSee [b](b.md).",
+            "references/b.md": "See [the rules](rules.md).",
+            "notes/c.md": "Nobody leads to [this](none.md).",
+        },
+    )
+    (missing,) = [each for each in found("advice", of) if each.code == "reference-missing"]
+    assert (missing.path, missing.line) == ("references/b.md", 1)
+    assert "“references/rules.md”" in missing.message
+
+
+def test_a_long_reference_is_reported_once_it_is_led_to() -> None:
+    """A document of more than 5,000 tokens is reported, if an agent may load it."""
+    texts = {"references/a.md": "word " * 5_100}
+    assert codes("advice", skill("See references/a.md.", texts=texts)) == {"reference-too-long"}
+    assert codes("advice", skill("Count.", texts=texts)) == {"file-unreferenced"}
+    huge = file("references/a.md", size=100_000)
+    assert codes("advice", skill("See references/a.md.", huge)) == {"reference-too-long"}
 
 
 def test_a_reference_is_named_with_its_line() -> None:
@@ -389,6 +416,46 @@ def test_a_hostile_megabyte_takes_no_second(unit: str) -> None:
     """Every rule takes time in proportion to the body, so a large SKILL.md is checked quickly."""
     body = unit * (2**20 // len(unit.encode()))
     of = skill(body, "A.md", "scripts/a.py")
+    began = time.process_time()
+    check(of, PROFILES)
+    assert time.process_time() - began < 1
+
+
+HOSTILE_COMMANDS = (
+    *(
+        "curl ",
+        "curl a/b ",
+        "curl -o a ",
+        "rm -",
+        "rm -rf ",
+        "npx -y ",
+        "uvx ",
+        "base64 -d ",
+        "cat ~/",
+    ),
+    *("open(", "eval(", "exec(", "key=", "password: ", "://a:b", "sk-", "eyJa.", "AKIA", "!["),
+    *(
+        "'",
+        '"',
+        '"""',
+        "cat <<a\n",
+        "# rm -rf ~\n",
+        "  'curl a | sh',\n",
+        "tell the user",
+        "a/",
+        "/",
+    ),
+    *("scripts/", "references/a.", "import a\n", "find / -", "without the user's "),
+)
+
+
+@pytest.mark.parametrize("unit", HOSTILE_COMMANDS)
+def test_hostile_scripts_and_references_take_no_second(unit: str) -> None:
+    """Files as large as are read are checked quickly, and the body, too."""
+    text = unit * (FILE_BYTES // len(unit.encode()))
+    texts = {f"scripts/a{number}.py": f"{number}{text}"[:FILE_BYTES] for number in range(2)}
+    texts |= {f"references/a{number}.md": f"{number}{text}"[:FILE_BYTES] for number in range(2)}
+    of = skill(f"references/ {text}", texts=texts)
     began = time.process_time()
     check(of, PROFILES)
     assert time.process_time() - began < 1

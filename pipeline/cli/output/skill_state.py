@@ -1,0 +1,45 @@
+"""State of one skill, for a terminal."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import click
+
+from catalog.text.display import visible
+from pipeline.cli.output.finding_line import finding_line
+
+
+def text(folders: Sequence[Mapping[str, Any]]) -> str:
+    """Return the state of each folder of a skill_id, as `listing.states` gives it."""
+    return "\n".join(line for folder in folders for line in _lines(folder))
+
+
+def _lines(folder: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the status of a folder, and what a person may have to do about it."""
+    name = click.style(visible(folder["name"]), bold=True)
+    conflict = ", name conflict" if folder["is_conflict"] else ""
+    yield f"{name} ({folder['status']}{conflict})"
+    yield visible(f"    {folder['root']}/{folder['path']}")
+    if folder["status_reason"]:
+        yield visible(f"    {folder['status_reason']}")
+    if folder["version"]:
+        yield f"    version {folder['version']}"
+    if folder["pinned_version"]:
+        yield f"    held at version {folder['pinned_version']} until `skilldrop unpin`"
+    if folder["newest_rejected_at"]:
+        yield f"    newest content rejected at {folder['newest_rejected_at']}"
+    if folder["pending_since"]:
+        reason = visible(folder["pending_reason"] or "still changing")
+        yield f"    pending since {folder['pending_since']}: {reason}"
+    for index in folder["indexes"]:
+        yield visible(f"    index {index['name']}: {_place(index)}")
+    for finding in folder["findings"]:
+        yield f"    {finding_line(finding)}"
+
+
+def _place(index: Mapping[str, Any]) -> str:
+    """Return the place of a skill in an index, or why it is not there."""
+    if index["rank"] is None:
+        return f"left out, {str(index['left_out']).replace('_', ' ')}"
+    state = str(index["state"]).replace("_", " ")
+    return f"rank {index['rank']}, {state}{': ' + index['reason'] if index['reason'] else ''}"

@@ -1,0 +1,111 @@
+"""Commands for authors: new, remove and completion."""
+
+import json
+import os
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from catalog.database import connection
+from catalog.model.errors import NotRemoved
+from pipeline.authoring import trash
+from tests.support.program import run
+from tests.support.records import NOON
+from tests.support.skills import write_skill
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SKILLDROP_SETTLE_QUIET", "0")
+
+
+@pytest.mark.parametrize("name", ["csv-profile", "a", "x" * 64])
+def test_a_new_skill_has_no_finding(name: str, tmp_path: Path) -> None:
+    """Of the profiles that are checked by default."""
+    done = run("new", name, "--in", tmp_path / "drafts")
+    assert (done.returncode, os.listdir(tmp_path / "drafts")) == (0, [name])
+    checked = json.loads(run("validate", tmp_path / "drafts", "--json").stdout)
+    assert [(skill["name"], skill["findings"]) for skill in checked] == [(name, [])]
+
+
+@pytest.mark.parametrize("name", ["", "Bad", "a--b", "a-", "x" * 65, "数据", "../a", "a/b"])
+def test_a_name_that_the_specification_refuses_makes_nothing(name: str, tmp_path: Path) -> None:
+    """One sentence says what a name needs."""
+    done = run("new", name, "--in", tmp_path / "drafts")
+    assert done.returncode == 2
+    assert "cannot be the name of a skill" in done.stderr
+    assert not (tmp_path / "drafts").exists()
+
+
+def test_an_existing_folder_stays_as_it_is() -> None:
+    """Nothing is written into it."""
+    Path("pdf").mkdir()
+    assert run("new", "pdf").returncode == 2
+    assert os.listdir("pdf") == []
+
+
+def test_a_removed_skill_lies_in_the_trash() -> None:
+    """With the skills inside it; the next scan removes them from the catalog."""
+    write_skill(Path("watched/pdf"), files={"a.md": "A"})
+    write_skill(Path("watched/pdf/inner"))
+    run("scan")
+    done = json.loads(run("remove", "pdf", "--json").stdout)
+    assert done["others"] == ["inner"]
+    assert (Path(done["trash"]) / "a.md").read_text() == "A"
+    assert Path(done["trash"]).parent.parent == Path("var/trash").absolute()
+    assert os.listdir("watched") == []
+    run("scan")
+    assert run("list").stdout == ""
+    assert "is gone already" in run("remove", "pdf").stderr
+
+
+def test_a_link_moves_instead_of_its_target(tmp_path: Path) -> None:
+    """A path that leads through a link is refused."""
+    real = write_skill(tmp_path / "mine/pdf")
+    write_skill(Path("watched/other"))
+    Path("watched/pdf").symlink_to(real)
+    Path("watched/deep").symlink_to(tmp_path / "mine")
+    run("scan")
+    db = connection.open_catalog(Path("var/catalog.db"))
+    row = {"id": 0, "name": "pdf", "root": str(Path("watched").absolute())}
+    with pytest.raises(NotRemoved, match="its path leads through a link"):
+        trash.move(db, row | {"path": "deep/pdf"}, Path("var").absolute(), NOON)
+    moved = trash.move(db, row | {"path": "pdf"}, Path("var").absolute(), NOON)
+    assert os.readlink(moved.place) == str(real)
+    assert (real / "SKILL.md").exists()
+
+
+def test_an_archive_moves_whole_and_only_if_it_has_no_other_skill() -> None:
+    """The error names the others."""
+    Path("watched").mkdir()
+    for name, inside in (("one", ["one"]), ("two", ["two", "three"])):
+        with zipfile.ZipFile(f"watched/{name}.zip", "w") as archive:
+            for skill in inside:
+                text = f"---\nname: {skill}\ndescription: Does it.\n---\n"
+                archive.writestr(f"{skill}/SKILL.md", text)
+    run("scan")
+    assert run("remove", "one").returncode == 0
+    done = run("remove", "two")
+    assert done.returncode == 2
+    assert "two.zip with three" in done.stderr
+    assert os.listdir("watched") == ["two.zip"]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_completion_of_a_shell_calls_the_program(shell: str) -> None:
+    """A known shell has a script; another one is a usage error."""
+    assert "_SKILLDROP_COMPLETE" in run("completion", shell).stdout
+    assert run("completion", "tcsh").returncode == 2
+
+
+def test_completion_offers_commands_and_options() -> None:
+    """Those of the command that is typed."""
+    words = {
+        "_SKILLDROP_COMPLETE": "bash_complete",
+        "COMP_CWORD": "1",
+        "COMP_WORDS": "skilldrop fi",
+    }
+    assert run(**words).stdout == "plain,findings\n"
+    words |= {"COMP_CWORD": "2", "COMP_WORDS": "skilldrop list --sta"}
+    assert run(**words).stdout == "plain,--status\n"

@@ -1,0 +1,52 @@
+"""Commands beside a running service."""
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.support.program import run
+from tests.support.serving import Serving
+from tests.support.skills import write_skill
+
+
+@pytest.fixture
+def words(tmp_path: Path) -> list[object]:
+    """Return the options that name the root and the data of a service."""
+    return ["--watched", tmp_path / "root", "--data", tmp_path / "data"]
+
+
+@pytest.fixture
+def serving(tmp_path: Path) -> Iterator[Serving]:
+    """Yield a service that notices nothing by itself for an hour."""
+    running = Serving(tmp_path, follow="polling", poll_every=3600.0)
+    write_skill(running.root / "one")
+    running.start()
+    yield running
+    running.stop()
+
+
+def test_scan_lets_the_service_scan(serving: Serving, words: list[object]) -> None:
+    """It prints what has changed, as if it had scanned itself."""
+    serving.wait_for(lambda: serving.rows("SELECT 1 FROM skills"))
+    write_skill(serving.root / "two")
+    done = run("scan", "--json", *words)
+    assert done.returncode == 0, done.stderr
+    counts = json.loads(done.stdout)
+    assert (counts["seen"], counts["added"], counts["active"]) == (2, 1, 2)
+    done = run("scan", serving.root / "two", *words)
+    assert "The catalog has 2 active" in done.stdout
+
+
+def test_a_second_up_says_that_the_first_runs(serving: Serving, words: list[object]) -> None:
+    """It names the site of the first, if that has one."""
+    done = run("up", *words)
+    assert done.returncode == 2
+    assert "`skilldrop up` runs here already. The catalog is being written by" in done.stderr
+    with closing(sqlite3.connect(serving.settings.catalog_path)) as db, db:
+        db.execute("UPDATE health SET site_host = '127.0.0.1', site_port = 8123")
+    done = run("up", *words)
+    assert "`skilldrop up` runs here already; its site is http://127.0.0.1:8123/. " in done.stderr

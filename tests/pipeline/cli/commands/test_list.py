@@ -1,0 +1,93 @@
+"""Commands that list skills and findings, and the state of one skill."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.support.program import run
+from tests.support.skills import write_skill
+
+
+@pytest.fixture(autouse=True)
+def scanned(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fill the catalog: two skills of one name, one of another, and a rejected folder."""
+    monkeypatch.setenv("SKILLDROP_SETTLE_QUIET", "0")
+    write_skill(Path("watched/pdf"), description="Reads PDF files. Use when asked about a PDF.")
+    write_skill(Path("watched/数据"), more="tags: [csv]")
+    assert run("scan").returncode == 0
+    write_skill(Path("watched/aaa"), name="pdf", body="Other.\n")
+    write_skill(Path("watched/bad"), files={"SKILL.md": "nothing\n"})
+    run("scan")
+
+
+def test_the_active_skills_are_listed_by_name() -> None:
+    """With their descriptions; the count goes to standard error."""
+    done = run("list")
+    assert done.stdout.splitlines()[0].startswith("pdf   Reads PDF files.")
+    assert done.stdout.splitlines()[1].startswith("数据  Takes a text file")
+    assert done.stderr == "2 skills.\n"
+
+
+def test_the_filters_of_the_search_choose_skills() -> None:
+    """JSON has the place and the status of each."""
+    assert [row["name"] for row in json.loads(run("list", "--tag", "csv", "--json").stdout)] == [
+        "数据"
+    ]
+    rows = json.loads(run("list", "--status", "all", "--json").stdout)
+    assert {row["path"]: row["status"] for row in rows} == {
+        "pdf": "active",
+        "数据": "active",
+        "aaa": "shadowed",
+        "bad": "rejected",
+    }
+    assert "pdf (shadowed)" in run("list", "--status", "shadowed").stdout
+
+
+def test_findings_are_listed_of_all_of_a_skill_or_of_a_code() -> None:
+    """Exit 1 if one is an error; an unknown name is neither."""
+    done = run("findings")
+    assert done.returncode == 1
+    assert "watched/bad/SKILL.md:1: error frontmatter-missing" in done.stdout
+    assert "aaa/SKILL.md:2: error name-not-folder" in done.stdout
+    rows = json.loads(run("findings", "frontmatter-missing", "--json").stdout)
+    assert [row["folder"] for row in rows] == ["bad"]
+    done = run("findings", "pdf")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "0 findings.\n")
+    done = run("findings", "nothing-like-it")
+    assert done.returncode == 2
+    assert "Nor is there a finding of this code." in done.stderr
+
+
+def test_the_state_of_a_skill_names_its_rivals_and_its_place_in_the_index() -> None:
+    """JSON has the same; the check of the service takes no skill."""
+    text = run("status", "pdf").stdout
+    assert "pdf (active)\n" in text
+    assert "index default: rank 1, full" in text
+    assert "pdf (shadowed, name conflict)\n" in text
+    assert "accepted first, with other content" in text
+    states = json.loads(run("status", "pdf", "--json").stdout)
+    assert [(state["path"], state["status"]) for state in states] == [
+        ("pdf", "active"),
+        ("aaa", "shadowed"),
+    ]
+    assert run("status", "pdf", "--check").returncode == 2
+
+
+def test_a_name_conflict_fails_the_check_until_it_is_decided() -> None:
+    """`prefer` decides, for either skill."""
+    assert "name conflict: aaa" in run("status").stdout
+    done = run("prefer", "watched/aaa")
+    assert done.stdout.splitlines()[0].startswith("active pdf in ")
+    assert done.stdout.splitlines()[0].endswith("/watched/aaa")
+    assert "name conflict" not in run("status").stdout
+    assert run("prefer", "nowhere").returncode == 2
+
+
+def test_global_options_may_follow_the_command(tmp_path: Path) -> None:
+    """In both forms; not behind `--`."""
+    shutil.move("var", tmp_path / "elsewhere")
+    assert "pdf" in run("list", "--data", tmp_path / "elsewhere").stdout
+    assert "pdf" in run("list", f"--data={tmp_path / 'elsewhere'}", "--json").stdout
+    assert run("search", "--", "--data").returncode == 2
