@@ -92,6 +92,7 @@ def skill(db: Catalog, skill_id: str, row: int | None = None) -> Row | None:
     chosen = "s.id = :row" if row else "TRUE"
     rows = db.query(
         f"SELECT s.*, {_IS_NEWEST} AS is_newest, v.version, v.skill_md_content, v.ingested_at,"
+        " v.git_commit, (SELECT url FROM mirrors WHERE root = s.root) AS repository,"
         f" EXISTS ({_LOOKS_ALIKE}) AS looks_alike,"
         " (SELECT body FROM searched_texts WHERE id = s.id) AS body"
         " FROM skills AS s LEFT JOIN versions AS v ON v.id = s.current_version_id"
