@@ -17,12 +17,14 @@ LEAST = 1.0
 
 
 def credentials_in(url: object) -> bool:
-    """Return whether a URL contains a password, or a user name that may be a token."""
-    if not isinstance(url, str) or "://" not in url:
+    """Return whether a URL contains a password, or a user name or query that may be a token."""
+    if not isinstance(url, str):
         return False
-    host = url.partition("://")[2].partition("/")[0]
-    user, at, _ = host.rpartition("@")
-    return bool(at) and (not url.startswith("ssh://") or ":" in user)
+    scheme, has_scheme, rest = url.rpartition("://")
+    user, at, _ = rest.partition("/")[0].rpartition("@")
+    if not has_scheme or scheme == "ssh":
+        return ":" in user
+    return bool(at) or (scheme.startswith("http") and "?" in rest)
 
 
 def _url(url: str) -> str:

@@ -20,7 +20,7 @@ def _kind(kind: str) -> str:
 
 def _url(url: str) -> str:
     parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc:
+    if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError("no URL")
     return url
 
@@ -48,6 +48,14 @@ class HookSettings(Table):
     timeout: FiniteFloat = Field(
         10.0, gt=0, le=600, description="a number of seconds above 0, at most 600"
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _no_password(cls, values: object) -> object:
+        """Refuse a password without a message that shows it."""
+        if isinstance(values, dict) and "@" in urlsplit(str(values.get("url"))).netloc:
+            raise ValueError("has a user name or password in url; use secret_env or secret_file")
+        return values
 
     @model_validator(mode="after")
     def _one_receiver(self) -> Self:

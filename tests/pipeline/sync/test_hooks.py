@@ -47,6 +47,7 @@ def test_a_scan_tells_each_hook_once(tmp_path: Path) -> None:
         ('name = "a"\non = []\nurl = "http://x/"', "must be a list of published"),
         ('name = "a"\non = ["added"]', "needs either url or command"),
         ('name = "a"\non = ["added"]\nurl = "ftp://x/"', "http or https"),
+        ('name = "a"\non = ["added"]\nurl = "http://u:hunter2@x/"', "has a user name or password"),
         ('name = "a"\non = ["added"]\ncommand = ["x"]\nsecret_env = "A"', "no secret"),
     ],
 )
@@ -55,3 +56,4 @@ def test_a_hook_that_cannot_work_is_refused(tmp_path: Path, text: str, message: 
     configure(tmp_path, text)
     done = run("scan")
     assert (done.returncode, message in done.stderr) == (2, True), done.stderr
+    assert "hunter2" not in done.stderr
