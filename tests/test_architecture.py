@@ -14,7 +14,8 @@ MODULES = sorted(
 )
 
 HOMES = {
-    "ahocorasick_rs": "pipeline.validation.words",
+    "ahocorasick_rs": "pipeline.roots.words",
+    "backports": "pipeline.roots.archives.compression",
     "apscheduler": "pipeline.service.timer",
     "click": "pipeline.cli",
     "datasette": "catalog.site",
@@ -40,7 +41,7 @@ HOMES = {
     "watchdog": "pipeline.watch",
     "jellyfish": "catalog.text.spelling",
     "wcwidth": "pipeline.cli.output.columns",
-    "pathspec": "pipeline.authoring.selection pipeline.authoring.exclusions",
+    "pathspec": "pipeline.roots.ignore_files",
     "yaml": "pipeline.parsing pipeline.authoring.convert catalog.mcp.frontmatter "
     "catalog.site.server.app pipeline.cli.output.rule_examples",
 }

@@ -7,16 +7,19 @@ from sqlite_utils import Database
 
 from catalog.audit.difference import Difference
 from catalog.database import sql
+from catalog.database.withheld import HAS_APPROVAL
 from catalog.writing.rows import search_rows, shadowing
 
 
 def of_catalog(db: Database) -> Iterator[Difference]:
-    """Yield wrong winners and reasons among rivals for a skill_id, and wrong rows of the search."""
+    """Yield wrong winners and reasons among rivals, unapproved versions, and wrong search rows."""
     rivals: dict[str, list[sql.Row]] = defaultdict(list)
     for row in db.query(_ACCEPTED):
         rivals[row["skill_id"]].append(row)
     for skill_id, group in rivals.items():
         yield from _of_rivals(db, skill_id, group)
+    for root, path in db.execute(_UNAPPROVED).fetchall():
+        yield Difference("catalog", root, path, "it is at a version that nobody has approved")
     for wrong in search_rows.wrong_rows(db):
         yield Difference("catalog", wrong.root, wrong.path, "its search entry is wrong")
 
@@ -42,4 +45,10 @@ _ACCEPTED = f"""
     SELECT {shadowing.RIVAL}
     FROM skills AS s JOIN roots AS r ON r.path = s.root
     WHERE s.status IN ('active', 'shadowed')
+"""
+_UNAPPROVED = f"""
+    SELECT s.root, s.path FROM versions AS v
+    JOIN skills AS s INDEXED BY skills_by_current_version ON s.current_version_id = v.id
+    WHERE v.review IS NOT NULL AND s.status IN ('active', 'shadowed')
+        AND NOT (v.review = 'approved' AND {HAS_APPROVAL})
 """

@@ -27,6 +27,7 @@ def of_packages(
     versions = packaged(db)
     current = {path for (path,) in db.execute(_CURRENT)}
     keeps_names = version_paths.are_named(db)
+    hidden = {path for (path,) in db.execute(_UNPUBLISHABLE)}
     since = iso(datetime.now(UTC) - timedelta(seconds=SURELY))
     recent = {path for (path,) in db.execute(_RETIRED_SINCE, [since])}
     for package_path, version in versions.items():
@@ -35,7 +36,9 @@ def of_packages(
             package_path,
             package_files(db, version),
             deep=True,
-            is_current=None if package_path in recent else package_path in current or keeps_names,
+            is_current=None
+            if package_path in recent
+            else package_path in current or (keeps_names and package_path not in hidden),
         ):
             yield Difference("package", str(folder.path), package_path, str(damage), package_path)
     active = {path.partition("/")[0] for path in current}
@@ -87,6 +90,7 @@ _SKILLS = """
 """
 
 
+_UNPUBLISHABLE = "SELECT package_path FROM versions WHERE review IN ('waits', 'rejected')"
 _RETIRED_SINCE = """
     SELECT package_path FROM versions WHERE retired_at > ? AND package_path IS NOT NULL
 """

@@ -12,8 +12,9 @@ from catalog.database import sql
 from catalog.model.change import ChangeResult
 from catalog.model.finding import Finding
 from catalog.model.publication_findings import CODES
-from catalog.model.skill import Rejection, SkillRecord, Verdict
-from catalog.writing.rows import mapping
+from catalog.model.skill import LeftOutFile, Rejection, SkillRecord, Verdict
+from catalog.model.values import ReviewState
+from catalog.writing.rows import mapping, reviews
 
 
 class StoredFolder(NamedTuple):
@@ -86,26 +87,55 @@ def contradictions(db: Database, verdict: Verdict) -> list[str]:
     row = next(iter(db.query("SELECT * FROM skills WHERE root = ? AND path = ?", place)), None)
     if row is None or row["status"] == "removed":
         return ["it is missing from the catalog"]
-    if isinstance(verdict, SkillRecord):
-        return [*_of_record(db, row, verdict), *_of_findings(db, row, verdict.findings)]
-    return [*_of_rejection(row, verdict), *_of_findings(db, row, verdict.findings)]
+    of_content = (
+        _of_record(db, row, verdict)
+        if isinstance(verdict, SkillRecord)
+        else _of_rejection(row, verdict)
+    )
+    return [
+        *of_content,
+        *_of_findings(db, row, verdict.findings),
+        *_of_left_out(db, row, verdict.left_out),
+    ]
 
 
 def _of_record(db: Database, row: sql.Row, record: SkillRecord) -> Iterator[str]:
-    if row["pinned_version_id"]:  # the folder's content is not the published one
+    policy = reviews.policies(db).get(record.place.root, reviews.NONE)
+    review = reviews.state_of(db, policy, record, row["id"])
+    is_present = row["status"] in ("active", "shadowed")
+    if not _has_review(db, row, record, review):
+        yield "the review of its content is wrong"
+    is_unpublished = review in reviews.UNPUBLISHABLE
+    if row["pinned_version_id"] or (is_unpublished and is_present):
+        # The folder's content is not the published one.
         if row["seen_digest"] != record.digest:
             yield "its current content has not been validated"
         return
     expected = mapping.accepted(record)
+    if review and is_unpublished:
+        expected |= reviews.unpublished(db, review, record.digest)
     wrong = [column for column, value in expected.items() if row[column] != value]
     if wrong:
         yield f"the catalog has the wrong {', '.join(wrong)}"
-    if row["status"] not in ("active", "shadowed"):
+    if not is_present and not is_unpublished:
         yield f"its content is accepted, but its status is {row['status']}"
     if row["newest_rejected_at"]:
         yield "its content is accepted, but the catalog records it as rejected"
     if row["digest"] == record.digest and not _has_content(db, row["current_version_id"], record):
         yield "its version does not hold the accepted content"
+
+
+def _has_review(
+    db: Database, row: sql.Row, record: SkillRecord, review: ReviewState | None
+) -> bool:
+    """Return whether the newest version, if it has this content, is held as it should be."""
+    newest = db.execute(
+        "SELECT review FROM versions WHERE skill = ? AND digest = ? AND id ="
+        " (SELECT max(id) FROM versions WHERE skill = ?)",
+        [row["id"], record.digest, row["id"]],
+    ).fetchone()
+    held = reviews.UNPUBLISHABLE
+    return newest is None or (newest[0] in held) == (review in held)
 
 
 def _has_content(db: Database, version: int | None, record: SkillRecord) -> bool:
@@ -141,6 +171,15 @@ def _of_findings(db: Database, row: sql.Row, findings: Iterable[Finding]) -> Ite
     ]
     if _findings(db, "skill = ?", [row["id"]]) != sorted(expected, key=repr):
         yield "the catalog has the wrong findings"
+
+
+def _of_left_out(db: Database, row: sql.Row, left_out: Iterable[LeftOutFile]) -> Iterator[str]:
+    stored = db.execute(
+        "SELECT path, reason, detail FROM left_out_files WHERE skill = ? ORDER BY path",
+        [row["id"]],
+    )
+    if stored.fetchall() != sorted(left_out):
+        yield "the catalog has the wrong files that are left out"
 
 
 def has_loose_findings(db: Database, root: str, loose: Iterable[tuple[str, Finding]]) -> bool:

@@ -12,6 +12,7 @@ from sqlite_utils.migrations import Migrations
 from catalog.database.ddl import (
     apexbridge,
     history,
+    left_out,
     links,
     mirrors,
     names,
@@ -19,6 +20,7 @@ from catalog.database.ddl import (
     package_sizes,
     prompt_indexes,
     recovery,
+    reviews,
     search,
     similarity,
     site_address,
@@ -79,6 +81,18 @@ def m005_names(db: Database) -> None:
 def m006_site_address(db: Database) -> None:
     """Add the address of the service's site; the next start fills it."""
     _run(db, site_address.SITE_ADDRESS)
+
+
+@migrations()
+def m007_left_out(db: Database) -> None:
+    """Create the table of files that are part of no version; the next scan fills it."""
+    _run(db, left_out.LEFT_OUT)
+
+
+@migrations()
+def m008_reviews(db: Database) -> None:
+    """Add reviews; stored versions need none."""
+    _run(db, reviews.REVIEWS)
 
 
 @migrations()

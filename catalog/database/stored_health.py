@@ -48,6 +48,7 @@ def load(db: Database, catalog: Path | None) -> dict[str, Any]:
         ),
         "held": list(db.query(_HELD)),
         "withheld": list(db.query(_WITHHELD)),
+        "to_review": db.execute(_TO_REVIEW).fetchone()[0],
         "name_conflicts": db.execute(_CONFLICTS).fetchone()[0],
         "troubles": troubles,
     }
@@ -106,6 +107,7 @@ def read_file(catalog: Path) -> dict[str, Any]:
 
 
 _CONFLICTS = "SELECT count(*) FROM skills WHERE is_conflict = 1"
+_TO_REVIEW = f"SELECT count(*) FROM {withheld.AWAITING_REVIEW}"
 _HELD = """
     SELECT root, pending_reason AS reason, count(*) AS skills
     FROM skills INDEXED BY skills_pending
@@ -113,9 +115,11 @@ _HELD = """
 """
 _WITHHELD = f"""
     SELECT s.skill_id, s.root, s.path, s.status_reason AS reason,
-           s.pinned_version_id IS NOT NULL AS is_held
+           s.pinned_version_id IS NOT NULL AS is_held,
+           s.pinned_version_id IS NULL AND {withheld.IS_HELD} AS is_reviewed
     FROM skills AS s WHERE {withheld.IS_WITHHELD} AND s.id IN (
         SELECT id FROM skills WHERE pinned_version_id IS NOT NULL
-        UNION SELECT id FROM skills WHERE digest = '')
+        UNION SELECT id FROM skills WHERE digest = ''
+        UNION SELECT skill FROM versions WHERE review IN ('waits', 'rejected'))
     ORDER BY s.skill_id
 """

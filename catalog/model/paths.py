@@ -2,7 +2,9 @@
 
 import re
 
-ARCHIVE_ENDINGS = (".zip", ".skill", ".tar.gz", ".tgz")
+ARCHIVE_ENDINGS = (
+    *(".zip", ".skill", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar.zst"),
+)
 """Endings of files whose skills are read in place, at paths such as `x.zip!/inner/folder`."""
 
 _ENDINGS = "|".join(map(re.escape, ARCHIVE_ENDINGS))

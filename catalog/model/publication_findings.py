@@ -34,7 +34,34 @@ NAME_CONFUSABLE = FindingType(
     "Check that it is the skill you want; rename one of the two in letters of one script.",
     _SOURCE,
 )
-TYPES = (LAST_GOOD_VERSION_STANDS, VERSION_HELD, NAME_CONFUSABLE)
+AWAITS_REVIEW = FindingType(
+    "awaits-review",
+    "warning",
+    "reading",
+    NEVER,
+    "The content of the folder waits for review; agents do not get it.",
+    "Look at its changes on the page Review of the site, then run `skilldrop approve` or "
+    "`skilldrop reject` with its name.",
+    _SOURCE,
+)
+REJECTED_IN_REVIEW = FindingType(
+    "rejected-in-review",
+    "warning",
+    "reading",
+    NEVER,
+    "The content of the folder was rejected in review; agents do not get it.",
+    "Change the skill as the reviewer asks; the new content then waits for review.",
+    _SOURCE,
+)
+TYPES = (
+    LAST_GOOD_VERSION_STANDS,
+    VERSION_HELD,
+    NAME_CONFUSABLE,
+    AWAITS_REVIEW,
+    REJECTED_IN_REVIEW,
+)
+OF_HELD = (VERSION_HELD.code, AWAITS_REVIEW.code, REJECTED_IN_REVIEW.code)
+"""Codes of the findings for skills that do not follow their folder."""
 CODES = tuple(kind.code for kind in TYPES)
 
 

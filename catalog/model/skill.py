@@ -9,7 +9,16 @@ from typing import Any, NamedTuple, TypeAlias
 
 from catalog.model.finding import Finding
 from catalog.model.git_origin import GitOrigin
-from catalog.model.values import Acceptance, FileKind, Json, Level
+from catalog.model.values import (
+    Acceptance,
+    FileKind,
+    Json,
+    LeftOutReason,
+    Level,
+    Review,
+    SecretRule,
+    Severity,
+)
 
 
 class FileEntry(NamedTuple):
@@ -22,6 +31,14 @@ class FileEntry(NamedTuple):
     kind: FileKind
     is_text: bool
     text: str | None = None  # of small text files other than SKILL.md
+
+
+class LeftOutFile(NamedTuple):
+    """File or directory in a skill folder that is part of no version."""
+
+    path: str  # relative to the skill folder; that of a directory ends with "/"
+    reason: LeftOutReason
+    detail: str  # a clause: the name, the pattern or the secret that decided
 
 
 class Inventory(NamedTuple):
@@ -119,6 +136,7 @@ class SkillRecord(NamedTuple):
     user_invocable: bool = True
     fallback_description: str | None = None  # from the body, where the description says nothing
     dialects: Mapping[str, object] = _NOTHING  # declarations for each dialect, by its name
+    left_out: tuple[LeftOutFile, ...] = ()  # sorted by path
 
 
 DESCRIBED: Mapping[str, Any] = {
@@ -157,6 +175,7 @@ class Rejection(NamedTuple):
     findings: tuple[Finding, ...]
     inventory: Inventory
     frontmatter: Mapping[str, Json] = _NOTHING
+    left_out: tuple[LeftOutFile, ...] = ()  # sorted by path
 
 
 Verdict: TypeAlias = SkillRecord | Rejection
@@ -171,4 +190,7 @@ class RootSpec:
     acceptance: Acceptance = "lenient"
     profiles: tuple[str, ...] = ("spec",)
     namespace: str = "none"  # none, folder, path, or a pattern; see `catalog.model.namespaces`
+    review: Review = "none"
+    review_severity: Severity = "warning"  # from which a safety finding needs a review
+    secrets: SecretRule = "leave-out"  # the treatment of files with keys or passwords
     origin: GitOrigin | None = None  # of a mirror; path is then the link to its content

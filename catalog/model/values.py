@@ -9,8 +9,16 @@ Acceptance: TypeAlias = Literal["strict", "lenient", "permissive"]
 FileKind: TypeAlias = Literal[
     "skill_md", "script", "reference", "asset", "template", "test", "config", "other"
 ]
+SecretRule: TypeAlias = Literal["leave-out", "reject", "report"]
+"""Treatment of files with keys or passwords: only these, or the whole version, or nothing is kept
+from being published."""
+LeftOutReason: TypeAlias = Literal["name", "ignore file", "secret"]
 Status: TypeAlias = Literal["active", "shadowed", "rejected", "pending", "removed"]
 Trigger: TypeAlias = Literal["event", "start", "re-scan", "command"]
+Review: TypeAlias = Literal["none", "findings", "always"]
+"""Which new versions of a root a person must approve before agents get them."""
+ReviewState: TypeAlias = Literal["waits", "approved", "rejected"]
+"""State of a version that needs a review."""
 FolderOutcome: TypeAlias = Literal["added", "updated", "renamed", "rejected", "removed", "held"]
 """The outcomes of a change of a skill folder that are stored."""
 ChangeOutcome: TypeAlias = FolderOutcome | Literal["unchanged", "unsettled", "delayed"]
@@ -24,6 +32,8 @@ IngestionOutcome: TypeAlias = (
 )
 """All outcomes that are stored; the last three follow from a change of another skill or file."""
 
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
+"""Worst first."""
 LEVELS: tuple[Level, ...] = ("enterprise", "personal", "project", "plugin")
 """Highest first: a skill of a higher level shadows one of the same skill_id below it."""
 

@@ -139,6 +139,15 @@ def folders_of(db: Catalog, skill_id: str, but: int = 0) -> list[Row]:
     )
 
 
+def left_out_files(db: Catalog, skill: int) -> list[Row]:
+    """Return the files in a skill's folder that are part of no version, by path."""
+    return list(
+        db.query(
+            "SELECT path, reason, detail FROM left_out_files WHERE skill = ? ORDER BY path", [skill]
+        )
+    )
+
+
 def findings(db: Catalog, skill: int) -> list[Row]:
     """Return the findings of a skill, worst first, then by file and line."""
     return list(
@@ -175,7 +184,8 @@ def versions(db: Catalog, skill: int) -> list[Row]:
     """Return the versions of a skill, newest first."""
     return list(
         db.query(
-            "SELECT id, version, ingested_at, superseded_at, digest, file_inventory, git_commit"
+            "SELECT id, version, ingested_at, superseded_at, digest, file_inventory, review,"
+            " git_commit"
             " FROM versions"
             " WHERE skill = ? ORDER BY ingested_at DESC, id DESC",
             [skill],
@@ -212,6 +222,7 @@ def overview(db: Catalog, catalog: Path) -> dict[str, Any]:
     return {
         "counts": reading_status.counts(db),
         "files": db.execute("SELECT count(*) FROM files").fetchone()[0],
+        "not_skills": db.execute("SELECT count(*) FROM findings WHERE skill IS NULL").fetchone()[0],
         "severities": dict(db.execute("SELECT severity, count(*) FROM findings GROUP BY severity")),
         "recent": recent(db, 8),
         "indexes": index_views.indexes(db),
@@ -252,11 +263,24 @@ def finding_codes(db: Catalog) -> list[Row]:
     )
 
 
+def not_skills(db: Catalog, page: int = 1) -> list[Row]:
+    """Return a page of the findings about what lies in the roots and is part of no skill."""
+    return list(
+        db.query(
+            "SELECT root, folder, path, code, severity, message, fix FROM findings"
+            " WHERE skill IS NULL ORDER BY root, folder, id LIMIT ? OFFSET ?",
+            [PAGE, (page - 1) * PAGE],
+        )
+    )
+
+
 def findings_of(db: Catalog, code: str, page: int = 1) -> list[Row]:
     """Return a page of the findings of one kind, each with its skill."""
     return list(
         db.query(
-            f"SELECT f.*, s.skill_id, s.name, s.status, {_IS_NEWEST} AS is_newest"
+            f"SELECT f.*, s.skill_id, s.name, s.status, {_IS_NEWEST} AS is_newest, EXISTS"
+            " (SELECT 1 FROM files WHERE version = s.current_version_id AND path = f.path)"
+            " AS is_published"
             " FROM findings AS f LEFT JOIN skills AS s ON s.id = f.skill WHERE f.code = :code"
             " ORDER BY s.name, f.root, f.folder, f.path, f.line, f.id LIMIT :limit OFFSET :offset",
             {"code": code, "limit": PAGE, "offset": (page - 1) * PAGE},

@@ -63,6 +63,8 @@ def health(state: Mapping[str, Any], now: datetime) -> Health:
     troubles += map(_of_held, state["held"])
     troubles += map(_of_withheld, state["withheld"])
     details = [_detail(trouble, now) for trouble in troubles]
+    if waiting := state["to_review"]:
+        details.append(_of_reviews(waiting))
     if conflicts := state["name_conflicts"]:
         details.append(_of_conflicts(conflicts))
     if not is_running:
@@ -126,9 +128,18 @@ def _of_withheld(skill: Mapping[str, Any]) -> dict[str, Any]:
         f"version with `skilldrop rollback {name} VERSION`; `skilldrop versions {name}` "
         "lists them."
         if skill["is_held"]
+        else f"Approve its newest version with `skilldrop approve {name}`."
+        if skill["is_reviewed"]
         else "Fix the errors in its folder."
     )
     return _trouble("skill", f"{name} is {skill['reason']}, so agents do not get it. {advice}")
+
+
+def _of_reviews(waiting: int) -> str:
+    return (
+        f"{count(waiting, 'version waits', 'versions wait')} for review; `skilldrop pending` "
+        "lists what is new there."
+    )
 
 
 def _of_conflicts(conflicts: int) -> str:

@@ -3,7 +3,7 @@
 from sqlite_utils import Database
 
 from catalog.database.sql import Row
-from catalog.reading import index_views, versions
+from catalog.reading import browse, index_views, versions
 from catalog.reading.filters import Filters
 
 
@@ -22,7 +22,8 @@ def skills(db: Database, filters: Filters) -> list[Row]:
 def states(db: Database, name: str) -> list[Row]:
     """Return the state of each folder with the skill_id of a skill, the given skill first.
 
-    Each has its places in the `indexes` and its `findings`. Raises NotInCatalog.
+    Each has its places in the `indexes`, its `findings` and the `left_out_files`. Raises
+    NotInCatalog.
     """
     asked = versions.find_skill(db, name)
     rows = list(db.query(_STATES, [asked["skill_id"], asked["id"]]))
@@ -31,6 +32,7 @@ def states(db: Database, name: str) -> list[Row]:
         | {
             "indexes": index_views.index_states(db, row["id"]) if row["status"] == "active" else [],
             "findings": findings(db, skill=row["id"]),
+            "left_out_files": browse.left_out_files(db, row["id"]),
         }
         for row in rows
     ]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sqlite_utils import Database
 
-from catalog.database import sql
+from catalog.database import sql, withheld
 from catalog.model.errors import NotInCatalog, PackageDamaged, PathRefused
 from catalog.model.paths import os_path
 from catalog.reading import bare_names
@@ -176,10 +176,10 @@ _VERSION = """
     SELECT id AS version_id, version, digest, skill_id AS own FROM versions
     WHERE skill_id = :own AND version = :version AND (skill_id = :skill_id OR skill = :skill)
 """
-_OF_SKILL = """
+_OF_SKILL = f"""
     SELECT id AS version_id, version, digest, skill_id AS own FROM versions
     WHERE version = :version AND (skill_id = :skill_id OR skill = :skill)
-        AND package_path IS NOT NULL
+        AND package_path IS NOT NULL AND {withheld.MAY_BE_PUBLISHED.format("versions")}
     ORDER BY skill_id = :skill_id DESC, id DESC LIMIT 1
 """
 

@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 from sqlite_utils import Database
 
-from catalog.database import stored_health
+from catalog.database import stored_health, withheld
 from catalog.model.publication_findings import NAME_CONFUSABLE
 from catalog.model.values import Status
 
@@ -29,6 +29,7 @@ def load(db: Database, catalog: Path | None = None) -> dict[str, Any]:
         "troubles": state["troubles"],
         "held": state["held"],
         "withheld": state["withheld"],
+        "to_review": state["to_review"],
         "name_conflicts": state["name_conflicts"],
         "counts": counts(db),
         "findings": {row["severity"]: row["n"] for row in severities},
@@ -73,11 +74,26 @@ LISTS = {
         WHERE newest_rejected_at IS NOT NULL AND +status IN ('active', 'shadowed')
         ORDER BY +root, path
     """,
+    "rejected_in_review": f"""
+        SELECT s.root, s.path, 'by ' || r.decided_by || iif(r.why IS NULL, '', ': ' || r.why)
+            AS reason
+        FROM versions AS v INDEXED BY versions_by_review JOIN skills AS s ON s.id = v.skill
+        JOIN reviews AS r ON r.id = (SELECT max(id) FROM reviews WHERE digest = v.digest)
+        WHERE v.review = 'rejected' AND v.id = {withheld.NEWEST}
+            AND s.status IN ('active', 'shadowed') ORDER BY s.root, s.path
+    """,
     "version_held": """
         SELECT s.root, s.path, v.version AS reason
         FROM skills AS s INDEXED BY skills_by_pinned_version
         JOIN versions AS v ON v.id = s.pinned_version_id
         WHERE s.pinned_version_id IS NOT NULL AND s.status != 'removed' ORDER BY s.root, s.path
+    """,
+    "awaits_review": f"""
+        SELECT s.root, s.path, 'version ' || v.version || iif(s.status = 'pending',
+               '; agents get none', '; agents get ' || c.version) AS reason
+        FROM (SELECT v.* FROM {withheld.AWAITING_REVIEW} ORDER BY v.id) AS v
+        JOIN skills AS s ON s.id = v.skill JOIN versions AS c ON c.id = s.current_version_id
+        ORDER BY v.id
     """,
     "name_confusable": f"""
         SELECT root, folder AS path, message AS reason FROM findings
@@ -92,10 +108,12 @@ LISTS = {
         ORDER BY root, path
     """,
     "errors": """
-        SELECT root, folder, path, line, code, message, fix FROM findings WHERE id IN
-            (SELECT id FROM findings WHERE severity = 'error'
-             UNION SELECT id FROM findings WHERE skill IS NULL)
-        ORDER BY root, folder, path, line, id
+        SELECT root, folder, path, line, code, message, fix FROM findings
+        WHERE severity = 'error' ORDER BY root, folder, path, line, id
+    """,
+    "not_skills": """
+        SELECT root, folder AS path, code, message, fix FROM findings
+        WHERE skill IS NULL AND severity != 'error' ORDER BY root, folder, id
     """,
     "recoveries": "SELECT * FROM recoveries ORDER BY id",
 }

@@ -15,6 +15,7 @@ from catalog.reading import bare_names
 from catalog.text.differences import difference
 from catalog.text.suggestions import closest, few, shown
 
+_UNFIT = {"waits": "waits for review", "rejected": "was rejected in review"}
 _NOTHING = "{}"  # as releases without packages stored a version
 
 
@@ -27,6 +28,7 @@ class Version:
     digest: str
     is_current: bool  # the version that agents get while the skill is active
     has_files: bool  # whether it has a package, which a rollback needs
+    review: str | None  # waits, approved or rejected; None if it needed none
     added: tuple[str, ...]  # paths
     removed: tuple[str, ...]
     changed: tuple[str, ...]
@@ -41,6 +43,7 @@ class Version:
             "digest": self.digest,
             "current": self.is_current,
             "has_files": self.has_files,
+            "review": self.review,
             "added": self.added,
             "removed": self.removed,
             "changed": self.changed,
@@ -111,12 +114,21 @@ def find_version(db: Database, skill: sql.Row, version: str) -> sql.Row:
     """Return the row of a version with a package. Raises NotInCatalog, which lists these."""
     version = version.encode(errors="replace").decode()
     rows = list(db.query("SELECT * FROM versions WHERE skill = ? ORDER BY id DESC", [skill["id"]]))
-    kept = [row["version"] for row in rows if row["package_path"] and row["described"] != _NOTHING]
+    kept = [
+        row["version"]
+        for row in rows
+        if row["package_path"] and row["described"] != _NOTHING and row["review"] not in _UNFIT
+    ]
     choices = f"Versions to choose from: {few(kept)}." if kept else "No version can be restored."
     for row in rows:
         if row["version"] == version:
             if row["version"] in kept:
                 return row
+            if row["review"] in _UNFIT:
+                raise NotInCatalog(
+                    f"Version {version} of {shown(skill['name'])} {_UNFIT[row['review']]}; "
+                    f"`skilldrop approve` publishes it. {choices}"
+                )
             if row["package_path"]:
                 raise NotInCatalog(
                     f"Version {version} of {shown(skill['name'])} was stored by an "
@@ -145,6 +157,7 @@ def _versions(db: Database, skill: sql.Row) -> Iterator[Version]:
             row["digest"],
             row["id"] == skill["current_version_id"],
             row["package_path"] is not None,
+            row["review"],
             added=tuple(path for path in present if path not in files),
             removed=tuple(path for path in files if path not in present),
             changed=tuple(

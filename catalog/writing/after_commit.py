@@ -9,6 +9,9 @@ from catalog.writing.packages.folder import PackageFolder, Packages
 from catalog.writing.rows import publication
 from catalog.writing.rows.publication import Published
 
+_NOW = float("-inf")
+"""Time since when a version is superseded that agents must not see at all."""
+
 
 class AfterCommit:
     """Committed changes that are not made yet; a failed one is made the next time."""
@@ -39,6 +42,7 @@ class AfterCommit:
             self._retired.pop(package_path.partition("/")[0], None)
             self._superseded.pop(package_path, None)
         self.note_names(published.restored, published.superseded)
+        self._superseded |= dict.fromkeys(published.waiting, _NOW)
 
     def note_names(self, current: Iterable[str], superseded: Iterable[str]) -> None:
         """Add changes of names in packages; where the names are right, nothing will be done."""
@@ -82,8 +86,11 @@ class AfterCommit:
         hidden = [
             package_path
             for package_path, since in self._superseded.items()
-            if package_path.partition("/")[0] not in self._retired
-            and time.monotonic() - since >= self.patience
+            if since == _NOW
+            or (
+                package_path.partition("/")[0] not in self._retired
+                and time.monotonic() - since >= self.patience
+            )
         ]
         self._set_names(packages, hidden, is_current=False)
         for package_path in hidden:

@@ -57,14 +57,16 @@ def package_files(db: Database, version: int) -> list[PackageFile]:
 _WITHOUT_PACKAGE = f"""
     SELECT s.id, s.root, s.path, v.id AS version_id, v.skill_id, v.version,
            e.id AS earlier, e.package_path AS earlier_path,
-           e.retired_at IS NULL OR {version_paths.ARE_NAMED} AS is_earlier_current
+           e.retired_at IS NULL OR {version_paths.ARE_NAMED}
+               AND {withheld.MAY_BE_PUBLISHED.format("e")} AS is_earlier_current
     FROM json_each(?) AS wanted
     JOIN skills AS s INDEXED BY skills_by_skill_id
-        ON s.skill_id = wanted.value AND (s.status = 'active' OR {withheld.IS_WITHHELD})
-    JOIN versions AS v ON v.id IN (
-        (SELECT max(n.id) FROM versions AS n WHERE n.skill = s.id), s.pinned_version_id)
+        ON s.skill_id = wanted.value
+    JOIN versions AS v ON v.id IN ({withheld.NEWEST}, s.current_version_id)
     LEFT JOIN versions AS e ON e.id =
         (SELECT max(n.id) FROM versions AS n WHERE n.skill = s.id AND n.package_path IS NOT NULL)
     WHERE v.package_path IS NULL AND has_package(s.path) AND v.digest != ''
-        AND (s.pinned_version_id IS NULL OR v.digest IS s.seen_digest)
+        AND (s.status = 'active' OR {withheld.IS_WITHHELD}
+             OR s.status = 'pending' AND v.review = 'waits')
+        AND (v.digest IS s.seen_digest OR NOT {withheld.IS_HELD})
 """

@@ -1,15 +1,16 @@
 """Pins of skills to one of their versions, in the caller's transaction."""
 
+from typing import NamedTuple
+
 from sqlite_utils import Database
 
 from catalog.database import sql as database_sql
 from catalog.database import withheld
-from catalog.database.sql import insert
-from catalog.model import publication_findings
 from catalog.model.errors import NotInCatalog
+from catalog.model.values import IngestionOutcome
 from catalog.reading import versions as reading_versions
 from catalog.reading.versions import find_skill, find_version
-from catalog.writing.rows import dialects, fulltext, ingestions, mapping
+from catalog.writing.rows import dialects, fulltext, ingestions, reviews
 from catalog.writing.rows.ingestions import Ingestion
 from catalog.writing.rows.unit_of_work import NO_NAME
 
@@ -31,7 +32,8 @@ def pin(db: Database, query: str, version: str, at: str) -> set[str]:
             "folder is available; set publish to copy to keep versions."
         )
     pinned = find_version(db, skill, version)
-    return _return_to(db, skill, pinned, at, pinned=pinned["id"])
+    change = Return("pinned", f"to version {pinned['version']}", at)
+    return return_to(db, skill, pinned, change, pinned=pinned["id"])
 
 
 def unpin(db: Database, query: str, at: str) -> set[str]:
@@ -47,24 +49,29 @@ def unpin(db: Database, query: str, at: str) -> set[str]:
 
 def unpin_row(db: Database, skill: database_sql.Row, at: str) -> set[str]:
     """Make the skill of a row follow its folder again; return each skill_id concerned."""
-    newest = next(
-        iter(
-            db.query(
-                "SELECT * FROM versions WHERE skill = ? ORDER BY id DESC LIMIT 1", [skill["id"]]
-            )
-        )
-    )
-    return _return_to(db, skill, newest, at, pinned=None)
+    newest = reviews.newest_publishable(db, skill["id"])
+    assert newest  # a skill is pinned to such a version
+    change = Return("unpinned", f"to version {newest['version']}", at)
+    return return_to(db, skill, newest, change, pinned=None)
 
 
-def _return_to(
+class Return(NamedTuple):
+    """Why and when a skill changes to a version that is stored already."""
+
+    outcome: IngestionOutcome
+    detail: str
+    at: str  # ISO 8601, UTC
+
+
+def return_to(
     db: Database,
     skill: database_sql.Row,
     version: database_sql.Row,
-    at: str,
+    change: Return,
     *,
     pinned: int | None,
 ) -> set[str]:
+    """Make a version the current one of a skill; return each skill_id concerned."""
     fields = reading_versions.restored(version) | {"pinned_version_id": pinned}
     if version["skill_id"] != skill["skill_id"]:
         fields |= NO_NAME
@@ -82,29 +89,12 @@ def _return_to(
                 skill["path"],
                 None,
                 "command",
-                "pinned" if pinned else "unpinned",
-                f"to version {version['version']}",
+                change.outcome,
+                change.detail,
                 version["id"],
-                max(at, skill["last_changed"]),
+                max(change.at, skill["last_changed"]),
             )
         ],
     )
-    _set_finding(db, skill, version if pinned else None)
+    reviews.update_findings(db, skill["id"])
     return {skill["skill_id"], version["skill_id"]}
-
-
-def _set_finding(db: Database, skill: database_sql.Row, pinned: database_sql.Row | None) -> None:
-    db.execute(
-        "DELETE FROM findings WHERE skill = ? AND code = ?",
-        [skill["id"], publication_findings.VERSION_HELD.code],
-    )
-    if pinned:
-        db.execute(
-            insert("findings", mapping.FINDING_COLUMNS),
-            mapping.finding(
-                skill["id"],
-                skill["root"],
-                skill["path"],
-                publication_findings.held(pinned["version"]),
-            ),
-        )

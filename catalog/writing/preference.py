@@ -31,6 +31,8 @@ def prefer(db: Database, folder: str, absolute: str, at: str) -> Row:
             f"{shown(skill['name'])} and a higher level than the {skill['level']} skill in "
             f"{shown(folder)}. Remove or rename one of them, or change the level of a root."
         )
+    # The clock may have gone back since a rival came.
+    at = max(at, *(row["name_since"] for row in rivals))
     db.execute(
         "UPDATE skills SET preferred_at = CASE id WHEN ? THEN ? END WHERE skill_id = ?"
         " AND status IN ('active', 'shadowed')",

@@ -84,8 +84,8 @@ def _repair_all(
         with folder.opened() as packages:
             _sweep(db, packages, listing, is_scanned=is_scanned)
     _unpin_in_place(db, packager, at)
-    if pinned := [skill_id for (skill_id,) in db.execute(_PINNED_WITHOUT_PACKAGE)]:
-        packager.publish(lambda: pinned, at, trigger="start")
+    if held := [skill_id for (skill_id,) in db.execute(_HELD_WITHOUT_PACKAGE)]:
+        packager.publish(lambda: held, at, trigger="start")
     if listing.directories:
         with folder.opened() as packages:
             packager.correct_names(packages, *_by_state(db))
@@ -159,14 +159,19 @@ def _unpin_in_place(db: Database, packager: Packager, at: datetime) -> None:
 def _by_state(db: Database) -> tuple[list[str], list[str]]:
     """Return the package_paths of current and of superseded versions.
 
-    All count as current while an index names paths of versions.
+    While an index names paths of versions, all count as current but those that wait for review or
+    failed it.
     """
-    rows = db.execute("SELECT package_path FROM versions WHERE package_path IS NOT NULL")
-    packaged = sorted(path for (path,) in rows)
+    rows = db.execute(
+        "SELECT package_path, ifnull(review, 'approved') = 'approved' FROM versions"
+        " WHERE package_path IS NOT NULL"
+    )
+    packaged = dict(sorted(rows))
     if version_paths.are_named(db):
-        return packaged, []
-    current = [path for (path,) in db.execute(_PUBLIC)]
-    return current, sorted(set(packaged).difference(current))
+        current = [path for path, may_be_published in packaged.items() if may_be_published]
+    else:
+        current = [path for (path,) in db.execute(_PUBLIC)]
+    return current, sorted(packaged.keys() - current)
 
 
 def _switch_all(db: Database, packages: Packages, listing: PackagesListing) -> None:
@@ -186,10 +191,15 @@ _PINNED_IN_PLACE = """
     SELECT s.* FROM skills AS s INDEXED BY skills_by_pinned_version
     WHERE s.pinned_version_id IS NOT NULL AND NOT has_package(s.path)
 """
-_PINNED_WITHOUT_PACKAGE = """
+_HELD_WITHOUT_PACKAGE = """
     SELECT DISTINCT s.skill_id FROM skills AS s INDEXED BY skills_by_pinned_version
     JOIN versions AS v ON v.id = s.pinned_version_id
     WHERE s.pinned_version_id IS NOT NULL AND v.package_path IS NULL
+    UNION
+    SELECT s.skill_id FROM versions AS n JOIN skills AS s ON s.id = n.skill
+    JOIN versions AS v ON v.id IN (s.current_version_id, n.id)
+    WHERE n.review IN ('waits', 'rejected') AND v.package_path IS NULL
+        AND (s.status IN ('active', 'shadowed') OR s.status = 'pending' AND n.review = 'waits')
 """
 _UNPUBLISHED = """
     SELECT DISTINCT s.skill_id FROM skills AS s

@@ -9,12 +9,14 @@ from pathlib import Path
 
 from sqlite_utils import Database
 
+from catalog.database.sql import Row
 from catalog.model.change import Change, ChangeResult
 from catalog.model.quota import Quota
 from catalog.model.values import Trigger
 from catalog.prompt_index.history import IndexHistory
+from catalog.reading.review import Asked
 from catalog.text.times import iso
-from catalog.writing import pins, preference
+from catalog.writing import pins, preference, reviews
 from catalog.writing.catalog_file import CatalogFile, migrated
 from catalog.writing.events import Events
 from catalog.writing.folder_ownership import FolderOwnership
@@ -26,6 +28,7 @@ from catalog.writing.repair import PackageRepair
 from catalog.writing.retention import history as retention_history
 from catalog.writing.retention.history import HistoryRetention
 from catalog.writing.retention.packages import PackageCollector, Retention
+from catalog.writing.reviews import Decision
 from catalog.writing.rows import search_rows, sketches
 from catalog.writing.tables.health import Health
 from catalog.writing.tables.mirrors import Mirrors
@@ -134,6 +137,21 @@ class Store:
     def unpin(self, skill: str, at: datetime) -> list[Key]:
         """Unpin a skill and publish the present content of its folder; see `pins.unpin`."""
         return self.packager.publish(lambda: pins.unpin(self.db, skill, iso(at)), at)
+
+    def review(self, asked: Asked, decision: Decision) -> Row:
+        """Store a decision on a version and publish what follows; return the version's row.
+
+        See `reviews.decide`.
+        """
+        versions: list[Row] = []
+
+        def work() -> set[str]:
+            version, contested = reviews.decide(self.db, asked, decision)
+            versions.append(version)
+            return contested
+
+        self.packager.publish(work, datetime.fromisoformat(decision.decided_at))
+        return versions[0]
 
     def prefer(self, folder: str, absolute: str, at: datetime) -> str:
         """Give the skill of a folder its name, publish it and return its skill_id; see `prefer`."""

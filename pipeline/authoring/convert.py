@@ -18,7 +18,7 @@ from pipeline.authoring.atomic_replace import built_beside, exchange, put
 from pipeline.authoring.lint import Judgement, judge_paths
 from pipeline.parsing.decoding import decode
 from pipeline.roots import reader
-from pipeline.roots.codes import SKILL_MD_MISSING
+from pipeline.roots.codes import OUTSIDE_SKILLS, SKILL_MD_MISSING
 from pipeline.roots.local import walk as local_walk
 from pipeline.roots.local.folder import Folder
 from pipeline.roots.local.tree_walk import LooseFinding
@@ -93,7 +93,11 @@ def _target(path: Path) -> tuple[Path, str]:
 
 
 def _below(root: Path, under: str, options: ConversionOptions) -> Iterator[Conversion]:
-    entries = list(local_walk.walk(root, under, DEFAULT_LIMITS))  # conversion creates folders
+    entries = [  # all at once, because conversion creates folders
+        entry
+        for entry in local_walk.walk(root, under, DEFAULT_LIMITS)
+        if not isinstance(entry, LooseFinding) or entry.finding.code not in OUTSIDE_SKILLS
+    ]
     for entry in entries:
         if isinstance(entry, LooseFinding):
             path = f"{root}/{entry.path}"

@@ -1,4 +1,4 @@
-"""Exclusion of paths from linting: patterns, .gitignore files and folders made by skilldrop."""
+"""Exclusion of paths from linting: patterns, ignore files and folders made by skilldrop."""
 
 import os
 from collections.abc import Iterator
@@ -6,15 +6,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from catalog.filesystem.ownership import MARKER
-from pipeline.authoring.selection import matches, spec_of
+from pipeline.authoring.selection import matches
+from pipeline.roots import ignore_files
+from pipeline.roots.ignore_files import GITIGNORE, SKILLIGNORE, IgnoreFile, IgnoreFileRefused
 
-if TYPE_CHECKING:
-    from pathspec import GitIgnoreSpec
-
-_GIT_FILES = (".gitignore", ".git/info/exclude")
+_FILES = (SKILLIGNORE, GITIGNORE, ".git/info/exclude")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +43,7 @@ class Exclusions:
     def _matches(self, path: str) -> bool:
         if any(matches(patterns, folder, path) for folder, patterns in self.patterns):
             return True
-        return self.gitignore and _is_ignored_by_git(path)
+        return _is_ignored(path, _FILES if self.gitignore else (SKILLIGNORE,))
 
 
 def _below(path: str, named: str) -> Iterator[str]:
@@ -63,33 +61,39 @@ def _is_ours(folder: str) -> bool:
     return os.path.isfile(f"{folder}/{MARKER}")
 
 
-def _is_ignored_by_git(path: str) -> bool:
-    """Return whether the nearest .gitignore file with a matching pattern ignores a path."""
-    for folder in _git_folders(os.path.dirname(path.rstrip("/"))):
-        for spec in _git_specs(folder):
-            if (result := spec.check_file(path[len(folder) + 1 :])).include is not None:
-                return result.include
-    return False
+def _is_ignored(path: str, names: tuple[str, ...]) -> bool:
+    """Return whether the nearest ignore file with a matching pattern ignores a path."""
+    decision = ignore_files.decide(_files_above(path.rstrip("/"), names), path)
+    return decision is not None and decision.is_ignored
+
+
+def _files_above(path: str, names: tuple[str, ...]) -> Iterator[IgnoreFile]:
+    """Yield the ignore files in the folders above a path, the nearest first.
+
+    Those of git count up to the top of the work tree.
+    """
+    folder = os.path.dirname(path)
+    in_work_tree = _git_folders(folder)
+    while True:
+        for name in names if folder in in_work_tree else (SKILLIGNORE,):
+            with suppress(OSError, IgnoreFileRefused):
+                stat = os.stat(f"{folder}/{name}")
+                yield _file(folder, name, stat.st_mtime_ns, stat.st_size)
+        if folder == os.path.dirname(folder):
+            return
+        folder = os.path.dirname(folder)
 
 
 @lru_cache(4096)
-def _git_folders(folder: str) -> tuple[str, ...]:
+def _git_folders(folder: str) -> frozenset[str]:
     """Return a folder and those above it up to the top of its work tree; none outside of one."""
     if os.path.lexists(f"{folder}/.git"):
-        return (folder,)
+        return frozenset((folder,))
     above = os.path.dirname(folder)
-    folders = _git_folders(above) if above != folder else ()
-    return (folder, *folders) if folders else ()
-
-
-def _git_specs(folder: str) -> Iterator["GitIgnoreSpec"]:
-    for name in _GIT_FILES:
-        path = f"{folder}/{name}"
-        with suppress(OSError):
-            stat = os.stat(path)
-            yield _git_spec(path, stat.st_mtime_ns, stat.st_size)
+    folders = _git_folders(above) if above != folder else frozenset()
+    return folders | {folder} if folders else folders
 
 
 @lru_cache(4096)
-def _git_spec(path: str, _time: int, _size: int) -> "GitIgnoreSpec":
-    return spec_of(tuple(Path(path).read_text("utf-8", "replace").splitlines()))
+def _file(folder: str, name: str, _time: int, _size: int) -> IgnoreFile:
+    return ignore_files.parse(folder, name, Path(folder, name).read_bytes())

@@ -11,7 +11,7 @@ from typing import TypeAlias
 from catalog.model import paths as model_paths
 from catalog.model.finding import Finding
 from catalog.model.skill import Place
-from catalog.model.values import Acceptance, Json
+from catalog.model.values import Acceptance, Json, SecretRule
 from pipeline.authoring import columns, comments, selection
 from pipeline.authoring.exclusions import Exclusions
 from pipeline.authoring.selection import Selection
@@ -26,6 +26,7 @@ from pipeline.roots.local.tree_walk import LooseFinding
 from pipeline.roots.local.walk import DEFAULT_LIMITS
 from pipeline.roots.names import SKILL_MD
 from pipeline.roots.snapshot import PartialFile, PartialSnapshot
+from pipeline.roots.withholding import partial_without_secrets
 from pipeline.sync.engines import pool
 from pipeline.validation.codes import FOLDER_UNREADABLE, INTERNAL_ERROR
 from pipeline.validation.verdict import examine
@@ -90,6 +91,7 @@ def judge_paths(
     select: Selection | None = None,
     exclusions: Exclusions | None = None,
     limits: Limits = DEFAULT_LIMITS,
+    secrets: SecretRule = "leave-out",
     cores: int | None = None,
 ) -> Iterator[Judgement]:
     """Return the judgement of every skill at or below the paths, each skill once.
@@ -102,7 +104,9 @@ def judge_paths(
     be listed.
     """
     targets = [target_of(path) for path in paths]
-    judge = _Judge(acceptance, select or selection.of_profiles(profiles), exclusions, limits)
+    limits = replace(limits, ignores_folders=False)
+    select = select or selection.of_profiles(profiles)
+    judge = _Judge(acceptance, select, exclusions, limits, secrets)
     return _judgements(targets, judge, cores)
 
 
@@ -112,12 +116,12 @@ def judge_text(data: bytes, file: Path, *, acceptance: Acceptance, select: Selec
     The other files of its folder count, if the folder exists.
     """
     folder = Path(os.path.realpath(file.parent))
-    judge = _Judge(acceptance, select, None, DEFAULT_LIMITS)
+    judge = _Judge(acceptance, select, None, _LIMITS, "leave-out")
     path = model_paths.text_path(folder.name)
     named = model_paths.text_path(str(file.parent))
     target = Target(named, folder.parent, path, True)
-    known = reader.look(folder.parent, path) if reader.is_skill_folder(folder) else None
-    snapshot = read_partially(folder.parent, known, DEFAULT_LIMITS) if known else None
+    known = reader.look(folder.parent, path, _LIMITS) if reader.is_skill_folder(folder) else None
+    snapshot = read_partially(folder.parent, known, _LIMITS) if known else None
     if known is None or snapshot is None:
         snapshot = PartialSnapshot(
             file.name, data, (PartialFile(file.name, 0o644, is_text=True),), (), is_whole=True
@@ -127,6 +131,7 @@ def judge_text(data: bytes, file: Path, *, acceptance: Acceptance, select: Selec
     )
 
 
+_LIMITS = replace(DEFAULT_LIMITS, ignores_folders=False)  # an author names what he wants linted
 _Step: TypeAlias = tuple[Target, str]  # a target and a path in it
 _Result: TypeAlias = tuple[str, Judgement | None]  # the real path, which identifies a skill
 
@@ -139,6 +144,7 @@ class _Judge:
     select: Selection
     exclusions: Exclusions | None
     limits: Limits
+    secrets: SecretRule
 
     def judge(self, steps: Sequence[_Step]) -> list[list[_Result]]:
         """Return the results at each of the paths."""
@@ -180,7 +186,10 @@ class _Judge:
         """Judge a folder; None if it has changed meanwhile."""
         try:
             snapshot = read_partially(target.root, folder, self.limits)
-            return self.of_snapshot(target, folder, snapshot, path) if snapshot else None
+            if snapshot is None:
+                return None
+            published = partial_without_secrets(snapshot, self.secrets)
+            return self.of_snapshot(target, folder, published, path)
         except Exception as error:  # an internal error must not stop the other folders
             log.debug("%s", path, exc_info=True)
             finding = INTERNAL_ERROR.at(f"{type(error).__name__}: {error}")

@@ -5,7 +5,6 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from catalog.model.errors import SettingsInvalid
 from catalog.model.finding import ALWAYS, Finding
@@ -13,10 +12,8 @@ from catalog.model.values import Severity
 from pipeline.config.validate_loader import ValidateConfig
 from pipeline.config.validate_settings import ValidateSettings
 from pipeline.dialects.registry import FINDING_TYPES, PROFILES
+from pipeline.roots.ignore_files import spec_of
 from pipeline.validation.registry import FOR_ALL
-
-if TYPE_CHECKING:
-    from pathspec import GitIgnoreSpec
 
 ALL = "all"
 READING = "reading"
@@ -139,14 +136,6 @@ def codes_of(selectors: Iterable[str]) -> frozenset[str]:
     return frozenset(
         code for code, kind in _KINDS.items() if not named.isdisjoint((code, kind.profile, ALL))
     )
-
-
-@lru_cache
-def spec_of(patterns: tuple[str, ...]) -> "GitIgnoreSpec":
-    """Return compiled patterns."""
-    from pathspec import GitIgnoreSpec  # slow to import and often not needed
-
-    return GitIgnoreSpec.from_lines(patterns)
 
 
 def matches(patterns: tuple[str, ...], folder: str, path: str) -> bool:

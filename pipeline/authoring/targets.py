@@ -11,6 +11,7 @@ from catalog.model.paths import is_archive
 from pipeline.roots import reader
 from pipeline.roots.archives.codes import ARCHIVE_UNREADABLE
 from pipeline.roots.archives.reader import open_archive
+from pipeline.roots.codes import OUTSIDE_SKILLS
 from pipeline.roots.local import walk
 from pipeline.roots.local.folder import Folder, Limits
 from pipeline.roots.local.tree_walk import Archive, LooseFinding
@@ -48,7 +49,7 @@ class Target:
         for entry in walk.walk(self.root, path, limits):
             if isinstance(entry, Archive):
                 yield from _in_archive(entry)
-            else:
+            elif isinstance(entry, Folder) or entry.finding.code not in OUTSIDE_SKILLS:
                 yield entry
 
     def full_name(self, path: str) -> str:

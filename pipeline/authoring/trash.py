@@ -2,6 +2,7 @@
 
 import errno
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -47,9 +48,10 @@ def move(db: Catalog, skill: Row, data: Path, at: datetime) -> Trashed:
         )
     *above, name = os_path(archive.removesuffix("!") if archive else path).split("/")
     stamp = f"{at:%Y%m%d-%H%M%S}"
+    beside = f"{os.path.realpath(root)}.trash/{stamp}"
     try:
         with directory(root) as root_fd, descended(root_fd, above) as parent_fd:
-            place = _moved(name, parent_fd, data / "trash" / stamp, f"{root}.trash/{stamp}")
+            place = _moved(name, parent_fd, data / "trash" / stamp, beside)
     except OSError as error:
         reason = (
             "its path leads through a link"
@@ -57,25 +59,27 @@ def move(db: Catalog, skill: Row, data: Path, at: datetime) -> Trashed:
             else (error.strerror or str(error))
         )
         raise NotRemoved(f"{root}/{path} was not moved: {reason}.") from error
-    return Trashed(f"{root}/{'/'.join((*above, name))}", text_path(place), others)
+    source = text_path("/".join((*above, name)))
+    return Trashed(f"{root}/{source}", text_path(place), others)
 
 
 def _moved(name: str, parent_fd: int, *trashes: str | Path) -> str:
     """Move a name to the first trash on its file system, and return its new path."""
     for trash in trashes:
         os.makedirs(trash, mode=0o700, exist_ok=True)
-        with directory(trash) as trash_fd:
-            if name in os.listdir(trash_fd):
-                raise FileExistsError(errno.EEXIST, f"{trash}/{name} exists already")
-            try:
+        try:
+            with directory(trash) as trash_fd:
+                if name in os.listdir(trash_fd):
+                    raise FileExistsError(errno.EEXIST, f"{trash}/{name} exists already")
                 os.rename(name, name, src_dir_fd=parent_fd, dst_dir_fd=trash_fd)
-            except OSError as error:
-                if error.errno != errno.EXDEV:
-                    raise
+            return f"{trash}/{name}"
+        except OSError as error:
+            with suppress(OSError):  # others may lie in it
                 os.rmdir(trash)
-                continue
-        return f"{trash}/{name}"
-    raise OSError(errno.EXDEV, "the trash is on another file system")
+            if error.errno != errno.EXDEV:
+                raise
+    where = " nor ".join(str(Path(trash).parent) for trash in trashes)
+    raise OSError(errno.EXDEV, f"neither {where} is on its file system; move it away yourself")
 
 
 def _inside(db: Catalog, root: str, path: str, skill: int) -> tuple[str, ...]:

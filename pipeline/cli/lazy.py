@@ -90,6 +90,18 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "Publish VERSION of SKILL and hold the skill there until `unpin`.",
     ),
     "unpin": ("rollback.unpin", "Publish the newest version of SKILL and follow its folder again."),
+    "pending": (
+        "review.pending",
+        "List the versions that wait for review, and what is new in them; exit 1 if one waits.",
+    ),
+    "approve": (
+        "review.approve",
+        "Let agents get a version of SKILL that waits for review, by default the newest.",
+    ),
+    "reject": (
+        "review.reject",
+        "Keep agents from getting a version of SKILL, by default the newest.",
+    ),
     "prefer": (
         "prefer.prefer",
         "Give the skill in the folder PATH its name, before other skills of its level and name.",

@@ -23,7 +23,7 @@ from catalog.model.git_origin import GitOrigin
 from catalog.model.quota import Quota
 from catalog.model.selection import LinkedDirectory
 from catalog.model.skill import RootSpec
-from catalog.model.values import LEVELS, Acceptance, Level
+from catalog.model.values import LEVELS, Acceptance, Level, Review, SecretRule, Severity
 from catalog.prompt_index.builder import IndexSpec
 from catalog.prompt_index.history import USUAL, IndexRetention
 from catalog.usage import database as usage_database
@@ -75,6 +75,16 @@ class RootSettings(Table):
         namespaces.NONE, description="none, folder, path, or a pattern such as teams/{team}"
     )
 
+    review: Review = Field("none", description="one of none, findings, always")
+    review_severity: Severity = Field("warning", description="one of error, warning, info")
+    secrets: SecretRule = Field("leave-out", description="one of leave-out, reject, report")
+
+    @model_validator(mode="after")
+    def _findings_are_looked_for(self) -> Self:
+        if self.review == "findings" and "safety" not in self.profiles:
+            raise ValueError('review = "findings" needs safety in profiles; add it')
+        return self
+
     @model_validator(mode="after")
     def _plugins_have_theirs(self) -> Self:
         if self.level == "plugin" and self.namespace != namespaces.NONE:
@@ -83,7 +93,16 @@ class RootSettings(Table):
 
     def spec_in(self, mirrors: Path) -> RootSpec:
         """Return the root, as the catalog's RootSpec; `mirrors` is the folder of mirrors."""
-        return RootSpec(str(self.path), self.level, self.acceptance, self.profiles, self.namespace)
+        return RootSpec(
+            str(self.path),
+            self.level,
+            self.acceptance,
+            self.profiles,
+            self.namespace,
+            self.review,
+            self.review_severity,
+            secrets=self.secrets,
+        )
 
 
 class GitRootSettings(RootSettings):
@@ -309,6 +328,16 @@ class Settings(Table):
                 f"the links in {link.path} have the filter of the index {link.index}, but the "
                 f"indexes are: {', '.join(names)}"
             )
+
+    @model_validator(mode="after")
+    def _reviews_hold(self) -> Self:
+        for root in self.roots:
+            if root.review != "none" and self.publish == "in-place":
+                raise ValueError(
+                    f"the root {root.path} has review = {root.review}, but with publish = "
+                    "in-place agents read its folders at once; set publish to copy"
+                )
+        return self
 
     @model_validator(mode="after")
     def _longest_is_longer(self) -> Self:

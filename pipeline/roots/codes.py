@@ -5,6 +5,8 @@ from catalog.model.finding import ALWAYS, NEVER, OURS, SPECIFICATION, FindingTyp
 _LIMITS = f"{OURS}, limits"
 _LINKS = f"{OURS}, links"
 _FILES = f"{OURS}, files read"
+_IGNORED = f"{OURS}, ignore files"
+_SECRETS = f"{OURS}, secrets"
 
 SKILL_MD_MISSING = FindingType(
     "skill-md-missing",
@@ -105,6 +107,89 @@ DIRECTORY_UNREADABLE = FindingType(
     "Give the service permission to list and enter it, or remove it.",
     _FILES,
 )
+IGNORE_FILE_REFUSED = FindingType(
+    "ignore-file-refused",
+    "error",
+    "reading",
+    ALWAYS,
+    "An ignore file cannot be used, so the files to leave out are unknown; nothing is read.",
+    "Correct the ignore file, or give the service permission to read it.",
+    _IGNORED,
+)
+FOLDER_IGNORED = FindingType(
+    "folder-ignored",
+    "info",
+    "reading",
+    NEVER,
+    "A .gitignore file excludes the folder or archive; nothing in it is read.",
+    "If it holds skills, change the pattern, or write its opposite, with !, into a .skillignore; "
+    "if not, repeat the pattern there.",
+    _IGNORED,
+)
+SKILL_MD_MISNAMED = FindingType(
+    "skill-md-misnamed",
+    "warning",
+    "reading",
+    NEVER,
+    "The name of this file resembles SKILL.md, which its folder lacks.",
+    "Rename it to SKILL.md.",
+    _FILES,
+)
+ARCHIVE_NOT_READ = FindingType(
+    "archive-not-read",
+    "warning",
+    "reading",
+    NEVER,
+    "Archives of this kind are not read.",
+    "Pack the skill as .zip or .tar.gz.",
+    _FILES,
+)
+FILE_OUTSIDE_SKILLS = FindingType(
+    "file-outside-skills",
+    "info",
+    "reading",
+    NEVER,
+    "The file lies directly in the root and belongs to no skill.",
+    "Move it into the folder of its skill; to make it a skill, name it SKILL.md in a folder of its "
+    "own; to leave it there, name it in a .skillignore.",
+    _FILES,
+)
+FOLDER_WITHOUT_SKILL = FindingType(
+    "folder-without-skill",
+    "info",
+    "reading",
+    NEVER,
+    "The folder is no skill, because it holds no SKILL.md.",
+    "Add a SKILL.md to make it a skill, or name the folder in a .skillignore.",
+    _FILES,
+)
+SECRET_LEFT_OUT = FindingType(
+    "secret-left-out",
+    "warning",
+    "reading",
+    NEVER,
+    "A file with a key, a token or a password is left out of the published skill.",
+    "Revoke it at its issuer if others could read this folder, and remove it from the folder.",
+    _SECRETS,
+)
+SECRET_REFUSED = FindingType(
+    "secret-refused",
+    "error",
+    "reading",
+    ALWAYS,
+    "A file holds a key, a token or a password, so this state of the skill is not published.",
+    "Revoke it at its issuer if others could read this folder, and remove it from the folder.",
+    _SECRETS,
+)
+SECRET_PUBLISHED = FindingType(
+    "secret-published",
+    "warning",
+    "reading",
+    NEVER,
+    "A file with a key, a token or a password is published, as the settings of its root say.",
+    "Revoke it at its issuer and remove it, or set secrets of the root to leave-out.",
+    _SECRETS,
+)
 READ_FAILED = FindingType(
     "read-failed",
     "error",
@@ -199,6 +284,15 @@ TYPES = (
     FILE_UNREADABLE,
     DIRECTORY_UNREADABLE,
     READ_FAILED,
+    IGNORE_FILE_REFUSED,
+    FOLDER_IGNORED,
+    SKILL_MD_MISNAMED,
+    ARCHIVE_NOT_READ,
+    FILE_OUTSIDE_SKILLS,
+    FOLDER_WITHOUT_SKILL,
+    SECRET_LEFT_OUT,
+    SECRET_REFUSED,
+    SECRET_PUBLISHED,
     SPECIAL_FILE,
     NAME_NOT_UTF8,
     LINK_LEAVES_ROOT,
@@ -208,3 +302,15 @@ TYPES = (
     HARD_LINK_REFUSED,
     LINK_BEHIND_LINK,
 )
+
+OUTSIDE_SKILLS = frozenset(
+    kind.code
+    for kind in (
+        SKILL_MD_MISNAMED,
+        ARCHIVE_NOT_READ,
+        FILE_OUTSIDE_SKILLS,
+        FOLDER_WITHOUT_SKILL,
+        FOLDER_IGNORED,
+    )
+)
+"""Codes of findings about a root's contents beside its skills."""

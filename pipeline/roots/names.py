@@ -1,78 +1,78 @@
-"""Ignore rules for names on disk, and the spellings of SKILL.md."""
+"""Names on disk that are left out everywhere, and the spellings of SKILL.md."""
 
+from collections.abc import Mapping
 from functools import lru_cache
 
 SKILL_MD = "SKILL.md"
 COMMON_SPELLINGS = (SKILL_MD, "skill.md", "Skill.md", "SKILL.MD")
 
-_JUNK = frozenset(
-    {
-        # version control
-        ".git",
-        ".hg",
-        ".svn",
-        ".jj",
-        # files installed or cached by tools; `venv` without its dot may be a skill's name
-        "node_modules",
-        "__pycache__",
-        ".venv",
-        ".tox",
-        ".nox",
-        ".mypy_cache",
-        ".pytest_cache",
-        ".ruff_cache",
-        # desktops and file systems
-        ".DS_Store",
-        ".AppleDouble",
-        ".Spotlight-V100",
-        ".Trashes",
-        ".fseventsd",
-        ".TemporaryItems",
-        ".DocumentRevisions-V100",
-        "__MACOSX",
-        "Thumbs.db",
-        "desktop.ini",
-        "Desktop.ini",
-        "$RECYCLE.BIN",
-        "System Volume Information",
-        ".directory",
-        "lost+found",
-        # bookkeeping and old copies of servers and synchronisers
-        "@eaDir",
-        "#recycle",
-        "#snapshot",
-        ".snapshot",
-        ".snapshots",
-        "~snapshot",
-        ".zfs",
-        ".stfolder",
-        ".stversions",
-        ".dropbox.cache",
-        ".~tmp~",
-        # the file with which vim tests its write permission
-        "4913",
-    }
-)
-_JUNK_STARTS = (
-    "._",  # macOS resource forks
-    ".Trash-",  # freedesktop.org
-    ".nfs",
-    ".fuse_hidden",  # deleted while open
-    ".goutputstream-",  # GNOME, before the rename
-    ".~lock.",
-    "~$",  # LibreOffice, Microsoft Office
-    ".#",  # Emacs locks
-    ".skilldrop-",  # skilldrop's own copies before the rename
-)
-_JUNK_ENDS = (
-    ".part",
-    ".partial",
-    ".crdownload",
-    ".tmp",  # still arriving
-    ".swp",
-    ".swo",
-    "~",  # vim, and backups of most editors
-)
+# Names that are left out of every skill and are not looked into, by their kind.
+_NAMES: Mapping[str, frozenset[str]] = {
+    "version control": frozenset({".git", ".hg", ".svn", ".jj"}),
+    # `venv` without its dot may be a skill's name
+    "installed or cached by a tool": frozenset(
+        {
+            "node_modules",
+            "__pycache__",
+            ".venv",
+            ".tox",
+            ".nox",
+            ".mypy_cache",
+            ".pytest_cache",
+            ".ruff_cache",
+        }
+    ),
+    "of a desktop or file system": frozenset(
+        {
+            ".DS_Store",
+            ".AppleDouble",
+            ".Spotlight-V100",
+            ".Trashes",
+            ".fseventsd",
+            ".TemporaryItems",
+            ".DocumentRevisions-V100",
+            "__MACOSX",
+            "Thumbs.db",
+            "desktop.ini",
+            "Desktop.ini",
+            "$RECYCLE.BIN",
+            "System Volume Information",
+            ".directory",
+            "lost+found",
+        }
+    ),
+    "of a server or synchroniser": frozenset(
+        {
+            "@eaDir",
+            "#recycle",
+            "#snapshot",
+            ".snapshot",
+            ".snapshots",
+            "~snapshot",
+            ".zfs",
+            ".stfolder",
+            ".stversions",
+            ".dropbox.cache",
+            ".~tmp~",
+        }
+    ),
+    "temporary file of an editor": frozenset({"4913"}),  # vim tests its write permission with it
+}
+_STARTS: Mapping[str, tuple[str, ...]] = {
+    "of a desktop or file system": ("._", ".Trash-"),  # macOS resource forks; freedesktop.org
+    "deleted while open": (".nfs", ".fuse_hidden"),
+    "temporary file of an editor": (
+        ".goutputstream-",  # GNOME, before the rename
+        ".~lock.",
+        "~$",  # LibreOffice, Microsoft Office
+        ".#",  # Emacs locks
+    ),
+    "copy that is not complete": (".skilldrop-",),  # skilldrop's own, before the rename
+}
+_ENDS: Mapping[str, tuple[str, ...]] = {
+    "copy that is not complete": (".part", ".partial", ".crdownload", ".tmp"),
+    "temporary file of an editor": (".swp", ".swo", "~"),  # vim, and backups of most editors
+}
 
 _CACHED_NAMES = 4096  # most skills use the same names
 
@@ -80,12 +80,23 @@ _CACHED_NAMES = 4096  # most skills use the same names
 @lru_cache(_CACHED_NAMES)
 def is_junk(name: str) -> bool:
     """Whether a file or directory of this name is ignored everywhere."""
-    return (
-        name in _JUNK
-        or name.startswith(_JUNK_STARTS)
-        or name.endswith(_JUNK_ENDS)
-        or (len(name) > 1 and name[0] == "#" == name[-1])  # Emacs auto-save
-    )
+    return bool(why_junk(name))
+
+
+@lru_cache(_CACHED_NAMES)
+def why_junk(name: str) -> str:
+    """Return the kind of names for which a file or directory is ignored; "" if it is not."""
+    for kind, names in _NAMES.items():
+        if name in names:
+            return kind
+    for kind, starts in _STARTS.items():
+        if name.startswith(starts):
+            return kind
+    for kind, ends in _ENDS.items():
+        if name.endswith(ends):
+            return kind
+    is_auto_save = len(name) > 1 and name[0] == "#" == name[-1]  # of Emacs
+    return "temporary file of an editor" if is_auto_save else ""
 
 
 @lru_cache(_CACHED_NAMES)

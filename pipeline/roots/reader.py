@@ -14,6 +14,7 @@ from catalog.model.errors import RootUnreadable
 from catalog.model.paths import archive_of, os_path
 from catalog.model.skill import FileEntry
 from catalog.model.values import FileKind
+from pipeline.roots import secrets
 from pipeline.roots.archives.reader import is_refused, open_archive, refused_at
 from pipeline.roots.local.files import identity, is_text, open_expected
 from pipeline.roots.local.folder import Folder, Limits, unreadable_now
@@ -121,6 +122,7 @@ def _read(root: RootDirectory, folder: Folder, limits: Limits) -> Snapshot:
     skill_md: bytes | None = None
     files: list[FileEntry] = []
     problems = list(folder.problems)
+    found: list[secrets.Secret] = []
     most = head_bytes(limits.skill_md_bytes, limits.text_bytes)
     top = f"/{os_path(folder.path)}"
     for path, stat in folder.files_to_read(limits):
@@ -136,7 +138,10 @@ def _read(root: RootDirectory, folder: Folder, limits: Limits) -> Snapshot:
         if path == name:
             skill_md = head
         text_bytes = 0 if path == name else limits.text_bytes
-        files.append(_file_entry(path, stat, sha256, head, kind_of(path, name), text_bytes))
+        file = _file_entry(path, stat, sha256, head, kind_of(path, name), text_bytes)
+        files.append(file)
+        if secret := secrets.in_file(path, head, is_text=file.is_text):
+            found.append(secret)
     return Snapshot(
         path=folder.path,
         skill_md_name=None if skill_md is None else name,
@@ -145,6 +150,8 @@ def _read(root: RootDirectory, folder: Folder, limits: Limits) -> Snapshot:
         fingerprint=folder.fingerprint,
         digest=digest(files) if folder.is_whole(problems) else None,
         problems=tuple(problems),
+        left_out=folder.left_out,
+        secrets=tuple(found),
     )
 
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from catalog.model.finding import Finding
-from catalog.model.skill import FileEntry
+from catalog.model.skill import FileEntry, LeftOutFile
 from catalog.model.values import FileKind
+from pipeline.roots.secrets import Secret
 from pipeline.roots.text_files import chosen
 
 DATA_FOLDERS = frozenset({"assets", "templates", "examples", "tests", "evals"})
@@ -43,6 +44,8 @@ class Snapshot:
     fingerprint: str
     digest: str | None  # None if a file could not be read
     problems: tuple[Finding, ...]  # of reading: limits, links, special files …
+    left_out: tuple[LeftOutFile, ...] = ()  # sorted by path
+    secrets: tuple[Secret, ...] = ()  # in files that are not left out
 
     @property
     def is_whole(self) -> bool:
@@ -75,6 +78,7 @@ class PartialSnapshot:
     files: tuple[PartialFile, ...]
     problems: tuple[Finding, ...]
     is_whole: bool
+    secrets: tuple[Secret, ...] = ()  # in files that are not left out
     texts: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -100,9 +104,13 @@ def digest(files: Iterable[FileEntry]) -> str:
 
 
 def fingerprint(
-    entries: Iterable[tuple[str, os.stat_result]], problems: Sequence[Finding] = ()
+    entries: Iterable[tuple[str, os.stat_result]],
+    problems: Sequence[Finding] = (),
+    left_out: Sequence[LeftOutFile] = (),
 ) -> str:
     """Return 32 hex digits that change when a file's stat signature or a problem changes.
+
+    It also changes with the names that are left out, but not with their contents.
 
     entries are (relative path, stat) of each file, sorted; a path holds no NUL.
     """
@@ -112,6 +120,7 @@ def fingerprint(
         for path, stat in entries
     ]
     lines += [f"\0{problem.code}\0{problem.path}\0{problem.message}\n" for problem in problems]
+    lines += [f"\0\0{file.path}\0{file.detail}\n" for file in left_out]
     return hashlib.blake2b("".join(lines).encode(), digest_size=16).hexdigest()
 
 

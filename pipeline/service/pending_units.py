@@ -1,5 +1,6 @@
 """Units that wait to be scanned: until they settle, or until there is room or the rate allows."""
 
+import os
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -9,6 +10,7 @@ from catalog.model import paths as model_paths
 from catalog.model.paths import archive_of
 from catalog.model.skill import RootSpec
 from catalog.model.trouble import Problem
+from pipeline.roots.ignore_files import NAMES as IGNORE_FILES
 from pipeline.roots.local import walk
 from pipeline.roots.units import WatchUnit
 from pipeline.service.backlog import Backlog
@@ -68,8 +70,10 @@ class PendingUnits:
         units = [
             WatchUnit(root.path, below)
             for root in self._roots
+            if path
+            and (below := walk.unit_of(Path(root.path), path)) is not None
             # A hint for the root itself means a new or removed entry, which has its own hint.
-            if path and (below := walk.unit_of(Path(root.path), path))
+            and (below or os.path.basename(path) in IGNORE_FILES)
         ]
         for unit in units:
             self._settling.hint(unit, time.monotonic())

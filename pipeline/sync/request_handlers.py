@@ -4,13 +4,16 @@ import logging
 import os
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from catalog.database import connection as database_connection
 from catalog.database import request_table
 from catalog.model.errors import CatalogBusy, NotLinked
 from catalog.model.values import Json
-from catalog.reading import browse, versions
+from catalog.reading import browse, review, versions
+from catalog.reading.review import Asked
+from catalog.text.times import iso
+from catalog.writing.reviews import Decision
 from catalog.writing.store import Store
 from pipeline.config.link_settings import LinkSettings
 from pipeline.config.settings import Settings
@@ -78,6 +81,20 @@ def _prefer(_: Settings, store: Store, arguments: Mapping[str, Json]) -> Json:
     return {"skill_id": skill_id, "skills": browse.folders_of(store.db, skill_id)}
 
 
+def _review(_: Settings, store: Store, arguments: Mapping[str, Json]) -> Json:
+    version, why = arguments["version"], arguments["why"]
+    asked = Asked(
+        str(arguments["skill"]), str(arguments["absolute"]), str(version) if version else None
+    )
+    decision: Literal["approved", "rejected"] = (
+        "approved" if arguments["decision"] == "approved" else "rejected"
+    )
+    at = iso(datetime.now(UTC))
+    by, why = str(arguments["by"]), str(why) if why else None
+    row = store.review(asked, Decision(decision, by, at, why))
+    return review.outcome(store.db, row)
+
+
 def _link(settings: Settings, store: Store, arguments: Mapping[str, Json]) -> Json:
     try:
         link = LinkSettings.of(arguments)
@@ -119,6 +136,7 @@ HANDLERS: dict[str, Handler] = {
     "rollback": _rollback,
     "unpin": _unpin,
     "prefer": _prefer,
+    "review": _review,
     "link": _link,
     "unlink": _unlink,
 }

@@ -207,11 +207,13 @@ def _take_outcomes(settings: Settings, store: Store) -> None:
 def unit_at(settings: Settings, path: Path) -> WatchUnit | None:
     """Return the unit at a path; None if the path lies in no root."""
     absolute = Path(path).absolute()
-    for root in settings.root_specs:
-        for base in (root.path, os.path.realpath(root.path)):
-            if absolute.is_relative_to(base):
-                below = str(absolute.relative_to(base))
-                return WatchUnit(root.path, "" if below == "." else paths.text_path(below))
+    real = Path(os.path.realpath(absolute))
+    for place in (real,) if ".." in absolute.parts else (absolute, real):
+        for root in settings.root_specs:
+            for base in (root.path, os.path.realpath(root.path)):
+                if place.is_relative_to(base):
+                    below = str(place.relative_to(base))
+                    return WatchUnit(root.path, "" if below == "." else paths.text_path(below))
     return None
 
 

@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from catalog.audit import verdicts
 from catalog.database import connection, request_table
@@ -16,12 +16,11 @@ from pipeline.sync.run_once import Result
 
 def scan_by_service(
     settings: Settings,
-    units: Sequence[WatchUnit],
     *,
     deep: bool,
     waiting: Callable[[int], None] = lambda _: None,
 ) -> Result:
-    """Let the running service scan all roots, and the units even if unchanged; return the result.
+    """Let the running service scan all roots, and return the result.
 
     waiting is called with the seconds that the service has taken so far. Raises RequestFailed and
     CatalogUnusable.
@@ -32,12 +31,7 @@ def scan_by_service(
     request_table.ask(
         settings.catalog_path,
         REPAIR,
-        {
-            "accept_removals": False,
-            "places": [list(unit) for unit in units],
-            "deep": deep,
-            "pull": not units,
-        },
+        {"accept_removals": False, "places": [], "deep": deep, "pull": True},
         waiting=waiting,
     )
     changes = verdicts.changes_since(db, checkpoint)

@@ -75,6 +75,7 @@ class Synchronizer:
         self._roots = {root.path: root for root in roots}
         self._options = ScanOptions(limits, quiet, deep)
         self._engine = engine
+        self._still_settling = still_settling
         self._accepts_removals = accepts_removals
         self._removals = RemovalDetector(
             store,
@@ -176,7 +177,15 @@ class Synchronizer:
                 unit_scan.settled.append(path)
 
     def _finish_unit(self, unit: WatchUnit, unit_scan: _UnitScan) -> None:
-        self._store.skills.set_loose_findings(*unit, unit_scan.loose_findings)
+        self._store.skills.set_loose_findings(
+            *unit,
+            [
+                (path, finding)
+                for path, finding in unit_scan.loose_findings
+                # What still settles may not be copied in full; its own scan follows.
+                if not any(WatchUnit(unit.root, path).lies_in(u) for u in self._still_settling)
+            ],
+        )
         if unit_scan.settled:
             self._store.skills.clear_pending(unit.root, unit_scan.settled)
         for path, row in unit_scan.missing.items():

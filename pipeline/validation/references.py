@@ -9,7 +9,7 @@ from operator import attrgetter, itemgetter, methodcaller
 from posixpath import normpath
 from urllib.parse import unquote
 
-from pipeline.validation.words import found, searched
+from pipeline.roots.words import found, searched
 
 MOST_REFERENCES = 1_000
 """Further references are ignored; an ordinary body has a dozen."""

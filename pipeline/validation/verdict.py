@@ -228,6 +228,7 @@ def _rejection(
         findings=examined.findings,
         inventory=Inventory.of(snapshot.files),
         frontmatter=(parsed and parsed.frontmatter) or {},
+        left_out=snapshot.left_out,
     )
 
 
@@ -273,6 +274,7 @@ def _record(
         user_invocable=declared.user_invocable is not False,
         fallback_description=_fallback(examined, body),
         dialects=_records(skill.declaration, dialects),
+        left_out=snapshot.left_out,
     )
 
 

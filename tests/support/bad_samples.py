@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from catalog.model.values import Acceptance
+from catalog.model.values import Acceptance, SecretRule
 from pipeline.roots.local.folder import Limits
 from tests.support.paths import REPOSITORY
 
@@ -21,3 +21,9 @@ ACCEPTANCES: Mapping[str, Acceptance] = {
     "description-derived": "permissive",
     "description-underivable": "permissive",
 }
+
+SECRETS: Mapping[str, SecretRule] = {
+    "secret-refused": "reject",
+    "secret-published": "report",
+}
+"""Rules for files with secrets in the roots of these samples."""

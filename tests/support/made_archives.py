@@ -1,13 +1,18 @@
 """Real archives, good and hostile, as their makers would write them."""
 
+import bz2
 import gzip
 import io
+import lzma
 import stat
 import struct
 import tarfile
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+
+from backports import zstd
 
 GOOD = (
     "---\nname: sample\ndescription: Takes a text file and gives its word count. Use when asked "
@@ -33,8 +38,8 @@ def make_zip(
 
 
 def make_tar(path: Path, members: Mapping[str, str | bytes | tarfile.TarInfo]) -> Path:
-    """Write a compressed tar; a member that is no file is given as its header."""
-    with tarfile.open(path, "w:gz") as file:
+    """Write a tar, compressed as its name says; a member that is no file is given as its header."""
+    with _tar(path) as file:
         for name, content in members.items():
             if isinstance(content, tarfile.TarInfo):
                 content.name = name
@@ -70,9 +75,28 @@ def pack_zip(folder: Path, path: Path) -> Path:
 
 def pack_tar(folder: Path, path: Path) -> Path:
     """Pack a folder under its own name, with its modes and links."""
-    with tarfile.open(path, "w:gz") as file:
+    with _tar(path) as file:
         file.add(folder, folder.name)
     return path
+
+
+@contextmanager
+def _tar(path: Path) -> Iterator[tarfile.TarFile]:
+    """Open a tar for writing that is compressed as its name says."""
+    data = io.BytesIO()
+    with tarfile.open(fileobj=data, mode="w") as file:
+        yield file
+    path.write_bytes(_COMPRESS.get(path.suffix, gzip.compress)(data.getvalue()))
+
+
+_COMPRESS: Mapping[str, Callable[[bytes], bytes]] = {
+    ".tar": bytes,
+    ".gz": gzip.compress,
+    ".tgz": gzip.compress,
+    ".bz2": bz2.compress,
+    ".xz": lzma.compress,
+    ".zst": zstd.compress,
+}
 
 
 def rewritten(path: Path, before: bytes, after: bytes) -> Path:

@@ -17,11 +17,13 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, precondition, rule
 
 from catalog.audit.difference import Difference
+from catalog.model.errors import SkilldropError
 from catalog.model.paths import top_of_archive
 from pipeline.config.settings import Settings
 from pipeline.sync import reconcile
 from pipeline.sync.engines.processes import serial
 from pipeline.sync.open_catalog import open_store
+from pipeline.sync.request_handlers import handle
 from pipeline.sync.run_once import scan_once
 from tests.support.departures import Departures
 from tests.support.made_archives import pack_tar, pack_zip
@@ -40,7 +42,8 @@ SECRET, MARK = "secret", "Zanzibarmark"
 NAMES = ["a", "b", "B", "with space", "--help", "会议", os.fsdecode(b"caf\xe9")]
 PARENTS = ["", "team", "team/deep", "a", "a/assets", "b/inner"]
 DESCRIPTIONS = ["Counts words.", "Counts lines. Use when asked how many.", "处理会议纪要。", ""]
-FILES = ["scripts/run.py", "notes.md", "assets/logo.bin", "assets/SKILL.md"]
+FILES = ["scripts/run.py", "notes.md", "assets/logo.bin", "assets/SKILL.md", ".env", "x.log"]
+PATTERNS = ["*.log", "notes.md", "a/", "!*.log", "deep", "scripts/*"]
 
 folders = st.builds(
     lambda parent, name: f"{parent}/{name}" if parent else name,
@@ -204,6 +207,26 @@ class Life(Departures, Mishaps):
                 path.chmod(0o755 if content[0] % 2 else 0o644)
             else:
                 path.unlink()
+
+    @rule(
+        parent=st.sampled_from(PARENTS),
+        name=st.sampled_from([".skillignore", ".gitignore"]),
+        patterns=st.lists(st.sampled_from(PATTERNS), max_size=2),
+    )
+    def ignore(self, parent: str, name: str, patterns: list[str]) -> None:
+        """Write an ignore file, or delete it if it has no pattern."""
+        path = self.it.root / parent / name
+        with suppress(OSError):
+            if patterns:
+                path.write_text("\n".join(patterns))
+            else:
+                path.unlink()
+
+    @rule(parent=st.sampled_from(PARENTS), name=st.sampled_from(["x.rar", "notes.md", "x.tmp"]))
+    def drop_something_else(self, parent: str, name: str) -> None:
+        """Put a file in place that is no skill."""
+        with suppress(OSError):
+            (self.it.root / parent / name).write_bytes(b"x")
 
     @rule(folder=folders, times=st.integers(2, 30))
     def edit_in_a_burst(self, folder: str, times: int) -> None:
@@ -458,6 +481,63 @@ class LifeOfAProcess(Life):
     serving = ServingProcess
 
 
+class ReviewedServing(Serving):
+    """Service whose root needs a review of every version."""
+
+    def __init__(self, folder: Path) -> None:
+        root = {"path": folder / "root", "review": "always"}
+        super().__init__(folder, roots=[root])
+
+
+class LifeUnderReview(Life):
+    """Life in which reviewers decide, and agents get only what they have approved."""
+
+    serving = ReviewedServing
+
+    @rule()
+    def approve_all(self) -> None:
+        """Approve the newest version of each folder."""
+        for (place,) in self.it.rows(f"SELECT DISTINCT {_PLACE} {_VERSIONS}"):
+            self._decide("approved", place, None)
+
+    @rule(number=st.integers(0, 9), decision=st.sampled_from(["approved", "rejected"]))
+    def decide(self, number: int, decision: str) -> None:
+        """Decide on one of the contents that were ever stored."""
+        rows = self.it.rows(f"SELECT {_PLACE}, v.version {_VERSIONS}")
+        if number < len(rows):
+            self._decide(decision, *rows[number])
+
+    def _decide(self, decision: str, place: str, version: str | None) -> None:
+        asked: dict[str, Any] = {"skill": place, "absolute": place, "version": version}
+        with suppress(SkilldropError):  # its folder may be gone
+            handle(
+                self.it.settings, "review", asked | {"decision": decision, "by": "ana", "why": None}
+            )
+
+    def run_short(self, quota: dict[str, int], number: int) -> None:
+        """Do nothing: the rule expects that a new skill is published."""
+
+    def leave_the_configuration(self) -> None:
+        """Do nothing: the rule changes another setting than `roots`."""
+
+    def check(self) -> None:
+        """Assert that folder and catalog agree, and that each package was approved."""
+        assert self._marked() == []
+        found = self._differences()
+        assert found == [], found
+        assert self.it.rows(_UNAPPROVED) == []
+
+
+_PLACE = "s.root || '/' || s.path"
+_VERSIONS = """
+    FROM versions AS v JOIN skills AS s ON s.id = v.skill
+    WHERE s.path != 'sentinel' ORDER BY v.id DESC
+"""
+_UNAPPROVED = """
+    SELECT s.path, s.package_path FROM skills AS s JOIN versions AS v ON v.id = s.current_version_id
+    WHERE s.package_path IS NOT NULL AND 'approved' IS NOT
+        (SELECT decision FROM reviews WHERE digest = v.digest ORDER BY id DESC LIMIT 1)
+"""
 _SKILLS = """
     SELECT s.root, s.path, s.skill_id, s.name, s.description, s.status, s.digest, s.level,
            s.frontmatter, s.file_inventory, w.path AS shadowed_by, v.skill_md_content,

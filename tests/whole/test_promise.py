@@ -4,7 +4,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from tests.support.promise import Life, LifeOfAProcess
+from tests.support.promise import Life, LifeOfAProcess, LifeUnderReview
 
 LIVES = settings(
     max_examples=8,
@@ -27,3 +27,9 @@ def test_the_promise_holds_for_the_program_itself() -> None:
     """In a process with full scans, which is suspended and whose helpers are killed."""
     few = settings(LIVES, max_examples=4, stateful_step_count=15)
     run_state_machine_as_test(seed(5)(LifeOfAProcess), settings=few)
+
+
+def test_the_promise_holds_under_review() -> None:
+    """Agents get approved content only, whatever reviewers decide meanwhile."""
+    few = settings(LIVES, max_examples=4)
+    run_state_machine_as_test(seed(3)(LifeUnderReview), settings=few)

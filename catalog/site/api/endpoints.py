@@ -140,6 +140,7 @@ async def preview(context: RequestContext) -> Response:
                 | {"is_text": bool(file["is_text"]), "url": f"{files}{file['path']}{version_query}"}
                 for file in sheet.files
             ],
+            "left_out_files": sheet.left_out,
             "findings": [
                 {name: finding[name] for name in _FINDING_FIELDS}
                 | _shortened(finding, ("message", "fix"), folders)

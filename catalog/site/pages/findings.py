@@ -1,4 +1,4 @@
-"""Pages of findings: the list of all kinds, and one kind with the skills that have it."""
+"""Pages of findings: all kinds, one kind with its skills, and those about no skill."""
 
 from datasette.utils.asgi import Response
 
@@ -7,12 +7,22 @@ from catalog.site.http.request import RequestContext
 from catalog.site.rendering import markdown
 
 LIST = r"^/findings$"
+NOT_SKILLS = r"^/not-a-skill$"
 ROUTE = r"^/findings/(?P<code>[^/]+)$"
 
 
 async def listing(context: RequestContext) -> Response:
     """Show each kind of finding in the catalog."""
     return context.page("findings.html", codes=await context.query(browse.finding_codes))
+
+
+async def not_skills(context: RequestContext) -> Response:
+    """Show what lies in the roots and is part of no skill, with what to do."""
+    number = context.number("page") or 1
+    rows = await context.query(browse.not_skills, number)
+    return context.page(
+        "not_skills.html", rows=rows, number=number, has_more=len(rows) == browse.PAGE
+    )
 
 
 async def page(context: RequestContext) -> Response:

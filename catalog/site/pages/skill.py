@@ -12,7 +12,7 @@ from datasette.utils.asgi import Response
 from catalog.database.sql import Row
 from catalog.model.errors import NotInCatalog
 from catalog.prompt_index.query import one_moment
-from catalog.reading import bare_names, browse, duplicates, index_views, install_lines
+from catalog.reading import bare_names, browse, duplicates, index_views, install_lines, review
 from catalog.reading.browse import Catalog
 from catalog.reading.install_lines import InstallLine
 from catalog.site.http import reader_tokens
@@ -44,8 +44,10 @@ class Sheet:
     similar: list[Row]
     findings: list[Row]
     files: list[Row]
+    left_out: list[Row]
     versions: list[Row]
     indexes: list[Row]
+    review: Row | None  # of the newest version; None if it needs none
 
 
 async def page(context: RequestContext) -> Response:
@@ -112,8 +114,10 @@ def look_up(db: Catalog, skill_id: str, row: int | None, version: str = "") -> S
             duplicates.similar(db, skill),
             browse.findings(db, skill["id"]),
             browse.files(db, version_id) if version_id else [],
+            browse.left_out_files(db, skill["id"]),
             browse.versions(db, skill["id"]),
             index_views.index_states(db, skill["id"]) if skill["status"] == "active" else [],
+            review.of_skill(db, skill["id"]) if skill["status"] != "removed" else None,
         )
 
 

@@ -125,12 +125,14 @@ async def page(context: RequestContext) -> Response:
     )
 
 
-def take(compared: Iterable[Compared], first: int = 0) -> Part:
+def take(compared: Iterable[Compared], first: int = 0, room: int = PAGE) -> Part:
     """Return one page of the differences, starting at a row, counted from 0.
+
+    room is the approximate number of characters on the page.
 
     Every page lists all changed files, SKILL.md first; the rows of a file may span pages.
     """
-    changes, number, room = [], 0, PAGE
+    changes, number = [], 0
     for change, diff in compared:
         rows: list[DiffRow] = []
         start = number
@@ -228,22 +230,28 @@ def _in_one_moment(db: Catalog, skill_id: str, name: str, against: str, only: st
     index = names.index(name)
     other = names.index(against) if against in names else index + 1
     before = versions[other] if other < len(versions) else None
+    old, new = changed_files(db, before["id"] if before else None, versions[index]["id"], only)
+    files = len(browse.files(db, versions[index]["id"]))
+    return skill, versions[index] | {"files": files}, before, old, new
+
+
+def changed_files(
+    db: Catalog, before: int | None, version: int, only: str = "", room: int = COMPARED_CHARS
+) -> tuple[dict[str, Row], dict[str, Row]]:
+    """Return the files that differ between two versions, by path, with up to `room` characters."""
     old, new = (
-        ({file["path"]: file for file in browse.files(db, row["id"])} if row else {})
-        for row in (before, versions[index])
+        {file["path"]: file for file in browse.files(db, id_)} if id_ else {}
+        for id_ in (before, version)
     )
-    version = versions[index] | {"files": len(new)}
     changed = [
         path
         for path in {**old, **new}
         if not only or path == only
         if _content(old.get(path)) != _content(new.get(path))
     ]
-    _add_texts(db, sorted(changed, key=_skill_md_first), [(before, old), (version, new)], only)
+    order = sorted(changed, key=_skill_md_first)
+    _add_texts(db, order, [(before, old), (version, new)], only, room)
     return (
-        skill,
-        version,
-        before,
         {path: old[path] for path in changed if path in old},
         {path: new[path] for path in changed if path in new},
     )
@@ -252,16 +260,16 @@ def _in_one_moment(db: Catalog, skill_id: str, name: str, against: str, only: st
 def _add_texts(
     db: Catalog,
     paths: Sequence[str],
-    sides: Sequence[tuple[Row | None, dict[str, Row]]],
+    sides: Sequence[tuple[int | None, dict[str, Row]]],
     only: str,
+    room: int,
 ) -> None:
     """Add the texts of changed files, up to a limit unless one file alone is compared."""
-    room = COMPARED_CHARS
     for path in paths:
         for version, files in sides:
             if file := files.get(path):
                 is_left_out = room <= 0 and not only
-                text = None if is_left_out or not version else browse.text(db, version["id"], path)
+                text = None if is_left_out or not version else browse.text(db, version, path)
                 room -= len(text or "")
                 files[path] = file | {"text": text, "is_left_out": is_left_out}
 

@@ -17,6 +17,7 @@ TABLES = (
     "skills",
     "versions",
     "files",
+    "reviews",
     "findings",
     "scans",
     "ingestions",

@@ -30,10 +30,11 @@ class PackageCollector:
     def collect(self, folder: PackageFolder, retention: Retention, at: datetime) -> int:
         """Remove the packages past retention, and return their number.
 
-        The current, pinned and newest version of a skill stay, and so do versions that an index
-        still names. A version without its package keeps its row, with its SKILL.md but without
-        package_path: it can be read, but not published again. Raises the first OSError after
-        trying all; the next call retries the failed ones.
+        The current, pinned and newest version of a skill stay, a newest one also while it waits
+        for review, and so do versions that an index still names. A version without its package
+        keeps its row, with its SKILL.md but without package_path: it can be read, but not
+        published again. Raises the first OSError after trying all; the next call retries the
+        failed ones.
         """
         # Rows first: after a crash, no version names the remaining packages, and the next start
         # removes them.
@@ -90,7 +91,8 @@ _COLLECTABLE = f"""
                    OR {withheld.IS_WITHHELD} AS is_public,
                v.id IS s.current_version_id AS is_current,
                v.id IS s.pinned_version_id AS is_pinned,
-               v.id = (SELECT max(id) FROM versions WHERE skill = s.id) AS is_newest,
+               v.id = {withheld.NEWEST} AS is_newest,
+               ifnull(v.review, '') = 'waits' AND s.status != 'removed' AS waits,
                row_number() OVER (PARTITION BY v.skill ORDER BY v.id DESC) AS place,
                EXISTS (SELECT 1 FROM index_entries AS e WHERE e.skill = s.id) AS is_listed,
                EXISTS (SELECT 1 FROM index_entries AS e WHERE e.skill = s.id
@@ -102,6 +104,7 @@ _COLLECTABLE = f"""
     )
     SELECT id, package_path FROM kept
     WHERE retired_at < :graced AND NOT is_pinned AND NOT is_named
+        AND NOT (waits AND is_newest)
         AND NOT (is_current AND is_listed)
         AND (NOT is_public
              OR NOT is_current AND NOT is_newest AND (place > :most OR retired_at < :too_old))

@@ -14,9 +14,10 @@ from catalog.model.finding import Finding
 from catalog.model.naming import bare_name, qualified_name, skill_id
 from catalog.model.quota import Quota
 from catalog.model.skill import Place, Rejection, SkillRecord
-from catalog.model.values import FolderOutcome, Trigger
+from catalog.model.values import FolderOutcome, ReviewState, Trigger
+from catalog.reading import versions
 from catalog.text import humanize
-from catalog.writing.rows import dialects, fulltext, mapping, purge, sketches
+from catalog.writing.rows import dialects, fulltext, left_out, mapping, purge, reviews, sketches
 from catalog.writing.rows.unit_of_work import PRESENT, UnitOfWork, place_of
 from catalog.writing.rows.version_rate import seconds_until_next
 
@@ -60,6 +61,7 @@ def write_batch(
         else:
             _reject(work, change.verdict, change)
     work.buffer.write(db.conn)
+    left_out.replace(db.conn, changes)
     return BatchResult(
         work.applied, work.contested, partial(work.buffer.write_texts, db.conn), work.purged
     )
@@ -95,44 +97,76 @@ def _accept(work: UnitOfWork, record: SkillRecord, judged: Judged) -> None:
     """Store accepted content: the row of the skill, and a version if the content is new."""
     place = place_of(judged)
     old = work.old.get(place)
-    if old and old["pinned_version_id"] and not _is_reranked(old, record.place):
-        _accept_behind_pin(work, record, judged, old)
+    review = work.review_of(record, old)
+    if old and (kept := _kept(work, old, record, review)):
+        _accept_behind(work, record, judged, old, kept, review)
         return
     fields = mapping.accepted(record) | _SETTLED | {"pinned_version_id": None}
+    findings = (*record.findings, *reviews.findings(work.db, None, review, record.digest))
+    if review in reviews.UNPUBLISHABLE:
+        fields |= reviews.unpublished(work.db, review, record.digest) | {"shadowed_by": None}
     if (
         old
-        and work.is_stored(old, fields, record.findings)
+        and work.is_stored(old, fields, findings)
         and dialects.holds(work.db.conn, old["id"], record.dialects)
     ):
         work.touch(old, record.fingerprint)
         work.note_unchanged(place, record.name)
         return
-    is_new = not old or not old["current_version_id"] or not _is_same_content(old, record)
-    if is_new and old and _is_delayed(work, old, record):
+    stored = _stored_version(work, old, record, review)
+    if not stored and old and _is_delayed(work, old, record):
         return
     skill = old["id"] if old else work.new_skill()
     if old or record.dialects:
         work.buffer.declared[skill] = record.dialects
-    if is_new:
-        fields["current_version_id"] = work.add_version(
-            skill, old, record, fields, work.moment(old)
-        )
-    fields |= {"id": skill, "fingerprint": record.fingerprint}
-    status: database_sql.Row = {"status": "active", "status_reason": None}
-    if old and old["status"] in PRESENT:
-        status = {column: old[column] for column in status}
-    work.write_skill(old, fields | status)
-    work.replace_findings(skill, record.place.root, record.place.path, record.findings, old)
-    version = fields.get("current_version_id") or (old and old["current_version_id"])
-    assert version
-    work.buffer.texts.append(mapping.search_document(skill, version, record))
+    version = stored or work.add_version(skill, old, record, fields, work.moment(old), review)
+    is_new = not old or version != old["current_version_id"]
+    if stored and old and is_new:  # it waited behind the present one
+        work.buffer.superseded.append((work.moment(old), old["current_version_id"]))
+    if review in reviews.UNPUBLISHABLE:
+        work.buffer.texts_gone.append(skill)
+    else:
+        fields |= _accepted_status(old)
+        work.buffer.texts.append(mapping.search_document(skill, version, record))
+    fields |= {"id": skill, "fingerprint": record.fingerprint, "current_version_id": version}
+    work.write_skill(old, fields)
+    work.replace_findings(skill, record.place.root, record.place.path, findings, old)
     work.contested |= {record.skill_id, old["skill_id"]} if old else {record.skill_id}
-    new_version = fields.get("current_version_id")
-    work.note(skill, place, record.name, _outcome(judged, old), judged, new_version, old)
+    new, outcome = version if is_new else None, _outcome(judged, old)
+    work.note(skill, place, record.name, outcome, judged, new, old, review=review)
 
 
-def _is_same_content(row: database_sql.Row, record: SkillRecord) -> bool:
-    return (row["digest"], row["skill_id"]) == (record.digest, record.skill_id)
+def _accepted_status(old: database_sql.Row | None) -> database_sql.Row:
+    """Return the status of published content until shadowing is decided."""
+    if old and old["status"] in PRESENT:
+        return {"status": old["status"], "status_reason": old["status_reason"]}
+    return {"status": "active", "status_reason": None}
+
+
+def _kept(
+    work: UnitOfWork, old: database_sql.Row, record: SkillRecord, review: ReviewState | None
+) -> database_sql.Row | None:
+    """Return the version that a held skill stays at: of its pin, or until a review; else None."""
+    if old["pinned_version_id"] and not _is_reranked(old, record.place):
+        return work.version_row(old["pinned_version_id"])
+    if review in reviews.UNPUBLISHABLE and old["status"] in PRESENT:
+        return reviews.newest_publishable(work.db, old["id"], but=record.digest)
+    return None
+
+
+def _stored_version(
+    work: UnitOfWork,
+    old: database_sql.Row | None,
+    record: SkillRecord,
+    review: ReviewState | None,
+) -> int | None:
+    """Return the newest version if it has this content, with its new state; None to add one."""
+    if not old or not old["current_version_id"] or not old["digest"]:
+        return None
+    if stored := work.stored_version(old["id"], record):
+        work.set_review(stored, review)
+        return int(stored["id"])
+    return None
 
 
 def _outcome(judged: Judged, old: database_sql.Row | None) -> FolderOutcome:
@@ -142,35 +176,61 @@ def _outcome(judged: Judged, old: database_sql.Row | None) -> FolderOutcome:
     return "updated" if old and old["status"] in PRESENT else "added"
 
 
-def _accept_behind_pin(
-    work: UnitOfWork, record: SkillRecord, judged: Judged, old: database_sql.Row
+def _accept_behind(
+    work: UnitOfWork,
+    record: SkillRecord,
+    judged: Judged,
+    old: database_sql.Row,
+    kept: database_sql.Row,
+    review: ReviewState | None,
 ) -> None:
-    """Store accepted content as a version, while the skill stays at its pinned version."""
+    """Store accepted content as a version, while the skill stays at another one."""
     place, skill = place_of(judged), old["id"]
-    pinned = work.version_row(old["pinned_version_id"])
-    if not pinned["digest"] and old["digest"] == record.digest:
-        _restore_content(work, pinned["id"], record, old)
-    findings = (*record.findings, publication_findings.held(pinned["version"]))
+    if not kept["digest"] and old["digest"] == record.digest:
+        _restore_content(work, kept["id"], record, old)
     fields = _SETTLED | {"seen_digest": record.digest, "root": place[0], "path": place[1]}
-    is_new = work.newest_content(skill) != (record.digest, record.skill_id)
-    if not is_new and work.is_stored(old, fields, findings):
+    pinned = kept["version"] if old["pinned_version_id"] == kept["id"] else None
+    is_reranked = _is_reranked(old, record.place)
+    held = reviews.findings(work.db, None if is_reranked else pinned, review, record.digest)
+    findings = (*record.findings, *held)
+    stored = work.stored_version(skill, record)
+    if not stored and _is_delayed(work, old, record):
+        return
+    fields |= _at_version(work, old, kept)
+    if is_reranked:
+        old = old | {"current_version_id": kept["id"]}
+        fields |= work.readdressed(old, _with_level(old, record.place))
+    elif stored and stored["review"] == review and work.is_stored(old, fields, findings):
         work.touch(old, record.fingerprint)
         work.note_unchanged(place, old["name"])
         return
-    if is_new and _is_delayed(work, old, record):
-        return
-    version = (
-        work.add_version(skill, None, record, mapping.accepted(record), work.moment(old))
-        if is_new
-        else None
-    )
-    if old["status"] not in PRESENT:
-        fields |= {"status": "active", "status_reason": None}
-        work.buffer.texts.append(fulltext.stored_document(work.db, skill, pinned))
+    version = None
+    if stored:
+        work.set_review(stored, review)
+    else:
+        version = work.add_version(
+            skill, None, record, mapping.accepted(record), work.moment(old), review
+        )
     work.write_skill(old, fields | {"fingerprint": record.fingerprint})
     work.replace_findings(skill, place[0], place[1], findings, old)
-    work.contested |= {record.skill_id, old["skill_id"]}
-    work.note(skill, place, old["name"], _outcome(judged, old), judged, version, old)
+    work.contested |= {record.skill_id, old["skill_id"], str(fields.get("skill_id", ""))}
+    outcome = _outcome(judged, old)
+    work.note(skill, place, old["name"], outcome, judged, version, old, review=review)
+
+
+def _at_version(
+    work: UnitOfWork, old: database_sql.Row, kept: database_sql.Row
+) -> database_sql.Row:
+    """Return the columns that put a skill at a stored version, and search its text."""
+    fields: database_sql.Row = {}
+    if old["status"] not in PRESENT:
+        fields = {"status": "active", "status_reason": None}
+    if old["current_version_id"] != kept["id"]:
+        fields |= versions.restored(kept)
+        work.buffer.declared[old["id"]] = dialects.restored(kept)
+    if fields:
+        work.buffer.texts.append(fulltext.stored_document(work.db, old["id"], kept))
+    return fields
 
 
 def _restore_content(

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from sqlite_utils import Database
 
-from catalog.database import sql, version_paths
+from catalog.database import sql, version_paths, withheld
 from catalog.model.superseded import is_skill_file
 from catalog.writing.rows import fulltext
 
@@ -18,12 +18,13 @@ class Published(NamedTuple):
     retired: list[str]
     superseded: list[str]  # no longer public, nor named by an index
     restored: list[str]  # public again
+    waiting: list[str]  # for a review; agents never had them
 
 
 def set_waiting(db: Database, skills: Iterable[int], reason: str, moment: str) -> None:
-    """Mark skills as pending until the next scan; a pinned skill keeps its status."""
+    """Mark skills as pending until the next scan; a held skill keeps its status."""
     for skill in skills:
-        if not db.execute(_RESCAN_PINNED, [skill]).rowcount:
+        if not db.execute(_RESCAN_HELD, [skill]).rowcount:
             db.execute(_SET_WAITING, {"skill": skill, "reason": reason, "at": moment})
             fulltext.remove(db.conn, [skill])  # search finds no pending skill
 
@@ -41,14 +42,16 @@ def note_published(db: Database, contested: set[str], moment: str) -> Published:
     parameters = {"contested": sql.to_json(sorted(contested)), "at": moment}
     db.execute(_SET_PACKAGES, parameters)
     superseded = _column(db, _SET_RETIRED, parameters)
-    if version_paths.are_named(db):
-        superseded = []
     restored = _column(db, _SET_UNRETIRED, parameters)
+    if version_paths.are_named(db):  # only a review hides a version
+        superseded = _column(db, f"{_PACKAGES} AND NOT {_FIT}", parameters)
+        restored = _column(db, f"{_PACKAGES} AND {_FIT}", parameters)
     public = _column(db, _CURRENT_PACKAGES, parameters)
     retired = contested - {package_path.partition("/")[0] for package_path in public}
     if retired:
         retired = set(_column(db, _WITH_PACKAGE, {"retired": sql.to_json(sorted(retired))}))
-    return Published(public, sorted(retired), superseded, restored)
+    waiting = _column(db, f"{_PACKAGES} AND review = 'waits'", parameters)
+    return Published(public, sorted(retired), superseded, restored, waiting)
 
 
 def _column(db: Database, statement: str, parameters: dict[str, str]) -> list[str]:
@@ -62,9 +65,8 @@ def skill_files(db: Database, package_paths: Sequence[str]) -> Iterator[tuple[st
         yield package_path, [path for _, path in files if is_skill_file(path)]
 
 
-_RESCAN_PINNED = """
-    UPDATE skills SET seen_digest = NULL, fingerprint = ''
-    WHERE id = ? AND pinned_version_id IS NOT NULL
+_RESCAN_HELD = f"""
+    UPDATE skills AS s SET seen_digest = NULL, fingerprint = '' WHERE id = ? AND {withheld.IS_HELD}
 """
 _SET_WAITING = """
     UPDATE skills SET status = 'pending', status_reason = :reason, pending_since = :at,
@@ -100,6 +102,10 @@ _WITH_PACKAGE = """
     SELECT DISTINCT skill_id FROM versions
     WHERE skill_id IN (SELECT value FROM json_each(:retired)) AND package_path IS NOT NULL
 """
+_PACKAGES = f"""
+    SELECT package_path FROM versions WHERE {_CONTESTED} AND package_path IS NOT NULL
+"""
+_FIT = withheld.MAY_BE_PUBLISHED.format("versions")
 _CURRENT_PACKAGES = f"""
     SELECT package_path FROM skills WHERE {_CONTESTED} AND package_path IS NOT NULL
 """

@@ -97,9 +97,10 @@ def winner_of(rivals: Sequence[sql.Row]) -> sql.Row:
 
 def _take_name(rivals: Sequence[sql.Row], at: str) -> list[tuple[str, int]]:
     """Set and return the time when each new rival took the name; the clock may have gone back."""
-    latest = max((row["name_since"] or "" for row in rivals), default="")
-    if at < latest:
-        at = iso(datetime.fromisoformat(latest) + timedelta(milliseconds=1))
+    latest = max(row["name_since"] or "" for row in rivals)
+    preferred = max(row["preferred_at"] or "" for row in rivals)
+    if at < latest or at <= preferred:
+        at = iso(datetime.fromisoformat(max(latest, preferred)) + timedelta(milliseconds=1))
     new = [row for row in rivals if row["name_since"] is None]
     for row in new:
         row["name_since"] = at

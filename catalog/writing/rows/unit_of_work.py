@@ -1,6 +1,6 @@
 """Unit of work of a batch: the rows that its changes read and write."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from sqlite_utils import Database
@@ -12,11 +12,11 @@ from catalog.model.change import Change, ChangeResult, Judged, Removal
 from catalog.model.finding import Finding
 from catalog.model.quota import Quota
 from catalog.model.skill import DESCRIBED, SkillRecord
-from catalog.model.values import FolderOutcome, Trigger
+from catalog.model.values import FolderOutcome, ReviewState, Trigger
 from catalog.text import humanize
 from catalog.text.sketch import sketch
 from catalog.text.times import iso
-from catalog.writing.rows import mapping
+from catalog.writing.rows import mapping, reviews
 from catalog.writing.rows.ingestions import Ingestion
 from catalog.writing.rows.write_buffer import FILE_COLUMNS, WriteBuffer
 
@@ -33,6 +33,7 @@ class UnitOfWork:
         self.trigger, self.scan = trigger, scan
         self.at = iso(at)
         self.old: dict[tuple[str, str], database_sql.Row] = {}
+        self.policies = reviews.policies(db)
         self.next_skill = self._highest("skills") + 1
         self.next_version = self._highest("versions") + 1
         self._commits: dict[str, str | None] = dict(
@@ -69,19 +70,31 @@ class UnitOfWork:
         """Return the row of a version."""
         return next(iter(self.db.query("SELECT * FROM versions WHERE id = ?", [version])))
 
-    def newest_content(self, skill: int) -> tuple[str, str]:
-        """Return digest and skill_id of the newest version of a skill."""
-        digest, skill_id = self.db.execute(
-            "SELECT digest, skill_id FROM versions WHERE skill = ? ORDER BY id DESC LIMIT 1",
+    def stored_version(self, skill: int, record: SkillRecord) -> database_sql.Row | None:
+        """Return the newest version of a skill if it has this content, with its id and review."""
+        rows = self.db.query(
+            "SELECT id, review, digest, skill_id FROM versions WHERE skill = ?"
+            " ORDER BY id DESC LIMIT 1",
             [skill],
-        ).fetchone()
-        return digest, skill_id
+        )
+        content = (record.digest, record.skill_id)
+        return next((row for row in rows if (row["digest"], row["skill_id"]) == content), None)
+
+    def review_of(self, record: SkillRecord, old: database_sql.Row | None) -> ReviewState | None:
+        """Return the review state of accepted content; see `reviews.state_of`."""
+        policy = self.policies.get(record.place.root, reviews.NONE)
+        return reviews.state_of(self.db, policy, record, old["id"] if old else None)
+
+    def set_review(self, version: database_sql.Row, review: ReviewState | None) -> None:
+        """Store the review state of a version, whose row has its id and its present state."""
+        if version["review"] != review:
+            self.db.execute("UPDATE versions SET review = ? WHERE id = ?", [review, version["id"]])
 
     def is_stored(
         self, old: database_sql.Row, fields: database_sql.Row, findings: Iterable[Finding]
     ) -> bool:
-        """Return whether this verdict is already stored."""
-        if old["status"] in ("removed", "pending") or any(
+        """Return whether this verdict is already stored; a pending skill names its status."""
+        if (old["status"] in ("removed", "pending") and "status" not in fields) or any(
             old[column] != value for column, value in fields.items()
         ):
             return False
@@ -118,6 +131,7 @@ class UnitOfWork:
         record: SkillRecord,
         fields: database_sql.Row,
         moment: str,
+        review: ReviewState | None,
     ) -> int:
         """Add accepted content as a version, and return its id."""
         version, self.next_version = self.next_version, self.next_version + 1
@@ -128,6 +142,7 @@ class UnitOfWork:
                 "skill": skill,
                 "ingested_at": moment,
                 "git_commit": self._commits.get(record.place.root),
+                "review": review,
             }
         )
         self.buffer.files.extend(mapping.file(version, entry) for entry in record.files)
@@ -184,8 +199,12 @@ class UnitOfWork:
         version: int | None,
         old: database_sql.Row | None = None,
         detail: str | None = None,
+        review: ReviewState | None = None,
     ) -> None:
-        """Add the result of a change, and its row of history."""
+        """Add the result of a change, and its row of history.
+
+        A new version that agents do not get is withheld in the history.
+        """
         if outcome == "rejected" and judged:
             detail = ", ".join(
                 dict.fromkeys(
@@ -199,6 +218,8 @@ class UnitOfWork:
         elif version and old and old["coalesced"] > 1:
             missed = humanize.count(old["coalesced"] - 1, "state")
             detail = f"{missed} before it followed too quickly to be stored"
+        if review in reviews.UNPUBLISHABLE:
+            detail = _IN_REVIEW[review]
         self.applied.append(ChangeResult(*place, name, outcome, detail))
         self.buffer.ingestions.append(
             Ingestion(
@@ -206,7 +227,7 @@ class UnitOfWork:
                 *place,
                 self.scan,
                 self.trigger,
-                outcome,
+                "withheld" if review in reviews.UNPUBLISHABLE else outcome,
                 detail,
                 version,
                 self._started_at(judged, old),
@@ -239,6 +260,10 @@ def place_of(change: Change) -> tuple[str, str]:
     return (place.root, place.path)
 
 
+_IN_REVIEW: Mapping[ReviewState | None, str] = {
+    "waits": "waits for review",
+    "rejected": "was rejected in review",
+}
 PRESENT = ("active", "shadowed")
 """Statuses of accepted content, which competes for a skill_id."""
 NO_NAME: database_sql.Row = {"name_since": None, "preferred_at": None, "is_conflict": 0}

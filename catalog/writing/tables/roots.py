@@ -26,8 +26,8 @@ class Roots:
         """Store the configured roots in their order.
 
         Skills of a root whose rules changed lose their fingerprint, so that the next scan judges
-        them again. That scan also holds the removal of skills whose root is no longer configured;
-        configuring the root again restores them.
+        them again; published content then needs no review. That scan also holds the removal of
+        skills whose root is no longer configured; configuring the root again restores them.
         """
         with self._transaction():
             known = {row["path"]: row for row in self._db.query("SELECT * FROM roots")}
@@ -37,6 +37,10 @@ class Roots:
                 rules = f"{judged_by} {root.level} {root.acceptance} {' '.join(root.profiles)}"
                 if root.namespace != namespaces.NONE:
                     rules += f" {root.namespace}"
+                if root.review != "none":
+                    rules += f" review={root.review},{root.review_severity}"
+                if root.secrets != "leave-out":
+                    rules += f" secrets {root.secrets}"
                 self._db.execute(
                     _UPSERT,
                     [
@@ -46,6 +50,8 @@ class Roots:
                         root.acceptance,
                         to_json(root.profiles),
                         rules,
+                        root.review,
+                        root.review_severity,
                     ],
                 )
                 if root.path in known and known[root.path]["judged_by"] != rules:
@@ -85,9 +91,12 @@ class Roots:
 
 
 _UPSERT = """
-    INSERT INTO roots (path, level, position, acceptance, profiles, judged_by)
-    VALUES (?, ?, ?, ?, ?, ?)
+    INSERT INTO roots (path, level, position, acceptance, profiles, judged_by, review,
+                       review_severity, review_from)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, (SELECT ifnull(max(id), 0) + 1 FROM versions))
     ON CONFLICT (path) DO UPDATE SET level = excluded.level, position = excluded.position,
         acceptance = excluded.acceptance, profiles = excluded.profiles,
-        judged_by = excluded.judged_by, configured = 1
+        review_from = iif(judged_by = excluded.judged_by, review_from, excluded.review_from),
+        judged_by = excluded.judged_by, review = excluded.review,
+        review_severity = excluded.review_severity, configured = 1
 """

@@ -87,7 +87,7 @@ def _expected(settings: Settings, root: RootSpec, addition: Addition) -> dict[st
     found = {}
     for judgement in addition.judgements:
         below = judgement.path.removeprefix(text_path(str(addition.source)))
-        place = place_of(root, f"{addition.place.name}{below}")
+        place = place_of(root, f"{text_path(addition.place.name)}{below}")
         holder = name_holders.holder(db, judgement.name or "", place, position)
         if holder and judgement.loadable:
             found[judgement.name or ""] = holder

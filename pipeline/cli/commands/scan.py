@@ -48,7 +48,7 @@ def scan(
     """Update the catalog from the roots, or only from PATHS inside them, and exit.
 
     Without PATHS, roots that are git repositories are pulled first. While `skilldrop up` runs, the
-    service scans all roots, and PATHS even if they are unchanged.
+    service pulls and scans all roots.
 
     \b
     Examples:
@@ -84,7 +84,7 @@ def scan(
         if not service_runs(settings.catalog_path):
             raise
         with terminal.progress("seconds: the service is scanning") as waiting:
-            result = scan_by_service(settings, units, deep=deep, waiting=waiting)
+            result = scan_by_service(settings, deep=deep, waiting=waiting)
     for problem in (*failures, *result.report.troubles.values()):
         click.echo(f"skilldrop: {problem}", err=True)
     click.echo(to_json(result.as_json()) if as_json else _rendered(result))

@@ -1,55 +1,28 @@
 """Command for authors that validates skills without a catalog."""
 
-import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO, TypeVar, get_args
+from typing import Any, TextIO, get_args
 
 import click
 
 from catalog.model.values import Acceptance
 from catalog.text.display import visible
-from pipeline.authoring import selection
 from pipeline.authoring.baseline import Baseline
-from pipeline.authoring.exclusions import Exclusions
 from pipeline.authoring.fixes.collection import Fixer
 from pipeline.authoring.lint import Judgement, judge_paths, judge_text
-from pipeline.authoring.selection import Selection
 from pipeline.cli.options import DONE, FINDINGS, USAGE_ERROR, GlobalOptions, as_json_option
 from pipeline.cli.output import lint, terminal
+from pipeline.cli.output.lint_output import LintOutput
+from pipeline.cli.validate_selection import selected, with_selection
 from pipeline.config import validate_loader
-from pipeline.config.validate_loader import ValidateConfig
-from pipeline.dialects.registry import PROFILES
 from pipeline.roots.names import is_skill_md
 
 _ONLY_STDIN = (
     "- stands for one SKILL.md, named by --stdin-filename; it goes with neither other paths, "
     "--diff nor --write-baseline."
 )
-Command = TypeVar("Command", bound=Callable[..., Any])
-
-
-class _Options(NamedTuple):
-    """Options of the command that select findings and paths."""
-
-    profiles: tuple[str, ...]
-    select: tuple[str, ...]
-    extend_select: tuple[str, ...]
-    ignore: tuple[str, ...]
-    exclude: tuple[str, ...]
-    force_exclude: bool
-    gitignore: bool
-    comments: bool
-
-
-def _selectors(*names: str, text: str) -> Callable[[Command], Command]:
-    """Return an option with codes and profiles, which may be repeated or separated by commas."""
-
-    def split(_: object, __: object, values: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(word.strip() for value in values for word in value.split(",") if word.strip())
-
-    return click.option(*names, multiple=True, metavar="CODES", callback=split, help=text)
 
 
 @click.command()
@@ -66,31 +39,7 @@ def _selectors(*names: str, text: str) -> Callable[[Command], Command]:
     show_default=True,
     help="Which findings reject a skill, as in the setting of a root.",
 )
-@_selectors(
-    "--select",
-    text="Codes and profiles to report instead of the usual; separated by commas, or repeated.",
-)
-@_selectors("--extend-select", text="Codes and profiles to report in addition.")
-@_selectors("--ignore", text="Codes and profiles to leave out.")
-@click.option(
-    "--profile",
-    "profiles",
-    type=click.Choice(list(PROFILES)),
-    multiple=True,
-    help="Report this profile besides reading and spec; short for --select reading,spec,PROFILE.",
-)
-@click.option(
-    "--exclude", multiple=True, metavar="PATTERN", help="Paths to leave out, as in a .gitignore."
-)
-@click.option(
-    "--force-exclude", is_flag=True, help="Leave out excluded paths even if they are named."
-)
-@click.option("--no-gitignore", is_flag=True, help="Validate what .gitignore files leave out, too.")
-@click.option(
-    "--no-comments",
-    is_flag=True,
-    help="Report findings that comments in a SKILL.md leave out, as for skills of others.",
-)
+@with_selection
 @click.option(
     "--format",
     "form",
@@ -153,8 +102,6 @@ def validate(
     stdin_filename: Path,
     output_file: TextIO | None,
     fail_on: str,
-    no_gitignore: bool,
-    no_comments: bool,
     form: str,
     as_json: bool,
     quiet: bool,
@@ -174,10 +121,9 @@ def validate(
     """
     if write_baseline and not baseline:
         raise click.UsageError("--write-baseline needs the file: add --baseline FILE.")
-    options = _Options(**chosen, gitignore=not no_gitignore, comments=not no_comments)
     given: GlobalOptions = context.obj or GlobalOptions(None, None, None)
     config = validate_loader.load(given.config)
-    select, exclusions = _choices(config, options)
+    select, exclusions = selected(config, chosen)
     fixer = Fixer(acceptance, select, unsafe_fixes)
     if "-" in map(str, paths):
         if len(paths) > 1 or diff or write_baseline or not is_skill_md(stdin_filename.name):
@@ -190,16 +136,13 @@ def validate(
         judged = judge_paths(paths, acceptance=acceptance, select=select, exclusions=exclusions)
     if write_baseline and baseline:
         return _write_baseline(baseline, judged)
-    known = Baseline.read(baseline) if baseline else None
-    reported = map(known.new_only, judged) if known else judged
-    view = _View(
+    output = LintOutput(
         "json" if as_json else form, quiet, statistics, output_file, config.settings.docs_url
     )
+    known = Baseline.read(baseline) if baseline else None
     if diff:
-        return view.show_diff(reported, fixer)
-    if fix:
-        reported = fixer.fix(reported, known.new_only) if known else fixer.fix(reported)
-    tally = view.show(reported, fixer)
+        return output.show_diff(map(known.new_only, judged) if known else judged, fixer)
+    tally = output.show(_reported(judged, known, fixer if fix else None), fixer)
     if known:
         _tell_gone(known)
     if fixer.problems:
@@ -207,55 +150,14 @@ def validate(
     return FINDINGS if tally.reaches(fail_on) else DONE
 
 
-class _View(NamedTuple):
-    """Options of the output."""
-
-    form: str
-    quiet: bool
-    statistics: bool
-    file: TextIO | None
-    docs_url: str | None
-
-    def show(self, judged: Iterable[Judgement], fixer: Fixer) -> lint.Tally:
-        """Print judgements as they come, and return their counts."""
-        tally = lint.Tally()
-        with terminal.progress("skills") as progress:
-            counted = tally.counting(judged, progress)
-            shown = map(lint.errors_only, counted) if self.quiet else counted
-            for lines in self._lines(shown):
-                progress.clear()
-                self._echo(lines)
-        for note in (*tally.notes, *fixer.problems):
-            click.echo(f"skilldrop: {note}", err=True)
-        if self.form in lint.FOR_READERS:
-            self._echo(tally.summary(fixer.fixed))
-        return tally
-
-    def show_diff(self, judged: Iterable[Judgement], fixer: Fixer) -> int:
-        """Print what the fixer would change; return the exit code."""
-        with terminal.progress("skills") as progress:
-            for judgement in lint.Tally().counting(judged, progress):
-                skill = fixer.draft(judgement)
-                for line in skill.diff(judgement.path) if skill else ():
-                    progress.clear()
-                    self._echo(visible(line))
-        found = terminal.counted(fixer.fixed, "finding")
-        skills = terminal.counted(fixer.skills, "skill")
-        click.echo(f"--fix would mend {found} in {skills}.", err=True)
-        return FINDINGS if fixer.skills else DONE
-
-    def _lines(self, shown: Iterable[Judgement]) -> Iterator[str]:
-        return (
-            lint.statistics(shown, self.form)
-            if self.statistics
-            else lint.FORMATS[self.form](shown, self.docs_url)
-        )
-
-    def _echo(self, lines: str) -> None:
-        if self.file is None:
-            terminal.echo(lines)
-        else:
-            self.file.write(f"{click.unstyle(lines)}\n")
+def _reported(
+    judged: Iterable[Judgement], known: Baseline | None, fixer: Fixer | None
+) -> Iterator[Judgement]:
+    """Return judgements without the findings of a baseline, after the fixer if there is one."""
+    reported = map(known.new_only, judged) if known else iter(judged)
+    if fixer is None:
+        return reported
+    return fixer.fix(reported, known.new_only) if known else fixer.fix(reported)
 
 
 def _print_mended(data: bytes, file: Path, fixer: Fixer) -> int:
@@ -285,23 +187,4 @@ def _tell_gone(baseline: Baseline) -> None:
         f"skilldrop: {terminal.counted(len(gone), 'finding')} of the baseline gone; "
         "remove with --write-baseline.",
         err=True,
-    )
-
-
-def _choices(config: ValidateConfig, options: _Options) -> tuple[Selection, Exclusions]:
-    """Return the selected findings and the excluded paths of settings and options."""
-    by_profile = ("reading", "spec", *options.profiles) if options.profiles else ()
-    select = selection.of_settings(
-        config,
-        selection.Options((*options.select, *by_profile), options.extend_select, options.ignore),
-        comments=options.comments,
-    )
-    patterns = (
-        (os.path.realpath(config.folder), config.settings.exclude),
-        (os.path.realpath("."), options.exclude),
-    )
-    return select, Exclusions(
-        tuple((folder, lines) for folder, lines in patterns if lines),
-        options.gitignore,
-        options.force_exclude,
     )

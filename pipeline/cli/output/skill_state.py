@@ -33,6 +33,8 @@ def _lines(folder: Mapping[str, Any]) -> Iterator[str]:
         yield f"    pending since {folder['pending_since']}: {reason}"
     for index in folder["indexes"]:
         yield visible(f"    index {index['name']}: {_place(index)}")
+    for file in folder["left_out_files"]:
+        yield visible(f"    not published: {file['path']} ({file['reason']}: {file['detail']})")
     for finding in folder["findings"]:
         yield f"    {finding_line(finding)}"
 

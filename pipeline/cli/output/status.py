@@ -7,15 +7,13 @@ from typing import Any
 import click
 
 from catalog.model.git_origin import GitOrigin
-from catalog.model.values import Severity
+from catalog.model.values import SEVERITIES
 from catalog.reading import health_summary
 from catalog.reading.search import Results
 from catalog.reading.search_hits import Hit
 from catalog.text import suggestions
 from catalog.text.display import visible
 from pipeline.cli.output.terminal import counted
-
-_SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 
 
 def hits(results: Results) -> str:
@@ -50,6 +48,7 @@ def versions(history: Mapping[str, Any], *, diff: bool) -> str:
             *(["published"] if is_published else []),
             *(["held"] if version["version"] == history["held_at"] else []),
             *([f"commit {version['git_commit'][:12]}"] if version["git_commit"] else []),
+            *([_REVIEWS[version["review"]]] if version["review"] else []),
             *([] if version["has_files"] else ["files not kept"]),
         ]
         lines.append(f"{version['version']}{_in_brackets(notes)}")
@@ -58,6 +57,9 @@ def versions(history: Mapping[str, Any], *, diff: bool) -> str:
         if diff and version["diff"]:
             lines += [_diff_line(line) for line in version["diff"].splitlines()]
     return "\n".join(lines)
+
+
+_REVIEWS = {"waits": "waits for review", "approved": "approved", "rejected": "rejected in review"}
 
 
 def _in_brackets(notes: Sequence[str]) -> str:
@@ -128,7 +130,7 @@ def _totals(state: Mapping[str, Any]) -> Iterator[str]:
         yield f"index {index['name']}: {counted(index['inside'], 'skill')}{left_out}"
     for directory in state["links"]:
         yield from _links(directory)
-    severities = [counted(state["findings"].get(word, 0), word) for word in _SEVERITIES]
+    severities = [counted(state["findings"].get(word, 0), word) for word in SEVERITIES]
     yield f"findings: {', '.join(severities)}"
     if repaired := state["health"]["packages_repaired"]:
         yield f"{counted(repaired, 'damaged package')} repaired so far"
@@ -175,9 +177,12 @@ _LISTED: Mapping[str, str] = {
     "rejected": "rejected",
     "newest_rejected": "newest content rejected, last good version stays",
     "version_held": "held at an earlier version",
+    "rejected_in_review": "newest content rejected in review, last approved version stays",
+    "awaits_review": "waits for review",
     "name_confusable": "name looks like another",
     "conflicts": "name conflict",
     "shadowed": "shadowed",
+    "not_skills": "not a skill",
 }
 """Keys of `status.load` whose folders are listed, with their labels."""
 _SHOWN = 20
@@ -191,7 +196,8 @@ def _folders(word: str, rows: Sequence[Mapping[str, Any]], most: int) -> Iterato
     label = _LISTED[word]
     for row in rows[:most]:
         held = "removal held: " if row.get("is_held") else ""
-        why = held + (row.get("reason") or row.get("pending_reason") or "")
+        advice = " ".join(row[key] for key in ("message", "fix") if key in row)
+        why = held + (row.get("reason") or row.get("pending_reason") or advice)
         since = row.get("since") or row.get("pending_since")
         yield visible(f"{label}: {row['path']}  {why}{f' since {since}' if since else ''}".rstrip())
     if len(rows) > most:

@@ -7,6 +7,7 @@ from typing import IO
 
 from catalog.model.finding import Finding
 from catalog.model.paths import os_path
+from pipeline.roots.archives import compression
 from pipeline.roots.archives.codes import (
     ARCHIVE_TOO_LARGE,
     ARCHIVE_TOO_MANY_MEMBERS,
@@ -18,7 +19,7 @@ from pipeline.roots.archives.entries import ArchiveEntries, ArchiveRejected, che
 from pipeline.roots.archives.tar_file import open_tar
 from pipeline.roots.archives.tree import ArchiveTree
 from pipeline.roots.archives.zip_file import open_zip
-from pipeline.roots.codes import FOLDER_TOO_DEEP
+from pipeline.roots.codes import FOLDER_TOO_DEEP, IGNORE_FILE_REFUSED
 from pipeline.roots.local.directory import Directory
 from pipeline.roots.local.files import identity, open_expected
 from pipeline.roots.local.folder import Folder, hard_link
@@ -107,7 +108,7 @@ def _open(archive: Archive, file: IO[bytes]) -> AbstractContextManager[ArchiveEn
         )
     if archive.file.lower().endswith(_ZIPS):
         return open_zip(file, size, limits)
-    return open_tar(file, limits)
+    return open_tar(file, limits, compression.of_file(archive.file))
 
 
 def is_whole(archive: Archive, fingerprints: list[str]) -> bool:
@@ -163,12 +164,13 @@ class _ArchiveContent:
         archive, limits = self._archive, self._archive.limits
         self._tree = ArchiveTree(self._entries, limits)
         # As if behind a link: outside of skills, links to directories are not followed.
-        top = Directory("", archive.path, archive.path.count("/") + 1, links=1)
+        depth = archive.path.count("/") + 1
+        top = Directory("", archive.path, depth, links=1, ignore_files=archive.ignore_files)
         folders: list[Folder] = []
         entries = size = 0
         for result in folders_in(self._tree, top, limits):
             if isinstance(result, LooseFinding):
-                if result.finding.code == FOLDER_TOO_DEEP.code:
+                if result.finding.code in (FOLDER_TOO_DEEP.code, IGNORE_FILE_REFUSED.code):
                     raise ArchiveRejected(result.finding)
                 continue
             # A file counts once for each link to it.

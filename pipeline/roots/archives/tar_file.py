@@ -1,10 +1,10 @@
-"""Entries of a tar file compressed with gzip."""
+"""Entries of a tar file, also of a compressed one."""
 
+import os
 import tarfile
 import tempfile
-import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from stat import S_IFDIR, S_IFLNK, S_IFREG, S_IMODE
 from typing import IO, cast
 
@@ -14,6 +14,7 @@ from pipeline.roots.archives.codes import (
     ARCHIVE_SPECIAL_MEMBER,
     ARCHIVE_TRUNCATED,
 )
+from pipeline.roots.archives.compression import Compression
 from pipeline.roots.archives.entries import (
     CHUNK,
     ArchiveEntries,
@@ -36,46 +37,52 @@ _BLOCK = 512  # bytes
 
 
 @contextmanager
-def open_tar(file: IO[bytes], limits: Limits) -> Iterator[ArchiveEntries]:
-    """Open a compressed tar, unpacked into a spool file that allows access in any order.
+def open_tar(
+    file: IO[bytes], limits: Limits, compression: Compression | None
+) -> Iterator[ArchiveEntries]:
+    """Open a tar; a compressed one is unpacked into a spool file that allows access in any order.
 
     Raises ArchiveRejected, and OSError for example if the disk is full.
     """
-    with tempfile.SpooledTemporaryFile(_IN_MEMORY) as spool:
+    with ExitStack() as stack:
+        if compression:
+            spool = stack.enter_context(tempfile.SpooledTemporaryFile(_IN_MEMORY))
+            with rejecting():
+                _unpack(file, spool, limits, compression)
+            file = cast(IO[bytes], spool)
         with rejecting():
-            _unpack(file, spool, limits)
-            size = spool.tell()
-            spool.seek(0)
-            reader = LimitedReader(spool)
+            size = file.seek(0, os.SEEK_END)
+            file.seek(0)
+            reader = LimitedReader(file)
             reader.allot(_HEADER_BYTES, is_header=True)
             archive = tarfile.TarFile(fileobj=cast(IO[bytes], reader), encoding="utf-8")
         with archive:
             yield _Tar(archive, reader, size)
 
 
-def _unpack(file: IO[bytes], spool: IO[bytes], limits: Limits) -> None:
-    """Unpack the streams of a gzip file and check the size on the way."""
-    inflate, streams, unpacked, data = zlib.decompressobj(wbits=31), 1, 0, b""
+def _unpack(file: IO[bytes], spool: IO[bytes], limits: Limits, compression: Compression) -> None:
+    """Unpack the streams of a compressed file and check the size on the way."""
+    stream, streams, unpacked, data = compression(), 1, 0, b""
     while True:
-        data = data or file.read(_READ)
-        is_at_end = not data
-        out = inflate.decompress(data, CHUNK)
+        if stream.needs_input:
+            data = data or file.read(_READ)
+        is_at_end = stream.needs_input and not data
+        out, data = stream.decompress(data, CHUNK), b""
         unpacked += len(out)
         check_size(unpacked, file.tell(), limits)
         spool.write(out)
-        if not inflate.eof:
+        if not stream.eof:
             if is_at_end and not out:
                 raise ArchiveRejected(ARCHIVE_TRUNCATED.at())
-            data = inflate.unconsumed_tail
             continue
         # Padding may follow; gzip ignores it, too.
-        data = inflate.unused_data.lstrip(b"\0") or file.read(_READ).lstrip(b"\0")
+        data = stream.unused_data.lstrip(b"\0") or file.read(_READ).lstrip(b"\0")
         if not data:
             return
-        inflate, streams = zlib.decompressobj(wbits=31), streams + 1
+        stream, streams = compression(), streams + 1
         if streams > _STREAMS:
             raise ArchiveRejected(
-                ARCHIVE_CORRUPT.at(f"The file has more than {_STREAMS:,} gzip streams.")
+                ARCHIVE_CORRUPT.at(f"The file has more than {_STREAMS:,} compressed streams.")
             )
 
 

@@ -3,7 +3,7 @@
 import os
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from stat import S_IFDIR, S_ISDIR, S_ISLNK, S_ISREG
 
@@ -16,8 +16,9 @@ from pipeline.roots.archives.codes import (
     ARCHIVE_PATH_UNSAFE,
     ARCHIVE_TOO_MANY_MEMBERS,
 )
-from pipeline.roots.archives.entries import ArchiveEntry, ArchiveRejected
+from pipeline.roots.archives.entries import ArchiveEntries, ArchiveEntry, ArchiveRejected
 from pipeline.roots.codes import LINK_DANGLING, LINK_LEAVES_ROOT, LINK_LOOP
+from pipeline.roots.ignore_files import NAMES as IGNORE_FILES
 from pipeline.roots.local.directory import Listing
 from pipeline.roots.local.folder import Limits, Target, Targets
 from pipeline.roots.names import is_junk, is_skill_md
@@ -58,8 +59,9 @@ class _LeadsNowhere(Exception):
 class ArchiveTree:
     """Entries by path. Paths start with a slash; the top is the empty path."""
 
-    def __init__(self, entries: Iterable[ArchiveEntry], limits: Limits) -> None:
+    def __init__(self, entries: ArchiveEntries, limits: Limits) -> None:
         """Take the entries of an open archive; ArchiveRejected if they form no safe tree."""
+        self._entries = entries
         self._nodes = {"": _Node(0, None)}
         self._folded = {""}
         self._limit = limits.archive_members
@@ -88,16 +90,17 @@ class ArchiveTree:
         listing = Listing()
         real = self._directory(path)
         for name in self._nodes[real].children:
+            node = self._nodes[f"{real}/{name}"]
             if is_junk(name):
+                listing.junk.append(f"{name}/" if S_ISDIR(node.mode) else name)
                 continue
             if is_skill_md(name):
                 listing.skill_mds.append(name)
-            node = self._nodes[f"{real}/{name}"]
             if S_ISDIR(node.mode):
                 listing.directories.append(name)
             elif S_ISREG(node.mode):
                 listing.file_count += 1
-                if listing.file_count <= files or is_skill_md(name):
+                if listing.file_count <= files or is_skill_md(name) or name in IGNORE_FILES:
                     listing.files.append(name)
             else:
                 listing.others.append(name)
@@ -112,6 +115,15 @@ class ArchiveTree:
         """Return a function from the names of files in a directory to their stats; OSError."""
         real = self._directory(path)
         return lambda name: self._nodes[f"{real}/{name}"].stat()
+
+    def head(self, path: str, most: int) -> bytes:
+        """Return the first bytes of a file, at most `most`; OSError, ArchiveRejected."""
+        head = b""
+        for chunk in self._entries.chunks(self.file(path)):
+            head += chunk
+            if len(head) >= most:
+                break
+        return head[:most]
 
     def targets(self, directory: str, names: Sequence[str]) -> Targets:
         """Return the targets of links, all of them inside the archive."""

@@ -1,7 +1,7 @@
 """One directory of a walk, with its direct entries."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from stat import S_ISDIR
@@ -9,10 +9,13 @@ from typing import Protocol
 
 from catalog.model.finding import FindingType
 from catalog.model.paths import is_archive, text_path
+from pipeline.roots.ignore_files import NAMES as IGNORE_FILES
+from pipeline.roots.ignore_files import Decision, IgnoreFile, decide
 from pipeline.roots.local import links
+from pipeline.roots.local.files import head_inside
 from pipeline.roots.local.folder import Target, Targets
 from pipeline.roots.local.root_directory import RootDirectory, listing_error
-from pipeline.roots.names import is_junk, is_skill_md
+from pipeline.roots.names import SKILL_MD, is_junk, is_skill_md
 from pipeline.roots.snapshot import DATA_FOLDERS
 
 
@@ -28,6 +31,8 @@ class Directory:
     is_data: bool = False  # it lies in a data folder of a skill
     is_skill: bool = False
     left: tuple[str, ...] = ()  # directories that the way left through a link
+    is_covered: bool = False  # a finding about a directory above it tells of it, too
+    ignore_files: tuple[IgnoreFile, ...] = ()  # those that apply to its entries, nearest first
 
     def child(self, name: str, target: Target | FindingType | None = None) -> "Directory":
         """Return the directory of this name in it, or the target of the link of this name."""
@@ -41,7 +46,23 @@ class Directory:
             self.in_skill or self.is_skill,
             self.is_data or (self.is_skill and name in DATA_FOLDERS),
             left=(*self.left, self.path) if is_link else self.left,
+            is_covered=self.is_covered,
+            ignore_files=self.ignore_files,
         )
+
+    def ignoring(self, name: str, *, is_directory: bool = False) -> Decision | None:
+        """Return the pattern by which an entry is ignored; None if it is not.
+
+        A folder cannot ignore its own SKILL.md, without which nobody could say what it is.
+        """
+        if not self.ignore_files:
+            return None
+        files: Iterable[IgnoreFile] = self.ignore_files
+        if is_skill_md(name):
+            files = (file for file in files if file.folder != self.text)
+        path = f"{self.text}/{text_path(name)}" if self.text else text_path(name)
+        decision = decide(files, f"{path}/" if is_directory else path)
+        return decision if decision and decision.is_ignored else None
 
     def lies_in(self, path: str) -> bool:
         """Whether the way to it leads through a directory of its tree, or ends there."""
@@ -53,7 +74,12 @@ class Directory:
         The answer decides whether folders below are skills only if the name is a data folder's.
         """
         holds = root.holds_skill_md if name in DATA_FOLDERS else root.holds_common_skill_md
-        self.is_skill = bool(self.text) and not self.is_data and holds(self.path)
+        self.is_skill = (
+            bool(self.text)
+            and not self.is_data
+            and holds(self.path)
+            and not self.ignoring(SKILL_MD)
+        )
 
     def judge(self, listing: "Listing") -> bool:
         """Set and return is_skill, from the entries of the directory.
@@ -105,16 +131,43 @@ class Listing:
     file_count: int = 0
     others: list[str] = field(default_factory=list)  # links, pipes, sockets, devices
     skill_mds: list[str] = field(default_factory=list)  # all names of this kind, sorted
+    junk: list[str] = field(default_factory=list)
+    ignored: dict[str, Decision] = field(default_factory=dict)  # directories end with "/"
+
+    def leave_out(self, here: Directory, files: int) -> None:
+        """Remove the ignored entries of a directory, and keep at most `files` files."""
+        self.directories = self._kept(here, self.directories, "/")
+        self.others = self._kept(here, self.others)
+        kept = self._kept(here, self.files)
+        self.file_count -= len(self.files) - len(kept)
+        always = [name for name in kept if is_skill_md(name) or is_archive(name)]
+        self.files = [*kept[:files], *(name for name in always if name not in kept[:files])]
+        self.skill_mds = [name for name in self.skill_mds if name not in self.ignored]
+
+    def _kept(self, here: Directory, names: list[str], end: str = "") -> list[str]:
+        kept = []
+        for name in names:
+            if decision := here.ignoring(name, is_directory=bool(end)):
+                self.ignored[f"{name}{end}"] = decision
+            else:
+                kept.append(name)
+        return kept
 
 
 class Tree(Protocol):
     """Directories that a walk can read: those below a root, or those in an archive."""
 
     def listing(self, path: str, files: int) -> Listing:
-        """List a directory, with at most `files` files besides any SKILL.md; OSError."""
+        """List a directory, with at most `files` files; OSError.
+
+        Every SKILL.md and every ignore file is listed, too.
+        """
 
     def stat(self, path: str) -> os.stat_result:
         """Return the stat of a directory; OSError."""
+
+    def head(self, path: str, most: int) -> bytes:
+        """Return the first bytes of a regular file, at most `most`; OSError."""
 
     def stats(self, path: str) -> Callable[[str], os.stat_result]:
         """Return a function from file names to stats, valid until another directory is asked."""
@@ -140,7 +193,7 @@ class DiskTree:
     def listing(self, path: str, files: int) -> Listing:
         """List a directory in one pass, with at most `files` files; OSError.
 
-        Every SKILL.md and every archive is listed, too.
+        Every SKILL.md, ignore file and archive is listed, too.
         """
         listing = Listing()
         directories, kept, others = listing.directories, listing.files, listing.others
@@ -150,12 +203,18 @@ class DiskTree:
                 for entry in entries:
                     name = entry.name
                     if is_junk(name):
+                        listing.junk.append(f"{name}/" if _is_directory(entry) else name)
                         continue
                     if is_skill_md(name):
                         listing.skill_mds.append(name)
                     if entry.is_file(follow_symlinks=False):
                         count += 1
-                        if count <= files or is_skill_md(name) or is_archive(name):
+                        if (
+                            count <= files
+                            or is_skill_md(name)
+                            or is_archive(name)
+                            or name in IGNORE_FILES
+                        ):
                             kept.append(name)
                     elif entry.is_dir(follow_symlinks=False):
                         directories.append(name)
@@ -167,6 +226,17 @@ class DiskTree:
         listing.skill_mds.sort()
         return listing
 
+    def head(self, path: str, most: int) -> bytes:
+        """Return the first bytes of a regular file, at most `most`; OSError."""
+        return head_inside(self._root, path, most)
+
     def targets(self, directory: str, names: Sequence[str]) -> Targets:
         """Return the targets of names that are neither files nor directories; OSError."""
         return links.targets(self._root, directory, names)
+
+
+def _is_directory(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir(follow_symlinks=False)
+    except OSError:
+        return False

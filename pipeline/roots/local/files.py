@@ -57,6 +57,17 @@ def read_head(root: RootDirectory, path: str, expected: os.stat_result, most: in
     return head
 
 
+def head_inside(root: RootDirectory, path: str, most: int) -> bytes:
+    """Return the first `most` bytes of the regular file at a path without links; OSError."""
+    file = root.file(path)
+    try:
+        if not S_ISREG(os.fstat(file).st_mode):
+            raise OSError(errno.ESTALE, "is no longer a regular file", path)
+        return _read(file, most)
+    finally:
+        os.close(file)
+
+
 identity: Callable[[os.stat_result], tuple[int, ...]] = attrgetter(
     "st_dev", "st_ino", "st_mode", "st_size", "st_mtime_ns", "st_ctime_ns"
 )

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 from catalog.model.finding import Finding, FindingType
+from catalog.model.skill import LeftOutFile
 from pipeline.roots.codes import (
     DIRECTORY_UNREADABLE,
     FILE_UNREADABLE,
@@ -13,6 +14,7 @@ from pipeline.roots.codes import (
     FOLDER_TOO_LARGE,
     HARD_LINK_REFUSED,
     HARD_LINKED_FILE,
+    IGNORE_FILE_REFUSED,
     READ_FAILED,
     SKILL_MD_NOT_A_FILE,
     SKILL_MD_TOO_LARGE,
@@ -53,6 +55,7 @@ _INCOMPLETE = frozenset(
         READ_FAILED,
         SKILL_MD_NOT_A_FILE,
         HARD_LINK_REFUSED,
+        IGNORE_FILE_REFUSED,
     )
 )
 
@@ -69,6 +72,7 @@ class Limits:
     archive_members: int = 20_000  # files, links and directories, also of all its skills together
     archive_bytes: int = 512 * 1024 * 1024  # packed, and unpacked
     hard_links: Literal["report", "reject"] = "report"  # for files with a link outside the folder
+    ignores_folders: bool = True  # whether ignore files outside of skill folders count
 
 
 class FileSource(Protocol):
@@ -97,6 +101,7 @@ class Folder:
     fingerprint: str
     changed_ns: int  # the newest ctime of its files and directories, in ns since the epoch
     is_alias: bool = False  # reached through a link to a directory, or to an archive
+    left_out: tuple[LeftOutFile, ...] = ()  # sorted by path
     source: FileSource | None = field(default=None, compare=False, repr=False)
 
     @property

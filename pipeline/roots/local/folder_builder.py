@@ -6,7 +6,9 @@ from stat import S_ISDIR, S_ISREG
 
 from catalog.model.finding import Finding, FindingType
 from catalog.model.paths import is_utf8, os_path, text_path
+from catalog.model.skill import LeftOutFile
 from catalog.text import humanize
+from catalog.text.quoting import quoted
 from pipeline.roots.codes import (
     FOLDER_TOO_DEEP,
     FOLDER_TOO_LARGE,
@@ -21,6 +23,7 @@ from pipeline.roots.codes import (
     SPECIAL_FILE,
     TOO_MANY_FILES,
 )
+from pipeline.roots.local.directory import Listing
 from pipeline.roots.local.folder import (
     Entry,
     Folder,
@@ -30,7 +33,7 @@ from pipeline.roots.local.folder import (
     hard_link,
     unreadable,
 )
-from pipeline.roots.names import SKILL_MD, is_skill_md
+from pipeline.roots.names import SKILL_MD, is_skill_md, why_junk
 from pipeline.roots.snapshot import fingerprint
 
 _NOT_A_FILE = {
@@ -55,6 +58,7 @@ class FolderBuilder:
         self._changed_ns = 0
         self._hard_links: dict[tuple[int, int], set[str]] = {}  # paths of an inode in the tree
         self._hard_linked: list[tuple[str, os.stat_result]] = []
+        self._left_out: list[LeftOutFile] = []
 
     @property
     def room(self) -> int:
@@ -87,6 +91,16 @@ class FolderBuilder:
         self._entries.append((path[len(self._path) + 1 :], stat))
         self._changed_ns = max(self._changed_ns, stat.st_ctime_ns)
         self._check_name(path)
+
+    def leave_out(self, directory: str, listing: Listing) -> None:
+        """Add the entries of a directory that are part of no version."""
+        inner = f"{directory[len(self._path) + 1 :]}/".lstrip("/")
+        for name in listing.junk:
+            detail = why_junk(name.rstrip("/"))
+            self._left_out.append(LeftOutFile(f"{inner}{text_path(name)}", "name", detail))
+        for name, decision in listing.ignored.items():
+            detail = f"{decision.file.path} has the pattern {quoted(decision.pattern)}"
+            self._left_out.append(LeftOutFile(f"{inner}{text_path(name)}", "ignore file", detail))
 
     def add_hard_link(self, path: str, stat: os.stat_result, real_path: str) -> None:
         """Add a file with more than one hard link; real_path is this one, without links."""
@@ -142,13 +156,15 @@ class FolderBuilder:
         self._check_limits(entries)
         self._check_hard_links()
         problems = tuple(sorted(self._problems, key=lambda p: (p.path or "", p.code)))
+        left_out = tuple(sorted(self._left_out)[: self._limits.files])
         return Folder(
             self._path,
             entries,
             tuple(self._listed),
             problems,
-            fingerprint(entries, problems),
+            fingerprint(entries, problems, left_out),
             self._changed_ns,
+            left_out=left_out,
         )
 
     def _report(self, problem: Finding) -> None:

@@ -1,4 +1,4 @@
-"""Partial read of a skill folder: SKILL.md, other texts, and files that may be native code."""
+"""Partial read of a skill folder: SKILL.md, other texts, and the kind of each file."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,10 +7,10 @@ from stat import S_IXUSR
 from catalog.model.errors import RootUnreadable
 from catalog.model.finding import Finding
 from catalog.model.paths import os_path
+from pipeline.roots import secrets
 from pipeline.roots.local.files import is_text, read_head
 from pipeline.roots.local.folder import Folder, Limits, unreadable_now
 from pipeline.roots.local.root_directory import RootDirectory, held_open
-from pipeline.roots.native_files import may_be_native
 from pipeline.roots.snapshot import PartialFile, PartialSnapshot, head_bytes
 from pipeline.roots.text_files import chosen
 
@@ -34,6 +34,7 @@ def _read(root: RootDirectory, folder: Folder, limits: Limits) -> PartialSnapsho
     name = folder.skill_md_name
     skill_md: bytes | None = None
     files: list[PartialFile] = []
+    found: list[secrets.Secret] = []
     problems: list[Finding] = list(folder.problems)
     most = head_bytes(limits.skill_md_bytes, limits.text_bytes)
     top = f"/{os_path(folder.path)}"
@@ -43,28 +44,22 @@ def _read(root: RootDirectory, folder: Folder, limits: Limits) -> PartialSnapsho
     for path, stat in entries:
         mode = 0o755 if stat.st_mode & S_IXUSR else 0o644
         root_path = f"{top}/{os_path(path)}"
-        head = None
         try:
             if folder.source:
-                if path == name or path in to_read or may_be_native(path, mode):
-                    head = _first(folder.source.chunks(f"{folder.path}/{path}"), most)
-            # Opening a file takes three times as long as checking its permissions.
-            elif (
-                path == name
-                or path in to_read
-                or may_be_native(path, mode)
-                or not root.may_read(root_path)
-            ):
+                head = _first(folder.source.chunks(f"{folder.path}/{path}"), most)
+            else:
                 head = read_head(root, root_path, stat, most)
         except OSError as error:
             problems.append(unreadable_now(path, error))
             continue
         if path == name:
             skill_md = head
-        text = head is None or is_text(head, whole=len(head) == stat.st_size)
-        if head is not None and path in to_read and text and stat.st_size <= limits.text_bytes:
+        text = is_text(head, whole=len(head) == stat.st_size)
+        if path in to_read and text and stat.st_size <= limits.text_bytes:
             texts[path] = head.decode("utf-8-sig")
         files.append(PartialFile(path, mode, text, stat.st_size))
+        if secret := secrets.in_file(path, head, is_text=text):
+            found.append(secret)
     return PartialSnapshot(
         skill_md_name=None if skill_md is None else name,
         skill_md=skill_md or b"",
@@ -72,6 +67,7 @@ def _read(root: RootDirectory, folder: Folder, limits: Limits) -> PartialSnapsho
         problems=tuple(problems),
         is_whole=folder.is_whole(problems),
         texts=texts,
+        secrets=tuple(found),
     )
 
 

@@ -16,6 +16,7 @@ from typing import Self
 
 from catalog.model.errors import RootUnreadable
 from catalog.model.paths import text_path
+from pipeline.roots.ignore_files import IgnoreFile
 from pipeline.roots.names import COMMON_SPELLINGS, is_skill_md
 
 _ROOT = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
@@ -67,6 +68,9 @@ class RootDirectory:
         self._opened = [("", _open_root(path))]
         self._known = ("", "")  # a directory's path, and the same without links
         self._holds: dict[str, bool] = {}  # whether directories hold a SKILL.md
+        # Those in directories on the way of walks, by the paths of both kinds, cached.
+        self.ignore_files: dict[tuple[str, str], tuple[IgnoreFile, ...]] = {}
+        self.without_skill: dict[str, bool] = {}  # findings of walks about directories, cached
 
     def __enter__(self) -> Self:
         """Return itself."""
@@ -190,14 +194,6 @@ class RootDirectory:
     def _directory_known(self, path: str) -> int:
         return self.directory(self._known[1] if path == self._known[0] else path)
 
-    def may_read(self, path: str) -> bool:
-        """Whether the permissions of a file, on a path without links, allow reading it."""
-        parent, _, name = path.rpartition("/")
-        try:
-            return os.access(name, os.R_OK, dir_fd=self.directory(parent), follow_symlinks=False)
-        except OSError:
-            return False
-
     def _behind_links(self, path: str) -> str:
         """Return the path without links; the result for its directory is cached."""
         parent, _, name = path.rpartition("/")
@@ -209,6 +205,8 @@ class RootDirectory:
         """Clear the caches of link targets and of directories that hold a SKILL.md."""
         self._known = ("", "")
         self._holds.clear()
+        self.ignore_files.clear()
+        self.without_skill.clear()
 
     def _inside_only(self, path: str, below: str = "") -> str:
         real = self.real_path(path, below)

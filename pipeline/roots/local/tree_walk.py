@@ -2,21 +2,27 @@
 
 import errno
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from stat import S_ISDIR, S_ISREG
 
+from catalog.model.errors import RootUnreadable
 from catalog.model.finding import Finding, FindingType
 from catalog.model.paths import is_archive, text_path
+from pipeline.roots import ignore_files
 from pipeline.roots.codes import (
     DIRECTORY_UNREADABLE,
     FOLDER_TOO_DEEP,
+    IGNORE_FILE_REFUSED,
     LINK_BEHIND_LINK,
     LINK_LOOP,
     READ_FAILED,
     SKILL_MD_IN_ROOT,
     SPECIAL_FILE,
 )
+from pipeline.roots.ignore_files import NAMES as IGNORE_FILES
+from pipeline.roots.ignore_files import IgnoreFile, IgnoreFileRefused
+from pipeline.roots.local import outside_skills
 from pipeline.roots.local.directory import Directory, Listing, Tree
 from pipeline.roots.local.folder import Folder, Limits, Target, Targets
 from pipeline.roots.local.folder_builder import FolderBuilder
@@ -46,6 +52,7 @@ class Archive:
     limits: Limits
     fingerprint: str  # changes with the file and with the limits
     is_alias: bool  # reached through a link
+    ignore_files: tuple[IgnoreFile, ...] = ()  # those that apply to it, nearest first
 
     @property
     def changed_ns(self) -> int:
@@ -61,8 +68,13 @@ class TreeWalk:
         self._limits = limits
         self._root = root
 
-    def below(self, start: Directory) -> Iterator[Folder | Archive | LooseFinding]:
-        """Yield the folders, archives and loose findings at and below a directory."""
+    def below(
+        self, start: Directory, is_covered: Callable[[], bool] = lambda: False
+    ) -> Iterator[Folder | Archive | LooseFinding]:
+        """Yield the folders, archives and loose findings at and below a directory.
+
+        is_covered returns whether a finding about a directory above tells of the start, too.
+        """
         pending = [iter((start,))]
         while pending:
             here = next(pending[-1], None)
@@ -82,8 +94,18 @@ class TreeWalk:
             else:
                 others = self.targets(here, listing.others)
                 yield from loose_findings(here, listing.skill_mds, others)
+                if here is start:
+                    here.is_covered = is_covered()
+                yield from _outside_skills(here, listing)
                 yield from self.archives(here, listing.files, others)
                 pending.append(here.children(listing, others))
+
+    def outside_at(self, here: Directory) -> Finding | None:
+        """Return the finding about a directory as a folder that is no skill."""
+        listing = self._list(here, self._limits.files)
+        if not isinstance(listing, Listing) or here.judge(listing) or here.in_skill:
+            return None
+        return outside_skills.of_folder(here, listing)
 
     def skill_at(self, here: Directory) -> Folder | None:
         """Return a directory as a skill folder; None if it is none."""
@@ -122,20 +144,48 @@ class TreeWalk:
                 if S_ISREG(stat.st_mode):
                     yield self.archive(here, name, stat)
 
+    def read_ignore_files(self, here: Directory, names: Collection[str]) -> None:
+        """Let the ignore files of these names in a directory apply to its entries.
+
+        Raises IgnoreFileRefused with a sentence.
+        """
+        if any(file.folder == here.text for file in here.ignore_files):
+            return
+        own = []
+        for name in IGNORE_FILES:
+            if name not in names:
+                continue
+            path = f"{here.text}/{name}" if here.text else name
+            try:
+                head = self._tree.head(f"{here.path}/{name}", ignore_files.MOST_BYTES + 1)
+                own.append(ignore_files.parse(here.text, name, head))
+            except IgnoreFileRefused as refused:
+                raise IgnoreFileRefused(f"{path} {refused}.") from refused
+            except OSError as error:
+                if error.errno in VANISHED:  # or it is a link, which git does not follow, either
+                    continue
+                if error.errno in EXHAUSTED:
+                    raise
+                reason = error.strerror or "it has changed"
+                raise IgnoreFileRefused(f"{path} cannot be read: {reason}.") from error
+        here.ignore_files = (*own, *here.ignore_files)
+
     def archive(
         self, here: Directory, name: str, stat: os.stat_result, target: Target | None = None
     ) -> Archive:
         """Return the archive of a name and its stat; `target` is set if the name is a link."""
         is_alias = target is not None or here.links > 0
         file = target.path if target else f"{here.path}/{name}"
+        applied = here.ignore_files
         return Archive(
             f"{here.child(name).text}!",
             self._root,
             file,
             stat,
             self._limits,
-            fingerprint([(f"{self._limits} {is_alias}", stat)]),
+            fingerprint([(" ".join(map(str, (self._limits, is_alias, *applied))), stat)]),
             is_alias,
+            applied,
         )
 
     def _list(self, here: Directory, files: int) -> Listing | Finding | None:
@@ -147,7 +197,18 @@ class TreeWalk:
                 "nothing in it is read.",
             )
         try:
-            return self._tree.listing(here.path, files)
+            listing = self._tree.listing(here.path, files)
+            if self._limits.ignores_folders or here.in_skill or (here.text and listing.skill_mds):
+                self.read_ignore_files(here, listing.files)
+            if here.ignore_files:
+                if len(listing.files) < listing.file_count:
+                    listing = self._tree.listing(here.path, listing.file_count)
+                listing.leave_out(here, files)
+            return listing
+        except IgnoreFileRefused as refused:
+            if not here.text:
+                raise RootUnreadable(f"The root {text_path(self._root)}: {refused}") from refused
+            return IGNORE_FILE_REFUSED.at(str(refused))
         except OSError as error:
             if not here.text or error.errno in EXHAUSTED:
                 raise unlisted(self._root, error) from error
@@ -190,6 +251,7 @@ class TreeWalk:
         except OSError:
             return iter(())
         builder.add_directory(here.text, stat, listing.file_count + len(listing.others))
+        builder.leave_out(here.text, listing)
         for name in listing.files:
             path = f"{here.text}/{text_path(name)}"
             try:
@@ -207,6 +269,19 @@ class TreeWalk:
             builder.add_skill_mds(listing.skill_mds, listing.directories, others)
         builder.add_targets(here.text, others)
         return here.children(listing, others)
+
+
+def _outside_skills(here: Directory, listing: Listing) -> Iterator[LooseFinding]:
+    """Yield the findings about a directory and files that are part of no skill.
+
+    The outermost directory with a finding speaks for those below it.
+    """
+    for path, finding in outside_skills.of_directory(here, listing):
+        if path != here.text:
+            yield LooseFinding(path, finding)
+        elif not here.is_covered:
+            here.is_covered = True
+            yield LooseFinding(path, finding)
 
 
 def unlistable(error: OSError) -> Finding:

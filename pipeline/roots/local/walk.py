@@ -7,7 +7,9 @@ from pathlib import Path
 
 from catalog.model.errors import RootUnreadable
 from catalog.model.paths import archive_of, is_archive, os_path, text_path
-from pipeline.roots.codes import DIRECTORY_UNREADABLE, READ_FAILED
+from pipeline.roots.codes import DIRECTORY_UNREADABLE, IGNORE_FILE_REFUSED, READ_FAILED
+from pipeline.roots.ignore_files import NAMES as IGNORE_FILES
+from pipeline.roots.ignore_files import IgnoreFileRefused
 from pipeline.roots.local.descent import Descent
 from pipeline.roots.local.directory import Directory, Tree
 from pipeline.roots.local.folder import Folder, Limits
@@ -16,7 +18,9 @@ from pipeline.roots.local.tree_walk import Archive, LooseFinding, TreeWalk
 from pipeline.roots.names import is_junk, is_skill_md
 
 DEFAULT_LIMITS = Limits()
-UNLISTED = frozenset({DIRECTORY_UNREADABLE.code, READ_FAILED.code})
+_ITSELF = "/."
+"""End of a path that means a directory without its entries."""
+UNLISTED = frozenset({DIRECTORY_UNREADABLE.code, READ_FAILED.code, IGNORE_FILE_REFUSED.code})
 """Codes of the findings about directories whose contents are unknown."""
 
 
@@ -28,23 +32,35 @@ def walk(
     A folder comes before those inside it, and siblings are sorted by name. The results below a
     path are the same whether the walk starts there or above. A path that has vanished yields
     nothing. The path of an archive is that of its top, `x.zip!`; `x.zip` means a directory of
-    this name. Raises RootUnreadable if the root itself cannot be listed.
+    this name; `x/.` is the directory x without its entries. Raises RootUnreadable if the root
+    itself cannot be listed.
     """
     with held_open(root) as opened:
         if archive_path := archive_of(under):
             archive = Descent(opened, archive_path, limits).archive()
             yield from [archive] if archive else []
             return
-        descent = Descent(opened, under, limits)
+        descent = Descent(opened, under.removesuffix(_ITSELF), limits)
         start = descent.reach()
+        if under.endswith(_ITSELF):
+            yield from _itself(descent, start)
+            return
         results = (
-            descent.walk.below(start)
+            descent.walk.below(start, descent.is_covered)
             if isinstance(start, Directory)
             else iter([start] if start else [])
         )
         for result in results:
             if isinstance(result, Folder) or not descent.is_inside_skill:
                 yield result
+
+
+def _itself(descent: Descent, start: Directory | LooseFinding | None) -> Iterator[LooseFinding]:
+    """Yield the finding about a directory without those about its entries."""
+    if not isinstance(start, Directory) or descent.is_inside_skill or descent.is_covered():
+        return
+    if finding := descent.walk.outside_at(start):
+        yield LooseFinding(start.text, finding)
 
 
 def folders_in(tree: Tree, start: Directory, limits: Limits) -> Iterator[Folder | LooseFinding]:
@@ -95,22 +111,26 @@ def taken_apart(
 def _children(root: RootDirectory, path: str) -> list[str] | None:
     """Return the paths directly in a directory whose walks together equal its walk.
 
-    None if it must be walked as a whole: a skill folder, a link, an archive, or a directory that
-    cannot be listed. A name with the ending of an archive may be a directory or a file, so both
-    paths are returned.
+    None if it must be walked as a whole: a skill folder, a link, an archive, an ignored directory,
+    or one that cannot be listed or whose ignore files cannot be used. A name with the ending of an
+    archive may be a directory or a file, so both paths are returned.
     """
     if archive_of(path):
         return None
     try:
-        names = sorted(
-            name for name in root.names(f"/{os_path(path)}" if path else "") if not is_junk(name)
-        )
-    except OSError:
+        top = Directory(f"/{os_path(path)}" if path else "", path)
+        names = sorted(name for name in root.names(top.path) if not is_junk(name))
+        descent = Descent(root, path, DEFAULT_LIMITS)
+        if not isinstance(descent.reach(), Directory):
+            return None
+        descent.walk.read_ignore_files(top, names)
+    except (OSError, IgnoreFileRefused):
         return None
     if path and any(map(is_skill_md, names)):
         return None
     below = f"{path}/" if path else ""
-    return [
+    itself = [f"{path}{_ITSELF}"] if path else []
+    return itself + [
         f"{below}{text_path(name)}{end}"
         for name in names
         for end in (("", "!") if is_archive(name) else ("",))
@@ -141,7 +161,8 @@ def unit_of(root: Path, path: str, limits: Limits = DEFAULT_LIMITS) -> str | Non
 
     The hinted path is an absolute path of the system. The result is the outermost directory on
     the way to it that holds a SKILL.md now, else the archive at its end, else the root's entry
-    above it, or "" for the root itself; None for junk and for paths outside. Only the common
+    above it, or "" for the root itself and its ignore files, which may concern every folder; None
+    for junk and for paths outside. Only the common
     spellings of SKILL.md are checked, as bursts of events must stay cheap; a folder with a rarer
     one settles together with the root's entry.
     """
@@ -152,6 +173,8 @@ def unit_of(root: Path, path: str, limits: Limits = DEFAULT_LIMITS) -> str | Non
     if not hinted.startswith(prefix):
         return None
     names = hinted.removeprefix(prefix).split("/")
+    if names[0] in IGNORE_FILES:
+        return ""
     if any(map(is_junk, names)):
         return None
     try:

@@ -25,6 +25,7 @@ from pipeline.roots.local.root_directory import IO_ERRORS
 from pipeline.roots.local.tree_walk import Archive, LooseFinding
 from pipeline.roots.source import Source, open_source
 from pipeline.roots.units import changed_lately
+from pipeline.roots.withholding import without_secrets
 from pipeline.validation.codes import INTERNAL_ERROR
 from pipeline.validation.verdict import judge
 
@@ -188,6 +189,7 @@ def _judge(spec: RootSpec, source: Source, folder: Folder) -> Judged | Unsettled
     snapshot = source.read(folder)
     if snapshot is None or (reason := failure(snapshot.problems)):
         return Unsettled(folder.path, reason if snapshot else None)
+    snapshot = without_secrets(snapshot, spec.secrets)
     steps.add(
         "read",
         folder.path,

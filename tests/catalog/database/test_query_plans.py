@@ -22,16 +22,16 @@ from catalog.mcp.skills_extension import SkillsExtension
 from catalog.mcp.tools import SkillTools
 from catalog.prompt_index import explain as prompt_index_explain
 from catalog.prompt_index import query
-from catalog.reading import duplicates, search, skill_files
+from catalog.reading import duplicates, review, search, skill_files
 from catalog.reading import status as reading_status
 from catalog.reading import versions as reading_versions
 from catalog.site.server.app import metadata_path
 from catalog.usage import database as usage_database
 from catalog.writing.store import Store
 from pipeline.config.loader import load
-from pipeline.config.settings import Settings
+from pipeline.config.settings import RootSettings, Settings
 from pipeline.sync import reconcile
-from pipeline.sync.open_catalog import open_store
+from pipeline.sync.open_catalog import open_store, with_store
 from pipeline.sync.request_handlers import handle
 from pipeline.sync.run_once import scan_once, unit_at
 from tests.pipeline.outcomes.test_collect import drop
@@ -308,6 +308,24 @@ def test_no_reader_goes_through_a_whole_table(settings: Settings, traced: Begin)
     refuse_full_scans(caught, settings.catalog_path)
 
 
+def test_no_review_goes_through_a_whole_table(settings: Settings, traced: Begin) -> None:
+    """From the scan that lets versions wait to the decision."""
+    roots = (RootSettings(path=settings.watched, review="always"),)
+    reviewed = settings.model_copy(update={"roots": roots})
+    caught = traced("a scan under review")
+    with_store(reviewed, lambda store: scan_once(reviewed, store))
+    traced("a decision")
+    skill_md = settings.watched / "skill-7/SKILL.md"
+    for text in (skill_md.read_text(), skill_md.read_text() + "More.\n"):
+        skill_md.write_text(text)
+        with_store(reviewed, lambda store: scan_once(reviewed, store))
+        asked = {"skill": "skill-7", "absolute": str(skill_md.parent), "version": None}
+        handle(reviewed, "review", asked | {"decision": "approved", "by": "ana", "why": None})
+    traced("a list")
+    assert len(review.waiting(database_connection.open_catalog(settings.catalog_path))) == 59
+    refuse_full_scans(caught, settings.catalog_path)
+
+
 PAGES = {
     "/": 200,
     "/skills": 200,
@@ -322,6 +340,7 @@ PAGES = {
     "/findings/frontmatter-missing": 200,
     "/indexes": 200,
     "/indexes/default": 200,
+    "/review": 200,
     "/duplicates": 200,
     "/duplicates?kind=near": 200,
     "/duplicates?kind=description": 200,

@@ -19,6 +19,7 @@ from catalog.model import namespaces
         ("teams/{team}", "teams/red/x/pdf", "red"),
         ("teams/{team}", "others/red/pdf", None),
         ("teams/{team}", "teams/red", None),
+        ("teams/{team}/skills", "teams/red/drafts/pdf", None),
         ("{org}/*/{team}", "acme/skills/red/pdf", "acme.red"),
     ],
 )

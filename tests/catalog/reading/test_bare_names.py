@@ -70,6 +70,15 @@ def test_a_bare_name_of_several_skills_finds_the_preferred(it: Linking) -> None:
     store.close()
 
 
+def test_a_shadowed_skill_makes_no_bare_name_ambiguous(it: Linking) -> None:
+    """Only active skills count."""
+    write_skill(it.root / "red/old/csv", body="Other.\n")
+    it.scan()
+    store = it.open()
+    assert versions.find_skill(store.db, "csv")["path"] == "red/skills/csv"
+    store.close()
+
+
 def test_a_new_rule_renames_the_skills_of_a_root(it: Linking) -> None:
     """The next scan does; nothing is left of the old names."""
     it.with_settings(roots=(RootSettings(path=it.root, namespace="{team}/skills"),))

@@ -492,3 +492,19 @@ def test_a_history_reports_changes(world: World) -> None:
     assert "+description: Counts lines." in newest.diff.splitlines()
     assert (newest.is_current, newest.has_files) == (True, True)
     assert (oldest.added, oldest.diff) == (("SKILL.md", "old.txt", "x.txt"), "")
+
+
+def test_a_rollback_to_an_earlier_name_comes_after_its_present_holder(
+    world: World, skill: SkillWriter
+) -> None:
+    """The skill gave the name up, and another one took it."""
+    _, earlier = versions(world)
+    skill(world.root / "a", name="renamed")
+    world.scan()
+    skill(world.root / "other", name="a", body="Other.\n")
+    world.scan()
+    world.store.pin("renamed", earlier, later(1))
+    assert world.rows("SELECT path FROM skills WHERE skill_id = 'a' AND status = 'active'") == [
+        ("other",)
+    ]
+    assert world.differences() == []

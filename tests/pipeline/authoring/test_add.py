@@ -214,3 +214,20 @@ def test_a_copy_can_be_mended_while_it_is_added(
     assert "name: word-count\n" in contents(root)["word-count/SKILL.md"]
     assert "name: Word Count\n" in (source / "SKILL.md").read_text()
     assert {judgement.path for judgement in one.judgements} == {str(source)}
+
+
+@pytest.mark.parametrize("fix", [False, True])
+def test_a_trial_leaves_the_root_untouched(
+    root: RootSpec, tmp_path: Path, skill: SkillWriter, fix: bool
+) -> None:
+    """Not even its time of change moves, which a service would notice."""
+    folder = skill(tmp_path / "word-count", name="Word Count", files={"a/b.txt": "B"})
+    with zipfile.ZipFile(tmp_path / "pack.zip", "w") as archive:
+        archive.write(folder / "SKILL.md", "word-count/SKILL.md")
+    before = os.stat(root.path).st_mtime_ns
+    sources = [folder, tmp_path / "pack.zip"]
+    one, two = authoring_add.add(sources, root, fix=fix, dry_run=True)
+    assert (one.is_added, two.is_added, one.fixed) == (True, True, int(fix))
+    assert one.files == ("SKILL.md", "a/b.txt")
+    assert os.listdir(root.path) == []
+    assert os.stat(root.path).st_mtime_ns == before

@@ -75,6 +75,7 @@ def test_a_shell_completes_commands_and_their_options() -> None:
     assert [item.value for item in found] == [
         "read",
         "reconcile",
+        "reject",
         "remove",
         "replicate",
         "restore",

@@ -294,6 +294,18 @@ def test_every_setting_of_an_index_reaches_the_catalog(toml: str, spec: dict[str
         ("[site]\nsql = 3", "sql in [site] is 3; it must be true or false."),
         ("[site]\nnames = ['']", "it must be a list of additional host names"),
         ("site = 3", "site is 3; it must be a [site] table."),
+        (
+            "[[roots]]\npath = 'r'\nreview = 'some'",
+            "review in [[roots]] number 1 is 'some'; it must be one of none, findings, always.",
+        ),
+        (
+            "[[roots]]\npath = 'r'\nreview = 'findings'\nprofiles = ['spec']",
+            'review = "findings" needs safety in profiles; add it',
+        ),
+        (
+            "publish = 'in-place'\n[[roots]]\npath = 'r'\nreview = 'always'",
+            "with publish = in-place agents read its folders at once; set publish to copy",
+        ),
         ("settle_quiet = -1", "settle_quiet is -1; it must be a number of seconds, 0 or more."),
         ("settle_quiet = nan", "settle_quiet is nan; it must be a number of seconds"),
         ("rescan_every = 0", "rescan_every is 0; it must be a number of seconds above 0."),

@@ -20,6 +20,7 @@ from pipeline.cli.output.finding_types import REGISTRY
 from pipeline.parsing.document import parse
 from pipeline.roots import reader
 from pipeline.roots.archives.reader import open_archive
+from pipeline.roots.codes import OUTSIDE_SKILLS
 from pipeline.roots.local import tree_walk
 from pipeline.roots.local import walk as local_walk
 from pipeline.roots.local.folder import Folder, Limits
@@ -48,9 +49,13 @@ def folders(root: Path, under: str = "", limits: Limits = local_walk.DEFAULT_LIM
 
 
 def strays(root: Path, limits: Limits = local_walk.DEFAULT_LIMITS) -> list[tuple[str, str]]:
-    """Return the paths and codes of a walk's loose findings."""
+    """Return the paths and codes of a walk's loose findings but those of `outside_skills`."""
     found = local_walk.walk(root, "", limits)
-    return [(f.path, f.finding.code) for f in found if isinstance(f, LooseFinding)]
+    return [
+        (f.path, f.finding.code)
+        for f in found
+        if isinstance(f, LooseFinding) and f.finding.code not in OUTSIDE_SKILLS
+    ]
 
 
 def seen(root: Path, path: str = "s", limits: Limits = local_walk.DEFAULT_LIMITS) -> Folder:
@@ -193,11 +198,14 @@ class TestWhatIsASkillFolder:
         ],
     )
     def test_junk_is_no_part_of_a_skill(self, tmp_path: Path, name: str) -> None:
-        """Leftovers of editors, desktops and downloads do not change the fingerprint."""
+        """Leftovers of editors, desktops and downloads are listed as left out, and not read."""
         write(tmp_path, "s/SKILL.md")
         before = seen(tmp_path)
         write(tmp_path, f"s/{name}")
-        assert seen(tmp_path).fingerprint == before.fingerprint
+        folder = seen(tmp_path)
+        assert names(folder) == names(before)
+        assert [(file.path, file.reason) for file in folder.left_out] == [(name, "name")]
+        assert folder.fingerprint != before.fingerprint
 
     @pytest.mark.parametrize("name", ["venv", "#", "#x", "a.tmpl", "x.party", ".gitignore", "git"])
     def test_names_similar_to_junk_are_kept(self, tmp_path: Path, name: str) -> None:

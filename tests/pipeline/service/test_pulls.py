@@ -81,8 +81,8 @@ def test_a_scan_beside_the_service_pulls_first(
     it.wait_for(it.is_quiet)
     repository.skill("skills/two")
     repository.commit()
-    scan_by_service(it.settings, (), deep=False)
+    scan_by_service(it.settings, deep=False)
     assert it.statuses() == {"one": "active", "two": "active"}
     repository.folder.rename(repository.folder.with_name("away"))
-    (trouble,) = scan_by_service(it.settings, (), deep=False).report.troubles.values()
+    (trouble,) = scan_by_service(it.settings, deep=False).report.troubles.values()
     assert "could not be pulled" in trouble

@@ -8,7 +8,7 @@ import pytest
 
 from catalog.model.finding import ALWAYS, IF_STRICT, NEVER, UNLESS_PERMISSIVE, Finding
 from catalog.model.skill import Place
-from catalog.model.values import Acceptance
+from catalog.model.values import Acceptance, SecretRule
 from pipeline.cli.output.finding_types import REGISTRY
 from pipeline.dialects.registry import PROFILES
 from pipeline.parsing.document import parse
@@ -18,10 +18,11 @@ from pipeline.roots.local import walk as local_walk
 from pipeline.roots.local.folder import Folder, Limits
 from pipeline.roots.local.tree_walk import Archive, LooseFinding
 from pipeline.roots.snapshot import Snapshot
+from pipeline.roots.withholding import without_secrets
 from pipeline.validation import defaults, registry
 from pipeline.validation.profiles.advice.codes import BODY_EMPTY
 from tests.support import made_archives
-from tests.support.bad_samples import ACCEPTANCES, BAD, LIMITS
+from tests.support.bad_samples import ACCEPTANCES, BAD, LIMITS, SECRETS
 from tests.support.judging import judge
 from tests.support.paths import REPOSITORY
 
@@ -72,9 +73,9 @@ def _loop(skill: Path) -> None:
 
 
 def _behind_link(skill: Path) -> None:
-    (skill.parent / "notes").mkdir()
+    (skill.parent / ".notes").mkdir()
     (skill.parent / "group").mkdir()
-    (skill.parent / "group" / "to-notes").symlink_to(skill.parent / "notes")
+    (skill.parent / "group" / "to-notes").symlink_to(skill.parent / ".notes")
     (skill.parent / "to-group").symlink_to(skill.parent / "group")
 
 
@@ -83,9 +84,40 @@ def _hard_link(skill: Path) -> None:
     (skill / "notes.md").hardlink_to(skill.parent.parent / "outside.md")
 
 
+def _env(skill: Path) -> None:
+    (skill / ".env").write_text("PASSWORD=hunter2\n", "utf-8")
+
+
+def _stars(skill: Path) -> None:
+    (skill / ".skillignore").write_text("*a*a*a*a*a*a*a*b\n", "utf-8")
+
+
+def _ignored(skill: Path) -> None:
+    (skill.parent / "build").mkdir()
+    (skill.parent / ".gitignore").write_text("build/\n", "utf-8")
+
+
+def _misnamed(skill: Path) -> None:
+    (skill.parent / "other").mkdir()
+    (skill.parent / "other/SKILL.MD.txt").write_text(GOOD, "utf-8")
+
+
+def _rar(skill: Path) -> None:
+    (skill.parent / "other.rar").write_bytes(b"Rar!")
+
+
+def _lone(skill: Path) -> None:
+    (skill.parent / "other.md").write_text(GOOD, "utf-8")
+
+
+def _empty(skill: Path) -> None:
+    (skill.parent / "other").mkdir()
+
+
 # Made here because git, or a packager that reads what git carries, cannot hold them: files that
 # differ in case alone, permission bits, a pipe, a name that is not UTF-8, and links that lead
-# nowhere, outside, back to themselves or behind one another; hard links.
+# nowhere, outside, back to themselves or behind one another; hard links; and files that git or its
+# hosts would leave out.
 MADE: Mapping[str, Callable[[Path], None]] = {
     "skill-md-twice": _twice,
     "file-unreadable": _unreadable,
@@ -98,11 +130,21 @@ MADE: Mapping[str, Callable[[Path], None]] = {
     "link-behind-link": _behind_link,
     "hard-linked-file": _hard_link,
     "hard-link-refused": _hard_link,
+    "secret-left-out": _env,
+    "secret-refused": _env,
+    "secret-published": _env,
+    "ignore-file-refused": _stars,
+    "folder-ignored": _ignored,
+    "skill-md-misnamed": _misnamed,
+    "archive-not-read": _rar,
+    "file-outside-skills": _lone,
+    "folder-without-skill": _empty,
 }
 NOT_FOR_ROOT = {"file-unreadable", "directory-unreadable"}  # who may read everything
 
 # No folder causes these: they are about archives that must not be read, unknown causes, disk
-# errors, internal errors, empty folders, older content that stays published, and other skills.
+# errors, internal errors, empty folders, older content that stays published, reviews, and other
+# skills.
 FALLBACKS = {
     "archive-unreadable",
     "read-failed",
@@ -111,12 +153,19 @@ FALLBACKS = {
     "skill-md-missing",
     "last-good-version-stands",
     "version-held",
+    "awaits-review",
+    "rejected-in-review",
     "name-confusable",
 }
 
 
 def found_in(
-    root: Path, *, limits: Limits, acceptance: Acceptance, profiles: Sequence[str] = FOR_ALL
+    root: Path,
+    *,
+    limits: Limits,
+    acceptance: Acceptance,
+    profiles: Sequence[str] = FOR_ALL,
+    secrets: SecretRule = "leave-out",
 ) -> list[Finding]:
     """Return everything that is found below a root with the profiles on."""
     findings: list[Finding] = []
@@ -126,7 +175,7 @@ def found_in(
             continue
         snapshot = reader.read(root, each, limits)
         assert snapshot
-        findings += judged(root, snapshot, acceptance, profiles)
+        findings += judged(root, without_secrets(snapshot, secrets), acceptance, profiles)
     return findings
 
 
@@ -136,7 +185,7 @@ def found_below(root: Path, limits: Limits) -> Iterator[Folder | LooseFinding]:
         if isinstance(each, Archive):
             with open_archive(each) as folders:
                 yield from folders
-        else:
+        elif each.path != EXPECTED:
             yield each
 
 
@@ -181,7 +230,8 @@ def test_a_sample_that_git_cannot_hold_shows_its_finding(tmp_path: Path, code: s
     skill.mkdir(parents=True)
     (skill / "SKILL.md").write_text(GOOD, "utf-8")
     MADE[code](skill)
-    findings = found_in(root, limits=LIMITS.get(code, Limits()), acceptance="lenient")
+    limits, secrets = LIMITS.get(code, Limits()), SECRETS.get(code, "leave-out")
+    findings = found_in(root, limits=limits, acceptance="lenient", secrets=secrets)
     assert {each.code for each in findings} == {code}
 
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from itertools import islice
 
 from catalog.model.finding import FindingType
+from pipeline.roots.secret_forms import secrets
+from pipeline.roots.words import found
 from pipeline.validation.profiles.safety.codes import SECRET
 from pipeline.validation.profiles.safety.context import is_warned_of
-from pipeline.validation.profiles.safety.secret_forms import secrets
 from pipeline.validation.profiles.safety.shapes import SHAPES, Shape
-from pipeline.validation.words import found
 
 _LONGEST = 500  # characters of a command before and after the word that shows it
 _MOST_IN_LINE = 5

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
+from pipeline.roots.words import found, searched
 from pipeline.validation.profiles.safety.context import is_quoted, is_warned_of
-from pipeline.validation.words import found, searched
 
 _MOST = 1_000  # matches of one phrase; an ordinary text has none
 _BEFORE = 60  # bytes before a match that are checked, too

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 
 from catalog.model.finding import FindingType
+from pipeline.roots.words import searched
 from pipeline.validation.profiles.safety.codes import (
     CREDENTIALS_READ,
     DATA_SENT_AWAY,
@@ -15,7 +16,6 @@ from pipeline.validation.profiles.safety.codes import (
     PAYLOAD_ENCODED,
     PROTECTION_DISABLED,
 )
-from pipeline.validation.words import searched
 
 _SHELL = (
     r"(?:sudo\s+(?:-\w+\s+)*)?(?:env\s+)?(?:/\S{1,30}/)?(?:ba|z|da|k|fi)?sh\b"

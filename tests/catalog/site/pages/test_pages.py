@@ -32,6 +32,7 @@ PAGES = [
     "/indexes",
     "/indexes/default",
     "/activity",
+    "/review",
     "/duplicates",
     "/duplicates?kind=near",
     "/duplicates?kind=description",

@@ -40,6 +40,7 @@ EMPTY: dict[str, Any] = {
     "held": [],
     "withheld": [],
     "name_conflicts": 0,
+    "to_review": 0,
     "troubles": [],
 }
 ROOT = {"path": "/srv/skills", "trouble": "No such file or directory"}

@@ -12,7 +12,7 @@ from catalog.audit import consistency
 from catalog.database import stored_health
 from catalog.model.errors import NotInCatalog
 from catalog.reading import health_summary
-from tests.support.records import NOON
+from tests.support.records import NOON, judged
 from tests.support.roots_of_levels import Roots
 from tests.support.skills import SkillWriter
 
@@ -155,10 +155,6 @@ def test_prefer_gives_the_name_to_a_rival(roots: Roots, skill: SkillWriter) -> N
     assert (scanned(roots), conflicts(roots)) == ("b/pdf", [])
     prefer(roots, "a/pdf", later)
     assert (scanned(roots), conflicts(roots)) == ("a/pdf", [])
-    roots.store.db.execute(
-        "UPDATE skills SET preferred_at = (SELECT max(name_since) FROM skills)"
-        " WHERE preferred_at NOT NULL"
-    )
     skill(roots.folder / "b/third", name="pdf", body="Third.\n")
     assert (scanned(roots), conflicts(roots)) == ("a/pdf", ["b/third"])
 
@@ -174,6 +170,8 @@ def test_prefer_within_a_root_by_its_relative_path(roots: Roots, skill: SkillWri
     roots.scan()
     with pytest.raises(NotInCatalog, match="is in several roots"):
         roots.store.prefer("two", "/somewhere/two", NOON)
+    roots.store.prefer("two", f"{roots.folder}/b/two", NOON)
+    assert scanned(roots) == "b/two"
 
 
 def test_prefer_explains_what_it_refuses(roots: Roots, skill: SkillWriter) -> None:
@@ -189,3 +187,81 @@ def test_prefer_explains_what_it_refuses(roots: Roots, skill: SkillWriter) -> No
     ):
         with pytest.raises(NotInCatalog, match=message):
             prefer(roots, path)
+
+
+def test_the_incumbent_keeps_its_name_while_its_new_content_is_rejected(
+    roots: Roots, skill: SkillWriter
+) -> None:
+    """Its last good version stays active, even if the folder is renamed as well."""
+    skill(roots.folder / "b/zzz", name="pdf")
+    roots.scan()
+    skill(roots.folder / "b/pdf", body="Other.\n")
+    skill(roots.folder / "b/zzz", files={"SKILL.md": "nothing\n"})
+    assert scanned(roots) == "b/zzz"
+    (roots.folder / "b/zzz").rename(roots.folder / "b/zzzz")
+    assert scanned(roots) == "b/zzzz"
+
+
+@pytest.mark.parametrize("leave", ["removed", "renamed"])
+def test_a_preference_ends_when_the_skill_leaves_its_name(
+    roots: Roots, skill: SkillWriter, leave: str
+) -> None:
+    """When it returns, it comes last."""
+    skill(roots.folder / "b/x", name="same")
+    skill(roots.folder / "b/y", name="same", body="Other.\n")
+    roots.scan()
+    prefer(roots, "b/y")
+    assert scanned(roots) == "b/y"
+    if leave == "removed":
+        shutil.rmtree(roots.folder / "b/y")
+    else:
+        skill(roots.folder / "b/y", name="other")
+    roots.scan()
+    skill(roots.folder / "b/y", name="same", body="Other.\n")
+    assert scanned(roots) == "b/x"
+
+
+def test_the_last_preference_counts(roots: Roots, skill: SkillWriter) -> None:
+    """It ends the earlier ones, also of skills in earlier roots."""
+    skill(roots.folder / "a/pdf")
+    skill(roots.folder / "b/pdf", body="Other.\n")
+    roots.scan()
+    for path in ("b/pdf", "a/pdf", "b/pdf"):
+        prefer(roots, path)
+        assert scanned(roots) == path
+
+
+def test_a_clock_that_is_set_back_leaves_a_preference_its_meaning(
+    roots: Roots, skill: SkillWriter
+) -> None:
+    """It settles the conflict with known rivals, and not that with later ones."""
+    skill(roots.folder / "b/one", name="pdf")
+    skill(roots.folder / "b/two", name="pdf", body="Other.\n")
+    roots.scan()
+    roots.store.db.execute("UPDATE skills SET name_since = '2999-01-01T00:00:00.000+00:00'")
+    prefer(roots, "b/two")
+    assert (scanned(roots), conflicts(roots)) == ("b/two", [])
+    skill(roots.folder / "b/three", name="pdf", body="Third.\n")
+    assert (scanned(roots), conflicts(roots)) == ("b/two", ["b/three"])
+
+
+def test_a_link_to_a_rival_is_no_conflict_of_its_own(roots: Roots, skill: SkillWriter) -> None:
+    """The rival itself is one."""
+    skill(roots.folder / "b/aaa", name="pdf")
+    roots.scan()
+    skill(roots.folder / "b/pdf", body="Other.\n")
+    (roots.folder / "b/alias").symlink_to("pdf")
+    assert scanned(roots) == "b/aaa"
+    assert conflicts(roots) == ["b/pdf"]
+
+
+def test_skills_of_one_scan_take_their_names_together(roots: Roots) -> None:
+    """Even in two batches: the folder name decides, not the order of the batches."""
+    root = roots.specs[1].path
+    scan = roots.store.scans.begin("re-scan", NOON)
+    for minute, change in enumerate(
+        (judged("aaa", name="pdf", root=root), judged("pdf", root=root))
+    ):
+        at = NOON + timedelta(minutes=minute)
+        roots.store.apply([change], trigger="re-scan", at=at, scan=scan)
+    assert roots.statuses() == {"b/aaa": "shadowed", "b/pdf": "active"}

@@ -2,6 +2,8 @@
 
 import json
 import os
+import shutil
+import tempfile
 import zipfile
 from pathlib import Path
 
@@ -90,6 +92,49 @@ def test_an_archive_moves_whole_and_only_if_it_has_no_other_skill() -> None:
     assert done.returncode == 2
     assert "two.zip with three" in done.stderr
     assert os.listdir("watched") == ["two.zip"]
+
+
+def test_a_skill_inside_that_is_gone_is_not_named() -> None:
+    """A second removal within a second never replaces the first."""
+    for text in ("A", "B"):
+        write_skill(Path("watched/pdf"), body=text)
+        write_skill(Path("watched/pdf/inner"))
+        run("scan")
+        shutil.rmtree("watched/pdf/inner")
+        run("scan")
+        db = connection.open_catalog(Path("var/catalog.db"))
+        row = next(iter(db.query("SELECT * FROM skills WHERE path = 'pdf'")))
+        if text == "A":
+            assert trash.move(db, row, Path("var").absolute(), NOON).others == ()
+        else:
+            with pytest.raises(NotRemoved, match=r"pdf was not moved: .* exists already"):
+                trash.move(db, row, Path("var").absolute(), NOON)
+    assert (Path("watched/pdf/SKILL.md")).exists()
+
+
+def test_the_trash_of_a_root_on_another_disk_lies_beside_the_root(tmp_path: Path) -> None:
+    """Beside its real place, if the root is a link; other moves of the second do not matter."""
+    elsewhere = _on_another_disk(tmp_path)
+    try:
+        (elsewhere / "root").mkdir()
+        Path("watched").symlink_to(elsewhere / "root")
+        write_skill(Path("watched/pdf"))
+        run("scan")
+        row = {"id": 0, "name": "pdf", "root": str(Path("watched").absolute()), "path": "pdf"}
+        (tmp_path / "data/trash/20261120-120000/earlier").mkdir(parents=True)
+        db = connection.open_catalog(Path("var/catalog.db"))
+        moved = trash.move(db, row, tmp_path / "data", NOON)
+        assert moved.place == f"{elsewhere}/root.trash/20261120-120000/pdf"
+        assert os.listdir("watched") == []
+    finally:
+        shutil.rmtree(elsewhere)
+
+
+def _on_another_disk(folder: Path) -> Path:
+    for place in ("/dev/shm", "/var/tmp"):
+        if os.access(place, os.W_OK) and os.stat(place).st_dev != folder.stat().st_dev:
+            return Path(tempfile.mkdtemp(dir=place))
+    pytest.skip("there is only one file system")
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

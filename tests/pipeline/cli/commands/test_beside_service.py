@@ -37,8 +37,12 @@ def test_scan_lets_the_service_scan(serving: Serving, words: list[object]) -> No
     assert done.returncode == 0, done.stderr
     counts = json.loads(done.stdout)
     assert (counts["seen"], counts["added"], counts["active"]) == (2, 1, 2)
-    done = run("scan", serving.root / "two", *words)
-    assert "The catalog has 2 active" in done.stdout
+    done = run("scan", serving.root / "two", "--deep", *words)
+    assert "2 skill folders scanned" in done.stdout
+    assert ": nothing changed." in done.stdout
+    assert serving.rows("SELECT count(*) FROM versions") == [(2,)]
+    deep = "SELECT json_extract(arguments, '$.deep') FROM requests ORDER BY id"
+    assert serving.rows(deep) == [(0,), (1,)]
 
 
 def test_a_second_up_says_that_the_first_runs(serving: Serving, words: list[object]) -> None:
@@ -50,3 +54,16 @@ def test_a_second_up_says_that_the_first_runs(serving: Serving, words: list[obje
         db.execute("UPDATE health SET site_host = '127.0.0.1', site_port = 8123")
     done = run("up", *words)
     assert "`skilldrop up` runs here already; its site is http://127.0.0.1:8123/. " in done.stderr
+
+
+def test_the_check_of_a_well_service_fails_with_a_name_conflict(
+    serving: Serving, words: list[object]
+) -> None:
+    """It passes without one."""
+    serving.wait_for(lambda: serving.rows("SELECT 1 FROM skills"))
+    assert run("status", "--check", *words).returncode == 0
+    write_skill(serving.root / "two", name="one", body="Other.\n")
+    run("scan", *words)
+    assert run("status", "--check", *words).returncode == 1
+    run("prefer", serving.root / "one", *words)
+    assert run("status", "--check", *words).returncode == 0

@@ -1,6 +1,7 @@
 """Archives: their contents equal the packed folders, and hostile ones cost little."""
 
 import gzip
+import lzma
 import os
 import shutil
 import stat
@@ -39,7 +40,8 @@ from tests.support.made_archives import (
 from tests.support.serving import Serving
 from tests.support.skills import write_skill
 
-PACKERS = {"zip": pack_zip, "skill": pack_zip, "tar.gz": pack_tar, "tgz": pack_tar}
+TARS = ("tar", "tar.gz", "tgz", "tar.bz2", "tar.xz", "tar.zst")
+PACKERS = {"zip": pack_zip, "skill": pack_zip} | dict.fromkeys(TARS, pack_tar)
 
 
 def found(root: Path, limits: Limits = local_walk.DEFAULT_LIMITS) -> dict[str, Snapshot]:
@@ -101,7 +103,8 @@ def unpacked(root: Path) -> dict[str, Snapshot]:
     """Return the snapshot of every skill folder of a root without archives, by path."""
     snapshots = {}
     for folder in local_walk.walk(root):
-        assert isinstance(folder, Folder)
+        if not isinstance(folder, Folder):
+            continue
         snapshot = reader.read(root, folder)
         assert snapshot is not None
         snapshots[folder.path] = snapshot
@@ -257,24 +260,22 @@ def test_names_that_are_equal_on_some_systems_are_rejected(
     assert [*codes(tmp_path).values()] == [["archive-names-collide"]]
 
 
-@pytest.mark.parametrize("make", [make_zip, make_tar])
+@pytest.mark.parametrize("name", ["x.zip", "x.tgz", "x.tar.bz2", "x.tar.xz", "x.tar.zst"])
 def test_an_archive_that_is_cut_anywhere_is_rejected_without_a_traceback(
-    tmp_path: Path, make: Callable[..., Path]
+    tmp_path: Path, name: str
 ) -> None:
     """It counts as incomplete, never as a smaller archive."""
-    name = "x.zip" if make is make_zip else "x.tgz"
+    make: Callable[..., Path] = make_zip if name == "x.zip" else make_tar
     whole = make(tmp_path / name, {**SKILL, "sample/x": os.urandom(3000)}).read_bytes()
     for size in {*range(0, len(whole), 97), len(whole) - 1, len(whole) - 8, len(whole) - 21}:
         (tmp_path / name).write_bytes(whole[:size])
         assert [*codes(tmp_path).values()] == [["archive-truncated"]], size
 
 
-@pytest.mark.parametrize("make", [make_zip, make_tar])
-def test_a_damaged_archive_is_rejected_or_gives_the_packed_files(
-    tmp_path: Path, make: Callable[..., Path]
-) -> None:
+@pytest.mark.parametrize("name", ["x.zip", "x.tgz", "x.tar.bz2", "x.tar.xz"])
+def test_a_damaged_archive_is_rejected_or_gives_the_packed_files(tmp_path: Path, name: str) -> None:
     """Whichever byte is changed: a digest of other contents never results."""
-    name = "x.zip" if make is make_zip else "x.tgz"
+    make: Callable[..., Path] = make_zip if name == "x.zip" else make_tar
     whole = make(tmp_path / name, {**SKILL, "sample/run": "#!/bin/sh\n"}).read_bytes()
     good = found(tmp_path)[f"{name}!/sample"]
     for at in range(0, len(whole), 3):
@@ -309,6 +310,43 @@ def test_a_tar_ends_where_it_says_so(
     data = gzip.decompress((tmp_path / "x.tgz").read_bytes())
     (tmp_path / "x.tgz").write_bytes(gzip.compress(change(data)))
     assert codes(tmp_path) == {"x.tgz!": [code]}
+
+
+@pytest.mark.parametrize("ending", TARS[1:])
+def test_a_bomb_of_each_compression_is_refused(tmp_path: Path, ending: str) -> None:
+    """It is refused before its end, which is missing here."""
+    path = make_tar(tmp_path / f"x.{ending}", SKILL | {"sample/x": bytes(80 << 20)})
+    path.write_bytes(path.read_bytes()[:-10])
+    assert codes(tmp_path) == {f"x.{ending}!": ["archive-bomb"]}
+
+
+def test_a_tar_that_needs_too_much_memory_is_refused(tmp_path: Path) -> None:
+    """An xz stream may ask for gigabytes before its first byte."""
+    greedy = [{"id": lzma.FILTER_LZMA2, "preset": 0, "dict_size": 1 << 28}]
+    (tmp_path / "x.tar.xz").write_bytes(lzma.compress(b"x", filters=greedy))
+    (seen,) = found(tmp_path).values()
+    assert "Memory usage limit" in seen.problems[0].message
+
+
+def test_zstd_without_its_library_is_refused_with_advice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The linter alone does without it."""
+    make_tar(tmp_path / "x.tar.zst", SKILL)
+    monkeypatch.setitem(sys.modules, "backports", None)
+    (seen,) = found(tmp_path).values()
+    assert (seen.problems[0].code, "backports.zstd" in seen.problems[0].fix) == (
+        "archive-compression",
+        True,
+    )
+
+
+@pytest.mark.parametrize("ending", TARS)
+def test_the_size_of_each_kind_of_tar_is_limited(tmp_path: Path, ending: str) -> None:
+    """Packed or unpacked."""
+    make_tar(tmp_path / f"x.{ending}", SKILL | {"sample/x": os.urandom(50_000)})
+    seen = codes(tmp_path, Limits(archive_bytes=40_000))
+    assert seen == {f"x.{ending}!": ["archive-too-large"]}
 
 
 def test_a_limited_reader_gives_no_more_than_allotted(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from math import log2
 
-from pipeline.validation.words import searched
+from pipeline.roots.words import searched
 
 _MOST_STARTS = 2_000  # of one form
 _LEAST_ENTROPY = 3.0  # bits per character, below which a text is a placeholder
@@ -20,7 +20,7 @@ _TOKEN = re.compile(
     r"|\bgsk_[A-Za-z0-9]{32,200}\b|\bshpat_[0-9a-f]{32}\b|\bdop_v1_[0-9a-f]{64}\b"
     r"|\bhooks\.slack\.com/services/T\w{6,20}/B\w{6,20}/\w{16,40}|\bAccountKey=[\w+/]{60,100}={0,2}"
     r"|\beyJ[\w-]{10,2000}\.eyJ[\w-]{10,4000}\.[\w-]{20,1000}"
-    r"|-----BEGIN (?:[A-Z]+ )?PRIVATE KEY(?: BLOCK)?-----\s*[\w+/=]{20}"
+    r"|-----BEGIN (?:[A-Z]+ )?PRIVATE KEY(?: BLOCK)?-----(?:\s|\\[nr])*[\w+/=]{20}"
 )
 _VALUE = re.compile(
     r"(?<![A-Za-z:])(?i:api[_-]?key|(?:client|app|access|auth)[_-]?(?:secret|token|key)"

@@ -1,6 +1,6 @@
 """Search for the words of rules."""
 
-from pipeline.validation.words import found, searched
+from pipeline.roots.words import found, searched
 
 
 def test_words_are_found_at_their_offsets_in_characters() -> None:

@@ -1,0 +1,216 @@
+"""Versions that wait for review, and what is new in each; reads only."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from catalog.database.sql import Row
+from catalog.database.withheld import AWAITING_REVIEW, NEWEST
+from catalog.model.errors import NotInCatalog
+from catalog.reading.browse import Catalog
+from catalog.text.suggestions import closest, few, shown
+
+MOST_TEXT = 2_000_000
+"""Characters of the files of a version that are searched for hosts."""
+
+
+class Asked(NamedTuple):
+    """Version that a reviewer means."""
+
+    skill: str  # its name, its skill_id, or its folder in its root
+    absolute: str  # the same as an absolute path
+    version: str | None = None  # None for the newest one
+
+
+class Waiting(NamedTuple):
+    """Version that waits for review, compared with the version that agents get."""
+
+    row: Row  # of the skill, with version, version_id, published, published_id and waits_since
+    added: tuple[str, ...]  # paths
+    removed: tuple[str, ...]
+    changed: tuple[str, ...]
+    scripts: tuple[str, ...]  # those of the added and changed files that can be run
+    tools: tuple[str, ...]  # of `allowed-tools`, not asked for by the published version
+    hosts: tuple[str, ...]  # of URLs in its files, not in those of the published version
+    findings: tuple[Row, ...]  # of safety
+    is_cut: bool  # whether it has too much text to find all hosts
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the fields as they are published."""
+        row = self.row
+        return {
+            "skill": row["name"],
+            "skill_id": row["skill_id"],
+            "root": row["root"],
+            "path": row["path"],
+            "version": row["version"],
+            "waits_since": row["waits_since"],
+            "published_version": row["published"],
+            "added": self.added,
+            "removed": self.removed,
+            "changed": self.changed,
+            "scripts": self.scripts,
+            "new_tools": self.tools,
+            "new_hosts": self.hosts,
+            "findings": [dict(finding) for finding in self.findings],
+        }
+
+
+def find(db: Catalog, asked: Asked) -> Row:
+    """Return the row of the version that a reviewer means. Raises NotInCatalog."""
+    values = {"asked": asked.skill.rstrip("/"), "absolute": asked.absolute}
+    versions = list(db.query(_REVIEWED, values | {"version": asked.version}))
+    if not asked.version:
+        waiting = [row for row in versions if row["review"] == "waits"]
+        versions = waiting or versions
+    exact = [row for row in versions if row["is_folder"]]
+    if len(exact or versions) == 1:
+        return (exact or versions)[0]
+    if versions:
+        folders = few([f"{row['root']}/{row['path']}" for row in versions])
+        raise NotInCatalog(f"Several skills are meant; give the folder of one: {folders}.")
+    version = f"version {shown(asked.version)}" if asked.version else "version that needs a review"
+    names = [name for (name,) in db.execute(f"SELECT DISTINCT s.name FROM {AWAITING_REVIEW}")]
+    if near := closest(asked.skill, names) or names:
+        raise NotInCatalog(f"{shown(asked.skill)} has no {version}. These wait: {few(near)}.")
+    raise NotInCatalog(f"{shown(asked.skill)} has no {version}, and nothing waits for review.")
+
+
+def waiting(db: Catalog, *, limit: int = -1, offset: int = 0) -> list[Waiting]:
+    """Return the newest versions that wait for review, the longest waiting first."""
+    values = {"limit": limit, "offset": offset}
+    return [_compared(db, row) for row in list(db.query(_WAITING, values))]
+
+
+def outcome(db: Catalog, version: Row) -> dict[str, Any]:
+    """Return a version with its review, and the state of each skill with its content, as JSON."""
+    decision = next(db.query(_DECISION, [version["digest"]]))
+    return {
+        "version": version["version"],
+        **decision,
+        "skills": list(db.query(_SAME_CONTENT, [version["digest"]])),
+    }
+
+
+def of_skill(db: Catalog, skill: int) -> Row | None:
+    """Return the review of a skill's newest version: version, review and the decision.
+
+    None if that version needs no review.
+    """
+    return next(iter(db.query(_OF_SKILL, [skill])), None)
+
+
+def _compared(db: Catalog, row: Row) -> Waiting:
+    old, new = (_files(db, row[key]) for key in ("published_id", "version_id"))
+    added = tuple(path for path in new if path not in old)
+    changed = tuple(
+        path for path in new if path in old and _content(new[path]) != _content(old[path])
+    )
+    scripts = (
+        path
+        for path in (*added, *changed)
+        if new[path]["kind"] == "script" or new[path]["mode"] == "755"
+    )
+    old_hosts, _ = _hosts(db, row["published_id"])
+    new_hosts, is_cut = _hosts(db, row["version_id"])
+    old_tools, new_tools = (_tools(row[key]) for key in ("published_described", "described"))
+    return Waiting(
+        row,
+        added,
+        tuple(path for path in old if path not in new),
+        changed,
+        tuple(scripts),
+        tuple(tool for tool in new_tools if tool not in old_tools),
+        tuple(sorted(new_hosts - old_hosts)),
+        tuple(db.query(_SAFETY, [row["id"]])),
+        is_cut,
+    )
+
+
+def _files(db: Catalog, version: int | None) -> Mapping[str, Row]:
+    rows = db.query(
+        "SELECT path, kind, sha256, mode FROM files WHERE version = ? ORDER BY path", [version]
+    )
+    return {row["path"]: row for row in rows}
+
+
+def _content(file: Row) -> tuple[str, str]:
+    return file["sha256"], file["mode"]
+
+
+def _hosts(db: Catalog, version: int | None) -> tuple[set[str], bool]:
+    """Return the hosts of the URLs in a version, and whether its text was too long for all."""
+    hosts: set[str] = set()
+    room = MOST_TEXT
+    for text in _texts(db, version):
+        hosts.update(host.lower() for host in _HOST.findall(text[:room]))
+        room -= len(text)
+        if room < 0:
+            return hosts, True
+    return hosts, False
+
+
+def _texts(db: Catalog, version: int | None) -> Iterator[str]:
+    for (text,) in db.execute(
+        "SELECT skill_md_content FROM versions WHERE id = ?1 UNION ALL"
+        " SELECT text FROM files WHERE version = ?1 AND text IS NOT NULL",
+        [version],
+    ):
+        yield text
+
+
+def _tools(described: str | None) -> list[str]:
+    """Return the tools of a version, as `allowed-tools` names them."""
+    return _TOOL.findall(json.loads(described or "{}").get("allowed_tools") or "")
+
+
+_HOST = re.compile(r"\b(?:https?|wss?|ftp|git|ssh)://(?:[^\s/@]*@)?([\w.-]*\w)", re.IGNORECASE)
+_TOOL = re.compile(r"[^\s,(]+(?:\([^)]*\))?")
+_WAITING = f"""
+    SELECT s.id, s.skill_id, s.name, s.root, s.path, s.status, w.id AS version_id, w.version,
+           w.described, w.ingested_at AS waits_since, p.id AS published_id,
+           p.version AS published, p.described AS published_described
+    FROM (SELECT v.* FROM {AWAITING_REVIEW} ORDER BY v.id LIMIT :limit OFFSET :offset) AS w
+    JOIN skills AS s ON s.id = w.skill
+    LEFT JOIN versions AS p ON p.id = s.current_version_id
+        AND s.status IN ('active', 'shadowed')
+    ORDER BY w.id
+"""
+_BELOW_ROOT = """
+    iif(substr(:absolute, 1, length(r.path) + 1) = r.path || '/',
+        substr(:absolute, length(r.path) + 2), NULL)
+"""
+_REVIEWED = f"""
+    SELECT v.*, s.root, s.path, s.path = :asked OR s.root || '/' || s.path = :absolute AS is_folder
+    FROM skills AS s JOIN versions AS v ON v.skill = s.id
+    WHERE s.status != 'removed' AND v.review IS NOT NULL
+        AND s.id IN (SELECT id FROM skills WHERE name = :asked
+                     UNION SELECT id FROM skills WHERE skill_id = :asked
+                     UNION SELECT f.id FROM roots AS r CROSS JOIN skills AS f
+                        ON f.root = r.path AND f.path IN (:asked, {_BELOW_ROOT})
+                     UNION SELECT skill FROM versions WHERE skill_id = :asked AND review = 'waits')
+        AND iif(:version IS NULL, v.id = {NEWEST}, v.version = :version)
+"""
+_OF_SKILL = f"""
+    SELECT v.version, v.review, v.ingested_at, r.decided_by, r.decided_at, r.why
+    FROM skills AS s JOIN versions AS v ON v.id = {NEWEST}
+    LEFT JOIN reviews AS r ON r.id = (SELECT max(id) FROM reviews WHERE digest = v.digest)
+    WHERE s.id = ? AND v.review IS NOT NULL
+"""
+_DECISION = """
+    SELECT decision, decided_by, decided_at, why FROM reviews WHERE digest = ?
+    ORDER BY id DESC LIMIT 1
+"""
+_SAME_CONTENT = """
+    SELECT s.skill_id, s.name, s.root, s.path, s.status, p.version AS current_version,
+           max(v.id) = s.current_version_id AND s.status = 'active' AS is_published
+    FROM versions AS v JOIN skills AS s ON s.id = v.skill
+    LEFT JOIN versions AS p ON p.id = s.current_version_id
+    WHERE v.digest = ? AND v.review IS NOT NULL AND s.status != 'removed'
+    GROUP BY s.id ORDER BY s.root, s.path
+"""
+_SAFETY = """
+    SELECT code, severity, path, line, message FROM findings
+    WHERE skill = ? AND profile = 'safety' ORDER BY path, line, id
+"""

@@ -1,0 +1,156 @@
+"""Review states of versions: which accepted contents may be published.
+
+The newest decision on a digest counts, in every folder that has the content.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple, cast
+
+from sqlite_utils import Database
+
+from catalog.database import sql
+from catalog.database.sql import insert
+from catalog.database.withheld import HAS_APPROVAL, MAY_BE_PUBLISHED
+from catalog.model import publication_findings
+from catalog.model.finding import Finding
+from catalog.model.skill import SkillRecord
+from catalog.model.values import SEVERITIES, Review, ReviewState, Severity
+from catalog.writing.rows import mapping
+
+UNPUBLISHABLE: tuple[ReviewState, ...] = ("waits", "rejected")
+"""States of versions that agents do not get."""
+_WAITS = "its content waits for review"
+
+
+class Policy(NamedTuple):
+    """Settings of a root about reviews."""
+
+    review: Review
+    severity: Severity  # from which a safety finding needs a review
+    first: int  # id of the first version stored under the present rules
+
+    def concerns(self, findings: Iterable[Finding]) -> bool:
+        """Return whether content with these findings needs a review, if it is new."""
+        if self.review != "findings":
+            return self.review == "always"
+        worst = SEVERITIES[: SEVERITIES.index(self.severity) + 1]
+        return any(
+            finding.profile == "safety" and finding.severity in worst for finding in findings
+        )
+
+
+NONE = Policy("none", "warning", 0)
+
+
+def policies(db: Database) -> dict[str, Policy]:
+    """Return the policy of each root, by its path."""
+    rows = db.execute("SELECT path, review, review_severity, review_from FROM roots")
+    return {path: Policy(*policy) for path, *policy in rows.fetchall()}
+
+
+def state_of(
+    db: Database, policy: Policy, record: SkillRecord, skill: int | None
+) -> ReviewState | None:
+    """Return the state of the accepted content of a skill; None if it needs no review.
+
+    A decision on the content counts, even where the policy would not ask for one. Content that
+    this skill or a published one of its root had before the present rules needs none.
+    """
+    if policy.review == "none":
+        return None
+    if decision := newest_decision(db, record.digest):
+        return cast(ReviewState, decision["decision"])
+    if not policy.concerns(record.findings):
+        return None
+    values = {
+        "skill": skill,
+        "digest": record.digest,
+        "root": record.place.root,
+        "first": policy.first,
+    }
+    return None if db.execute(_IS_OLD, values).fetchone()[0] else "waits"
+
+
+def newest_decision(db: Database, digest: str) -> sql.Row | None:
+    """Return the row of the newest decision on a content, if there is one."""
+    rows = db.query("SELECT * FROM reviews WHERE digest = ? ORDER BY id DESC LIMIT 1", [digest])
+    return next(iter(rows), None)
+
+
+def newest_publishable(db: Database, skill: int, but: str | None = None) -> sql.Row | None:
+    """Return the newest version of a skill that may be published and has another digest."""
+    return next(iter(db.query(_NEWEST_PUBLISHABLE, [skill, but])), None)
+
+
+def unpublished(db: Database, state: ReviewState, digest: str) -> sql.Row:
+    """Return the status of a skill without a version that may be published."""
+    if state == "waits":
+        return {"status": "pending", "status_reason": _WAITS}
+    return {"status": "rejected", "status_reason": rejection(db, digest)}
+
+
+def rejection(db: Database, digest: str) -> str:
+    """Return who rejected a content and why, as part of a sentence."""
+    decision = newest_decision(db, digest)
+    return told(decision) if decision else "rejected in review"
+
+
+def told(decision: sql.Row) -> str:
+    """Return a decision as part of a sentence."""
+    why = f": {decision['why'].rstrip('.')}" if decision["why"] else ""
+    return f"{decision['decision']} in review by {decision['decided_by']}{why}"
+
+
+def findings(db: Database, pinned: str | None, state: str | None, digest: str) -> Iterator[Finding]:
+    """Yield the findings for a held skill: of its pin, and of the review of its content.
+
+    pinned is the version that it is pinned to; state and digest are those of its folder's content.
+    """
+    if pinned:
+        yield publication_findings.held(pinned)
+    if state == "waits":
+        yield publication_findings.AWAITS_REVIEW.at()
+    elif state == "rejected":
+        reason = rejection(db, digest)
+        yield publication_findings.REJECTED_IN_REVIEW.at(
+            f"The content of the folder was {reason}. Agents do not get it."
+        )
+
+
+def update_findings(db: Database, skill: int) -> None:
+    """Replace the findings that report a hold, after a change of the pin or of a review."""
+    codes = sql.to_json(publication_findings.OF_HELD)
+    db.execute(
+        "DELETE FROM findings WHERE skill = ? AND code IN (SELECT value FROM json_each(?))",
+        [skill, codes],
+    )
+    for row in list(db.query(_HOLD, [skill])):
+        state = row["review"] if row["digest"] == row["seen_digest"] else None
+        db.conn.executemany(
+            insert("findings", mapping.FINDING_COLUMNS),
+            [
+                mapping.finding(skill, row["root"], row["path"], finding)
+                for finding in findings(db, row["pinned"], state, row["digest"])
+            ],
+        )
+
+
+_IS_OLD = f"""
+    SELECT EXISTS (SELECT 1 FROM versions WHERE skill = :skill AND digest = :digest
+                   AND id < :first AND review IS NULL)
+        OR EXISTS (SELECT 1 FROM skills AS s JOIN versions AS v ON v.id = s.current_version_id
+                   WHERE s.digest = :digest AND s.root = :root AND v.id < :first
+                       AND s.status IN ('active', 'shadowed') AND {MAY_BE_PUBLISHED.format("v")})
+"""
+_NEWEST_PUBLISHABLE = f"""
+    SELECT * FROM versions AS v
+    WHERE skill = ? AND digest IS NOT ?
+        AND (review IS NULL OR review = 'approved' AND {HAS_APPROVAL})
+    ORDER BY id DESC LIMIT 1
+"""
+_HOLD = """
+    SELECT s.root, s.path, s.seen_digest, p.version AS pinned, v.review, v.digest
+    FROM skills AS s LEFT JOIN versions AS p ON p.id = s.pinned_version_id
+    JOIN versions AS v ON v.id = (SELECT max(id) FROM versions WHERE skill = s.id)
+    WHERE s.id = ?
+"""

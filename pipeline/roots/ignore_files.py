@@ -1,0 +1,117 @@
+"""Ignore files, .skillignore and .gitignore, and the decision of their patterns on a path."""
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
+
+SKILLIGNORE, GITIGNORE = ".skillignore", ".gitignore"
+NAMES = (SKILLIGNORE, GITIGNORE)
+"""Names of ignore files; in one folder, the patterns of the first take precedence."""
+MOST_BYTES = 256 * 1024
+"""Size of the largest ignore file that is read."""
+_MOST_WORK = 200_000
+_WORK_PER_STAR = 64
+_STARS = re.compile(r"\*+")
+
+
+class IgnoreFile(NamedTuple):
+    """Patterns of one ignore file, in the syntax of gitignore(5)."""
+
+    folder: str  # in which it lies, in the same form as the paths to decide on
+    name: str
+    lines: tuple[str, ...]
+
+    @property
+    def path(self) -> str:
+        """Path of the file."""
+        return f"{self.folder}/{self.name}" if self.folder else self.name
+
+
+class Decision(NamedTuple):
+    """Pattern that decides whether a path is ignored."""
+
+    file: IgnoreFile
+    pattern: str
+    is_ignored: bool  # False for a pattern that begins with "!"
+
+
+class IgnoreFileRefused(Exception):
+    """Ignore file that cannot be used, with the reason as a clause."""
+
+
+def parse(folder: str, name: str, data: bytes) -> IgnoreFile:
+    """Return the ignore file with these bytes; IgnoreFileRefused.
+
+    Each star multiplies the work of matching a name, so a file of many stars is refused.
+    """
+    try:
+        lines = tuple(filter(_is_pattern, data.decode("utf-8-sig").splitlines()))
+    except UnicodeDecodeError:
+        raise IgnoreFileRefused("is not valid UTF-8") from None
+    if len(data) > MOST_BYTES:
+        raise IgnoreFileRefused(f"has more than {MOST_BYTES:,} bytes")
+    if sum(_WORK_PER_STAR ** len(_STARS.findall(line)) for line in lines) > _MOST_WORK:
+        raise IgnoreFileRefused("has too many patterns with several stars")
+    return IgnoreFile(folder, name, lines)
+
+
+@lru_cache(4096)
+def _is_pattern(line: str) -> bool:
+    """Whether a line is a pattern, and no comment, blank or malformed line."""
+    try:
+        return spec_of((line,)).patterns[0].include is not None
+    except (IndexError, ValueError):
+        return False
+
+
+def decide(files: Iterable[IgnoreFile], path: str) -> Decision | None:
+    """Return the decision of the first file with a matching pattern; None if none matches.
+
+    The files lie in folders above the path, the nearest first. The path of a directory ends with
+    "/". The folders on the way to the path must have been decided on before.
+    """
+    for file in files:
+        inner = path[len(file.folder) + 1 :] if file.folder else path
+        if line := _deciding_line(file.lines, inner.replace("!/", "/")):  # `x.zip!/` is an archive
+            return Decision(file, line, not line.startswith("!"))
+    return None
+
+
+def _deciding_line(lines: tuple[str, ...], path: str) -> str | None:
+    """Return the last matching line: most patterns have no slash and need only the last name."""
+    name = path[path.rfind("/", 0, -1) + 1 :]
+    by_name, by_path = _divided(lines)
+    last = max(_last_match(by_name, name), _match(by_path, path) if by_path else -1)
+    return lines[last] if last >= 0 else None
+
+
+@lru_cache(1024)
+def _divided(lines: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the patterns for names and those for paths, with empty lines in place of others."""
+    of_paths = tuple("/" in line.rstrip().rstrip("/") for line in lines)
+    pairs = list(zip(lines, of_paths, strict=True))
+    by_name = tuple("" if of_path else line for line, of_path in pairs)
+    by_path = tuple(line if of_path else "" for line, of_path in pairs)
+    return by_name, by_path if any(by_path) else ()
+
+
+def _match(lines: tuple[str, ...], path: str) -> int:
+    """Return the number of the last line that matches; -1 if none does."""
+    numbers = [number for number, line in enumerate(lines) if line]
+    index = spec_of(tuple(lines[number] for number in numbers)).check_file(path).index
+    return -1 if index is None else numbers[index]
+
+
+_last_match = lru_cache(16_384)(_match)
+
+
+@lru_cache(1024)
+def spec_of(patterns: tuple[str, ...]) -> "GitIgnoreSpec":
+    """Return compiled patterns."""
+    from pathspec import GitIgnoreSpec  # slow to import and often not needed
+
+    return GitIgnoreSpec.from_lines(patterns)

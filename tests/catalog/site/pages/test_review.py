@@ -1,0 +1,96 @@
+"""Page of the versions that wait for review."""
+
+from pathlib import Path
+
+from catalog.model.skill import RootSpec
+from catalog.reading.review import Asked
+from catalog.site.pages import review as review_page
+from catalog.text.times import iso
+from catalog.writing.reviews import Decision
+from catalog.writing.store import Store
+from tests.support.records import NOON, ROOT, judged, rooted
+from tests.support.sites import Site
+
+
+def fill(catalog: Path, *, decision: str = "") -> None:
+    """Let new versions of a published and of a new skill wait, and decide on them."""
+    store = Store.open(catalog)
+    rooted(store, RootSpec(ROOT, review="always"), RootSpec("/company", "enterprise"))
+    changed = judged(
+        "word-count",
+        "Counts lines.",
+        body="See https://<b>Evil.example.org/x\n",
+        allowed_tools="Read Write",
+    )
+    store.apply([changed, judged("new-one", "Is new.")], trigger="event", at=NOON)
+    for name in ("word-count", "new-one") if decision else ():
+        made = Decision(decision, "ana", iso(NOON), "<i>Why")  # type: ignore[arg-type]
+        store.review(Asked(name, f"/x/{name}"), made)
+    store.close()
+
+
+def test_the_page_shows_what_is_new(site: Site, catalog: Path) -> None:
+    """Tools, hosts and changed lines, against the version that agents get."""
+    assert "Nothing waits for review." in site.get("/review").text
+    fill(catalog)
+    page = site.get("/review").text
+    assert '<span class="badge odd">Write</span>' in page
+    assert '<span class="badge odd">Read</span>' not in page
+    assert "Counts words. Use when" in page  # a removed line
+    assert "agents get no version of it" in page
+    assert "skilldrop approve word-count 2026" in page
+    assert "https://&lt;b&gt;Evil" in page
+    assert "<b>Evil" not in page
+    assert "This page is empty." in site.get("/review?page=9").text
+    assert "2 versions wait for review" in site.get("/").text
+
+
+def test_many_versions_share_pages(site: Site, catalog: Path) -> None:
+    """Each page has a part of them."""
+    store = Store.open(catalog)
+    rooted(store, RootSpec(ROOT, review="always"), RootSpec("/company", "enterprise"))
+    many = [judged(f"new-{n:02}", f"New {n}.") for n in range(review_page.PAGE + 1)]
+    store.apply(many, trigger="event", at=NOON)
+    store.close()
+    first, second = (site.get(f"/review?page={n}").text for n in (1, 2))
+    assert (first.count("<section"), second.count("<section")) == (review_page.PAGE, 1)
+    assert 'rel="next"' in first
+    assert 'rel="next"' not in second
+
+
+def test_the_page_of_a_skill_tells_of_its_review(site: Site, catalog: Path) -> None:
+    """Agents get the version before, which is shown; a new skill they do not get."""
+    fill(catalog)
+    page = site.get("/skills/word-count").text
+    assert "waits for review</b>" in page
+    assert "Counts words. Use when" in page
+    new = site.get("/skills/new-one").text
+    assert "Agents do not get this skill.</b> <b>Version" in new
+    assert "agents do not get it before" in new
+    assert "Is new." in new
+
+
+def test_the_page_of_a_skill_tells_of_a_decision(site: Site, catalog: Path) -> None:
+    """By whom and why."""
+    fill(catalog, decision="rejected")
+    page = site.get("/skills/word-count").text
+    assert "was rejected in review</b> by ana" in page
+    assert "</time>: &lt;i&gt;Why." in page
+    new = site.get("/skills/new-one").text
+    assert "Agents do not get this skill.</b> <b>Version" in new
+    assert "was rejected in review</b> by ana" in new
+    assert "Nothing waits for review." in site.get("/review").text
+
+
+def test_the_page_of_a_skill_tells_of_an_approval(site: Site, catalog: Path) -> None:
+    """Beside its versions."""
+    fill(catalog, decision="approved")
+    assert "was approved in review by ana" in site.get("/skills/new-one").text
+
+
+def test_agents_get_nothing_that_waits(site: Site, catalog: Path) -> None:
+    """Neither in the search nor among the files nor in the discovery index."""
+    fill(catalog)
+    assert "new-one" not in site.get("/.well-known/agent-skills/index.json").text
+    assert site.get("/skills/new-one/files/SKILL.md").status_code == 404
+    assert "new-one" not in site.get("/search.json", q="new").text

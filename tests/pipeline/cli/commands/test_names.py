@@ -1,0 +1,83 @@
+"""Names of skills in commands: prefer, add and status."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.support.program import run
+from tests.support.skills import write_skill
+
+
+@pytest.fixture(autouse=True)
+def scanned(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fill the catalog: an incumbent in `zzz`, and a rival in `csv-profile`."""
+    monkeypatch.setenv("SKILLDROP_SETTLE_QUIET", "0")
+    write_skill(Path("watched/zzz"), name="csv-profile")
+    run("scan")
+    write_skill(Path("watched/csv-profile"), body="Other.\n")
+    run("scan")
+
+
+def active() -> list[str]:
+    """Return the folders of the active skills."""
+    return [row["path"] for row in json.loads(run("list", "--json").stdout)]
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["watched/csv-profile/", "csv-profile", "watched/zzz/../csv-profile", "link/csv-profile"],
+)
+def test_prefer_takes_every_spelling_of_a_path(path: str) -> None:
+    """Relative to the working directory or to the root, with `..`, and through links."""
+    Path("link").symlink_to("watched")
+    assert active() == ["zzz"]
+    assert run("prefer", path).returncode == 0
+    assert active() == ["csv-profile"]
+    assert "no differences" in run("reconcile", "--check").stdout
+
+
+def test_a_folder_whose_name_is_not_utf8_has_a_name_as_well() -> None:
+    """No command fails with it: add, prefer and remove."""
+    strange = os.fsdecode(b"caf\xe9")
+    write_skill(Path("drafts") / strange, name="coffee")
+    done = run("add", f"drafts/{strange}")
+    assert (done.returncode, done.stderr) == (0, "")
+    run("scan")
+    assert "active coffee in" in run("prefer", f"watched/{strange}").stdout
+    assert "There is no skill" in run("prefer", f"watched/x{strange}").stderr
+    assert json.loads(run("remove", "coffee", "--json").stdout)["path"].endswith("/caf\\xe9")
+
+
+def test_prefer_finds_nothing_outside_the_roots() -> None:
+    """Neither does scan."""
+    write_skill(Path("private/secret"))
+    for command in ("prefer", "scan"):
+        done = run(command, "watched/../private/secret")
+        assert (done.returncode, done.stdout) == (2, "")
+
+
+def test_the_check_fails_until_a_conflict_is_settled() -> None:
+    """Here for the incumbent; both folders stay in the catalog."""
+    state = json.loads(run("status", "--json").stdout)
+    assert [row["path"] for row in state["conflicts"]] == ["csv-profile"]
+    assert "1 name conflict" in run("status", "--check").stdout
+    run("prefer", "watched/zzz")
+    assert json.loads(run("status", "--json").stdout)["conflicts"] == []
+    assert "name conflict" not in run("status", "--check").stdout
+    assert active() == ["zzz"]
+
+
+def test_add_foretells_the_holder_of_a_name() -> None:
+    """A name that is free, or one whose holder would give way, is not foretold."""
+    write_skill(Path("watched/Word-Count"))
+    run("scan")
+    names = {"new": "csv-profile", "free": "free", "word-count": "word-count"}
+    for folder, name in names.items():
+        write_skill(Path("drafts") / folder, name=name)
+    done = json.loads(run("add", "--dry-run", "--json", *(f"drafts/{f}" for f in names)).stdout)
+    holder = str(Path("watched/zzz").absolute())
+    assert [one["shadowed_by"] for one in done] == [{"csv-profile": holder}, {}, {}]
+    assert sorted(os.listdir("watched")) == ["Word-Count", "csv-profile", "zzz"]
+    assert f"csv-profile will be shadowed: the skill in {holder}" in run("add", "drafts/new").stdout
