@@ -11,10 +11,12 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from docs_from_code.markdown import cell
+from pipeline.config.hook_settings import HookSettings, WebhookSettings
 from pipeline.config.index_settings import IndexSettings
 from pipeline.config.link_settings import LinkSettings
 from pipeline.config.settings import (
     PREFIX,
+    GitRootSettings,
     LimitSettings,
     RetentionSettings,
     RootSettings,
@@ -29,8 +31,11 @@ _MEANINGS: dict[str, str] = yaml.safe_load(
 
 _TABLES: dict[str, type[BaseModel]] = {
     "roots": RootSettings,
+    "git-roots": GitRootSettings,
     "indexes": IndexSettings,
     "links": LinkSettings,
+    "hooks": HookSettings,
+    "webhook": WebhookSettings,
     "site": SiteSettings,
     "retention": RetentionSettings,
     "limits": LimitSettings,
@@ -54,8 +59,10 @@ Sizes are numbers of bytes or texts such as `"100 MiB"`. The column “value” 
 
 _HEADS = {
     "roots": "`[[roots]]`",
+    "git-roots": "`[[roots]]` with `git`",
     "indexes": "`[[indexes]]`",
     "links": "`[[links]]`",
+    "hooks": "`[[hooks]]`",
 }
 
 
@@ -91,7 +98,10 @@ def _table(table: str, model: type[BaseModel]) -> str:
 
 
 def _fields(table: str, model: type[BaseModel]) -> Iterator[tuple[str, FieldInfo]]:
+    added = model.__annotations__  # without those of a model that it extends
     for key, field in model.model_fields.items():
+        if key not in added:
+            continue
         yield f"{table}.{key}" if table else key, field
 
 

@@ -14,6 +14,7 @@ from catalog.database.ddl import (
     history,
     left_out,
     links,
+    mirrors,
     names,
     outcomes,
     package_sizes,
@@ -90,16 +91,22 @@ def m007_left_out(db: Database) -> None:
 
 
 @migrations()
-def m009_reviews(db: Database) -> None:
+def m008_reviews(db: Database) -> None:
     """Add reviews; stored versions need none."""
     _run(db, reviews.REVIEWS)
 
 
 @migrations()
-def m008_references(db: Database) -> None:
+def m009_references(db: Database) -> None:
     """Add the references between skills; the next scan reads them from all skills."""
     _run(db, references.REFERENCES)
     _run(db, references.JUDGE_AGAIN)
+
+
+@migrations()
+def m010_mirrors(db: Database) -> None:
+    """Add the mirrors of repositories, and the commit of each version."""
+    _run(db, mirrors.MIRRORS)
 
 
 def unknown_migrations(connection: sqlite3.Connection) -> list[str]:

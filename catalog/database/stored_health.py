@@ -40,7 +40,9 @@ def load(db: Database, catalog: Path | None) -> dict[str, Any]:
         "health": row,
         "roots": list(
             db.query(
-                "SELECT path, trouble FROM roots WHERE configured = 1 AND trouble IS NOT NULL"
+                "SELECT r.path, m.url, ifnull(m.trouble, r.trouble) AS trouble FROM roots AS r"
+                " LEFT JOIN mirrors AS m ON m.root = r.path"
+                " WHERE configured = 1 AND ifnull(m.trouble, r.trouble) IS NOT NULL"
                 " ORDER BY position"
             )
         ),

@@ -15,7 +15,7 @@ MARKER = ".skilldrop"
 """Name of the file with the kind of a folder and the identity of its catalog. An empty one hands
 the folder over to the next catalog that uses it."""
 
-FolderKind: TypeAlias = Literal["packages", "index", "skills", "outcomes"]
+FolderKind: TypeAlias = Literal["packages", "index", "skills", "outcomes", "mirrors"]
 
 
 class OwnedFolder(NamedTuple):

@@ -103,3 +103,19 @@ class NotExported(SkilldropError):
 
 class NotAdded(SkilldropError):
     """A source cannot be added to a root, or its place there is taken."""
+
+
+class HookFailed(SkilldropError):
+    """A hook could not be told of changes; it is told again later."""
+
+
+class SecretMissing(SkilldropError):
+    """The secret of a hook is not in the environment, or not in its file."""
+
+
+class WebhookUnavailable(SkilldropError):
+    """The webhook cannot listen."""
+
+
+class PullFailed(SkilldropError):
+    """A repository could not be pulled; its mirror keeps the last state."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 from catalog.model.finding import Finding
+from catalog.model.git_origin import GitOrigin
 from catalog.model.values import (
     Acceptance,
     FileKind,
@@ -208,3 +209,4 @@ class RootSpec:
     review: Review = "none"
     review_severity: Severity = "warning"  # from which a safety finding needs a review
     secrets: SecretRule = "leave-out"  # the treatment of files with keys or passwords
+    origin: GitOrigin | None = None  # of a mirror; path is then the link to its content

@@ -92,6 +92,7 @@ def skill(db: Catalog, skill_id: str, row: int | None = None) -> Row | None:
     chosen = "s.id = :row" if row else "TRUE"
     rows = db.query(
         f"SELECT s.*, {_IS_NEWEST} AS is_newest, v.version, v.skill_md_content, v.ingested_at,"
+        " v.git_commit, (SELECT url FROM mirrors WHERE root = s.root) AS repository,"
         f" EXISTS ({_LOOKS_ALIKE}) AS looks_alike,"
         " (SELECT body FROM searched_texts WHERE id = s.id) AS body"
         " FROM skills AS s LEFT JOIN versions AS v ON v.id = s.current_version_id"
@@ -183,7 +184,8 @@ def versions(db: Catalog, skill: int) -> list[Row]:
     """Return the versions of a skill, newest first."""
     return list(
         db.query(
-            "SELECT id, version, ingested_at, superseded_at, digest, file_inventory, review"
+            "SELECT id, version, ingested_at, superseded_at, digest, file_inventory, review,"
+            " git_commit"
             " FROM versions"
             " WHERE skill = ? ORDER BY ingested_at DESC, id DESC",
             [skill],

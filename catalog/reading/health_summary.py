@@ -21,6 +21,7 @@ _PARTS = {
     "indexes": "Publishing the prompt indexes",
     "outcomes": "Taking in outcome files",
     "packages": "Verifying packages",
+    "pull": "Pulling repositories",
     "quarantine": "Outcome files",
     "quiet": "Recording health",
     "requests": "Running requests of commands",
@@ -107,7 +108,8 @@ def _waiting(state: Mapping[str, Any], troubles: Sequence[object]) -> str:
 
 def _of_root(root: Mapping[str, Any]) -> dict[str, Any]:
     path, trouble = root["path"], root["trouble"]
-    return _trouble("root", trouble if path in trouble else f"{path}: {trouble}")
+    is_named = path in trouble or (root.get("url") or path) in trouble
+    return _trouble("root", trouble if is_named else f"{path}: {trouble}")
 
 
 def _of_held(held: Mapping[str, Any]) -> dict[str, Any]:

@@ -48,7 +48,10 @@ def _row(row: dict[str, Any]) -> dict[str, Any]:
 
 LISTS = {
     "roots": """
-        SELECT path, level, acceptance, trouble FROM roots WHERE configured = 1 ORDER BY position
+        SELECT r.path, level, acceptance, ifnull(m.trouble, r.trouble) AS trouble, m.url, m.ref,
+               m.path AS path_in_git, m.git_commit, m.pulled_at
+        FROM roots AS r LEFT JOIN mirrors AS m ON m.root = r.path
+        WHERE configured = 1 ORDER BY position
     """,
     "indexes": """
         SELECT i.name, b.full + b.shortened + b.name_only AS inside, b.left_out

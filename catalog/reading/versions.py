@@ -32,6 +32,7 @@ class Version:
     added: tuple[str, ...]  # paths
     removed: tuple[str, ...]
     changed: tuple[str, ...]
+    git_commit: str | None  # of the repository that it came from
     diff: str  # of SKILL.md, unified; empty if it is the same or this is the first version
 
     def as_json(self) -> dict[str, Json]:
@@ -46,6 +47,7 @@ class Version:
             "added": self.added,
             "removed": self.removed,
             "changed": self.changed,
+            "git_commit": self.git_commit,
             "diff": self.diff,
         }
 
@@ -161,6 +163,7 @@ def _versions(db: Database, skill: sql.Row) -> Iterator[Version]:
             changed=tuple(
                 path for path in present if path in files and files[path] != present[path]
             ),
+            git_commit=row["git_commit"],
             diff="" if first else _diff(text, row["skill_md_content"]),
         )
         files, text, first = present, row["skill_md_content"], False

@@ -30,6 +30,7 @@ class Event(NamedTuple):
     version: str | None  # the new or pinned version
     detail: str | None
     is_conflict: bool = False  # it lost its name now, and nobody has decided on that
+    is_published: bool = False  # agents get this version of it, or a newer one
 
 
 Listener: TypeAlias = Callable[[Sequence[Event]], None]
@@ -61,17 +62,26 @@ class Events:
 
         If a listener raises, the next delivery repeats the same batch.
         """
-        while rows := self._db.execute(_NEW, [name, BATCH]).fetchall():
-            events = [Event(*row) for row in rows]
+        while events := self.pending(name, BATCH):
             listener(events)
-            self._db.execute(
-                "UPDATE listeners SET last_event = ? WHERE name = ?", [events[-1].id, name]
-            )
+            self.delivered(name, events)
+
+    def pending(self, name: str, most: int) -> list[Event]:
+        """Return the oldest events that a registered listener has not received, in order."""
+        return [Event(*row) for row in self._db.execute(_NEW, [name, most]).fetchall()]
+
+    def delivered(self, name: str, events: Sequence[Event]) -> None:
+        """Store that a listener has received these events and all before them."""
+        self._db.execute(
+            "UPDATE listeners SET last_event = ? WHERE name = ?", [events[-1].id, name]
+        )
 
 
 _NEW = """
     SELECT i.id, i.started_at, i.outcome, i."trigger", i.root, i.path, s.skill_id, s.name,
-           v.version, i.detail, i.outcome = 'shadowed' AND s.is_conflict
+           v.version, i.detail, i.outcome = 'shadowed' AND s.is_conflict,
+           s.status = 'active' AND i.outcome NOT IN ('rejected', 'removed', 'held', 'shadowed')
+               AND ifnull(i.version, 0) <= s.current_version_id
     FROM ingestions AS i JOIN skills AS s ON s.id = i.skill
     LEFT JOIN versions AS v ON v.id = i.version
     WHERE i.id > (SELECT last_event FROM listeners WHERE name = ?) ORDER BY i.id LIMIT ?

@@ -31,6 +31,7 @@ from catalog.writing.retention.packages import PackageCollector, Retention
 from catalog.writing.reviews import Decision
 from catalog.writing.rows import references, search_rows, sketches
 from catalog.writing.tables.health import Health
+from catalog.writing.tables.mirrors import Mirrors
 from catalog.writing.tables.removals import Removals
 from catalog.writing.tables.requests import Requests
 from catalog.writing.tables.roots import Roots
@@ -48,6 +49,7 @@ class Store:
         self._file = file
         self.removals = Removals(db, self.transaction)
         self.roots = Roots(db, self.transaction, self.removals)
+        self.mirrors = Mirrors(db, self.transaction)
         self.skills = Skills(db, self.transaction)
         self.scans = Scans(db, self.transaction)
         self.health = Health(db, self.transaction)

@@ -46,8 +46,11 @@ class Addition:
 def root_named(roots: Sequence[RootSpec], name: str | None) -> RootSpec:
     """Return the root with this path or level; by default the first of level project, else any.
 
-    Raises NotAdded with a list of the roots.
+    Repositories are none of them: a commit adds to these. Raises NotAdded with a list of the roots.
     """
+    roots = [root for root in roots if not root.origin]
+    if not roots:
+        raise NotAdded("Every root is a git repository; commit and push the skill there.")
     if name is None:
         return next((root for root in roots if root.level == "project"), roots[0])
     path = os.path.realpath(os.path.expanduser(name))

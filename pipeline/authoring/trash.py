@@ -42,6 +42,10 @@ def move(db: Catalog, skill: Row, data: Path, at: datetime) -> Trashed:
     A link moves instead of its target. Raises NotRemoved.
     """
     root, path = skill["root"], skill["path"]
+    for (url,) in db.execute("SELECT url FROM mirrors WHERE root = ?", [root]):
+        raise NotRemoved(
+            f"{shown(skill['name'])} is in the repository {url}; remove it there, by a commit."
+        )
     archive = top_of_archive(path)
     others = _inside(db, root, archive or path, skill["id"])
     if archive and others:

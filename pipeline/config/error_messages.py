@@ -20,7 +20,7 @@ Tables: TypeAlias = Mapping[str, type[BaseModel]]
 
 TOP = ""
 
-_SINGLE = frozenset({"limits", "retention", "site", "validate"})  # written as [table]
+_SINGLE = frozenset({"limits", "retention", "site", "webhook", "validate"})  # written as [table]
 
 
 def error_sentence(
@@ -55,6 +55,8 @@ def _complaint(problem: Mapping[str, Any], where: Sequence[str], tables: Tables)
     message = problem.get("ctx", {}).get("error")
     if not where:
         return f"{message}."
+    if message and len(where) == 1 and where[0] in _SINGLE:
+        return f"[{where[0]}] {message}."
     model, table, key = _place(where, tables)
     if not key:
         return f"{table} {message or 'must be a table'}."

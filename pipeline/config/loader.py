@@ -9,10 +9,12 @@ from pydantic import ValidationError
 
 from catalog.model.errors import SettingsInvalid
 from pipeline.config.error_messages import TOP, Layer, Tables, error_sentence
+from pipeline.config.hook_settings import HookSettings, WebhookSettings
 from pipeline.config.index_settings import IndexSettings
 from pipeline.config.link_settings import LinkSettings
 from pipeline.config.settings import (
     PREFIX,
+    GitRootSettings,
     LimitSettings,
     RetentionSettings,
     RootSettings,
@@ -26,6 +28,8 @@ _TABLES: Tables = {
     "roots": RootSettings,
     "indexes": IndexSettings,
     "links": LinkSettings,
+    "hooks": HookSettings,
+    "webhook": WebhookSettings,
     "limits": LimitSettings,
     "retention": RetentionSettings,
     "site": SiteSettings,
@@ -52,7 +56,17 @@ def load(
     try:
         return Settings(**_merged(layers))
     except ValidationError as error:
-        raise SettingsInvalid(error_sentence(error, layers, _TABLES)) from None
+        raise SettingsInvalid(error_sentence(error, layers, _tables_of(error, layers))) from None
+
+
+def _tables_of(error: ValidationError, layers: Sequence[Layer]) -> Tables:
+    """Return the models of the tables; that of a root depends on whether it is a repository."""
+    match error.errors(include_url=False)[0]["loc"]:
+        case ("roots", int(number), *_):
+            roots = next(layer.values["roots"] for layer in layers if "roots" in layer.values)
+            if isinstance(roots[number], dict) and "git" in roots[number]:
+                return {**_TABLES, "roots": GitRootSettings}
+    return _TABLES
 
 
 def _environment() -> dict[str, Any]:
@@ -79,11 +93,14 @@ def _starting_from(folder: Path, values: Mapping[str, Any]) -> dict[str, Any]:
     for key in ("watched", "data", "outcomes"):
         if key in absolute:
             absolute[key] = _joined(folder, absolute[key])
-    for key in ("roots", "links"):
+    if isinstance(webhook := absolute.get("webhook"), dict) and "secret_file" in webhook:
+        file = _joined(folder, webhook["secret_file"])
+        absolute["webhook"] = webhook | {"secret_file": file}
+    for key, path in (("roots", "path"), ("links", "path"), ("hooks", "secret_file")):
         if isinstance(tables := absolute.get(key), list):
             absolute[key] = [
-                table | {"path": _joined(folder, table["path"])}
-                if isinstance(table, dict) and "path" in table
+                table | {path: _joined(folder, table[path])}
+                if isinstance(table, dict) and path in table and "git" not in table
                 else table
                 for table in tables
             ]

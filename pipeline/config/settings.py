@@ -1,6 +1,7 @@
 """Frozen models of all settings, with defaults, checks and descriptions."""
 
 from collections import Counter
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Annotated, Literal, Self, TypeAlias
@@ -8,6 +9,7 @@ from urllib.parse import urlsplit
 
 from pydantic import (
     AfterValidator,
+    BeforeValidator,
     ByteSize,
     Field,
     FiniteFloat,
@@ -17,6 +19,7 @@ from pydantic import (
 
 from catalog.filesystem import token_file
 from catalog.model import namespaces
+from catalog.model.git_origin import GitOrigin
 from catalog.model.quota import Quota
 from catalog.model.selection import LinkedDirectory
 from catalog.model.skill import RootSpec
@@ -27,9 +30,13 @@ from catalog.usage import database as usage_database
 from catalog.writing.retention.history import HistoryRetention
 from catalog.writing.retention.packages import Retention
 from pipeline.config.directories import Directory, Root
+from pipeline.config.git_types import GitPath, GitRef, GitUrl, Interval, credentials_in
+from pipeline.config.hook_settings import HookSettings, WebhookSettings
 from pipeline.config.index_settings import IndexSettings
 from pipeline.config.link_settings import LinkSettings
 from pipeline.config.table import Table
+from pipeline.hooks.hook import Hook
+from pipeline.mirrors.mirror import Mirror
 from pipeline.validation import defaults
 
 PREFIX = "SKILLDROP_"
@@ -49,6 +56,9 @@ def _registered(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 Profiles: TypeAlias = Annotated[tuple[str, ...], AfterValidator(_registered)]
+
+
+_A_SIZE = 'a number of bytes, or a size such as "100 MiB", of 1 byte or more'
 
 
 class RootSettings(Table):
@@ -81,9 +91,8 @@ class RootSettings(Table):
             raise ValueError("a plugin root has the plugins as namespaces; remove namespace")
         return self
 
-    @property
-    def spec(self) -> RootSpec:
-        """The root, as the catalog's RootSpec."""
+    def spec_in(self, mirrors: Path) -> RootSpec:
+        """Return the root, as the catalog's RootSpec; `mirrors` is the folder of mirrors."""
         return RootSpec(
             str(self.path),
             self.level,
@@ -96,7 +105,36 @@ class RootSettings(Table):
         )
 
 
-_A_SIZE = 'a number of bytes, or a size such as "100 MiB", of 1 byte or more'
+class GitRootSettings(RootSettings):
+    """Settings of one `[[roots]]` table with `git`: a repository of which a mirror is the root."""
+
+    git: GitUrl
+    ref: GitRef | None = Field(None, description="a branch, a tag or a commit")
+    path: GitPath = ""  # type: ignore[assignment]  # in the repository, not on disk
+    every: Interval = 300.0
+    mirror_bytes: ByteSize = Field(ByteSize(2 * 2**30), gt=0, description=_A_SIZE)
+
+    def mirror_in(self, mirrors: Path) -> Mirror:
+        """Return its mirror in a folder of mirrors."""
+        origin = GitOrigin(self.git, self.ref, self.path)
+        return Mirror(origin, mirrors / origin.folder_name, self.mirror_bytes)
+
+    def spec_in(self, mirrors: Path) -> RootSpec:
+        """Return the root, as the catalog's RootSpec, with its mirror in a folder of mirrors."""
+        mirror = self.mirror_in(mirrors)
+        return replace(super().spec_in(mirrors), path=mirror.root, origin=mirror.origin)
+
+
+def _by_kind(values: object) -> object:
+    """Return the settings of a repository; other values as they are."""
+    if not isinstance(values, dict) or "git" not in values:
+        return values
+    if credentials_in(values["git"]):
+        raise ValueError(
+            "has a user name, password or token in git; keep it out of the settings, and give it "
+            "to git by a credential helper or its environment"
+        )
+    return GitRootSettings.model_validate(values)
 
 
 class LimitSettings(Table):
@@ -195,11 +233,15 @@ class Settings(Table):
 
     watched: Root = Field(Path("watched"), validate_default=True)
     data: Directory = Field(Path("var"), validate_default=True)
-    roots: tuple[RootSettings, ...] = Field((), description="a list of [[roots]] tables")
+    roots: tuple[Annotated[RootSettings, BeforeValidator(_by_kind)], ...] = Field(
+        (), description="a list of [[roots]] tables"
+    )
     indexes: tuple[IndexSettings, ...] = Field(
         (IndexSettings(),), description="a list of [[indexes]] tables"
     )
     links: tuple[LinkSettings, ...] = Field((), description="a list of [[links]] tables")
+    hooks: tuple[HookSettings, ...] = Field((), description="a list of [[hooks]] tables")
+    webhook: WebhookSettings = Field(WebhookSettings(), description="a [webhook] table")
     limits: LimitSettings = Field(LimitSettings(), description="a [limits] table")
     outcomes: Directory | None = Field(None, description="the path of a directory")
     retention: RetentionSettings = Field(RetentionSettings(), description="a [retention] table")
@@ -216,7 +258,12 @@ class Settings(Table):
     @model_validator(mode="after")
     def _apart(self) -> Self:
         """Refuse directories that lie inside one another."""
-        roots = [Path(root.path).resolve() for root in self.root_specs]
+        for origin, count in Counter(
+            (root.git, root.path) for root in self.roots if isinstance(root, GitRootSettings)
+        ).items():
+            if count > 1:
+                raise ValueError(f"the repository {origin[0]} is configured twice; remove one root")
+        roots = [Path(root.path).resolve() for root in self.root_specs if not root.origin]
         for one, other in combinations(roots, 2):
             if one == other:
                 raise ValueError(f"the root {one} is configured twice; remove one of them")
@@ -242,6 +289,13 @@ class Settings(Table):
         for name, count in Counter(index.name for index in self.indexes).items():
             if count > 1:
                 raise ValueError(f"{count} indexes are named {name}; give each a different name")
+        return self
+
+    @model_validator(mode="after")
+    def _hook_names_differ(self) -> Self:
+        for name, count in Counter(hook.name for hook in self.hooks).items():
+            if count > 1:
+                raise ValueError(f"{count} hooks are named {name}; give each a different name")
         return self
 
     @model_validator(mode="after")
@@ -335,6 +389,25 @@ class Settings(Table):
         return self.data / "skills"
 
     @property
+    def mirrors_folder(self) -> Path:
+        """Folder of the mirrors of repositories."""
+        return self.data / "mirrors"
+
+    @property
+    def git_roots(self) -> tuple[tuple[Mirror, float], ...]:
+        """Mirrors of the roots that are repositories, with the seconds between two pulls."""
+        return tuple(
+            (root.mirror_in(self.mirrors_folder), root.every)
+            for root in self.roots
+            if isinstance(root, GitRootSettings)
+        )
+
+    @property
+    def active_hooks(self) -> tuple[Hook, ...]:
+        """Hooks in their order."""
+        return tuple(settings.hook for settings in self.hooks)
+
+    @property
     def linked_directories(self) -> tuple[LinkedDirectory, ...]:
         """Further directories of links."""
         return tuple(link.spec for link in self.links)
@@ -347,7 +420,7 @@ class Settings(Table):
     @property
     def root_specs(self) -> tuple[RootSpec, ...]:
         """Roots in their order; without `[[roots]]` only `watched`."""
-        return tuple(root.spec for root in self.roots) or (
+        return tuple(root.spec_in(self.mirrors_folder) for root in self.roots) or (
             RootSpec(str(self.watched), profiles=defaults.PROFILES),
         )
 

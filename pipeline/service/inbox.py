@@ -22,7 +22,13 @@ class CollectDue(NamedTuple):
     """Request to remove expired packages."""
 
 
-Message: TypeAlias = Hint | ScanDue | CollectDue
+class PullDue(NamedTuple):
+    """Request to pull the repository of a root, or all of them: one has changed just now."""
+
+    root: str | None = None
+
+
+Message: TypeAlias = Hint | ScanDue | CollectDue | PullDue
 
 
 class Inbox:

@@ -22,14 +22,17 @@ from pipeline.config.settings import Settings
 from pipeline.outcomes.inbox import OutcomeInbox
 from pipeline.service import systemd
 from pipeline.service.heartbeat import BEAT, Heartbeat, quarantined
-from pipeline.service.inbox import CollectDue, Hint, Inbox, ScanDue
+from pipeline.service.hook_queue import HookQueue
+from pipeline.service.inbox import CollectDue, Hint, Inbox, PullDue, ScanDue
 from pipeline.service.index_schedule import IndexSchedule
 from pipeline.service.package_check import PackageCheck
 from pipeline.service.pending_units import PendingUnits
+from pipeline.service.pulls import Pulls
 from pipeline.service.request_runner import RequestRunner
 from pipeline.service.scans import Scans
 from pipeline.service.timer import Timer
 from pipeline.service.troubles import Troubles
+from pipeline.service.webhook import Webhook
 from pipeline.sync import change_log, listeners
 from pipeline.sync.open_catalog import open_store
 from pipeline.sync.report import Report
@@ -62,7 +65,10 @@ class Service:
             settings.outcomes_folder, settings.settle_quiet, settings.settle_longest
         )
         self._supervisor = WatchSupervisor(
-            [*(root.path for root in self._roots), str(settings.outcomes_folder)],
+            [  # a mirror changes only by a pull
+                *(root.path for root in self._roots if not root.origin),
+                str(settings.outcomes_folder),
+            ],
             self._on_path,
             depth=settings.limits.depth,
             poll_every=settings.poll_every,
@@ -70,7 +76,17 @@ class Service:
         )
         self._scans = Scans(settings, store, self._units, self._supervisor)
         self._full_scans = self._scans.queue
-        self._requests = RequestRunner(settings, self._full_scans)
+        self._pulls = Pulls(settings, lambda: self._inbox.put(Hint("")))
+        self._requests = RequestRunner(settings, self._full_scans, self._pulls)
+        self._hooks = [
+            HookQueue(hook, lambda: self._inbox.put(Hint(""))) for hook in settings.active_hooks
+        ]
+        hook = settings.webhook
+        self._webhook = (
+            Webhook(hook.port, hook.secret, lambda: self._inbox.put(PullDue()))
+            if hook.port
+            else None
+        )
         self._timer = Timer()
         self._file_check = FileCheck(settings.catalog_path)
         self._package_check = PackageCheck()
@@ -110,6 +126,10 @@ class Service:
         """
         self._timer.every(self._settings.rescan_every, "re-scan", self.rescan)
         self._timer.every(COLLECT_EVERY, "collect", self.collect)
+        for mirror, seconds in self._settings.git_roots:
+            self._timer.every(
+                seconds, f"pull {mirror.root}", partial(self._inbox.put, PullDue(mirror.root))
+            )
         self._timer.start()
         try:
             with explained(self._settings.catalog_path):
@@ -125,6 +145,9 @@ class Service:
             systemd.notify("STOPPING=1")
             self._timer.stop()
             self._supervisor.stop()
+            self._pulls.stop()
+            if self._webhook:
+                self._webhook.stop()
             self._full_scans.stop()
             if self._site:
                 self._site.stop()
@@ -139,6 +162,9 @@ class Service:
         self._requests.abandon(self._store)
         with self._store.folders.opened(OwnedFolder(self._settings.outcomes_folder, "outcomes")):
             pass  # create the folder, so that it can be watched
+        self._pulls.begin(self._store)
+        for queue in self._hooks:
+            queue.restart()
         self._full_scans.request("start")
         self._change_mode(self._supervisor.begin(time.monotonic()))
         self._index_schedule.publish_now()  # index files may be missing
@@ -156,6 +182,8 @@ class Service:
                 self._full_scans.request(message.trigger)
             elif isinstance(message, CollectDue):
                 self._collects = True
+            elif isinstance(message, PullDue):
+                self._pulls.start(message.root) if message.root else self._pulls.start_all()
             elif not self._stopping:
                 self._hint(message.path)
 
@@ -164,7 +192,7 @@ class Service:
         if not self._has_catalog:
             return max(0.0, self._next_tick - now)
         polling = 0.0 if self._full_scans.is_wanted else self._supervisor.seconds_to_poll(now)
-        waits = [self._next_tick - now]
+        waits = [self._next_tick - now]  # hooks are tried again at a tick
         waits += [
             max(wait, self._troubles.seconds_to_try(part, now))
             for part, wait in (
@@ -201,6 +229,8 @@ class Service:
             self._try("catalog", self._keep_catalog)
             self._try("watcher", self._keep_watch)
             self._try("site", self._keep_site)
+            if self._webhook:
+                self._try("webhook", self._webhook.ensure)
         if not self._has_catalog:
             self._heartbeat.write_beside(_now())
             return
@@ -213,9 +243,12 @@ class Service:
         self._try("quiet", self._note_quiet, BEAT)  # before the next changes become visible
         self._try("changes", partial(self._scans.scan_settled, lambda: self._stopping))
         self._try("outcomes", self._take_outcomes)
+        self._try("pull", self._take_pulls)
         self._try("scan", self._continue_scan)
         for name, listener in self._listeners.items():
             self._try(f"events-{name}", partial(self._store.events.deliver, name, listener))
+        for queue in self._hooks:
+            self._try(queue.hook.listener, partial(queue.step, self._store))
         self._try("indexes", lambda: self._index_schedule.publish_due(self._store, _now()))
         self._try("quiet", self._note_quiet, BEAT)
         self._try("packages", self._verify)
@@ -341,6 +374,10 @@ class Service:
             self._store.close()
             raise
         self._has_catalog = True
+
+    def _take_pulls(self) -> None:
+        if not self._full_scans.is_running and self._pulls.finish(self._store):
+            self._full_scans.request("re-scan")
 
     def _continue_scan(self) -> None:
         """Run one batch of the running or the next requested full scan."""

@@ -11,6 +11,7 @@ from catalog.text.display import visible
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
 from pipeline.roots.units import WatchUnit
+from pipeline.service.pulls import Pulls
 from pipeline.service.scan_queue import RepairRequest, ScanQueue
 from pipeline.sync.request_handlers import HANDLERS, REPAIR, log
 
@@ -22,15 +23,18 @@ class RequestRunner:
     scan has ended and all folders that it found changing are settled and published.
     """
 
-    def __init__(self, settings: Settings, scans: ScanQueue) -> None:
-        """Take the settings in force and the queue of full scans."""
+    def __init__(self, settings: Settings, scans: ScanQueue, pulls: Pulls) -> None:
+        """Take the settings in force, the queue of full scans, and the pulls."""
         self._settings = settings
         self._scans = scans
+        self._pulls = pulls
+        self._pulling: list[Request] = []  # scans that wait for the pulls
         self._finished: list[_FinishedRepair] = []
 
     def abandon(self, store: Store) -> None:
         """Fail the requests that an earlier service left unanswered."""
         self._finished.clear()
+        self._pulling.clear()
         store.requests.abandon(datetime.now(UTC))
 
     def grant(self, store: Store) -> int:
@@ -39,11 +43,18 @@ class RequestRunner:
         for request in store.requests.waiting(datetime.now(UTC)):
             if not store.requests.begin(request, datetime.now(UTC)):
                 continue
-            if request.action == REPAIR:
+            if request.action == REPAIR and request.arguments.get("pull"):
+                self._pulls.start_all()
+                self._pulling.append(request)
+            elif request.action == REPAIR:
                 self._scans.request("command", _repair(request))
             else:
                 self._grant(store, request)
                 done += 1
+        if not self._pulls.is_running:
+            for request in self._pulling:
+                self._scans.request("command", _repair(request))
+            self._pulling.clear()
         return done
 
     def scanned(

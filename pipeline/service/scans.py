@@ -37,6 +37,7 @@ class Scans:
         self._units = units
         self._supervisor = supervisor
         self._roots = settings.root_specs
+        self._mirrors = {root.path for root in self._roots if root.origin}
         self._limits = Limits(**settings.limits.model_dump())
         self._trouble_log = TroubleLog()
         self.queue = ScanQueue(self._new_scan)
@@ -119,4 +120,5 @@ class Scans:
             or self.queue.granted[0].trigger == "start"
             or bool(self.queue.repairs)  # the scan distrusts the stored state on request
             or self._supervisor.mode == "polling"
+            or change.root in self._mirrors  # no events announce what a pull brings
         )

@@ -3,3 +3,4 @@
 LOG = "log"
 INDEXES = "indexes"
 ALL = (LOG, INDEXES)
+"""Those of every catalog; each hook is one more."""

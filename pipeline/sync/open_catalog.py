@@ -43,7 +43,7 @@ def open_store(
     """
     roots = settings.root_specs
     troubles = [trouble for root in roots if (trouble := _trouble(root.path))]
-    if needs_root and len(troubles) == len(roots):
+    if needs_root and len(troubles) == len(roots) and not settings.git_roots:
         raise RootUnreadable(" ".join(troubles))
     folders = folders_of(settings)
     if not settings.catalog_path.exists():  # refuse before creating anything
@@ -69,9 +69,12 @@ def _configure(store: Store, settings: Settings, progress: Callable[[int], None]
     """Apply the settings to an open catalog, and repair its sketches and its packages."""
     store.compare_bodies()  # before the roots: shadowing, which they decide, compares bodies
     store.roots.configure(settings.root_specs, rules_in_force(), datetime.now(UTC))
+    store.mirrors.configure(
+        settings.root_specs, {mirror.root: mirror.commit for mirror, _ in settings.git_roots}
+    )
     store.indexes.configure(settings.index_specs)
     store.links.configure(settings.skills_folder, settings.linked_directories)
-    store.events.register(listeners.ALL)
+    store.events.register([*listeners.ALL, *(hook.listener for hook in settings.active_hooks)])
     try:
         for published in store.publish_into(
             packaging_of(settings), datetime.now(UTC), settings.retention.quota
@@ -113,6 +116,7 @@ def folders_of(settings: Settings) -> tuple[OwnedFolder, ...]:
         OwnedFolder(settings.index_folder, "index"),
         OwnedFolder(settings.skills_folder, "skills"),
         OwnedFolder(settings.outcomes_folder, "outcomes"),
+        OwnedFolder(settings.mirrors_folder, "mirrors"),
     )
 
 

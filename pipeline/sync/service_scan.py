@@ -31,7 +31,7 @@ def scan_by_service(
     request_table.ask(
         settings.catalog_path,
         REPAIR,
-        {"accept_removals": False, "places": [], "deep": deep},
+        {"accept_removals": False, "places": [], "deep": deep, "pull": True},
         waiting=waiting,
     )
     changes = verdicts.changes_since(db, checkpoint)

@@ -37,6 +37,9 @@ class UnitOfWork:
         self.policies = reviews.policies(db)
         self.next_skill = self._highest("skills") + 1
         self.next_version = self._highest("versions") + 1
+        self._commits: dict[str, str | None] = dict(
+            db.execute("SELECT root, git_commit FROM mirrors").fetchall()
+        )
         self.applied: list[ChangeResult] = []
         self.buffer = WriteBuffer()
         self.contested: set[str] = set()
@@ -140,6 +143,7 @@ class UnitOfWork:
                 "id": version,
                 "skill": skill,
                 "ingested_at": moment,
+                "git_commit": self._commits.get(record.place.root),
                 "review": review,
             }
         )

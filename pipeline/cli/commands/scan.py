@@ -14,6 +14,7 @@ from pipeline.cli.options import DONE, FINDINGS, PATH, as_json_option, to_json
 from pipeline.cli.output import terminal
 from pipeline.config.settings import Settings
 from pipeline.roots.units import WatchUnit
+from pipeline.sync import hooks, mirrors
 from pipeline.sync.open_catalog import with_store
 from pipeline.sync.run_once import EngineName, Result, engine_named, scan_once, unit_at
 from pipeline.sync.service_scan import scan_by_service
@@ -46,7 +47,8 @@ def scan(
 ) -> int:
     """Update the catalog from the roots, or only from PATHS inside them, and exit.
 
-    While `skilldrop up` runs, the service scans all roots.
+    Without PATHS, roots that are git repositories are pulled first. While `skilldrop up` runs, the
+    service pulls and scans all roots.
 
     \b
     Examples:
@@ -59,9 +61,12 @@ def scan(
     settings = settings_of(context)
     units = [_unit_at(settings, path) for path in paths]
 
+    failures: list[str] = []
+
     def work(store: Store) -> Result:
+        failures[:] = [] if units else mirrors.pull_all(settings, store)
         with engine_named(engine, scheduler) as executor, terminal.progress("skills") as progress:
-            return scan_once(
+            result = scan_once(
                 settings,
                 store,
                 units,
@@ -69,6 +74,8 @@ def scan(
                 deep=deep,
                 progress=lambda so_far: progress(so_far.folders),
             )
+        failures.extend(hooks.deliver_all(settings, store))
+        return result
 
     try:
         with terminal.progress("packages") as published:
@@ -78,10 +85,10 @@ def scan(
             raise
         with terminal.progress("seconds: the service is scanning") as waiting:
             result = scan_by_service(settings, deep=deep, waiting=waiting)
-    for problem in result.report.troubles.values():
+    for problem in (*failures, *result.report.troubles.values()):
         click.echo(f"skilldrop: {problem}", err=True)
     click.echo(to_json(result.as_json()) if as_json else _rendered(result))
-    return FINDINGS if result.report.troubles else DONE
+    return FINDINGS if failures or result.report.troubles else DONE
 
 
 def _unit_at(settings: Settings, path: Path) -> WatchUnit:

@@ -103,7 +103,12 @@ def _print(message: str) -> None:
 
 def _welcome(settings: Settings, site: str | None) -> str:
     """Return the paths of the roots, the address of the site, and the paths for agents."""
-    lines = [f"Drop skill folders into  {root.path}" for root in settings.root_specs]
+    lines = [
+        f"Follow the repository    {root.origin}"
+        if root.origin
+        else f"Drop skill folders into  {root.path}"
+        for root in settings.root_specs
+    ]
     if site:
         lines.append(f"Browse the catalog at    {site}")
     lines += [

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from catalog.model.git_origin import GitOrigin
 from catalog.model.values import SEVERITIES
 from catalog.reading import health_summary
 from catalog.reading.search import Results
@@ -46,6 +47,7 @@ def versions(history: Mapping[str, Any], *, diff: bool) -> str:
         notes = [
             *(["published"] if is_published else []),
             *(["held"] if version["version"] == history["held_at"] else []),
+            *([f"commit {version['git_commit'][:12]}"] if version["git_commit"] else []),
             *([_REVIEWS[version["review"]]] if version["review"] else []),
             *([] if version["has_files"] else ["files not kept"]),
         ]
@@ -118,6 +120,8 @@ def _totals(state: Mapping[str, Any]) -> Iterator[str]:
     """Yield the roots, counts by status, indexes, findings, repairs and the last recovery."""
     for root in state["roots"]:
         yield f"root {root['path']} ({root['level']}, {root['acceptance']})"
+        if root["url"]:
+            yield visible(_mirror(root))
     yield ", ".join(
         f"{count} {word}" for word, count in state["counts"].items() if count or word == "active"
     )
@@ -133,6 +137,13 @@ def _totals(state: Mapping[str, Any]) -> Iterator[str]:
     yield from map(_recovery, state["recoveries"][-1:])
     if warning := state.get("site_warning"):
         yield click.style(visible(warning), fg="yellow")
+
+
+def _mirror(root: Mapping[str, Any]) -> str:
+    """Return the origin of a root that is a repository, with its commit."""
+    commit = f"commit {root['git_commit'][:12]}" if root["git_commit"] else "not pulled yet"
+    since = f", pulled at {root['pulled_at']}" if root["pulled_at"] else ""
+    return f"    of {GitOrigin(root['url'], root['ref'], root['path_in_git'])}: {commit}{since}"
 
 
 def _links(directory: Mapping[str, Any]) -> Iterator[str]:

@@ -1,0 +1,1 @@
+"""Hooks: programs and servers that are told of changes."""

@@ -1,0 +1,100 @@
+"""Hook: a server or a program that is given changes as JSON."""
+
+import http.client
+import os
+import signal
+import subprocess
+import urllib.error
+import urllib.request
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from catalog.model.errors import HookFailed, SecretMissing
+from pipeline.hooks.secret import Secret
+
+SIGNATURE = "X-Skilldrop-Signature-256"
+"""Header with `sha256=` and the HMAC-SHA256 of the body, in hex digits."""
+DELIVERY = "X-Skilldrop-Delivery"
+"""Header with the ids of the first and the last event; a repeated delivery has the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hook:
+    """Receiver of changes, by a URL or by a command."""
+
+    name: str
+    on: frozenset[str]
+    url: str | None
+    command: tuple[str, ...]
+    secret: Secret
+    timeout: float  # seconds
+
+    @property
+    def listener(self) -> str:
+        """Name of its row in `listeners`."""
+        return f"hook {self.name}"
+
+    def send(self, body: bytes, delivery: str) -> None:
+        """Deliver a body once. Raises HookFailed, whose text has neither URL nor secret."""
+        try:
+            if self.url:
+                self._post(self.url, body, delivery)
+            else:
+                self._run(body)
+        except SecretMissing as error:
+            raise self._failure(str(error)) from error
+        except (OSError, ValueError, http.client.HTTPException) as error:
+            raise self._failure(_reason(error)) from error
+
+    def _post(self, url: str, body: bytes, delivery: str) -> None:
+        headers = {"Content-Type": "application/json", DELIVERY: delivery}
+        if self.secret:
+            headers[SIGNATURE] = self.secret.sign(body)
+        request = urllib.request.Request(url, body, headers, method="POST")
+        with _OPENER.open(request, timeout=self.timeout) as response:
+            response.read(1)
+
+    def _run(self, body: bytes) -> None:
+        process = subprocess.Popen(
+            self.command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        try:
+            process.communicate(body, self.timeout)
+        except subprocess.TimeoutExpired:
+            raise self._failure(f"it took longer than {self.timeout:g} s") from None
+        finally:  # it, and all that it started
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        if process.returncode:
+            raise self._failure(f"its command ended with exit code {process.returncode}")
+
+    def _failure(self, reason: str) -> HookFailed:
+        return HookFailed(f"The hook {self.name} was not told of changes: {reason}.")
+
+
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    """A redirect is a failure: the body is for the configured server alone."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+_OPENER = urllib.request.build_opener(_NoRedirects)
+
+
+def _reason(error: Exception) -> str:
+    """Return the error without the URL, whose path may be a secret."""
+    if isinstance(error, urllib.error.HTTPError):
+        return f"its server answered {error.code}"
+    if isinstance(error, urllib.error.URLError):
+        error = error.reason if isinstance(error.reason, OSError) else error
+    if isinstance(error, TimeoutError):
+        return "its server did not answer in time"
+    text = error.strerror if isinstance(error, OSError) else None
+    return text or type(error).__name__

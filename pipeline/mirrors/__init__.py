@@ -1,0 +1,1 @@
+"""Local mirrors of git repositories, which are roots."""

@@ -1,0 +1,95 @@
+"""Queue of a hook: one delivery at a time, in a thread, in order, and repeated until it succeeds.
+
+The thread of the service reads the events and stores how far the hook has been told, so a crash
+repeats at most one delivery. A slow or failing hook delays nothing else.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+
+from catalog.model.errors import HookFailed
+from catalog.model.trouble import Problem
+from catalog.writing.events import Event
+from catalog.writing.store import Store
+from pipeline.hooks.hook import Hook
+from pipeline.hooks.payload import delivery_id, payload
+from pipeline.sync.hooks import BATCH
+
+FIRST_PAUSE = 2.0
+"""Seconds until the first retry; the pause doubles after each failure …"""
+LONGEST_PAUSE = 600.0
+"""… up to this limit."""
+
+
+class HookQueue:
+    """Delivery of the events of one hook; `step` is for the thread of the service."""
+
+    def __init__(self, hook: Hook, wake: Callable[[], None]) -> None:
+        """Take a hook, and a function for any thread that wakes the service."""
+        self.hook = hook
+        self._wake = wake
+        self._sending: _Delivery | None = None
+        self._failures = 0
+        self._problem: Problem | None = None
+
+    def step(self, store: Store) -> Problem | None:
+        """Store the end of a delivery and begin the next; return the problem of the last one."""
+        if self._sending and not self._sending.is_over:
+            return self._problem
+        if self._sending:
+            self._finish(store, self._sending)
+        if not self._sending and self.seconds_to_try() <= 0.0:
+            self._begin(store)
+        return self._problem
+
+    def seconds_to_try(self) -> float:
+        """Return the seconds until the next try after a failure; 0 without one."""
+        next_try = self._problem.next_try if self._problem else None
+        return max(0.0, next_try - time.monotonic()) if next_try else 0.0
+
+    def restart(self) -> None:
+        """Forget a delivery of a catalog that was replaced."""
+        self._sending = None
+
+    def _begin(self, store: Store) -> None:
+        while events := store.events.pending(self.hook.listener, BATCH):
+            if body := payload(self.hook, events):
+                self._sending = _Delivery(self.hook, events, body, self._wake)
+                return
+            store.events.delivered(self.hook.listener, events)
+
+    def _finish(self, store: Store, sent: "_Delivery") -> None:
+        self._sending = None
+        if sent.failure is None:
+            store.events.delivered(self.hook.listener, sent.events)
+            self._failures, self._problem = 0, None
+            return
+        pause = min(FIRST_PAUSE * 2 ** min(self._failures, 16), LONGEST_PAUSE)
+        self._failures += 1
+        self._problem = Problem(sent.failure, self._failures, time.monotonic() + pause)
+
+
+class _Delivery:
+    """One delivery in a thread of its own, which the end of the service does not wait for."""
+
+    def __init__(
+        self, hook: Hook, events: Sequence[Event], body: bytes, wake: Callable[[], None]
+    ) -> None:
+        self.events = events
+        self.failure: str | None = None
+        self.is_over = False
+        self._work = hook, body, wake
+        threading.Thread(target=self._run, name=hook.listener, daemon=True).start()
+
+    def _run(self) -> None:
+        hook, body, wake = self._work
+        self.failure = f"The hook {hook.name} failed unexpectedly."
+        try:
+            hook.send(body, delivery_id(self.events))
+            self.failure = None
+        except HookFailed as error:
+            self.failure = str(error)
+        finally:
+            self.is_over = True
+            wake()

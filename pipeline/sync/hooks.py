@@ -1,0 +1,23 @@
+"""Delivery of changes to the hooks, once, for a command that ends."""
+
+from catalog.model.errors import HookFailed
+from catalog.writing.store import Store
+from pipeline.config.settings import Settings
+from pipeline.hooks.payload import delivery_id, payload
+
+BATCH = 100
+"""Most events in one delivery."""
+
+
+def deliver_all(settings: Settings, store: Store) -> list[str]:
+    """Deliver all new events to each hook; return the failures, whose events stay undelivered."""
+    failures = []
+    for hook in settings.active_hooks:
+        try:
+            while events := store.events.pending(hook.listener, BATCH):
+                if body := payload(hook, events):
+                    hook.send(body, delivery_id(events))
+                store.events.delivered(hook.listener, events)
+        except HookFailed as error:
+            failures.append(str(error))
+    return failures

@@ -1,0 +1,100 @@
+"""Service with hooks: each change is told at least once, in order, and nothing waits for it."""
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from pipeline.config.hook_settings import HookSettings
+from pipeline.service import hook_queue
+from tests.support.receivers import Received, receiver
+from tests.support.serving import Serving
+from tests.support.skills import SkillWriter
+
+
+@pytest.fixture
+def received(monkeypatch: pytest.MonkeyPatch) -> Iterator[Received]:
+    """Serve a receiver, and try again soon after failures."""
+    monkeypatch.setattr(hook_queue, "FIRST_PAUSE", 0.05)
+    with receiver() as it:
+        yield it
+
+
+def hooked(received: Received, *on: str) -> tuple[HookSettings, ...]:
+    """Return the settings of a hook for some kinds of changes."""
+    return (HookSettings(name="chat", on=on, url=received.url),)
+
+
+def events(received: Received) -> list[dict[str, Any]]:
+    """Return all received events."""
+    return [event for _, body in received for event in json.loads(body)["events"]]
+
+
+def paths(received: Received) -> list[str]:
+    """Return the paths of the received events without the sentinel."""
+    return [event["path"] for event in events(received) if event["path"] != "sentinel"]
+
+
+def test_a_hook_is_told_of_what_it_asked_for(
+    serving: Callable[..., Serving], skill: SkillWriter, received: Received
+) -> None:
+    """Publications and rejections arrive with skill and version; other changes do not."""
+    it = serving(hooks=hooked(received, "published", "rejected")).start()
+    skill(it.root / "a")
+    it.settle()
+    (it.root / "bad").mkdir()
+    (it.root / "bad/SKILL.md").write_text("no frontmatter")
+    it.settle()
+    (it.root / "a/SKILL.md").unlink()
+    it.settle()
+    it.wait_for(lambda: "bad" in paths(received))
+    assert [(e["outcome"], e["path"]) for e in events(received) if e["path"] != "sentinel"] == [
+        ("added", "a"),
+        ("rejected", "bad"),
+    ]
+    first = next(event for event in events(received) if event["path"] == "a")
+    assert first["is_published"] is True
+    assert first["version"]
+
+
+def test_a_failing_hook_is_told_again_in_order(
+    serving: Callable[..., Serving], skill: SkillWriter, received: Received
+) -> None:
+    """Failures are part of health and of no effect on ingestion; then all changes arrive."""
+    received.answers = [500] * 4
+    it = serving(hooks=hooked(received, "added")).start()
+    skill(it.root / "a")
+    it.wait_for(lambda: it.rows("SELECT 1 FROM troubles WHERE part = 'hook chat'"))
+    skill(it.root / "b")
+    it.wait_for(lambda: it.statuses().keys() == {"a", "b"})
+    it.wait_for(lambda: paths(received) == ["a", "b"])
+    it.wait_for(lambda: not it.rows("SELECT 1 FROM troubles"))
+    assert received.refused == 4
+
+
+def test_a_hook_that_hangs_blocks_nothing(
+    serving: Callable[..., Serving], skill: SkillWriter, received: Received
+) -> None:
+    """While a server does not answer, skills are published; a stop does not wait either."""
+    received.answers = [0]
+    it = serving(hooks=hooked(received, "added")).start()
+    skill(it.root / "a")
+    it.wait_for(lambda: not received.answers)
+    skill(it.root / "b")
+    it.wait_for(lambda: it.statuses() == {"a": "active", "b": "active"})
+    it.stop()
+
+
+def test_no_change_is_lost_over_a_stop(
+    serving: Callable[..., Serving], skill: SkillWriter, received: Received
+) -> None:
+    """A change that was not delivered before the end is delivered after the next start."""
+    received.answers = [500] * 1000
+    it = serving(hooks=hooked(received, "added")).start()
+    skill(it.root / "a")
+    it.wait_for(lambda: received.refused)
+    it.stop()
+    received.answers.clear()
+    it.start()
+    it.wait_for(lambda: paths(received) == ["a"])
