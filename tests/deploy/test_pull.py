@@ -271,6 +271,8 @@ def test_a_search_of_the_copy_finds_no_superseded_version(
     serving.settle()
     pull(serving, copy)
     assert (former / "SKILL.md").is_file()
+    served = serving.settings.packages_folder / former.relative_to(copy / "packages")
+    serving.wait_for(lambda: not (served / "SKILL.md").exists())
     pull(serving, copy)
     assert [path.name for path in former.glob("*.*")] == [".skilldrop-SKILL.md.superseded"]
     found = {path.parent.resolve() for path in (copy / "packages").rglob("SKILL.md")}

@@ -230,13 +230,15 @@ def _in_one_moment(db: Catalog, skill_id: str, name: str, against: str, only: st
     index = names.index(name)
     other = names.index(against) if against in names else index + 1
     before = versions[other] if other < len(versions) else None
-    old, new = changed_files(db, before["id"] if before else None, versions[index]["id"], only)
+    old, new = changed_files(
+        db, before["id"] if before else None, versions[index]["id"], only, room=COMPARED_CHARS
+    )
     files = len(browse.files(db, versions[index]["id"]))
     return skill, versions[index] | {"files": files}, before, old, new
 
 
 def changed_files(
-    db: Catalog, before: int | None, version: int, only: str = "", room: int = COMPARED_CHARS
+    db: Catalog, before: int | None, version: int, only: str = "", *, room: int
 ) -> tuple[dict[str, Row], dict[str, Row]]:
     """Return the files that differ between two versions, by path, with up to `room` characters."""
     old, new = (
