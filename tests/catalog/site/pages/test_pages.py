@@ -182,6 +182,21 @@ def test_a_shadowed_skill_shows_itself_and_not_its_rival(site: Site) -> None:
     assert row[1] in site.get(f"/skills/dup/view/SKILL.md{row[1]}").text
 
 
+def test_a_name_conflict_is_on_both_pages(site: Site, catalog: Path) -> None:
+    """With the command that decides; not without a conflict."""
+    assert "the same name</b>" not in site.get("/skills/zoo").text
+    with closing(Store.open(catalog)) as store:
+        for path in ("zoo", "other/zoo"):
+            store.apply([judged(path, f"Is in {path}.")], trigger="event", at=NOON)
+    page = site.get("/skills/zoo").text
+    assert "1 other folder of this level with different content has the same name</b>" in page
+    loser = re.search(r"/skills/zoo(\?row=\d+)", page)
+    assert loser
+    shadowed = site.get(f"/skills/zoo{loser[1]}").text
+    assert f"skilldrop prefer {ROOT}/other/zoo</code>" in shadowed
+    assert "the same name</b>" not in shadowed
+
+
 def test_a_kind_of_finding_has_the_advice_of_its_example(site: Site, catalog: Path) -> None:
     """The message and the fix come from the same finding."""
     other = ODD._replace(message="A is odd.", fix="Zap it.")
