@@ -84,6 +84,12 @@ class Running:
         """Return the published skills: their identifier, and the digest of their package."""
         return dict(self._rows("SELECT skill_id, digest FROM skills WHERE status = 'active'"))
 
+    def _has_hidden(self) -> bool:
+        """Return whether only current versions have a SKILL.md of this name."""
+        packages = self.data / "packages"
+        current = {link.resolve() for link in packages.glob("*/current")}
+        return {file.parent.resolve() for file in packages.glob("*/*/SKILL.md")} <= current
+
     def _is_quiet(self) -> bool:
         return self._rows("SELECT quiet_since FROM health") != [(None,)]
 
@@ -102,6 +108,7 @@ class Running:
         self._write_edit(next(self._edits))
         wait_for(lambda: self._has_changed(before), self._raise_end)
         wait_for(self._is_quiet, self._raise_end)
+        wait_for(self._has_hidden, self._raise_end)
 
     def _write_edit(self, number: int) -> None:
         for package in PACKAGES:
