@@ -1,4 +1,4 @@
-"""Whether an index names the paths of versions, so that superseded ones keep their SKILL.md."""
+"""Paths of versions in the indexes; while there are some, superseded versions keep SKILL.md."""
 
 from sqlite_utils import Database
 

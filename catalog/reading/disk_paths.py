@@ -1,4 +1,4 @@
-"""Paths of this machine's disk in texts for readers elsewhere, to whom they mean nothing."""
+"""Paths of this machine's disk, replaced in texts for readers on other machines."""
 
 import re
 from collections.abc import Sequence

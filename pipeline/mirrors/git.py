@@ -22,7 +22,7 @@ TIMEOUT = 600.0
 _LOOK_EVERY = 0.25
 """Seconds between two looks at the size and at the request to stop."""
 _SHOWN = 300
-"""Most characters of a message of git in ours."""
+"""Most characters of a message of git that is passed on."""
 
 _SAFE = (
     "core.fsmonitor=false",
@@ -62,7 +62,7 @@ class Git:
         most_bytes: int,
         must_stop: Callable[[], bool] = lambda: False,
     ) -> None:
-        """Take a folder of ours for everything that is written, and the URL of `origin`.
+        """Take the folder for everything that is written, and the URL of `origin`.
 
         A run ends if the folder holds more than `most_bytes`, or soon after `must_stop`.
         """

@@ -6,14 +6,14 @@ never sees a checkout that is not complete.
 
 import os
 import re
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from catalog.filesystem import fsync
-from catalog.filesystem.by_descriptor import directory, remove
+from catalog.filesystem.by_descriptor import descended, directory, remove
 from catalog.filesystem.exchange import exchange_names
 from catalog.model.errors import PullFailed
 from catalog.model.git_origin import GitOrigin
@@ -25,7 +25,7 @@ _COMMIT = "commit"
 MOST_FILES = 1_000_000
 """Most files of a mirror: a few objects of git can stand for billions of files."""
 _MOST_PACKS = 32
-"""Packs of a repository after which it is fetched anew, because git never drops old content."""
+"""Packs of a repository after which all is fetched again: git never drops old content."""
 _OBJECT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _PULLED = "refs/skilldrop/pulled"
 
@@ -39,7 +39,7 @@ class Pulled(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Mirror:
-    """Mirror of a repository in a folder of ours."""
+    """Mirror of a repository below the data directory."""
 
     origin: GitOrigin
     folder: Path
@@ -74,11 +74,17 @@ class Mirror:
         names the origin.
         """
         try:
-            work = self.folder / "work"
-            work.mkdir(parents=True, exist_ok=True)
-            with directory(work) as dir_fd:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with self._opened() as dir_fd, suppress(FileExistsError):
+                os.mkdir("work", dir_fd=dir_fd)
+            with self._opened("work") as dir_fd:
                 remove("tree", dir_fd)  # of a pull that failed
-            git = Git(work, self.origin.url, most_bytes=self.most_bytes, must_stop=must_stop)
+            git = Git(
+                self.folder / "work",
+                self.origin.url,
+                most_bytes=self.most_bytes,
+                must_stop=must_stop,
+            )
             return self._pull(git)
         except (PullFailed, OSError) as error:
             raise PullFailed(f"{self.origin} could not be pulled: {error}.") from error
@@ -89,7 +95,7 @@ class Mirror:
         Raises OSError.
         """
         before = self.tree
-        with directory(self.folder) as dir_fd:
+        with self._opened() as dir_fd:
             (self.folder / "next").unlink(missing_ok=True)
             (self.folder / "next").write_text(f"{pulled.commit} {pulled.tree}\n")
             os.replace("next", _COMMIT, src_dir_fd=dir_fd, dst_dir_fd=dir_fd)
@@ -100,6 +106,15 @@ class Mirror:
             for name in os.listdir(dir_fd):
                 if _OBJECT.fullmatch(name) and name not in (before, pulled.tree):
                     remove(name, dir_fd)
+
+    @contextmanager
+    def _opened(self, *names: str) -> Iterator[int]:
+        """Yield the open folder, or one in it. Raises OSError, also where one of them is a link."""
+        with (
+            directory(self.folder.parent) as mirrors,
+            descended(mirrors, (self.folder.name, *names)) as dir_fd,
+        ):
+            yield dir_fd
 
     def _pull(self, git: Git) -> Pulled:
         if not git.repository.is_dir():
@@ -176,7 +191,7 @@ class Mirror:
                 cwd=made,
             )  # fmt: skip
             fsync.sync(work)  # files that a power failure empties would never be pulled again
-            with directory(self.folder) as folder:
+            with self._opened() as folder:
                 if tree == self.tree:  # it was edited
                     exchange_names(made, self.folder / tree)
                     return

@@ -37,7 +37,7 @@ class Pulls:
         return bool(self._running)
 
     def begin(self, store: Store) -> None:
-        """Pull all repositories now; the catalog is new or was opened anew."""
+        """Pull all repositories now; the catalog is new or was opened again."""
         mirrors.prepare(self._settings, store)
         for root in self._mirrors:
             self.start(root)

@@ -323,7 +323,7 @@ def test_a_slow_pull_is_ended(repository: Repository, tmp_path: Path) -> None:
 def test_credentials_come_from_the_users_helper(
     repository: Repository, tmp_path: Path, user: Path
 ) -> None:
-    """A credential helper of the user opens a server; nothing of ours contains the password."""
+    """A credential helper opens a server; no file of the data directory has the password."""
     with served(tmp_path / "team", password="hunter2") as server:
         it = mirror(tmp_path, f"{server}/repo")
         with pytest.raises(PullFailed, match=r"terminal prompts disabled|could not read Username"):
@@ -364,3 +364,19 @@ def test_a_mirror_that_was_edited_is_restored(repository: Repository, tmp_path: 
     assert files(it) == ["elsewhere/two/SKILL.md", "skills/one/SKILL.md"]
     pull(it)
     assert files(it) == ["elsewhere/two/SKILL.md", "skills/one/SKILL.md"]
+
+
+@pytest.mark.parametrize("part", ["", "work"])
+def test_a_link_in_place_of_a_mirror_is_not_followed(
+    repository: Repository, tmp_path: Path, part: str
+) -> None:
+    """Nothing behind it is made or removed."""
+    it = mirror(tmp_path, str(repository.folder))
+    outside = tmp_path / "outside"
+    (outside / "tree").mkdir(parents=True)
+    place = it.folder / part
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.symlink_to(outside)
+    with pytest.raises(PullFailed, match="Not a directory"):
+        it.pull()
+    assert [path.name for path in outside.iterdir()] == ["tree"]

@@ -71,7 +71,7 @@ def test_the_page_of_a_skill_tells_of_its_review(site: Site, catalog: Path) -> N
 
 
 def test_the_page_of_a_skill_tells_of_a_decision(site: Site, catalog: Path) -> None:
-    """By whom and why."""
+    """With the name of the reviewer and the reason."""
     fill(catalog, decision="rejected")
     page = site.get("/skills/word-count").text
     assert "was rejected in review</b> by ana" in page
