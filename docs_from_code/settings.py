@@ -13,16 +13,10 @@ from pydantic_core import PydanticUndefined
 from docs_from_code.markdown import cell
 from pipeline.config.hook_settings import HookSettings, WebhookSettings
 from pipeline.config.index_settings import IndexSettings
+from pipeline.config.limit_settings import LimitSettings, RetentionSettings
 from pipeline.config.link_settings import LinkSettings
-from pipeline.config.settings import (
-    PREFIX,
-    GitRootSettings,
-    LimitSettings,
-    RetentionSettings,
-    RootSettings,
-    Settings,
-    SiteSettings,
-)
+from pipeline.config.root_settings import GitRootSettings, RootSettings
+from pipeline.config.settings import PREFIX, Settings, SiteSettings
 from pipeline.config.validate_settings import ValidateSettings
 
 _MEANINGS: dict[str, str] = yaml.safe_load(

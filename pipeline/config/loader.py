@@ -11,16 +11,10 @@ from catalog.model.errors import SettingsInvalid
 from pipeline.config.error_messages import TOP, Layer, Tables, error_sentence
 from pipeline.config.hook_settings import HookSettings, WebhookSettings
 from pipeline.config.index_settings import IndexSettings
+from pipeline.config.limit_settings import LimitSettings, RetentionSettings
 from pipeline.config.link_settings import LinkSettings
-from pipeline.config.settings import (
-    PREFIX,
-    GitRootSettings,
-    LimitSettings,
-    RetentionSettings,
-    RootSettings,
-    Settings,
-    SiteSettings,
-)
+from pipeline.config.root_settings import GitRootSettings, RootSettings
+from pipeline.config.settings import PREFIX, Settings, SiteSettings
 from pipeline.config.toml_file import CONFIG_VARIABLE, FILE_NAME, read_toml
 
 _TABLES: Tables = {

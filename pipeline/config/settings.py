@@ -1,16 +1,14 @@
 """Frozen models of all settings, with defaults, checks and descriptions."""
 
 from collections import Counter
-from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
-from typing import Annotated, Literal, Self, TypeAlias
+from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
 
 from pydantic import (
     AfterValidator,
     BeforeValidator,
-    ByteSize,
     Field,
     FiniteFloat,
     StringConstraints,
@@ -18,22 +16,16 @@ from pydantic import (
 )
 
 from catalog.filesystem import token_file
-from catalog.model import namespaces
-from catalog.model.git_origin import GitOrigin
-from catalog.model.quota import Quota
 from catalog.model.selection import LinkedDirectory
 from catalog.model.skill import RootSpec
-from catalog.model.values import LEVELS, Acceptance, Level, Review, SecretRule, Severity
 from catalog.prompt_index.builder import IndexSpec
-from catalog.prompt_index.history import USUAL, IndexRetention
 from catalog.usage import database as usage_database
-from catalog.writing.retention.history import HistoryRetention
-from catalog.writing.retention.packages import Retention
 from pipeline.config.directories import Directory, Root
-from pipeline.config.git_types import GitPath, GitRef, GitUrl, Interval, credentials_in
 from pipeline.config.hook_settings import HookSettings, WebhookSettings
 from pipeline.config.index_settings import IndexSettings
+from pipeline.config.limit_settings import LimitSettings, RetentionSettings
 from pipeline.config.link_settings import LinkSettings
+from pipeline.config.root_settings import GitRootSettings, RootSettings, by_kind
 from pipeline.config.table import Table
 from pipeline.hooks.hook import Hook
 from pipeline.mirrors.mirror import Mirror
@@ -43,166 +35,6 @@ PREFIX = "SKILLDROP_"
 """Prefix of the environment variables that correspond to settings."""
 
 # The description of a field completes the sentence "it must be …" in error messages.
-
-
-def _registered(names: tuple[str, ...]) -> tuple[str, ...]:
-    if not set(names) <= set(defaults.PROFILES):
-        # Profiles are slow to import, and a command may not need them.
-        from pipeline.dialects.registry import PROFILES
-
-        if unknown := set(names).difference(PROFILES):
-            raise ValueError(f"unknown profile: {', '.join(sorted(unknown))}")
-    return names
-
-
-Profiles: TypeAlias = Annotated[tuple[str, ...], AfterValidator(_registered)]
-
-
-_A_SIZE = 'a number of bytes, or a size such as "100 MiB", of 1 byte or more'
-
-
-class RootSettings(Table):
-    """Settings of one `[[roots]]` table: a directory to watch."""
-
-    path: Root
-    level: Level = Field("project", description=f"one of {', '.join(LEVELS)}")
-    acceptance: Acceptance = Field("lenient", description="one of strict, lenient, permissive")
-    profiles: Profiles = Field(
-        defaults.PROFILES,
-        description="a list of profiles; `skilldrop validate --help` lists them",
-    )
-    namespace: Annotated[str, AfterValidator(namespaces.check)] = Field(
-        namespaces.NONE, description="none, folder, path, or a pattern such as teams/{team}"
-    )
-
-    review: Review = Field("none", description="one of none, findings, always")
-    review_severity: Severity = Field("warning", description="one of error, warning, info")
-    secrets: SecretRule = Field("leave-out", description="one of leave-out, reject, report")
-
-    @model_validator(mode="after")
-    def _findings_are_looked_for(self) -> Self:
-        if self.review == "findings" and "safety" not in self.profiles:
-            raise ValueError('review = "findings" needs safety in profiles; add it')
-        return self
-
-    @model_validator(mode="after")
-    def _plugins_have_theirs(self) -> Self:
-        if self.level == "plugin" and self.namespace != namespaces.NONE:
-            raise ValueError("a plugin root has the plugins as namespaces; remove namespace")
-        return self
-
-    def spec_in(self, mirrors: Path) -> RootSpec:
-        """Return the root, as the catalog's RootSpec; `mirrors` is the folder of mirrors."""
-        return RootSpec(
-            str(self.path),
-            self.level,
-            self.acceptance,
-            self.profiles,
-            self.namespace,
-            self.review,
-            self.review_severity,
-            secrets=self.secrets,
-        )
-
-
-class GitRootSettings(RootSettings):
-    """Settings of one `[[roots]]` table with `git`: a repository of which a mirror is the root."""
-
-    git: GitUrl
-    ref: GitRef | None = Field(None, description="a branch, a tag or a commit")
-    path: GitPath = ""  # type: ignore[assignment]  # in the repository, not on disk
-    every: Interval = 300.0
-    mirror_bytes: ByteSize = Field(ByteSize(2 * 2**30), gt=0, description=_A_SIZE)
-
-    def mirror_in(self, mirrors: Path) -> Mirror:
-        """Return its mirror in a folder of mirrors."""
-        origin = GitOrigin(self.git, self.ref, self.path)
-        return Mirror(origin, mirrors / origin.folder_name, self.mirror_bytes)
-
-    def spec_in(self, mirrors: Path) -> RootSpec:
-        """Return the root, as the catalog's RootSpec, with its mirror in a folder of mirrors."""
-        mirror = self.mirror_in(mirrors)
-        return replace(super().spec_in(mirrors), path=mirror.root, origin=mirror.origin)
-
-
-def _by_kind(values: object) -> object:
-    """Return the settings of a repository; other values as they are."""
-    if not isinstance(values, dict) or "git" not in values:
-        return values
-    if credentials_in(values["git"]):
-        raise ValueError(
-            "has a user name, password or token in git; keep it out of the settings, and give it "
-            "to git by a credential helper or its environment"
-        )
-    return GitRootSettings.model_validate(values)
-
-
-class LimitSettings(Table):
-    """Settings of `[limits]`: the largest allowed folder and archive; larger ones are rejected."""
-
-    files: int = Field(2000, gt=0, description="a whole number of files above 0")
-    bytes: ByteSize = Field(ByteSize(100 * 2**20), gt=0, description=_A_SIZE)
-    depth: int = Field(32, gt=0, description="a whole number of nested folders above 0")
-    skill_md_bytes: ByteSize = Field(ByteSize(2**20), gt=0, description=_A_SIZE)
-    text_bytes: ByteSize = Field(
-        ByteSize(2**16), ge=0, description='a number of bytes or a size such as "64 KiB"'
-    )
-    archive_members: int = Field(20_000, gt=0, description="a whole number of files above 0")
-    archive_bytes: ByteSize = Field(ByteSize(512 * 2**20), gt=0, description=_A_SIZE)
-    hard_links: Literal["report", "reject"] = Field("report", description="one of report, reject")
-
-
-class RetentionSettings(Table):
-    """Settings of `[retention]`: how much history is kept."""
-
-    index_builds: int = Field(
-        USUAL.builds, gt=0, description="a whole number of publications of each index above 0"
-    )
-    index_days: int = Field(
-        USUAL.days, gt=0, le=36_500, description="a whole number of days from 1 to 36500"
-    )
-
-    versions: int = Field(
-        10, gt=0, description="a whole number of published versions of each skill above 0"
-    )
-    version_days: FiniteFloat = Field(90.0, ge=0, description="a number of days, 0 or more")
-    grace: FiniteFloat = Field(600.0, ge=0, description="a number of seconds, 0 or more")
-
-    history_rows: int = Field(
-        HistoryRetention().rows,
-        gt=0,
-        description="a whole number of versions and ingestions of each skill above 0",
-    )
-    history_days: FiniteFloat = Field(
-        HistoryRetention().days, ge=0, description="a number of days, 0 or more"
-    )
-    versions_per_hour: int = Field(
-        120, gt=0, description="a whole number of versions of each skill in an hour above 0"
-    )
-    packages_bytes: ByteSize | None = Field(None, gt=0, description=_A_SIZE)
-    free_bytes: ByteSize = Field(
-        ByteSize(512 * 2**20), ge=0, description='a number of bytes or a size such as "512 MiB"'
-    )
-
-    @property
-    def quota(self) -> Quota:
-        """Limits of publication, as the catalog's Quota."""
-        return Quota(self.versions_per_hour, self.packages_bytes, self.free_bytes)
-
-    @property
-    def of_history(self) -> HistoryRetention:
-        """Retention of history rows."""
-        return HistoryRetention(self.history_rows, self.history_days)
-
-    @property
-    def of_packages(self) -> Retention:
-        """Retention of published versions."""
-        return Retention(self.versions, self.version_days, self.grace)
-
-    @property
-    def of_indexes(self) -> IndexRetention:
-        """Retention of index publications."""
-        return IndexRetention(self.index_builds, self.index_days)
 
 
 def _site_url(url: str) -> str:
@@ -233,7 +65,7 @@ class Settings(Table):
 
     watched: Root = Field(Path("watched"), validate_default=True)
     data: Directory = Field(Path("var"), validate_default=True)
-    roots: tuple[Annotated[RootSettings, BeforeValidator(_by_kind)], ...] = Field(
+    roots: tuple[Annotated[RootSettings, BeforeValidator(by_kind)], ...] = Field(
         (), description="a list of [[roots]] tables"
     )
     indexes: tuple[IndexSettings, ...] = Field(

@@ -21,7 +21,7 @@ from catalog.model.paths import os_path
 from catalog.model.superseded import stored_path
 from catalog.writing.package_jobs import package_files
 from catalog.writing.packages.inspection import damages
-from pipeline.config.settings import RetentionSettings
+from pipeline.config.limit_settings import RetentionSettings
 from pipeline.sync import reconcile
 from tests.support.serving import FAKETIME, Serving, ServingProcess
 from tests.support.skills import write_skill

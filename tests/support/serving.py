@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from pipeline.config.settings import RetentionSettings, Settings
+from pipeline.config.limit_settings import RetentionSettings
+from pipeline.config.settings import Settings
 from pipeline.service import loop
 from pipeline.service.loop import Service
 from pipeline.sync.open_catalog import open_store

@@ -29,7 +29,8 @@ from catalog.site.server.app import metadata_path
 from catalog.usage import database as usage_database
 from catalog.writing.store import Store
 from pipeline.config.loader import load
-from pipeline.config.settings import RootSettings, Settings
+from pipeline.config.root_settings import RootSettings
+from pipeline.config.settings import Settings
 from pipeline.sync import reconcile
 from pipeline.sync.open_catalog import open_store, with_store
 from pipeline.sync.request_handlers import handle

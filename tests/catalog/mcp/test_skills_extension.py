@@ -13,7 +13,7 @@ from mcp.types import BlobResourceContents
 from catalog.mcp.access import CatalogAccess
 from catalog.mcp.resources import SkillResources
 from catalog.mcp.skills_extension import SkillsExtension
-from pipeline.config.settings import RootSettings
+from pipeline.config.root_settings import RootSettings
 from tests.support.shelf import Shelf
 from tests.support.skills import write_skill
 

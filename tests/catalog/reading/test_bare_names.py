@@ -9,7 +9,7 @@ import pytest
 from catalog.model.errors import NotInCatalog
 from catalog.reading import versions
 from catalog.reading.published import package_of
-from pipeline.config.settings import RootSettings
+from pipeline.config.root_settings import RootSettings
 from tests.support.linking import Linking
 from tests.support.skills import write_skill
 

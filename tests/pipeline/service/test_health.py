@@ -297,7 +297,7 @@ sys.path[:0] = [{repository!r}]
 from tests.support.skills import write_skill
 from tests.support.serving import Serving
 from tests.pipeline.service.test_health import told
-from pipeline.config.settings import RetentionSettings
+from pipeline.config.limit_settings import RetentionSettings
 from pipeline.service import heartbeat, troubles
 
 heartbeat.BEAT, troubles.FIRST_PAUSE = 0.2, 0.1

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.config.settings import GitRootSettings
+from pipeline.config.root_settings import GitRootSettings
 from pipeline.sync.reconcile import compare
 from pipeline.sync.service_scan import scan_by_service
 from tests.support.repositories import Repository

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.config.hook_settings import WebhookSettings
-from pipeline.config.settings import GitRootSettings
+from pipeline.config.root_settings import GitRootSettings
 from pipeline.service.webhook import MOST_BYTES
 from tests.support.ports import free_port
 from tests.support.program import run

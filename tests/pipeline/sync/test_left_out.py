@@ -8,7 +8,8 @@ import pytest
 
 from catalog.model.skill import RootSpec
 from catalog.model.values import SecretRule
-from pipeline.config.settings import RootSettings, Settings
+from pipeline.config.root_settings import RootSettings
+from pipeline.config.settings import Settings
 from pipeline.roots.local import walk
 from pipeline.roots.local.folder import Folder
 from pipeline.roots.units import WatchUnit

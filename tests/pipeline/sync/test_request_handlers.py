@@ -14,7 +14,8 @@ from catalog.database.lock import WriterLock
 from catalog.model.errors import CatalogBusy, RequestFailed
 from catalog.reading.versions import history
 from catalog.writing.store import Store
-from pipeline.config.settings import RetentionSettings, Settings
+from pipeline.config.limit_settings import RetentionSettings
+from pipeline.config.settings import Settings
 from pipeline.sync.open_catalog import open_store
 from pipeline.sync.request_handlers import handle
 from pipeline.sync.run_once import scan_once

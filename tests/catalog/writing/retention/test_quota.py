@@ -16,7 +16,7 @@ from catalog.model.change import ChangeResult
 from catalog.model.errors import OutOfRoom
 from catalog.model.quota import Quota
 from catalog.writing.store import Store
-from pipeline.config.settings import RetentionSettings
+from pipeline.config.limit_settings import RetentionSettings
 from pipeline.sync import reconcile
 from pipeline.sync.engines.processes import serial
 from tests.support.packages import World, later
