@@ -207,30 +207,13 @@ class UnitOfWork:
 
         A new version that agents do not get is withheld in the history.
         """
-        if outcome == "rejected" and judged:
-            detail = ", ".join(
-                dict.fromkeys(
-                    finding.code
-                    for finding in judged.verdict.findings
-                    if finding.severity == "error"
-                )
-            )
-        elif outcome == "renamed" and judged and judged.moved_from:
-            detail = f"from {judged.moved_from[1]}"
-        elif version and old and old["coalesced"] > 1:
-            missed = humanize.count(old["coalesced"] - 1, "state")
-            detail = f"{missed} before it followed too quickly to be stored"
+        detail = _detail(outcome, judged, version, old) or detail
         if review in reviews.UNPUBLISHABLE:
             detail = _IN_REVIEW[review]
-        if old and (
-            outcome in ("removed", "renamed")
-            or (judged and outcome == "updated" and judged.verdict.skill_id != old["skill_id"])
-        ):
+        if old and _gives_up_its_place(outcome, judged, old):
             users = references.users_of(self.db, skill)
-            detail = (
-                "; ".join(filter(None, (detail, f"used by {few(users)}" if users else None)))
-                or None
-            )
+            parts = (detail, f"used by {few(users)}" if users else None)
+            detail = "; ".join(filter(None, parts)) or None
         self.applied.append(ChangeResult(*place, name, outcome, detail))
         self.buffer.ingestions.append(
             Ingestion(
@@ -263,6 +246,32 @@ class UnitOfWork:
     def _highest(self, table: str) -> int:
         """Return the highest id of a table; with one writer, ids can be assigned here."""
         return int(self.db.execute(f"SELECT ifnull(max(id), 0) FROM {table}").fetchone()[0])
+
+
+def _detail(
+    outcome: FolderOutcome,
+    judged: Judged | None,
+    version: int | None,
+    old: database_sql.Row | None,
+) -> str | None:
+    """Return the errors of a rejection, the old place of a renamed skill, or what was missed."""
+    if outcome == "rejected" and judged:
+        errors = (f.code for f in judged.verdict.findings if f.severity == "error")
+        return ", ".join(dict.fromkeys(errors))
+    if outcome == "renamed" and judged and judged.moved_from:
+        return f"from {judged.moved_from[1]}"
+    if version and old and old["coalesced"] > 1:
+        missed = humanize.count(old["coalesced"] - 1, "state")
+        return f"{missed} before it followed too quickly to be stored"
+    return None
+
+
+def _gives_up_its_place(
+    outcome: FolderOutcome, judged: Judged | None, old: database_sql.Row
+) -> bool:
+    """Return whether links of other skills to a skill may be broken by a change."""
+    is_renamed = judged and outcome == "updated" and judged.verdict.skill_id != old["skill_id"]
+    return outcome in ("removed", "renamed") or bool(is_renamed)
 
 
 def place_of(change: Change) -> tuple[str, str]:
