@@ -79,6 +79,12 @@ def text(result: CallToolResult, part: int = 0) -> str:
     return content.text
 
 
+@pytest.mark.requirement(
+    "agent-skills/disclosure-instructions",
+    "agent-skills/guide-tool",
+    "textbook/step-instructions",
+    "textbook/step-files",
+)
 def test_an_agent_finds_and_reads_a_skill(server: Server, shelf: Shelf) -> None:
     """Search, instructions, script: the whole way in one session."""
 
@@ -102,6 +108,7 @@ def test_an_agent_finds_and_reads_a_skill(server: Server, shelf: Shelf) -> None:
     assert not any(result.is_error for result in (found, skill_md, script))
 
 
+@pytest.mark.requirement("prd/read-arguments")
 def test_what_is_offered_says_what_it_does(server: Server) -> None:
     """Three tools that only read, in English and Chinese, with their arguments explained."""
 
@@ -223,6 +230,7 @@ def test_a_long_file_comes_in_pages(url: str) -> None:
     assert "".join(pages) == LONG
 
 
+@pytest.mark.requirement("prd/read-kinds")
 def test_a_binary_comes_as_base64_with_its_type(url: str) -> None:
     """Neither mangled nor refused."""
     content = call(
@@ -260,6 +268,7 @@ def test_every_escape_is_a_tool_error_with_a_sentence(url: str) -> None:
         assert "Traceback" not in content.text
 
 
+@pytest.mark.requirement("agent-skills/guide-tool-names")
 @pytest.mark.parametrize(
     ("name", "told"),
     [

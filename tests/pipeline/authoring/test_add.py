@@ -177,6 +177,7 @@ def call(tmp_path: Path) -> Iterator[Any]:
     shutil.rmtree(tmp_path / "data", ignore_errors=True)
 
 
+@pytest.mark.requirement("prd/life-added")
 def test_the_command_reports_the_result_of_each_source(
     call: Any, tmp_path: Path, skill: SkillWriter
 ) -> None:
@@ -216,6 +217,7 @@ def test_a_copy_can_be_mended_while_it_is_added(
     assert {judgement.path for judgement in one.judgements} == {str(source)}
 
 
+@pytest.mark.requirement("prd/life-trial")
 @pytest.mark.parametrize("fix", [False, True])
 def test_a_trial_leaves_the_root_untouched(
     root: RootSpec, tmp_path: Path, skill: SkillWriter, fix: bool

@@ -170,6 +170,7 @@ def test_a_secret_in_skill_md_rejects_the_skill(kept: Kept) -> None:
     assert kept.findings("secret-refused") == [("SKILL.md", 6)]
 
 
+@pytest.mark.requirement("agent-skills/guide-ignore-files")
 @pytest.mark.parametrize("name", [".gitignore", ".skillignore"])
 def test_ignored_files_are_in_no_version(kept: Kept, name: str) -> None:
     """Ignore files of the root, of a group and of the skill apply, the nearest first."""

@@ -33,6 +33,7 @@ def test_nothing_typed_is_an_error(site: Site, words: str) -> None:
         assert site.get(path, q=asked).status_code == 200
 
 
+@pytest.mark.requirement("prd/preview-content", "prd/preview-inventory")
 def test_a_preview_has_content_and_inventory(site: Site) -> None:
     """One response replaces queries of six tables."""
     body = site.get("/skills/word-count/preview").json()

@@ -1,0 +1,156 @@
+"""Requirements of the specifications that concern several parts, and the table of all of them."""
+
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from skills_ref import validate
+
+from docs_from_code import conformance
+from docs_from_code.requirement_marks import marked_tests
+from pipeline.config.index_settings import IndexSettings
+from tests.support.linking import Linking
+from tests.support.paths import REPOSITORY
+from tests.support.shelf import Shelf
+from tests.support.skills import write_skill
+
+
+def test_every_requirement_has_a_test_and_every_mark_a_requirement() -> None:
+    """The build fails otherwise."""
+    assert conformance.problems() == []
+
+
+def test_a_requirement_without_a_test_and_an_unknown_mark_are_problems(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each is one sentence with its identifier."""
+    shown = dict(marked_tests())
+    del shown["agent-skills/name-length"]
+    shown["agent-skills/name-lenght"] = ["`test_x.py` `test_x`"]
+
+    def marks() -> Mapping[str, list[str]]:
+        return shown
+
+    monkeypatch.setattr(conformance, "marked_tests", marks)
+    assert conformance.problems() == [
+        "requirements.yml: no test shows agent-skills/name-length",
+        "`test_x.py` `test_x`: requirements.yml has no requirement agent-skills/name-lenght",
+    ]
+
+
+MARKED = """
+import pytest
+
+@pytest.mark.requirement("a/test", "a/second")
+@pytest.mark.parametrize(
+    "n", [1, pytest.param(2, id="two", marks=pytest.mark.requirement("a/case"))]
+)
+def test_numbers(n):
+    {body}
+"""
+
+
+def test_marks_of_tests_and_cases_are_found(tmp_path: Path) -> None:
+    """Those of tests that the suite does not run do not count."""
+    for path in ("test_a.py", "clients/test_b.py", "helper.py"):
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(MARKED.format(body="pass"), "utf-8")
+    assert marked_tests(tmp_path) == {
+        "a/test": ["`test_a.py` `test_numbers`"],
+        "a/second": ["`test_a.py` `test_numbers`"],
+        "a/case": ["`test_a.py` `test_numbers[two]`"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "failed"),
+    [
+        pytest.param(MARKED.format(body="pass"), 0, id="passes"),
+        pytest.param(MARKED.format(body="pytest.skip('no such system')"), 2, id="is skipped"),
+        pytest.param(MARKED.format(body="pytest.xfail('not yet')"), 2, id="is expected to fail"),
+        pytest.param(
+            MARKED.replace("def", "@pytest.mark.skip(reason='x')\ndef").format(body="pass"),
+            2,
+            id="has a mark to be skipped",
+        ),
+        pytest.param(
+            "import pytest\npytest.skip('x', allow_module_level=True)\n" + MARKED,
+            1,
+            id="is in a skipped module",
+        ),
+        pytest.param("import pytest\n\ndef test_a(): pytest.skip('x')\n", 0, id="has no mark"),
+    ],
+)
+def test_a_skipped_test_of_a_requirement_fails(tmp_path: Path, text: str, failed: int) -> None:
+    """Nobody has seen then that the requirement is met."""
+    (tmp_path / "test_it.py").write_text(text, "utf-8")
+    (tmp_path / "pytest.ini").write_text(
+        "[pytest]\nmarkers =\n    requirement: shows a requirement\n", "utf-8"
+    )
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "tests.support.requirements", tmp_path],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode in ((1, 2) if failed else (0, 5)), run.stdout
+    assert (f"{failed} failed" in run.stdout or f"{failed} error" in run.stdout) == bool(failed)
+
+
+# Requirements
+
+
+@pytest.mark.requirement("agent-skills/validator-published")
+def test_published_skills_are_valid_for_the_reference_validator(tmp_path: Path) -> None:
+    """In the directory for agents, each skill lies in a folder of its name, wherever it was."""
+    it = Linking(tmp_path)
+    it.add("pdf", "数据分析")
+    write_skill(it.root / "group" / "deep" / "csv", files={"scripts/a.py": "", "FORMS.md": "# F\n"})
+    write_skill(it.root / "plain", more="license: MIT\ncompatibility: uv\nmetadata:\n  a: '1'")
+    it.scan()
+    published = sorted(path for path in it.skills.iterdir() if path.is_symlink())
+    assert [skill.name for skill in published] == ["csv", "pdf", "plain", "数据分析"]
+    assert {skill.name: validate(skill) for skill in published if validate(skill)} == {}
+
+
+@pytest.mark.requirement("prd/packages-from-skill-md")
+def test_a_manifest_changes_nothing(tmp_path: Path) -> None:
+    """It is a file like others, even with fields that SKILL.md lacks."""
+    shelf = Shelf(tmp_path)
+    manifest = '{"name": "other", "description": "Another.", "author": "A", "version": "9"}'
+    write_skill(shelf.root / "word-count", files={"manifest.json": manifest})
+    write_skill(
+        shelf.root / "bare",
+        files={"SKILL.md": "---\nname: bare\n---\nText.\n", "manifest.json": manifest},
+    )
+    shelf.scan()
+    skills = [
+        tuple(row)
+        for row in shelf.db.execute("SELECT path, status, name, author FROM skills ORDER BY path")
+    ]
+    assert skills == [
+        ("bare", "rejected", "bare", None),
+        ("word-count", "active", "word-count", None),
+    ]
+    assert shelf.db.execute(
+        "SELECT count(*) FROM skills WHERE description = 'Another.'"
+    ).fetchone() == (0,)
+    shelf.close()
+
+
+@pytest.mark.requirement("textbook/budget-default")
+def test_the_default_budget_is_that_of_the_textbook() -> None:
+    """Without a budget and without a window."""
+    budget = IndexSettings().spec.budget
+    assert (budget.size, budget.unit) == (16_000, "chars")
+
+
+@pytest.mark.requirement("textbook/budget-window")
+def test_a_window_gives_two_percent_of_its_tokens() -> None:
+    """Of any window."""
+    for window, tokens in ((200_000, 4_000), (1_000_000, 20_000), (10, 1)):
+        budget = IndexSettings(context_window_tokens=window).spec.budget
+        assert (budget.size, budget.unit) == (tokens, "tokens")
