@@ -2,9 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -14,41 +13,51 @@ from docs_from_code.requirement_marks import marked_tests
 _LIST = Path(__file__).with_name("requirements.yml")
 
 _OPENING = """\
+---
+hide: [toc]
+---
+
 # Conformance
 
 <!-- Generated from docs_from_code/requirements.yml and the marks in the tests by `make docs`. -->
 
 skilldrop implements four specifications. The table has a row for each of their requirements, with
-the tests that show it; a test that fails or is skipped fails the build, and so does a requirement
-without a test. A test carries the mark `requirement` with the identifiers of its rows. The cases of
-a test stand in brackets. [Deviations](reference/deviations.md) compares verdicts on skills with the
-reference validator's.
+the tests in `tests/` that show it. The build fails if a requirement has no test, and if a test of a
+requirement fails or is skipped. [Deviations](reference/deviations.md) compares verdicts on skills
+with those of the reference validator.
+
+| specification | requirements | departures |
+|---|---|---|
 """
 _HEAD = """
-| specification | part | requirement | shown by |
-|---|---|---|---|
+| specification | requirement | shown by |
+|---|---|---|
 """
 
 
 def page() -> str:
-    """Return the page: the number of rows of each specification, then the table."""
-    rows = list(_rows())
-    counts = "".join(
-        f"- {specification['title']}: {sum(row[0] == specification['title'] for row in rows)}\n"
-        for specification in _requirements().values()
-    )
-    return f"{_OPENING}\n{len(rows)} requirements:\n\n{counts}{_HEAD}" + "".join(
-        f"| {' | '.join(row)} |\n" for row in rows
+    """Return the page: the numbers of each specification, then the table."""
+    rows = list(_listed())
+    counts = ""
+    for title in dict.fromkeys(row.specification for row in rows):
+        own = [row for row in rows if row.specification == title]
+        counts += f"| {title} | {len(own)} | {sum(bool(row.departs) for row in own)} |\n"
+    shown = marked_tests()
+    return f"{_OPENING}{counts}{_HEAD}" + "".join(
+        f"| {row.specification}: {cell(row.part)} | {cell(row.requires)}"
+        f"{f' **skilldrop departs:** {cell(row.departs)}' if row.departs else ''}"
+        f" | {'<br>'.join(cell(f'`{test}`') for test in shown.get(row.identifier, ()))} |\n"
+        for row in rows
     )
 
 
 def problems() -> list[str]:
     """Return the requirements without a test, and the marks without a requirement."""
-    known = Counter(identifier for identifier, *_ in _listed())
+    known = Counter(row.identifier for row in _listed())
     shown = marked_tests()
     return [
         *(f"{_LIST.name}: {name} is listed twice" for name in known if known[name] > 1),
-        *(f"{_LIST.name}: no test shows {name}" for name in sorted(known - shown.keys())),
+        *(f"{_LIST.name}: no test shows {name}" for name in sorted(known.keys() - shown.keys())),
         *(
             f"{tests[0]}: {_LIST.name} has no requirement {name}"
             for name, tests in sorted(shown.items())
@@ -57,25 +66,27 @@ def problems() -> list[str]:
     ]
 
 
-def _rows() -> Iterator[tuple[str, str, str, str]]:
-    shown = marked_tests()
-    for identifier, title, part, requirement in _listed():
-        text, reason = requirement, None
-        if not isinstance(requirement, str):
-            text, reason = requirement["requires"], requirement["departs"]
-        departure = f" **We depart:** {cell(reason)}" if reason else ""
-        yield title, part, cell(text) + departure, "<br>".join(shown.get(identifier, ()))
+class _Row(NamedTuple):
+    """Requirement of a specification."""
+
+    identifier: str
+    specification: str
+    part: str
+    requires: str
+    departs: str | None  # why skilldrop does something else
 
 
-def _listed() -> Iterator[tuple[str, str, str, Any]]:
-    """Yield identifier, title of the specification, part, and requirement of each row."""
-    for name, specification in _requirements().items():
+def _listed() -> Iterator[_Row]:
+    """Read the requirements, each a text or a map with the texts `requires` and `departs`."""
+    specifications: Mapping[str, Any] = yaml.safe_load(_LIST.read_text("utf-8"))
+    for name, specification in specifications.items():
         for part, requirements in specification["parts"].items():
             for key, requirement in requirements.items():
-                yield f"{name}/{key}", specification["title"], part, requirement
-
-
-@cache
-def _requirements() -> Mapping[str, Any]:
-    requirements: Mapping[str, Any] = yaml.safe_load(_LIST.read_text("utf-8"))
-    return requirements
+                texts = {"requires": requirement} if isinstance(requirement, str) else requirement
+                yield _Row(
+                    f"{name}/{key}",
+                    specification["title"],
+                    part,
+                    texts["requires"],
+                    texts.get("departs"),
+                )

@@ -8,7 +8,7 @@ TESTS = Path(__file__).parents[1] / "tests"
 
 
 def marked_tests(tests: Path = TESTS) -> Mapping[str, list[str]]:
-    """Return the tests of each requirement, as Markdown: the file, the test and its case.
+    """Return the tests of each requirement, as pytest names them from the folder of the tests.
 
     A test has the mark itself, or one of its cases has it: `pytest.param(..., marks=...)`.
     """
@@ -22,7 +22,7 @@ def marked_tests(tests: Path = TESTS) -> Mapping[str, list[str]]:
                 for decorator in test.decorator_list:
                     for requirement, case in _marks(decorator):
                         shown.setdefault(requirement, []).append(
-                            f"`{path}` `{test.name}{f'[{case}]' if case else ''}`"
+                            f"{path}::{test.name}{f'[{case}]' if case else ''}"
                         )
     return shown
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from skills_ref import validate
 
 from docs_from_code import conformance
 from docs_from_code.requirement_marks import marked_tests
@@ -28,7 +27,7 @@ def test_a_requirement_without_a_test_and_an_unknown_mark_are_problems(
     """Each is one sentence with its identifier."""
     shown = dict(marked_tests())
     del shown["agent-skills/name-length"]
-    shown["agent-skills/name-lenght"] = ["`test_x.py` `test_x`"]
+    shown["agent-skills/name-lenght"] = ["test_x.py::test_x"]
 
     def marks() -> Mapping[str, list[str]]:
         return shown
@@ -36,7 +35,7 @@ def test_a_requirement_without_a_test_and_an_unknown_mark_are_problems(
     monkeypatch.setattr(conformance, "marked_tests", marks)
     assert conformance.problems() == [
         "requirements.yml: no test shows agent-skills/name-length",
-        "`test_x.py` `test_x`: requirements.yml has no requirement agent-skills/name-lenght",
+        "test_x.py::test_x: requirements.yml has no requirement agent-skills/name-lenght",
     ]
 
 
@@ -58,9 +57,9 @@ def test_marks_of_tests_and_cases_are_found(tmp_path: Path) -> None:
         (tmp_path / path).parent.mkdir(exist_ok=True)
         (tmp_path / path).write_text(MARKED.format(body="pass"), "utf-8")
     assert marked_tests(tmp_path) == {
-        "a/test": ["`test_a.py` `test_numbers`"],
-        "a/second": ["`test_a.py` `test_numbers`"],
-        "a/case": ["`test_a.py` `test_numbers[two]`"],
+        "a/test": ["test_a.py::test_numbers"],
+        "a/second": ["test_a.py::test_numbers"],
+        "a/case": ["test_a.py::test_numbers[two]"],
     }
 
 
@@ -106,6 +105,7 @@ def test_a_skipped_test_of_a_requirement_fails(tmp_path: Path, text: str, failed
 @pytest.mark.requirement("agent-skills/validator-published")
 def test_published_skills_are_valid_for_the_reference_validator(tmp_path: Path) -> None:
     """In the directory for agents, each skill lies in a folder of its name, wherever it was."""
+    validate = pytest.importorskip("skills_ref").validate
     it = Linking(tmp_path)
     it.add("pdf", "数据分析")
     write_skill(it.root / "group" / "deep" / "csv", files={"scripts/a.py": "", "FORMS.md": "# F\n"})

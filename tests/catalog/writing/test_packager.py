@@ -74,7 +74,7 @@ def test_whatever_the_umask_others_can_read(world: World, skill: SkillWriter) ->
     assert (world.packages / "a").stat().st_mode & 0o755 == 0o755
 
 
-@pytest.mark.requirement("agent-skills/guide-file")
+@pytest.mark.requirement("agent-skills/guide-file", "agent-skills/guide-record")
 def test_the_index_points_to_current(world: World, skill: SkillWriter, tmp_path: Path) -> None:
     """An agent reads the judged SKILL.md there."""
     skill(world.root / "a")
