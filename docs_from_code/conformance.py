@@ -1,7 +1,8 @@
 """Table of the requirements of the specifications, each with the tests that show it."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,8 +27,8 @@ the tests in `tests/` that show it. The build fails if a requirement has no test
 requirement fails or is skipped. [Deviations](reference/deviations.md) compares verdicts on skills
 with those of the reference validator.
 
-| specification | requirements | departures |
-|---|---|---|
+| specification | covers | requirements | departures |
+|---|---|---|---|
 """
 _HEAD = """
 | specification | requirement | shown by |
@@ -39,16 +40,14 @@ def page() -> str:
     """Return the page: the numbers of each specification, then the table."""
     rows = list(_listed())
     counts = ""
-    for title in dict.fromkeys(row.specification for row in rows):
+    for specification in _specifications().values():
+        title, about = specification["title"], specification["about"]
         own = [row for row in rows if row.specification == title]
-        counts += f"| {title} | {len(own)} | {sum(bool(row.departs) for row in own)} |\n"
+        departures = sum(row.departs is not None for row in own)
+        counts += f"| {title} | {cell(about)} | {len(own)} | {departures} |\n"
     shown = marked_tests()
-    return f"{_OPENING}{counts}{_HEAD}" + "".join(
-        f"| {row.specification}: {cell(row.part)} | {cell(row.requires)}"
-        f"{f' **skilldrop departs:** {cell(row.departs)}' if row.departs else ''}"
-        f" | {'<br>'.join(cell(f'`{test}`') for test in shown.get(row.identifier, ()))} |\n"
-        for row in rows
-    )
+    lines = (_line(row, shown.get(row.identifier, [])) for row in rows)
+    return f"{_OPENING}{counts}{_HEAD}{''.join(lines)}"
 
 
 def problems() -> list[str]:
@@ -78,8 +77,7 @@ class _Row(NamedTuple):
 
 def _listed() -> Iterator[_Row]:
     """Read the requirements, each a text or a map with the texts `requires` and `departs`."""
-    specifications: Mapping[str, Any] = yaml.safe_load(_LIST.read_text("utf-8"))
-    for name, specification in specifications.items():
+    for name, specification in _specifications().items():
         for part, requirements in specification["parts"].items():
             for key, requirement in requirements.items():
                 texts = {"requires": requirement} if isinstance(requirement, str) else requirement
@@ -90,3 +88,17 @@ def _listed() -> Iterator[_Row]:
                     texts["requires"],
                     texts.get("departs"),
                 )
+
+
+def _line(row: _Row, tests: Sequence[str]) -> str:
+    departure = f" **skilldrop departs:** {cell(row.departs)}" if row.departs else ""
+    names = "<br>".join(cell(f"`{test}`") for test in tests)
+    return (
+        f"| {row.specification}: {cell(row.part)} | {cell(row.requires)}{departure} | {names} |\n"
+    )
+
+
+@cache
+def _specifications() -> Mapping[str, Any]:
+    specifications: Mapping[str, Any] = yaml.safe_load(_LIST.read_text("utf-8"))
+    return specifications
