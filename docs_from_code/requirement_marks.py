@@ -2,11 +2,13 @@
 
 import ast
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 TESTS = Path(__file__).parents[1] / "tests"
 
 
+@cache
 def marked_tests(tests: Path = TESTS) -> Mapping[str, list[str]]:
     """Return the tests of each requirement, as pytest names them from the folder of the tests.
 
