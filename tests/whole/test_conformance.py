@@ -68,7 +68,7 @@ def test_a_skipped_test_of_a_requirement_fails(tmp_path: Path) -> None:
     """Nobody has seen then that the requirement is met."""
     files = {
         "passed": MARKED.format(body="pass"),
-        "unmarked": "import pytest\n\ndef test_a(): pytest.skip('x')\n",
+        "not_marked": "import pytest\n\ndef test_a(): pytest.skip('x')\n",
         "skipped": MARKED.format(body="pytest.skip('no such system')"),
         "expected": MARKED.format(body="pytest.xfail('not yet')"),
         "decorated": MARKED.replace("def", "@pytest.mark.skip(reason='x')\ndef").format(
