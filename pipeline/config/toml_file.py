@@ -6,8 +6,10 @@ from typing import Any
 
 from catalog.model.errors import SettingsInvalid
 
+PREFIX = "SKILLDROP_"
+"""Prefix of the environment variables that correspond to settings."""
 FILE_NAME = "skilldrop.toml"
-CONFIG_VARIABLE = "SKILLDROP_CONFIG"
+CONFIG_VARIABLE = f"{PREFIX}CONFIG"
 """Name of the settings file, and the environment variable that names another."""
 
 

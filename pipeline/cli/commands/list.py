@@ -10,7 +10,7 @@ from catalog.database import connection
 from catalog.model.errors import NotInCatalog
 from catalog.reading import listing, versions
 from catalog.text.display import visible
-from pipeline.cli.context import settings_of
+from pipeline.cli.context import reading_settings_of
 from pipeline.cli.options import DONE, FINDINGS, as_json_option, to_json
 from pipeline.cli.output import columns, terminal
 from pipeline.cli.output.finding_line import finding_line
@@ -31,7 +31,7 @@ def list_(context: click.Context, /, as_json: bool, **filters: Any) -> int:
       skilldrop list --status all --root team-a
       skilldrop list --tag csv --json
     """
-    db = connection.open_catalog(settings_of(context).catalog_path)
+    db = connection.open_catalog(reading_settings_of(context).catalog_path)
     rows = listing.skills(db, parsed(filters))
     if as_json:
         click.echo(to_json(rows))
@@ -57,7 +57,7 @@ def findings(context: click.Context, about: str | None, as_json: bool) -> int:
       skilldrop findings csv-profile
       skilldrop findings name-not-folder --json
     """
-    db = connection.open_catalog(settings_of(context).catalog_path)
+    db = connection.open_catalog(reading_settings_of(context).catalog_path)
     if about and about in REGISTRY:
         rows = listing.findings(db, code=about)
     elif about:
