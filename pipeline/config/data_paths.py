@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from catalog.filesystem import token_file
 from catalog.usage import database as usage_database
 
 DATA = Path("var")
@@ -38,6 +37,8 @@ class DataPaths:
     @property
     def tokens_path(self) -> Path:
         """File with the tokens of the site's readers."""
+        from catalog.filesystem import token_file  # few commands need it
+
         return self.catalog_path.with_name(token_file.NAME)
 
     @property

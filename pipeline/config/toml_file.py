@@ -1,6 +1,5 @@
 """TOML files: one sentence for a file that cannot be read."""
 
-import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,8 @@ CONFIG_VARIABLE = f"{PREFIX}CONFIG"
 
 def read_toml(path: Path) -> dict[str, Any]:
     """Return the values of a TOML file. Raises SettingsInvalid if it cannot be read."""
+    import tomllib  # many commands have no file to read
+
     try:
         return tomllib.loads(path.read_text("utf-8-sig"))
     except OSError as error:
