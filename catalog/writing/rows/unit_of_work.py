@@ -91,6 +91,17 @@ class UnitOfWork:
         if version["review"] != review:
             self.db.execute("UPDATE versions SET review = ? WHERE id = ?", [review, version["id"]])
 
+    def describe(self, version: int, record: SkillRecord) -> None:
+        """Store a new verdict with the version of its content.
+
+        The folder has another name since, or another release judged it.
+        """
+        described = mapping.version(record, mapping.accepted(record))["described"]
+        self.db.execute(
+            "UPDATE versions SET described = ?1 WHERE id = ?2 AND described NOT IN ('{}', ?1)",
+            [described, version],
+        )
+
     def is_stored(
         self, old: database_sql.Row, fields: database_sql.Row, findings: Iterable[Finding]
     ) -> bool:
