@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from subprocess import CompletedProcess
-from typing import Any
 
 import pytest
 
