@@ -14,6 +14,7 @@ from catalog.text import filler, tokens, truncate
 from catalog.text.sketch import sketch
 from pipeline.parsing import markdown
 from pipeline.parsing.document import Parsed
+from pipeline.roots.codes import SECRET_REFUSED
 from pipeline.roots.snapshot import AnySnapshot, Snapshot
 from pipeline.validation import search_words, skill_references
 from pipeline.validation.check import check
@@ -219,6 +220,7 @@ def _rejection(
     place: Place,
     examined: Examined,
 ) -> Rejection:
+    secrets = {f.path for f in examined.findings if f.code == SECRET_REFUSED.code}
     return Rejection(
         place=place,
         skill_id=naming.skill_id(examined.name, place.namespace, place.path),
@@ -229,6 +231,7 @@ def _rejection(
         inventory=Inventory.of(snapshot.files),
         frontmatter=(parsed and parsed.frontmatter) or {},
         left_out=snapshot.left_out,
+        refused=tuple((f.path, f.sha256) for f in snapshot.files if f.path in secrets),
     )
 
 

@@ -102,6 +102,16 @@ class UnitOfWork:
             [described, version],
         )
 
+    def holds(self, skill: database_sql.Row, files: Iterable[tuple[str, str]]) -> bool:
+        """Return whether the current version of a skill has one of these (path, sha256)."""
+        return any(
+            self.db.execute(
+                "SELECT 1 FROM files WHERE version = ? AND path = ? AND sha256 = ?",
+                [skill["current_version_id"], *file],
+            ).fetchone()
+            for file in files
+        )
+
     def is_stored(
         self, old: database_sql.Row, fields: database_sql.Row, findings: Iterable[Finding]
     ) -> bool:
