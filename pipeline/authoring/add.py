@@ -50,7 +50,10 @@ def root_named(roots: Sequence[RootSpec], name: str | None) -> RootSpec:
     """
     roots = [root for root in roots if not root.origin]
     if not roots:
-        raise NotAdded("Every root is a git repository; commit and push the skill there.")
+        raise NotAdded(
+            "Every root is a git repository; commit and push the skill there. `skilldrop validate` "
+            "checks it before."
+        )
     if name is None:
         return next((root for root in roots if root.level == "project"), roots[0])
     path = os.path.realpath(os.path.expanduser(name))
