@@ -102,11 +102,14 @@ def test_every_protection_holds_at_once(team: Team) -> None:
     status = team.run("status").stdout
     for line in (
         "waits for review: ida/installer",
+        "secret in a file: cat/deploy  scripts/run.sh holds ghp_… in line 1.",
         "reference broken: eve/charts",
         "reference broken: fay/writer  It declares to need “nothing-such”",
         "not a skill: jim/wrong/SKILL.MD.txt",
     ):
         assert line in status
+    fix = json.loads(team.run("findings", "eve:charts", "--json").stdout)[-1]["fix"]
+    assert "Name the skill eve:table instead" in fix
     commit = team.repository.git("rev-parse", "HEAD")[:12]
     assert f"commit {commit}" in team.run("versions", "ann:code-review").stdout
     assert "Give the name with its namespace" in team.run("read", "code-review").stderr
