@@ -134,7 +134,7 @@ def _add_folder(source: Path, place: Path, root: RootSpec, *, fix: bool, dry_run
 
 
 def _files(folder: Path) -> tuple[str, ...]:
-    """Return the paths of the files in a folder that scans read, sorted."""
+    """Return the paths of the files of a folder that are copied, sorted."""
     return tuple(
         sorted(
             text_path(os.path.relpath(os.path.join(above, name), folder))

@@ -44,6 +44,6 @@ def remove(context: click.Context, skill: str, as_json: bool) -> int:
         return DONE
     along = f" With it went the skills inside it: {few(moved.others)}." if moved.others else ""
     if moved.used_by:
-        along += f" It is used by {few(moved.used_by)}; their references are broken now."
+        along += f" It is used by {few(moved.used_by)}; `skilldrop status` lists what breaks."
     click.echo(visible(f"Moved {moved.source} to {moved.place}.{along}"))
     return DONE
