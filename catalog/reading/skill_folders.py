@@ -1,7 +1,6 @@
 """Skills by their folders; reads only."""
 
-from sqlite_utils import Database
-
+from catalog.database.queries import Database
 from catalog.database.sql import Row
 from catalog.model.errors import NotInCatalog
 from catalog.reading import versions
