@@ -81,6 +81,8 @@ def team(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Team]:
             f'data = "var"\nsettle_quiet = 0\n[[roots]]\ngit = "{server}/team"\npath = "skills"\n'
             'namespace = "folder"\nreview = "findings"\n'
             '[[roots]]\npath = "own"\nnamespace = "folder"\nsecrets = "reject"\n'
+            '[[hooks]]\nname = "log"\non = ["published"]\n'
+            f'command = ["tee", "-a", "{folder}/told"]\n'
         )
         made = Team(repository, folder)
         first = made.run("scan")
@@ -115,6 +117,16 @@ def test_every_protection_holds_at_once(team: Team) -> None:
     assert "Give the name with its namespace" in team.run("read", "code-review").stderr
     assert TOKEN.encode() not in (team.data / "catalog.db").read_bytes()
     assert team.differences() == []
+
+
+def test_a_hook_names_the_repository_and_the_commit(team: Team) -> None:
+    """A folder has neither."""
+    told, _ = json.JSONDecoder().raw_decode((team.folder / "told").read_text())
+    of = {event["name"]: event for event in told["events"]}
+    pulled = of["ann:code-review"]
+    assert pulled["repository"].endswith("/team")
+    assert pulled["git_commit"] == team.repository.git("rev-parse", "HEAD")
+    assert of["team:code-review"]["repository"] is None
 
 
 def packaged(team: Team) -> list[Path]:
