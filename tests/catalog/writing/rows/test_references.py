@@ -153,6 +153,26 @@ def test_a_reference_has_at_most_one_finding(tmp_path: Path, skill: SkillWriter)
     store.close()
 
 
+def test_dependencies_of_an_apexbridge_package_count_if_they_are_skills(
+    roots: Roots, skill: SkillWriter
+) -> None:
+    """Its format names modules there, so an unknown name is no problem."""
+    skill(
+        roots.folder / "b/user",
+        more="type: service\ncapabilities: [x]\nprotocol: abp\ndependencies: [other, axios]",
+    )
+    skill(roots.folder / "b/other")
+    roots.scan()
+    rows = roots.store.db.execute(
+        "SELECT r.field, r.target, s.name, r.problem FROM skill_references AS r"
+        " LEFT JOIN skills AS s ON s.id = r.to_skill ORDER BY r.id"
+    ).fetchall()
+    assert rows == [
+        ("dependencies", "other", "other", None),
+        ("dependencies", "axios", None, None),
+    ]
+
+
 def test_a_link_of_another_markdown_file_starts_there(
     roots: Roots, skill: SkillWriter, problem: Problem
 ) -> None:
