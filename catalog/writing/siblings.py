@@ -8,9 +8,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from posixpath import join
 
-from sqlite_utils import Database
-
 from catalog.database import sql
+from catalog.database.queries import Database
 from catalog.model.naming import CURRENT, entry_name, is_beside_versions
 from catalog.writing.packages.inspection import PackagesListing
 
