@@ -36,6 +36,13 @@ class AfterCommit:
         same._restored, same._superseded = dict(self._restored), dict(self._superseded)
         return same
 
+    @property
+    def is_pending(self) -> bool:
+        """Whether a change is left to make."""
+        return bool(
+            self._public or self._restored or self._superseded or self._linked or self._retired
+        )
+
     def note(self, published: Published) -> None:
         """Add the changes of a publication."""
         self._public |= dict.fromkeys(published.public)

@@ -147,6 +147,11 @@ class Packager:
         finally:
             self._discard(job.package_path for job in chain.from_iterable(pending))
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether all that follows the commits is done, with the links of changed skills."""
+        return not (self.changed or self._after_commit.is_pending)
+
     def switch_current(self) -> None:
         """Point each `current` to the committed version; repeat what failed. Raises OSError.
 
