@@ -10,7 +10,7 @@ from sqlite_utils import Database
 from catalog.model.naming import is_skill_id, skill_id
 
 _SEPARATORS = re.compile(r"[\W_]")
-_VERSIONS = re.compile(r"(@?)(?<!\d)(\d{8}-\d{6}(?:-\d)?)(?!\d)")
+_VERSIONS = re.compile(r"(@?)(?<!\d)(\d{8}-\d{6})(-\d)?(?!\d)")
 
 
 class Origin(NamedTuple):
@@ -64,8 +64,8 @@ def _beginnings(name: str) -> Iterator[str]:
     """Yield the skill_ids that a name could begin with, longest first."""
     ends = [match.start() for match in _SEPARATORS.finditer(name)]
     for end in (len(name), *reversed(ends)):
-        if end:
-            yield _id_of(name[:end])
+        if is_skill_id(beginning := name[:end].lower()):
+            yield beginning
 
 
 def _version_in(db: Database, named: str, path: str) -> str | None:
@@ -73,9 +73,12 @@ def _version_in(db: Database, named: str, path: str) -> str | None:
 
     A run may be named by its time, which looks like a version.
     """
-    for at, version in _VERSIONS.findall(path):
-        if at or db.execute(_VERSION, [named, version]).fetchone():
-            return str(version)
+    for at, second, suffix in _VERSIONS.findall(path):
+        for version in (second + suffix, second):
+            if db.execute(_VERSION, [named, version]).fetchone():
+                return str(version)
+        if at:
+            return str(second + suffix)
     return None
 
 
