@@ -44,7 +44,7 @@ def log_outcomes(report: OutcomeReport) -> None:
         log.info("%s stored", _outcomes(path, count), extra={"fields": {"outcome_file": path}})
     for path, count in Counter(report.unlinked).items():
         log.warning(
-            "%s: no skill or version in the catalog is named by the file, its folder or its name",
+            "%s: the catalog does not have the skill or the version, or none is named",
             _outcomes(path, count),
             extra={"fields": {"outcome_file": path}},
         )
