@@ -8,8 +8,7 @@ a delivery loses nothing.
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
-from sqlite_utils import Database
-
+from catalog.database.queries import Database
 from catalog.database.sql import Transaction, to_json
 from catalog.model.values import IngestionOutcome, Trigger
 

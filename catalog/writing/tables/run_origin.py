@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import NamedTuple, TypeAlias
 
-from sqlite_utils import Database
-
+from catalog.database.queries import Database
 from catalog.model.naming import is_skill_id, skill_id
 
 _SEPARATORS = re.compile(r"[\W_]")

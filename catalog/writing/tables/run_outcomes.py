@@ -4,9 +4,8 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlite_utils import Database
-
 from catalog.database import sql as database_sql
+from catalog.database.queries import Database
 from catalog.database.sql import Transaction, insert
 from catalog.model.outcome import BadOutcome, JudgedOutcome, RunOutcome
 from catalog.text.times import iso
