@@ -119,6 +119,9 @@ def _is_envelope(value: dict[str, Any]) -> bool:
 
 def _problems(error: ValidationError) -> Iterator[Finding]:
     for problem in error.errors(include_url=False, include_context=False):
+        if problem["type"] == "json_invalid":  # it is JSON, but pydantic's parser gives up
+            yield OUTCOME_NOT_JSON.at("It is nested too deeply.")
+            continue
         places = map(str, problem["loc"])
         field = ".".join(place for place in places if not place.startswith(CHOICE))
         if problem["type"] == "missing":

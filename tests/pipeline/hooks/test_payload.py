@@ -202,7 +202,7 @@ def test_a_hook_for_changes_is_not_told_of_memories(
 ) -> None:
     """And neither kind disturbs the other."""
     told = Told(store, received, tmp_path, on=["published"])
-    suggest(folder, "a")
+    suggest(folder, *"abc")  # more than there are changes
     take_outcomes(store, folder, quiet=1, now_ns=time.time_ns() + LATER)
     told.deliver()
     assert received == []

@@ -161,6 +161,7 @@ def test_every_problem_is_reported_at_once_with_its_path() -> None:
         b'{"status": "x", "output": NaN}',
         b'{"status": "x", "output": 1e999}',
         b"[" * 100_000,
+        b'{"output": ' + b"[" * 300 + b"]" * 300 + b"}",
         b'{"a": ' * 50_000,
         b'{"status": "x", "output": ' + b"9" * 5_000 + b"}",
         b'{"status": "x"} {}',
