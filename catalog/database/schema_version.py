@@ -20,6 +20,7 @@ MIGRATIONS = (
     "m008_reviews",
     "m009_references",
     "m010_mirrors",
+    "m011_runs",
 )
 """Names of all migrations, oldest first; those of `catalog.database.migrations`."""
 _TABLE = "_sqlite_migrations"

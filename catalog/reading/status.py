@@ -34,6 +34,7 @@ def load(db: Database, catalog: Path | None = None) -> dict[str, Any]:
         "withheld": state["withheld"],
         "to_review": state["to_review"],
         "name_conflicts": state["name_conflicts"],
+        "unlinked_outcomes": state["unlinked_outcomes"],
         "counts": counts(db),
         "findings": {row["severity"]: row["n"] for row in severities},
         **{key: list(map(_row, db.query(query))) for key, query in LISTS.items()},

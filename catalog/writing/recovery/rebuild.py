@@ -16,6 +16,7 @@ from catalog.database.sql import insert
 from catalog.model.naming import version_name
 from catalog.reading import versions
 from catalog.text.times import iso
+from catalog.writing.events import OF_MEMORIES
 from catalog.writing.recovery.damaged_file import Values, readable_rows
 from catalog.writing.rows import dialects, fulltext, mapping, references, sketches
 
@@ -138,10 +139,13 @@ def _drop_contradictions(db: Database) -> None:
 
 def _rewind_listeners(db: Database) -> None:
     """Let listeners go on behind the newest recovered event: the next ids are used again."""
-    db.execute(
-        "UPDATE listeners SET last_event ="
-        " min(last_event, (SELECT ifnull(max(id), 0) FROM ingestions))"
-    )
+    for table, of_memories in (("ingestions", 0), ("memory_writes", 1)):
+        db.execute(
+            "UPDATE listeners SET last_event ="
+            f" min(last_event, (SELECT ifnull(max(id), 0) FROM {table}))"
+            " WHERE name LIKE ? = ?",
+            [f"{OF_MEMORIES}%", of_memories],
+        )
 
 
 def _doubt_skills(db: Database) -> None:

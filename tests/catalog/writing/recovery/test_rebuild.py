@@ -124,7 +124,7 @@ def test_pinned_skills_stay_pinned(settings: Settings) -> None:
     """Pins and run outcomes are history, which no folder can restore."""
     settings.outcomes_folder.joinpath("s01").mkdir(parents=True)
     settings.outcomes_folder.joinpath(MARKER).touch()  # handed over
-    settings.outcomes_folder.joinpath("s01/run.json").write_text('{"status": "ok"}')
+    settings.outcomes_folder.joinpath("s01/run.json").write_text('{"output": "ok"}')
     scan(settings)
     pages = pages_of(settings.catalog_path, "versions")
     overwrite(settings.catalog_path, pages[-2:-1])
