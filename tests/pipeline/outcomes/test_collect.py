@@ -81,7 +81,7 @@ def test_an_outcome_is_linked_to_the_skill_and_version_it_ran(store: Store, fold
     ) == [("meetings", "20261120-120000", "run-1", 1)]
 
 
-@pytest.mark.requirement("apexbridge/outcome-rows")
+@pytest.mark.requirement("apexbridge/outcome-rows", "apexbridge/step-fields")
 def test_memory_writes_and_steps_are_rows(store: Store, folder: Path) -> None:
     """Their values keep their types; an output is stored as JSON."""
     drop(folder, memoryWrites=[MEMORY_WRITE], intermediateSteps=[STEP])

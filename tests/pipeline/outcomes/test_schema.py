@@ -61,7 +61,7 @@ def test_a_published_schema_is_valid(name: str) -> None:
     assert not [key for key in schema(name)["properties"] if "_" in key]
 
 
-@pytest.mark.requirement("apexbridge/outcome-schemas")
+@pytest.mark.requirement("apexbridge/outcome-schemas", "apexbridge/memory-fields")
 @pytest.mark.parametrize(
     ("name", "example"),
     [(name, example) for name, examples in EXAMPLES.items() for example in examples],
