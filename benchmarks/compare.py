@@ -20,6 +20,7 @@ from typing import NamedTuple
 from made_skills import make_skills
 from timing import seconds_of
 
+_PROGRAM = "from pipeline.cli.entry import main; main()"
 REPOSITORY = Path(__file__).parents[1]
 
 
@@ -33,7 +34,7 @@ class Side(NamedTuple):
         """Run the program of this side on the tree. Raises SystemExit if it fails."""
         options = ["--watched", str(self.folder / "root"), "--data", str(self.folder / "data")]
         done = subprocess.run(
-            [sys.executable, "-m", "pipeline.cli", *options, *words],
+            [sys.executable, "-c", _PROGRAM, *options, *words],
             env=os.environ | {"PYTHONPATH": str(self.code), "SKILLDROP_SETTLE_QUIET": "0"},
             cwd=self.folder,
             capture_output=True,

@@ -1,8 +1,9 @@
-"""Instructions that each skill costs, beside those of a floor: a measure that no noise changes.
+"""Instructions that each skill costs, beside those of a floor: a measure without noise.
 
-Valgrind counts the instructions of a task on one core with few and with more skills; the difference is the work
-per skill. Packages are not counted: other processes make them. Its ratio to the floor hardly depends on the machine. Without options, the ratios are
-compared with benchmarks/work.json, and a tenth more than there is an error; --save writes them.
+Valgrind counts the instructions of a task on one core, with few and with more skills; the
+difference is the work per skill. Packages are not counted: other processes make them. The ratio to
+the floor hardly depends on the machine. It is compared with benchmarks/work.json, where a tenth
+more is an error; --save writes that file.
 """
 
 import argparse
@@ -129,16 +130,14 @@ def main() -> None:
     saved = json.loads(SAVED.read_text()) if SAVED.exists() else {}
     ratios = {}
     more = []
-    print(
-        "| work per skill | million instructions | ratio to the floor | saved |\n|---|---|---|---|"
-    )
+    print("| work per skill | million instructions | ratio to the floor | saved |")
+    print("|---|---|---|---|")
     print(f"| hash all files, read and index SKILL.md | {floor / 1e6:.2f} | 1 | |")
     for task in TASKS:
         count = per_skill(task)
         ratios[task.name] = round(count / floor, 3)
-        print(
-            f"| {task.name} | {count / 1e6:.2f} | {ratios[task.name]} | {saved.get(task.name, '')} |"
-        )
+        before = saved.get(task.name, "")
+        print(f"| {task.name} | {count / 1e6:.2f} | {ratios[task.name]} | {before} |", flush=True)
         if ratios[task.name] > ALLOWED * saved.get(task.name, float("inf")):
             more.append(task.name)
     if options.save:
