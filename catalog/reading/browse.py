@@ -149,10 +149,10 @@ def left_out_files(db: Catalog, skill: int) -> list[Row]:
 
 
 def findings(db: Catalog, skill: int) -> list[Row]:
-    """Return the findings of a skill, worst first, then by file and line."""
+    """Return the findings of a skill, worst first; those that reject it are the first of these."""
     return list(
         db.query(
-            f"SELECT * FROM findings WHERE skill = ? ORDER BY {_WORST_FIRST}, path, line, id",
+            f"SELECT * FROM findings WHERE skill = ? ORDER BY {_WORST_FIRST}, id",
             [skill],
         )
     )

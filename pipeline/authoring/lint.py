@@ -101,7 +101,8 @@ def judge_paths(
     A path is a skill folder, a tree of them, an archive, or a SKILL.md, which stands for its
     folder without nested skills. `select` takes precedence over `profiles`; without `exclusions`,
     nothing is excluded. Skills are judged during iteration, by default on every core, in an order
-    that does not depend on `cores`; their findings are sorted by path and line. Raises
+    that does not depend on `cores`; their findings are sorted by path and line, after those that
+    reject the skill. Raises
     RootUnreadable at once for a path of another kind, and during iteration for a path that cannot
     be listed.
     """
@@ -230,7 +231,7 @@ class _Judge:
             examined.name,
             examined.spec_valid,
             examined.description is not None,
-            columns.at_values(sorted(reported, key=_place), parsed, document),
+            columns.at_values(reported, parsed, document),
             document,
             parsed.text if parsed and any(finding.line for finding in reported) else "",
             len(selected) - len(reported),
@@ -266,10 +267,6 @@ def _without_ignored(
             if (path != document and finding.path != path) or not ignores.applies(finding, path)
         )
     return findings, notes
-
-
-def _place(finding: Finding) -> tuple[str, int, int]:
-    return finding.path or "", finding.line or 0, finding.column or 0
 
 
 def _judgements(targets: Sequence[Target], judge: _Judge, cores: int | None) -> Iterator[Judgement]:

@@ -9,7 +9,6 @@ from pipeline.authoring.convert import Conversion, ConversionOptions, migrate_pa
 from pipeline.cli.options import DONE, FINDINGS, PATH, as_json_option, to_json
 from pipeline.cli.output import terminal
 from pipeline.dialects.apexbridge.dialect import APEXBRIDGE
-from pipeline.validation.profiles.spec.codes import FIELD_NOT_IN_SPECIFICATION
 
 _OUTPUT = Path("migrated")
 
@@ -60,10 +59,7 @@ def migrate(
 
 def _has_failed(conversion: Conversion) -> bool:
     findings = conversion.judgement.findings if conversion.judgement else ()
-    return conversion.plan.refused or any(
-        finding.severity == "error" and finding.code != FIELD_NOT_IN_SPECIFICATION.code
-        for finding in findings
-    )
+    return conversion.plan.refused or any(finding.severity == "error" for finding in findings)
 
 
 def _rendered(conversion: Conversion, options: ConversionOptions) -> str:

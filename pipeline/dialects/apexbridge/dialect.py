@@ -14,6 +14,7 @@ from pipeline.dialects.apexbridge.fields import (
 from pipeline.validation.conversion import Conversion
 from pipeline.validation.dialect import Dialect
 from pipeline.validation.profile import Profile
+from pipeline.validation.profiles.spec.codes import NAME_FORM
 
 APEXBRIDGE = Dialect(
     owner="ApexBridge",
@@ -21,6 +22,8 @@ APEXBRIDGE = Dialect(
     model=ApexBridgeFields,
     fields=FIELDS,
     signs=SIGNS,
+    is_extensible=True,
+    allowed=frozenset(kind.code for kind in NAME_FORM),
     mismatch_type=FIELD_MALFORMED,
     values=with_json_values,
     record=package_of,

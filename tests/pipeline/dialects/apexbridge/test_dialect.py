@@ -1,5 +1,6 @@
 import asyncio
 import json
+import re
 import shutil
 from collections import Counter
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ from sqlite_utils import Database
 from catalog.database import connection
 from catalog.model.apexbridge import AbpTool, ApexBridge
 from catalog.model.values import Acceptance
-from catalog.reading import search
+from catalog.reading import browse, search, status
 from catalog.site.server import app as server_app
 from catalog.writing.store import Store
 from pipeline.authoring.convert import ConversionOptions, migrate_paths
@@ -37,7 +38,7 @@ def judged(folder: Path, acceptance: Acceptance) -> list[Judgement]:
 
 def codes(judgement: Judgement) -> Counter[str]:
     """Return how often each finding is made, without what every package has."""
-    return Counter(f.code for f in judgement.findings if f.code != "field-not-in-specification")
+    return Counter(f.code for f in judgement.findings if f.code != "fields-of-dialect")
 
 
 @pytest.mark.parametrize("name", ["weather-query", "unit-converter"])
@@ -190,13 +191,38 @@ def test_declared_tools_are_rows(scanned: Database) -> None:
         ("今天天气", "weather-query"),
         ("weather_query", "weather-query"),
         ("convert to celsius", "unit-converter"),
+        ("气温", "weather-query"),  # a keyword
+        ("compare-cities", "weather-query"),  # a capability
+        ("utilities", "weather-query"),  # the domain
+        ("实用工具", "weather-query"),  # the category
+        ("list-units", "unit-converter"),  # a tool
     ],
 )
-def test_the_search_finds_a_skill_by_what_triggers_it(
+def test_the_search_finds_a_skill_by_its_declared_words(
     scanned: Database, words: str, name: str
 ) -> None:
-    """Phrases and intents are found in English and Chinese."""
-    assert [hit.name for hit in search.search(scanned, words).hits] == [name]
+    """Phrases, intents, keywords, capabilities, domain, category and tools are found."""
+    assert name in [hit.name for hit in search.search(scanned, words).hits]
+
+
+def test_a_rejection_tells_its_reason_first(tmp_path: Path) -> None:
+    """Status and site begin with the error that rejects a package of many fields."""
+    text = (SAMPLES / "good" / "weather-query" / "SKILL.md").read_text("utf-8")
+    folder = tmp_path / "watched" / "weather-query"
+    folder.mkdir(parents=True)
+    without = re.sub(r"(?m)^description:.*\n", "", text.replace("version:", "foo: x\nversion:"))
+    (folder / "SKILL.md").write_text(without, "utf-8")
+    settings = loader.load(None, watched=tmp_path / "watched", data=tmp_path / "var")
+    store = open_store(settings)
+    scan_once(settings, store, engine=serial)
+    (row,) = store.db.query("SELECT id, status, status_reason FROM skills")
+    assert (row["status"], row["status_reason"].split(". ")[0]) == (
+        "rejected",
+        "description is missing or blank.",
+    )
+    assert status.load(store.db)["errors"][0]["code"] == "description-missing"
+    assert browse.findings(store.db, row["id"])[0]["code"] == "description-missing"
+    store.close()
 
 
 def test_the_index_lists_packages_by_their_priority(scanned: Database, settings: Settings) -> None:
