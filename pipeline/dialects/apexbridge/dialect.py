@@ -2,7 +2,12 @@
 
 from pipeline.dialects.apexbridge import body_rules, field_rules, file_rules
 from pipeline.dialects.apexbridge.codes import FIELD_MALFORMED, TYPES
-from pipeline.dialects.apexbridge.conversion_plan import MANIFEST, METADATA, plan
+from pipeline.dialects.apexbridge.conversion_plan import (
+    MANIFEST,
+    METADATA,
+    STAND_INS,
+    plan,
+)
 from pipeline.dialects.apexbridge.fields import (
     FIELDS,
     SIGNS,
@@ -29,5 +34,5 @@ APEXBRIDGE = Dialect(
     record=package_of,
     priority=lambda declared: declared.triggers.priority,
     search_words=searched_words,
-    conversion=Conversion(frozenset((*METADATA, MANIFEST)), plan),
+    conversion=Conversion(frozenset((*METADATA, MANIFEST)), frozenset(STAND_INS), plan),
 )

@@ -1,6 +1,5 @@
 import asyncio
 import json
-import re
 import shutil
 from collections import Counter
 from collections.abc import Iterator
@@ -14,7 +13,7 @@ from sqlite_utils import Database
 from catalog.database import connection
 from catalog.model.apexbridge import AbpTool, ApexBridge
 from catalog.model.values import Acceptance
-from catalog.reading import browse, search, status
+from catalog.reading import search
 from catalog.site.server import app as server_app
 from catalog.writing.store import Store
 from pipeline.authoring.convert import ConversionOptions, migrate_paths
@@ -203,26 +202,6 @@ def test_the_search_finds_a_skill_by_its_declared_words(
 ) -> None:
     """Phrases, intents, keywords, capabilities, domain, category and tools are found."""
     assert name in [hit.name for hit in search.search(scanned, words).hits]
-
-
-def test_a_rejection_tells_its_reason_first(tmp_path: Path) -> None:
-    """Status and site begin with the error that rejects a package of many fields."""
-    text = (SAMPLES / "good" / "weather-query" / "SKILL.md").read_text("utf-8")
-    folder = tmp_path / "watched" / "weather-query"
-    folder.mkdir(parents=True)
-    without = re.sub(r"(?m)^description:.*\n", "", text.replace("version:", "foo: x\nversion:"))
-    (folder / "SKILL.md").write_text(without, "utf-8")
-    settings = loader.load(None, watched=tmp_path / "watched", data=tmp_path / "var")
-    store = open_store(settings)
-    scan_once(settings, store, engine=serial)
-    (row,) = store.db.query("SELECT id, status, status_reason FROM skills")
-    assert (row["status"], row["status_reason"].split(". ")[0]) == (
-        "rejected",
-        "description is missing or blank.",
-    )
-    assert status.load(store.db)["errors"][0]["code"] == "description-missing"
-    assert browse.findings(store.db, row["id"])[0]["code"] == "description-missing"
-    store.close()
 
 
 def test_the_index_lists_packages_by_their_priority(scanned: Database, settings: Settings) -> None:
