@@ -38,10 +38,10 @@ from catalog.text.sanitize import one_line
 from catalog.text.suggestions import shown
 
 _READ = """\
-Read a file of a skill. Without file_path, read SKILL.md, the skill's instructions; the result wraps
-them in <skill_content> with the skill's directory and a list of its files. Text is returned as
-text, any other content as base64. A long file is returned in pages: to read on, pass the offset and
-the version from the result, so that all pages are from one version.
+Read a file of a skill, whole. Without file_path, read SKILL.md, the skill's instructions; with
+wrapped, they come without frontmatter in <skill_content>, with the skill's directory and a list of
+its files. Text is returned as text, any other content as base64. A long file is returned in pages:
+to read on, pass the offset and the version from the result, so that all pages are from one version.
 读取技能中的文件;不指定 file_path 时读取 SKILL.md。长文件分页返回,
 续读时请带上 offset 和 version。"""
 
@@ -151,13 +151,19 @@ class SkillTools:
             str | None,
             Field(description="Version to read; only to continue a file of that version."),
         ] = None,
+        wrapped: Annotated[
+            bool, Field(description="Whether to wrap SKILL.md, without its frontmatter.")
+        ] = False,
     ) -> CallToolResult:
         """Return the file and, as a second part, a description of it."""
         with self._access.open() as db:
             package = package_of(db, self._access.packages, skill_name, version)
         file = self._access.read(package, file_path, offset=offset, limit=PAGE_BYTES)
         return CallToolResult(
-            content=[self._content(package, file), TextContent(text=_description(file))],
+            content=[
+                self._content(package, file, wrapped=wrapped),
+                TextContent(text=_description(file, self._access.directory(package))),
+            ],
             _meta={"skilldrop/version": file.version},
         )
 
@@ -224,25 +230,29 @@ class SkillTools:
             )
         )
 
-    def _content(self, package: Package, file: SkillFile) -> TextContent | EmbeddedResource:
+    def _content(
+        self, package: Package, file: SkillFile, *, wrapped: bool
+    ) -> TextContent | EmbeddedResource:
         if file.encoding == "base64":
             return EmbeddedResource(
                 resource=BlobResourceContents(
                     uri=uris.of(file.skill_id, file.path), blob=file.text, mime_type=file.media_type
                 )
             )
-        if package.skill_md and file.path == package.skill_md.path:
+        if wrapped and package.skill_md and file.path == package.skill_md.path:
             return TextContent(text=self._access.wrapped(package, file))
         return TextContent(text=file.text)
 
 
-def _description(file: SkillFile) -> str:
-    """Return a description of a file or page, with the offset of the next page."""
+def _description(file: SkillFile, directory: str) -> str:
+    """Return a description of a file or page, with its folder and the offset of the next page."""
     executable = ", executable" if file.executable else ""
     text = (
         f"{shown(file.path)} of {shown(file.skill)}, version {file.version}: {file.size} "
         f"bytes, {file.media_type}, {file.encoding}{executable}, sha256:{file.sha256}."
     )
+    if file.path == SKILL_MD:
+        text += f" Paths in it are relative to {one_line(directory)}."
     if file.next_offset is not None:
         text += (
             f" This page has bytes {file.offset} to {file.next_offset}; "

@@ -268,7 +268,7 @@ def _record(
         sketch=sketch(body),
         headings=markdown.headings(body),
         body_lines=len(body.splitlines()),
-        estimated_tokens=tokens.estimate_body(body),
+        estimated_tokens=tokens.estimate_body(skill.parsed.text),
         files=snapshot.files,
         inventory=Inventory.of(snapshot.files),
         findings=examined.findings,
