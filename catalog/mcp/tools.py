@@ -252,7 +252,7 @@ def _description(file: SkillFile, directory: str) -> str:
         f"bytes, {file.media_type}, {file.encoding}{executable}, sha256:{file.sha256}."
     )
     if file.path == SKILL_MD:
-        text += f" Paths in it are relative to {one_line(directory)}."
+        text += f" Skill directory: {one_line(directory)}."
     if file.next_offset is not None:
         text += (
             f" This page has bytes {file.offset} to {file.next_offset}; "

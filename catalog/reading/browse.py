@@ -104,6 +104,14 @@ def skill(db: Catalog, skill_id: str, row: int | None = None) -> Row | None:
     return next(rows, None)
 
 
+def definition(db: Catalog, skill: int) -> Row:
+    """Return the identity and state of a skill with the product specification's names."""
+    (row,) = db.query(
+        "SELECT id, skillId, currentVersion, isActive FROM skill_definitions WHERE id = ?", [skill]
+    )
+    return row | {"isActive": bool(row["isActive"])}
+
+
 def as_of(db: Catalog, skill: Row, version: str) -> Row | None:
     """Return a skill as it was in one of its versions; None where that is unknown.
 
