@@ -53,6 +53,7 @@ class Judgement:
     ignored: int = 0  # findings left out by comments
     notes: tuple[str, ...] = ()  # about the comments: "SKILL.md:3: the comment names …"
     description: str = ""  # of a skill that would be accepted
+    files: tuple[PartialFile, ...] = ()  # if asked for
 
     @property
     def on_disk(self) -> Path | None:
@@ -95,6 +96,7 @@ def judge_paths(
     limits: Limits = DEFAULT_LIMITS,
     secrets: SecretRule = "leave-out",
     cores: int | None = None,
+    with_files: bool = False,
 ) -> Iterator[Judgement]:
     """Return the judgement of every skill at or below the paths, each skill once.
 
@@ -109,7 +111,7 @@ def judge_paths(
     targets = [target_of(path) for path in paths]
     limits = replace(limits, ignores_folders=False)
     select = select or selection.of_profiles(profiles)
-    judge = _Judge(acceptance, select, exclusions, limits, secrets)
+    judge = _Judge(acceptance, select, exclusions, limits, secrets, with_files)
     return _judgements(targets, judge, cores)
 
 
@@ -148,6 +150,7 @@ class _Judge:
     exclusions: Exclusions | None
     limits: Limits
     secrets: SecretRule
+    with_files: bool = False  # whether judgements have the files of their skills
 
     def judge(self, steps: Sequence[_Step]) -> list[list[_Result]]:
         """Return the results at each of the paths. The steps of a target share its open root."""
@@ -237,6 +240,7 @@ class _Judge:
             len(selected) - len(reported),
             tuple(notes),
             examined.description or "",
+            snapshot.files if self.with_files else (),
         )
 
     def _rejected(

@@ -1,7 +1,8 @@
 """Line of a skill's files: documents by name, the files of a folder by their number."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 
 from catalog.prompt_index import messages
 from catalog.prompt_index.formats.form import FileGroup
@@ -31,6 +32,14 @@ def line(skill_md: str, groups: Sequence[FileGroup], language: Language) -> str:
     documents.sort(key=lambda name: (*(name != first for first in _FIRST), name))
     parts = (skill_md, *_limited(documents, _MOST_FILES), *_limited(folders, _MOST_FOLDERS))
     return messages.FILES[language] + ", ".join(parts)
+
+
+def grouped(paths: Iterable[str]) -> Iterator[FileGroup]:
+    """Yield the groups of the files with these paths, sorted."""
+    for (folder, slash), group in groupby(sorted(paths), lambda path: path.partition("/")[:2]):
+        members = list(group)
+        is_one = len(members) == 1
+        yield FileGroup(members[0] if is_one else folder + slash, len(members))
 
 
 def _limited(names: Sequence[str], most: int) -> Iterator[str]:
