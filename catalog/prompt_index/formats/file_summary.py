@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import groupby
 
 from catalog.prompt_index import messages
@@ -15,7 +16,8 @@ _OF_PROJECTS = re.compile(r"\..*|(?:licen[cs]e|copying|notice|readme|changelog)\
 """Names beside SKILL.md that no instruction of a skill is about."""
 
 
-def line(skill_md: str, groups: Sequence[FileGroup], language: Language) -> str:
+@lru_cache(maxsize=10_000)  # an entry is tried in several lengths
+def line(skill_md: str, groups: tuple[FileGroup, ...], language: Language) -> str:
     """Return the line that begins with SKILL.md; beyond a limit, the rest is `… (5)`."""
     documents = [
         group.path

@@ -44,7 +44,7 @@ class Listed(Protocol):
         """Whether people may start it, too."""
 
     @property
-    def files(self) -> Sequence[FileGroup]:
+    def files(self) -> tuple[FileGroup, ...]:
         """Its files, by folder."""
 
     @property

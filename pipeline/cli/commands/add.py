@@ -107,7 +107,7 @@ def _skill(judgement: Judgement) -> Iterator[str]:
     described = visible(judgement.description) if judgement.loadable else "rejected"
     yield f"{click.style(visible(judgement.name), bold=True)}: {described}"
     if judgement.files:
-        groups = list(file_summary.grouped(file.path for file in judgement.files))
+        groups = tuple(file_summary.grouped(file.path for file in judgement.files))
         files = file_summary.line(judgement.document or SKILL_MD, groups, "en")
         size = humanize.size(sum(file.size for file in judgement.files))
         number = terminal.counted(len(judgement.files), "file")
