@@ -3,8 +3,7 @@
 import time
 from collections.abc import Iterable, Sequence
 
-from sqlite_utils import Database
-
+from catalog.database.queries import Database
 from catalog.writing.packages.folder import PackageFolder, Packages
 from catalog.writing.rows import publication
 from catalog.writing.rows.publication import Published
@@ -33,6 +32,11 @@ class AfterCommit:
         same._public, same._retired = dict(self._public), dict(self._retired)
         same._restored, same._superseded = dict(self._restored), dict(self._superseded)
         return same
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether a change is left to make."""
+        return bool(self._public or self._restored or self._superseded or self._retired)
 
     def note(self, published: Published) -> None:
         """Add the changes of a publication."""

@@ -7,9 +7,8 @@ from copy import copy
 from datetime import datetime
 from itertools import chain, islice
 
-from sqlite_utils import Database
-
 from catalog.database import sql
+from catalog.database.queries import Database
 from catalog.filesystem.by_descriptor import directory, named
 from catalog.filesystem.fsync import sync
 from catalog.model.change import Change, ChangeResult, Judged, Removal
@@ -147,6 +146,11 @@ class Packager:
                     yield published
         finally:
             self._discard(job.package_path for job in chain.from_iterable(pending))
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether all that follows the commits is done, with the links of changed skills."""
+        return not (self.changed or self._after_commit.is_pending)
 
     def switch_current(self) -> None:
         """Point each `current` to the committed version; repeat what failed. Raises OSError.

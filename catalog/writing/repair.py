@@ -5,9 +5,8 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
 
-from sqlite_utils import Database
-
 from catalog.database import sql, version_paths
+from catalog.database.queries import Database
 from catalog.text.times import iso
 from catalog.writing import pins, verification
 from catalog.writing.packager import Packager
@@ -33,12 +32,22 @@ class PackageRepair:
         self.awaits_scan = False
         """Whether packages of a lost catalog are kept until a scan shows which are still valid."""
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing is left to do."""
+        return not (self.is_incomplete or self.awaits_scan)
+
     def begin(self, folder: Path) -> None:
         """Note whether a folder has packages while this catalog has no versions."""
-        self.awaits_scan = (
-            bool(list_packages(folder).directories)
-            and not self._db.execute("SELECT 1 FROM versions LIMIT 1").fetchone()
-        )
+        has_versions = self._db.execute("SELECT 1 FROM versions LIMIT 1").fetchone()
+        self.awaits_scan = not has_versions and bool(list_packages(folder).directories)
+
+    def publish_missing(self, at: datetime) -> Iterator[int]:
+        """Publish skills without a package, where all packages are as the catalog left them.
+
+        Yield the number of skills published so far.
+        """
+        return _publish_missing(self._db, self._packager, at)
 
     def repair_all(self, at: datetime) -> Iterator[int]:
         """Make the packages match the catalog; see `_repair_all`."""
@@ -83,14 +92,27 @@ def _repair_all(
     if listing.directories:
         with folder.opened() as packages:
             _sweep(db, packages, listing, is_scanned=is_scanned)
-    _unpin_in_place(db, packager, at)
-    if held := [skill_id for (skill_id,) in db.execute(_HELD_WITHOUT_PACKAGE)]:
-        packager.publish(lambda: held, at, trigger="start")
+    _publish_held(db, packager, at)
     if listing.directories:
         with folder.opened() as packages:
             packager.correct_names(packages, *_by_state(db))
             _switch_all(db, packages, listing)
         packager.switch_current()
+    yield from _publish_others(db, packager, at)
+
+
+def _publish_missing(db: Database, packager: Packager, at: datetime) -> Iterator[int]:
+    _publish_held(db, packager, at)
+    yield from _publish_others(db, packager, at)
+
+
+def _publish_held(db: Database, packager: Packager, at: datetime) -> None:
+    _unpin_in_place(db, packager, at)
+    if held := [skill_id for (skill_id,) in db.execute(_HELD_WITHOUT_PACKAGE)]:
+        packager.publish(lambda: held, at, trigger="start")
+
+
+def _publish_others(db: Database, packager: Packager, at: datetime) -> Iterator[int]:
     skill_ids = [skill_id for (skill_id,) in db.execute(_UNPUBLISHED)]
     yield from packager.publish_all(skill_ids, at)
 

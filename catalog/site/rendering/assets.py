@@ -12,6 +12,9 @@ _TYPES = {
     ".svg": "image/svg+xml",
 }
 
+_JOINED = {"site.css": "css", "site.js": "js"}
+"""Assets that are written as several files, joined in the order of their names."""
+
 ROUTE = r"^/-/skilldrop/(?P<name>[a-z]+\.[a-z]+)$"
 
 
@@ -20,13 +23,16 @@ def read(name: str) -> bytes:
     """Return an asset. Raises FileNotFoundError."""
     if name not in names():
         raise FileNotFoundError(name)
+    if folder := _JOINED.get(name):
+        files = sorted((_FOLDER / folder).glob(f"*.{folder}"))
+        return b"\n".join(file.read_bytes() for file in files)
     return (_FOLDER / name).read_bytes()
 
 
 @cache
 def names() -> frozenset[str]:
     """Return the names of all assets."""
-    return frozenset(file.name for file in _FOLDER.iterdir() if file.suffix in _TYPES)
+    return frozenset(_JOINED) | {f.name for f in _FOLDER.iterdir() if f.suffix in _TYPES}
 
 
 def content_type(name: str) -> str:
