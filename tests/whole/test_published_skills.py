@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlite_utils import Database
 
 from catalog.database import connection
+from catalog.database.queries import Database
 from pipeline.config.root_settings import RootSettings
 from pipeline.config.settings import Settings
 from pipeline.sync.open_catalog import open_store
