@@ -47,10 +47,15 @@ def load(db: Database, catalog: Path | None) -> dict[str, Any]:
         ),
         "held": list(db.query(_HELD)),
         "withheld": list(db.query(_WITHHELD)),
-        "to_review": db.execute(_TO_REVIEW).fetchone()[0],
+        "to_review": to_review(db),
         "name_conflicts": db.execute(_CONFLICTS).fetchone()[0],
         "troubles": troubles,
     }
+
+
+def to_review(db: Database) -> int:
+    """Return the number of versions that wait for review."""
+    return int(db.execute(_TO_REVIEW).fetchone()[0])
 
 
 def replace(db: Database, troubles: Sequence[Trouble]) -> None:

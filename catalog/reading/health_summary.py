@@ -64,7 +64,7 @@ def health(state: Mapping[str, Any], now: datetime) -> Health:
     troubles += map(_of_withheld, state["withheld"])
     details = [_detail(trouble, now) for trouble in troubles]
     if waiting := state["to_review"]:
-        details.append(_of_reviews(waiting))
+        details.append(of_reviews(waiting))
     if conflicts := state["name_conflicts"]:
         details.append(_of_conflicts(conflicts))
     if not is_running:
@@ -135,7 +135,8 @@ def _of_withheld(skill: Mapping[str, Any]) -> dict[str, Any]:
     return _trouble("skill", f"{name} is {skill['reason']}, so agents do not get it. {advice}")
 
 
-def _of_reviews(waiting: int) -> str:
+def of_reviews(waiting: int) -> str:
+    """Return the sentence about versions that wait for review."""
     return (
         f"{count(waiting, 'version waits', 'versions wait')} for review; `skilldrop pending` "
         "lists what is new there."

@@ -107,6 +107,10 @@ LISTS = {
         WHERE code IN ('{REFERENCE_BROKEN.code}', '{DEPENDENCY_MISSING.code}')
         ORDER BY root, folder, id
     """,
+    "secrets": """
+        SELECT root, folder AS path, message AS reason FROM findings
+        WHERE code IN ('secret-left-out', 'secret-published') ORDER BY root, folder, id
+    """,
     "conflicts": """
         SELECT root, path, status_reason AS reason FROM skills WHERE is_conflict = 1
         ORDER BY root, path

@@ -30,6 +30,8 @@ class Event(NamedTuple):
     detail: str | None
     is_conflict: bool = False  # it lost its name now, and nobody has decided on that
     is_published: bool = False  # agents get this version of it, or a newer one
+    repository: str | None = None  # URL, if the root is one
+    git_commit: str | None = None  # that the version came from
 
 
 Listener: TypeAlias = Callable[[Sequence[Event]], None]
@@ -80,8 +82,10 @@ _NEW = """
     SELECT i.id, i.started_at, i.outcome, i."trigger", i.root, i.path, s.skill_id, s.name,
            v.version, i.detail, i.outcome = 'shadowed' AND s.is_conflict,
            s.status = 'active' AND i.outcome NOT IN ('rejected', 'removed', 'held', 'shadowed')
-               AND ifnull(i.version, 0) <= s.current_version_id
+               AND ifnull(i.version, 0) <= s.current_version_id,
+           m.url, v.git_commit
     FROM ingestions AS i JOIN skills AS s ON s.id = i.skill
     LEFT JOIN versions AS v ON v.id = i.version
+    LEFT JOIN mirrors AS m ON m.root = i.root
     WHERE i.id > (SELECT last_event FROM listeners WHERE name = ?) ORDER BY i.id LIMIT ?
 """

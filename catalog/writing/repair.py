@@ -13,6 +13,7 @@ from catalog.writing.packager import Packager
 from catalog.writing.packages.builder import Key
 from catalog.writing.packages.folder import PackageFolder, Packages
 from catalog.writing.packages.inspection import PackagesListing, list_packages
+from catalog.writing.siblings import wrongly_linked
 
 log = logging.getLogger("skilldrop")
 
@@ -87,16 +88,19 @@ def _repair_all(
         return
     folder = packager.packaging.folder
     listing = list_packages(folder.path)
+    is_new = not (is_scanned or db.execute("SELECT 1 FROM versions LIMIT 1").fetchone())
     _log_foreign(folder, listing)
     _forget_missing(db, listing)
     if listing.directories:
         with folder.opened() as packages:
-            _sweep(db, packages, listing, is_scanned=is_scanned)
+            _sweep(db, packages, listing, is_new=is_new)
     _publish_held(db, packager, at)
     if listing.directories:
         with folder.opened() as packages:
             packager.correct_names(packages, *_by_state(db))
             _switch_all(db, packages, listing)
+        if not is_new:
+            packager.note_links(wrongly_linked(db, listing))
         packager.switch_current()
     yield from _publish_others(db, packager, at)
 
@@ -124,9 +128,8 @@ def _log_foreign(folder: PackageFolder, listing: PackagesListing) -> None:
         log.warning("%s contains %d more files or folders not made by skilldrop", folder.path, more)
 
 
-def _sweep(db: Database, packages: Packages, listing: PackagesListing, *, is_scanned: bool) -> None:
+def _sweep(db: Database, packages: Packages, listing: PackagesListing, *, is_new: bool) -> None:
     """Remove packages that no version names, and wrong links: leftovers of a crash."""
-    is_new = not (is_scanned or db.execute("SELECT 1 FROM versions LIMIT 1").fetchone())
     named = {
         path
         for (path,) in db.execute(

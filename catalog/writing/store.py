@@ -205,7 +205,7 @@ class Store:
         """Resolve the references between skills that are outdated; see `references`."""
         if references.wrong_skills(self.db):
             with self.transaction():
-                references.repair(self.db)
+                self.packager.note_links(references.repair(self.db))
 
     def compare_bodies(self) -> None:
         """Store the missing sketches of bodies; see `sketches.add_missing`."""

@@ -69,7 +69,10 @@ def root_named(roots: Sequence[RootSpec], name: str | None) -> RootSpec:
     """
     roots = [root for root in roots if not root.origin]
     if not roots:
-        raise NotAdded("Every root is a git repository; commit and push the skill there.")
+        raise NotAdded(
+            "Every root is a git repository; commit and push the skill there. `skilldrop validate` "
+            "checks it before."
+        )
     if name is None:
         return next((root for root in roots if root.level == "project"), roots[0])
     path = os.path.realpath(os.path.expanduser(name))
@@ -154,7 +157,7 @@ def _add_folder(source: Path, place: Path, root: RootSpec, *, fix: bool, dry_run
 
 
 def _files(folder: Path) -> tuple[str, ...]:
-    """Return the paths of the files in a folder that scans read, sorted."""
+    """Return the paths of the files of a folder that are copied, sorted."""
     return tuple(
         sorted(
             text_path(os.path.relpath(os.path.join(above, name), folder))

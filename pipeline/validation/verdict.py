@@ -1,6 +1,6 @@
 """Verdict on a skill folder, from its snapshot and its parsed SKILL.md."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
@@ -14,6 +14,7 @@ from catalog.text import filler, tokens, truncate
 from catalog.text.sketch import sketch
 from pipeline.parsing import markdown
 from pipeline.parsing.document import Parsed
+from pipeline.roots.codes import SECRET_REFUSED
 from pipeline.roots.snapshot import AnySnapshot, Snapshot
 from pipeline.validation import search_words, skill_references
 from pipeline.validation.check import check
@@ -54,7 +55,13 @@ def judge(
     exception.
     """
     examined = examine(
-        snapshot, parsed, place, acceptance=acceptance, profiles=profiles, dialects=dialects
+        snapshot,
+        parsed,
+        place,
+        acceptance=acceptance,
+        profiles=profiles,
+        dialects=dialects,
+        in_other_skill=lambda _: True,  # the catalog judges references, as it has the other skills
     )
     if examined.skill is None or examined.description is None or snapshot.digest is None:
         return _rejection(snapshot, parsed, place, examined)
@@ -80,8 +87,12 @@ def examine(
     acceptance: Acceptance,
     profiles: Iterable[Profile],
     dialects: Dialects,
+    in_other_skill: Callable[[str], bool],
 ) -> Examined:
-    """Return the findings of `judge`, for a snapshot that may lack the files' hashes."""
+    """Return the findings of `judge`, for a snapshot that may lack the files' hashes.
+
+    in_other_skill returns whether another skill has the file at a path relative to the folder.
+    """
     ruleset = _ruleset(tuple(dict.fromkeys((SPEC, *profiles))))
     problems = tuple(problem for problem in snapshot.problems if problem.profile in ruleset.names)
     if parsed is None or snapshot.skill_md_name is None:
@@ -97,6 +108,7 @@ def examine(
         files=snapshot.files,
         is_whole=snapshot.is_whole,
         other_texts=snapshot.texts,
+        in_other_skill=in_other_skill,
     )
     by_rules = check(skill, ruleset.profiles)
     found = (*problems, *parsed.findings, *_mismatches(skill, by_rules, dialects), *by_rules)
@@ -231,6 +243,7 @@ def _rejection(
     place: Place,
     examined: Examined,
 ) -> Rejection:
+    secrets = {f.path for f in examined.findings if f.code == SECRET_REFUSED.code}
     return Rejection(
         place=place,
         skill_id=naming.skill_id(examined.name, place.namespace, place.path),
@@ -241,6 +254,7 @@ def _rejection(
         inventory=Inventory.of(snapshot.files),
         frontmatter=(parsed and parsed.frontmatter) or {},
         left_out=snapshot.left_out,
+        refused=tuple((f.path, f.sha256) for f in snapshot.files if f.path in secrets),
     )
 
 

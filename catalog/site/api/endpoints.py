@@ -12,7 +12,7 @@ from datasette.utils.asgi import Response
 
 from catalog.database import stored_health
 from catalog.database.sql import Row
-from catalog.model.errors import FilterInvalid
+from catalog.model.errors import FilterInvalid, NotInCatalog
 from catalog.model.skill import DESCRIBED
 from catalog.prompt_index import locations
 from catalog.reading import browse, disk_paths, health_summary, search
@@ -120,7 +120,10 @@ async def preview(context: RequestContext) -> Response:
     """Return a skill as JSON: its content, files, findings, versions and indexes."""
     skill_id = context.path_part("skill_id")
     version = context.parameter("version")
-    sheet = await context.query(skill_page.look_up, skill_id, context.number("row"), version)
+    try:
+        sheet = await context.query(skill_page.look_up, skill_id, context.number("row"), version)
+    except NotInCatalog as error:
+        return _not_found(context, str(error))
     if not sheet:
         return _not_found(
             context,
@@ -158,6 +161,7 @@ async def preview(context: RequestContext) -> Response:
                 for finding in sheet.findings
                 if skill["is_newest"] or not version
             ],
+            **sheet.references.as_json(),
             "versions": [row["version"] for row in sheet.versions],
             "indexes": [
                 {"name": row["name"], "rank": row["rank"], "state": row["state"] or row["left_out"]}

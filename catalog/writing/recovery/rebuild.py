@@ -37,14 +37,16 @@ def recover(db: Database, damaged: Path, aside: Path, reason: str, at: datetime)
         _drop_contradictions(db)
         _rewind_listeners(db)
         _doubt_skills(db)
+        _retire_packages(db, at)
         _write_derived(db)
         saved = {
             table: int(db.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
-            for table in ("skills", "versions", "ingestions", "index_builds", "outcomes")
+            for table in (*_COUNTED, "reviews")
         }
+        counts = [saved[table] for table in _COUNTED]
         db.execute(
-            insert("recoveries", ("recovered_at", "reason", "damaged_file", *saved)),
-            [iso(at), reason, aside.name, *saved.values()],
+            insert("recoveries", ("recovered_at", "reason", "damaged_file", *_COUNTED)),
+            [iso(at), reason, aside.name, *counts],
         )
         db.execute("COMMIT")
     except BaseException:
@@ -152,6 +154,15 @@ def _doubt_skills(db: Database) -> None:
     )
 
 
+def _retire_packages(db: Database, at: datetime) -> None:
+    """Mark the packages that belong to no present skill any more, as the start hides them."""
+    db.execute(
+        "UPDATE versions SET retired_at = ? WHERE package_path IS NOT NULL AND retired_at IS NULL"
+        " AND id NOT IN (SELECT current_version_id FROM skills WHERE package_path IS NOT NULL)",
+        [iso(at)],
+    )
+
+
 def _write_derived(db: Database) -> None:
     """Write the derived rows of the accepted skills; the start adds the sketches."""
     for version in list(db.query(_PRESENT)):
@@ -163,6 +174,7 @@ def _write_derived(db: Database) -> None:
     sketches.mark_missing(db)
 
 
+_COUNTED = ("skills", "versions", "ingestions", "index_builds", "outcomes")
 _ORPHANS = """
     SELECT v.*, i.root, i.path AS place, r.level, max(v.id)
     FROM versions AS v
