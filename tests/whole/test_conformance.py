@@ -11,7 +11,6 @@ import pytest
 from docs_from_code import conformance
 from docs_from_code.requirement_marks import marked_tests
 from pipeline.config.index_settings import IndexSettings
-from tests.support.linking import Linking
 from tests.support.paths import REPOSITORY
 from tests.support.shelf import Shelf
 from tests.support.skills import write_skill
@@ -99,20 +98,6 @@ def test_a_skipped_test_of_a_requirement_fails(tmp_path: Path) -> None:
 # Requirements
 
 
-@pytest.mark.requirement("agent-skills/validator-published")
-def test_published_skills_are_valid_for_the_reference_validator(tmp_path: Path) -> None:
-    """In the directory for agents, each skill lies in a folder of its name, wherever it was."""
-    validate = pytest.importorskip("skills_ref").validate
-    it = Linking(tmp_path)
-    it.add("pdf", "数据分析")
-    write_skill(it.root / "group" / "deep" / "csv", files={"scripts/a.py": "", "FORMS.md": "# F\n"})
-    write_skill(it.root / "plain", more="license: MIT\ncompatibility: uv\nmetadata:\n  a: '1'")
-    it.scan()
-    published = sorted(path for path in it.skills.iterdir() if path.is_symlink())
-    assert [skill.name for skill in published] == ["csv", "pdf", "plain", "数据分析"]
-    assert [validate(skill) for skill in published] == [[], [], [], []]
-
-
 @pytest.mark.requirement("prd/packages-from-skill-md")
 def test_a_manifest_changes_nothing(tmp_path: Path) -> None:
     """It is a file like others, even with fields that SKILL.md lacks."""
@@ -143,11 +128,3 @@ def test_the_default_budget_is_that_of_the_textbook() -> None:
     """Without a budget and without a window."""
     budget = IndexSettings().spec.budget
     assert (budget.size, budget.unit) == (16_000, "chars")
-
-
-@pytest.mark.requirement("textbook/budget-window")
-def test_a_window_gives_two_percent_of_its_tokens() -> None:
-    """Of any window."""
-    for window, tokens in ((200_000, 4_000), (1_000_000, 20_000), (10, 1)):
-        budget = IndexSettings(context_window_tokens=window).spec.budget
-        assert (budget.size, budget.unit) == (tokens, "tokens")
