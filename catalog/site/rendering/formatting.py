@@ -1,6 +1,8 @@
-"""Text for durations, and for the reasons why an index leaves a skill out."""
+"""Text for durations and days, and for the reasons why an index leaves a skill out."""
 
+import re
 from collections.abc import Mapping
+from datetime import date
 from typing import Any
 
 from catalog.text import humanize
@@ -9,6 +11,23 @@ from catalog.text import humanize
 def milliseconds(number: float | None) -> str:
     """Return a duration in words; None means that the work is running or was interrupted."""
     return "unfinished" if number is None else humanize.duration(number / 1000)
+
+
+def weekday(day: str) -> str:
+    """Return a day such as 2026-11-20 in words: Friday, 20 November 2026."""
+    try:
+        at = date.fromisoformat(day)
+    except ValueError:
+        return day
+    return f"{at:%A}, {at.day} {at:%B %Y}"
+
+
+def is_iso_time(value: object) -> bool:
+    """Return whether a value is a date or a time in ISO 8601."""
+    return isinstance(value, str) and bool(_TIME.fullmatch(value))
+
+
+_TIME = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d[\d.:+Z-]*)?")
 
 
 def why_not(state: Mapping[str, Any]) -> tuple[str, str]:

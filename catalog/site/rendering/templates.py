@@ -63,8 +63,10 @@ def _environment() -> Environment:
         "words": lambda text: str(text).replace("_", " "),
         "thousands": lambda n: f"{n:,}",
         "shown": invisible.marked,
+        "weekday": formatting.weekday,
         "plain_level": lambda level: _LEVELS.get(level, level),
     }
+    environment.tests["iso_time"] = formatting.is_iso_time
     return environment
 
 
