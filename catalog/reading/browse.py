@@ -250,15 +250,12 @@ def scans(db: Catalog, limit: int) -> list[Row]:
 
 
 def finding_codes(db: Catalog) -> list[Row]:
-    """Return each kind of present finding, worst and most frequent first."""
+    """Return each kind of present finding with its counts, worst and most frequent first."""
     return list(
         db.query(
-            "WITH kinds AS (SELECT code, severity, profile, count(*) AS n,"
-            " count(DISTINCT skill) AS skills, min(id) AS example"
-            " FROM findings GROUP BY code, severity, profile)"
-            # The message and the fix of a kind are those of its oldest finding.
-            " SELECT k.*, f.message, f.fix FROM kinds AS k JOIN findings AS f ON f.id = k.example"
-            f" ORDER BY {_WORST_FIRST.replace('severity', 'k.severity')}, k.n DESC, k.code"
+            "SELECT code, severity, profile, count(*) AS n, count(DISTINCT skill) AS skills"
+            " FROM findings GROUP BY code, severity, profile"
+            f" ORDER BY {_WORST_FIRST}, n DESC, code"
         )
     )
 
