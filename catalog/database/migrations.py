@@ -10,6 +10,7 @@ from sqlite_utils import Database
 from sqlite_utils.migrations import Migrations
 
 from catalog.database.ddl import (
+    activity,
     apexbridge,
     history,
     left_out,
@@ -107,6 +108,12 @@ def m009_references(db: Database) -> None:
 def m010_mirrors(db: Database) -> None:
     """Add the mirrors of repositories, and the commit of each version."""
     _run(db, mirrors.MIRRORS)
+
+
+@migrations()
+def m013_activity(db: Database) -> None:
+    """Let the changes of a scan, and those of no scan, be read from an index."""
+    _run(db, activity.CHANGES_BY_SCAN)
 
 
 def unknown_migrations(connection: sqlite3.Connection) -> list[str]:

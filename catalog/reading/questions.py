@@ -31,7 +31,7 @@ def answer(db: Database, sql: str, values: Mapping[str, str], page: int) -> Answ
     columns = [name for name, *_ in cursor.description]
     first = (page - 1) * PAGE
     rows, total = [], 0
-    for total, values_of_row in enumerate(islice(cursor, MOST + 1), 1):  # noqa: B007
+    for total, values_of_row in enumerate(islice(cursor, MOST + 1), 1):
         if first < total <= min(first + PAGE, MOST):
             rows.append(dict(zip(columns, values_of_row, strict=True)))
     folders = disk_paths.folders(db)
@@ -61,7 +61,7 @@ def _with_skills(db: Database, rows: Sequence[Row]) -> list[Row]:
     ]
 
 
-def _skills(db: Database, column: str, keys: Iterable[object]) -> dict[object, Row]:
+def _skills(db: Database, column: str, keys: Iterable[int | str]) -> dict[int | str, Row]:
     rows = db.query(
         f"SELECT {column} AS key, s.id, s.skill_id, s.status FROM json_each(?) AS wanted"
         f" CROSS JOIN skills AS s ON {column} = wanted.value ORDER BY s.status != 'active' DESC",

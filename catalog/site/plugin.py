@@ -9,7 +9,7 @@ from pluggy import HookimplMarker
 
 from catalog.database import limits
 from catalog.reading import duplicates as reading_duplicates
-from catalog.site.api import discovery, endpoints, files, metrics, neighbours
+from catalog.site.api import discovery, endpoints, feeds, files, metrics, neighbours
 from catalog.site.api import indexes as prompt_indexes
 from catalog.site.http import (
     checks,
@@ -58,7 +58,12 @@ _ROUTES = {
     findings.ROUTE: findings.page,
     indexes.LIST: indexes.listing,
     indexes.ROUTE: indexes.page,
+    indexes.HISTORY: indexes.history,
+    indexes.TEXT: indexes.text,
+    indexes.CHANGES: indexes.changes,
     activity.ROUTE: activity.page,
+    feeds.ROUTE: feeds.of_all,
+    feeds.OF_SKILL: feeds.of_skill,
     review.ROUTE: review.page,
     questions.LIST: questions.listing,
     questions.ROUTE: questions.page,

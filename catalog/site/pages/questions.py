@@ -32,8 +32,8 @@ class Question(NamedTuple):
     """Canned query with its settings in the metadata.
 
     `layout` names columns: the `title` and the `figure` of a row, its `badges`, its `text`, text to
-    unfold (`more`), and the time whose `day` groups the rows. All other columns are facts. A question with a `page` is
-    answered by that page of the site.
+    unfold (`more`), and the time whose `day` groups the rows. All other columns are facts.
+    A question with a `page` is answered by that page of the site.
     """
 
     name: str
@@ -165,4 +165,3 @@ def _line(row: Row, layout: Mapping[str, Any]) -> Line:
         ],
         str(row[day])[:10] if day else "",
     )
-

@@ -1,16 +1,23 @@
 """Text for durations and days, and for the reasons why an index leaves a skill out."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import date
+from itertools import groupby
 from typing import Any
 
+from catalog.database.sql import Row
 from catalog.text import humanize
 
 
 def milliseconds(number: float | None) -> str:
     """Return a duration in words; None means that the work is running or was interrupted."""
     return "unfinished" if number is None else humanize.duration(number / 1000)
+
+
+def by_day(rows: Iterable[Row], column: str) -> list[tuple[str, list[Row]]]:
+    """Return rows by the day of a time, in their order."""
+    return [(day, list(of_day)) for day, of_day in groupby(rows, lambda row: row[column][:10])]
 
 
 def weekday(day: str) -> str:

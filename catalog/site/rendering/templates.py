@@ -63,6 +63,7 @@ def _environment() -> Environment:
         "words": lambda text: str(text).replace("_", " "),
         "thousands": lambda n: f"{n:,}",
         "shown": invisible.marked,
+        "groupby_day": formatting.by_day,
         "weekday": formatting.weekday,
         "plain_level": lambda level: _LEVELS.get(level, level),
     }
