@@ -12,7 +12,7 @@ UNITS = 30
 PAGE = 50
 """Changes on one page of a list without scans, and in a feed."""
 SHOWN = 8
-"""Changes of a full scan that are listed beside the others."""
+"""Changes of a full scan that are listed, the rejected ones first."""
 
 
 class Unit(NamedTuple):
@@ -88,7 +88,10 @@ def changes(
 
 
 def _of_scan(db: Database, row: Row) -> Unit:
-    shown = list(changes(db, SHOWN, None, "i.scan = :scan", scan=row["id"]))
+    rejected = "i.scan = :scan AND i.outcome = 'rejected'"
+    shown = list(changes(db, SHOWN, None, rejected, scan=row["id"])) if row["rejected"] else []
+    others = "i.scan = :scan AND i.outcome != 'rejected'"
+    shown += changes(db, SHOWN - len(shown), None, others, scan=row["id"])
     count = db.execute("SELECT count(*) FROM ingestions WHERE scan = ?", [row["id"]])
     return Unit(row["last"], row["started_at"], row, shown, count.fetchone()[0])
 

@@ -29,12 +29,14 @@ from catalog.site.pages import (
     duplicates,
     file,
     findings,
+    health,
     home,
     indexes,
     questions,
     review,
     skill,
     skills,
+    usage,
     versions,
 )
 from catalog.site.rendering import assets, cells, invisible, templates
@@ -65,6 +67,8 @@ _ROUTES = {
     feeds.ROUTE: feeds.of_all,
     feeds.OF_SKILL: feeds.of_skill,
     review.ROUTE: review.page,
+    usage.ROUTE: usage.page,
+    health.ROUTE: health.page,
     questions.LIST: questions.listing,
     questions.ROUTE: questions.page,
     duplicates.ROUTE: duplicates.page,

@@ -69,7 +69,7 @@ async def _feed(
         "id": identifier("feed", choice.skill_id, choice.publisher),
         "updated": updated,
         "page": context.url(page),
-        "self": context.url(own),
+        "own": context.url(own),
         "entries": [
             row | {"id": identifier(row["id"]), "url": context.url(_page(context, row))}
             for row in feed.entries
