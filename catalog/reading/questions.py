@@ -4,8 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from sqlite_utils import Database
-
+from catalog.database.queries import Database
 from catalog.database.sql import Row, to_json
 from catalog.reading import disk_paths
 

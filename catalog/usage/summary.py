@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any, TypeAlias
 
-from sqlite_utils import Database
-
+from catalog.database.queries import Database
 from catalog.database.sql import Row
 
 Totals: TypeAlias = Sequence[tuple[str, str, int]]
