@@ -24,9 +24,8 @@ BEGINNING = 0.6
 _WORD = re.compile(r"\w+(?:[-.']\w+)*[+#]*")
 _SAYS_LITTLE = re.compile(r"[\d.]+|[a-z]", re.IGNORECASE)  # numbers and single letters
 _PART = re.compile(r"[^\W_]+")
-# Words without a meaning of their own, but not where their character is part of another word, such
-# as in 目的, 了解, 参与, 在线, 等级 and 合并. Characters that mostly are, as 会 in 会议 and 用 in 用户,
-# are no such words.
+# Words without a meaning of their own, but not where the character is part of another word, such as
+# in 目的, 了解 and 合并. Characters that mostly are, such as 会 in 会议, are not among them.
 _CJK_FUNCTION = re.compile(
     "(?:以及|可以|能够|用于|对于|关于|为了|[一这那每]个|(?<!目)的|了(?!解)|(?<![参给])与(?!会)"
     "|(?<![涉普])及(?![时格])|在(?![线职校])|等(?![级待价于])|(?<!合)并(?![发行购])|和(?![解谐平])"
