@@ -86,6 +86,7 @@ MEANT = {
     "INSERT INTO body_sketches (version) SELECT": "an older catalog is converted, once",
     "SELECT json_group_array(id) FROM skills": "the page of duplicates compares all skills …",
     "WITH present AS NOT MATERIALIZED (": "… and all sketches",
+    "FROM skills WHERE coalesce(namespace": "a publisher's skills are looked for among all",
 }
 """What goes through a whole table because it is about all of it, by words in it; and why."""
 
