@@ -24,6 +24,7 @@ from catalog.database.ddl import (
     recovery,
     references,
     reviews,
+    runs,
     search,
     similarity,
     site_address,
@@ -106,6 +107,12 @@ def m009_references(db: Database) -> None:
 def m010_mirrors(db: Database) -> None:
     """Add the mirrors of repositories, and the commit of each version."""
     _run(db, mirrors.MIRRORS)
+
+
+@migrations()
+def m011_runs(db: Database) -> None:
+    """Let a file have several outcomes, and an outcome name no skill."""
+    _run(db, runs.RUNS)
 
 
 @migrations()

@@ -20,6 +20,7 @@ MIGRATIONS = (
     "m008_reviews",
     "m009_references",
     "m010_mirrors",
+    "m011_runs",
     "m013_activity",
 )
 """Names of all migrations, oldest first; those of `catalog.database.migrations`."""

@@ -28,7 +28,11 @@ Level: TypeAlias = Annotated[
     values.Level | None, Field(description="Only skills of roots with this level.")
 ]
 Root: TypeAlias = Annotated[
-    str, Field(description="Only skills of this root: its path or the last part of it.")
+    str,
+    Field(description="Only skills of this root: its path or repository, or its last part."),
+]
+Namespace: TypeAlias = Annotated[
+    str, Field(description="Only skills of this namespace, as team-a in team-a:review.")
 ]
 Plugin: TypeAlias = Annotated[str, Field(description="Only skills of this plugin.")]
 Tag: TypeAlias = Annotated[str, Field(description="Only skills with this tag.")]

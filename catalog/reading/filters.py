@@ -23,7 +23,8 @@ class Filters:
 
     status: str = "active"  # one of STATUSES
     level: str = ""
-    root: str = ""  # its path, or the last part of it
+    root: str = ""  # its path or the URL of its repository, or the last part of it
+    namespace: str = ""
     plugin: str = ""
     tag: str = ""
     author: str = ""
@@ -117,7 +118,11 @@ _ANY = "SELECT 1 FROM skills AS s WHERE"
 _CONDITIONS = {
     "status": "s.status = :status",
     "level": "s.level = :level",
-    "root": "(s.root = :root OR substr(s.root, -length(:root) - 1) = '/' || :root)",
+    "root": "(s.root = :root OR substr(s.root, -length(:root) - 1) = '/' || :root"
+    " OR s.root IN (SELECT root FROM mirrors WHERE url = :root"
+    " OR substr(url, -length(:root) - 1) = '/' || :root"
+    " OR substr(url, -length(:root) - 5) = '/' || :root || '.git'))",
+    "namespace": "s.namespace = :namespace COLLATE NOCASE",
     "plugin": "s.plugin = :plugin COLLATE NOCASE",
     "tag": "EXISTS (SELECT 1 FROM json_each(s.tags) AS t WHERE t.value = :tag COLLATE NOCASE)",
     "author": "s.author = :author COLLATE NOCASE",
@@ -130,11 +135,13 @@ _CONDITIONS = {
     "model_invocable": "s.model_invocable = :model_invocable",
 }
 _KNOWN = {
-    "root": "SELECT path, 1 FROM roots WHERE configured",
+    "root": "SELECT ifnull(m.url, r.path), 1 FROM roots AS r LEFT JOIN mirrors AS m"
+    " ON m.root = r.path WHERE configured",
     "tag": "SELECT t.value, count(*) FROM skills AS s, json_each(s.tags) AS t GROUP BY 1",
     **{
         name: f"SELECT {column}, count(*) FROM skills WHERE {column} IS NOT NULL GROUP BY 1"
         for name, column in (
+            ("namespace", "namespace"),
             ("plugin", "plugin"),
             ("author", "author"),
             ("license", "license"),

@@ -9,7 +9,15 @@ from pluggy import HookimplMarker
 
 from catalog.database import limits
 from catalog.reading import duplicates as reading_duplicates
-from catalog.site.api import discovery, endpoints, feeds, files, metrics, neighbours
+from catalog.site.api import (
+    discovery,
+    endpoints,
+    feeds,
+    files,
+    metrics,
+    neighbours,
+    view_json,
+)
 from catalog.site.api import indexes as prompt_indexes
 from catalog.site.http import (
     checks,
@@ -51,7 +59,8 @@ handle_exception_module.rich = None
 _ROUTES = {
     home.ROUTE: home.page,
     skills.ROUTE: skills.page,
-    skill.ROUTE: skill.page,
+    endpoints.SKILL_JSON: endpoints.preview,
+    skill.ROUTE: endpoints.skill,
     file.ROUTE: file.page,
     versions.LIST: versions.listing,
     versions.ROUTE: versions.page,
@@ -179,6 +188,12 @@ def prepare_jinja2_environment(env: Any, datasette: Any) -> None:
         env.globals |= {"asset": assets.path, "table_rows": cells.rows, "cell_html": cells.as_html}
         env.finalize = invisible.plain
         templates.put_before(env)
+
+
+@hookimpl
+def register_output_renderer(datasette: Any) -> dict[str, Any]:
+    """Render JSON in place of Datasette, so that values of the views have their types."""
+    return {"extension": "json", "render": view_json.render}
 
 
 @hookimpl

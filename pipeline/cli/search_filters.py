@@ -19,7 +19,10 @@ _FILTERS = (
         help="Only skills with this status.",
     ),
     click.option("--level", type=click.Choice(LEVELS), help="Only of this level."),
-    click.option("--root", help="Only of this root: its path or the last part of it."),
+    click.option(
+        "--root", help="Only of this root: its path or repository, or the last part of that."
+    ),
+    click.option("--namespace", help="Only of this namespace, as team-a in team-a:review."),
     click.option("--plugin", help="Only of this plugin."),
     click.option("--tag", help="Only with this tag."),
     click.option("--author", help="Only of this author."),

@@ -49,7 +49,7 @@ def accept(work: UnitOfWork, record: SkillRecord, judged: Judged) -> None:
     if old or record.references:
         work.buffer.references[skill] = record.references
     if stored:
-        references.describe(work.db.conn, stored, record.references)
+        work.describe(stored, record)
     version = stored or work.add_version(skill, old, record, fields, work.moment(old), review)
     is_new = not old or version != old["current_version_id"]
     if stored and old and is_new:  # it waited behind the present one
@@ -128,7 +128,7 @@ def _accept_behind(
     if not stored and _is_delayed(work, old, record):
         return
     if stored:
-        references.describe(work.db.conn, stored["id"], record.references)
+        work.describe(stored["id"], record)
     fields |= _at_version(work, old, kept)
     if has_new_rank:
         old = old | {"current_version_id": kept["id"]}
