@@ -11,6 +11,7 @@ from sqlite_utils.migrations import Migrations
 
 from catalog.database import schema_version
 from catalog.database.ddl import (
+    activity,
     apexbridge,
     history,
     left_out,
@@ -112,6 +113,12 @@ def m010_mirrors(db: Database) -> None:
 def m011_runs(db: Database) -> None:
     """Let a file have several outcomes, and an outcome name no skill."""
     _run(db, runs.RUNS)
+
+
+@migrations()
+def m013_activity(db: Database) -> None:
+    """Let the changes of a scan, and those of no scan, be read from an index."""
+    _run(db, activity.CHANGES_BY_SCAN)
 
 
 def _run(db: Database, script: str) -> None:

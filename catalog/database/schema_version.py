@@ -21,6 +21,7 @@ MIGRATIONS = (
     "m009_references",
     "m010_mirrors",
     "m011_runs",
+    "m013_activity",
 )
 """Names of all migrations, oldest first; those of `catalog.database.migrations`."""
 _TABLE = "_sqlite_migrations"

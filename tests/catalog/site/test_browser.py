@@ -22,6 +22,13 @@ EVERYWHERE = [
     "/findings/description-missing",
     "/indexes",
     "/indexes/default",
+    "/indexes/default/text",
+    "/indexes/default/history",
+    "/questions",
+    "/questions/why_not_in_the_index",
+    "/review",
+    "/usage",
+    "/health",
     "/activity",
     "/skills/%E4%BC%9A%E8%AE%AE%E7%BA%AA%E8%A6%81",
 ]
@@ -47,7 +54,7 @@ def test_from_a_search_to_what_agents_are_told(page: Page) -> None:
     expect(page.locator("#L1")).to_contain_text("print(1)")
     page.go_back()
     page.locator(".finding a").first.click()
-    expect(page.get_by_text("What to do:").first).to_be_visible()
+    expect(page.get_by_text("Fix:").first).to_be_visible()
     page.get_by_role("link", name="Indexes").click()
     page.get_by_role("link", name="default").click()
     expect(page.get_by_role("img", name="characters used")).to_be_visible()
