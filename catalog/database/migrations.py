@@ -11,6 +11,7 @@ from sqlite_utils.migrations import Migrations
 
 from catalog.database.ddl import (
     apexbridge,
+    facets,
     history,
     left_out,
     links,
@@ -107,6 +108,13 @@ def m009_references(db: Database) -> None:
 def m010_mirrors(db: Database) -> None:
     """Add the mirrors of repositories, and the commit of each version."""
     _run(db, mirrors.MIRRORS)
+
+
+@migrations()
+def m011_facets(db: Database) -> None:
+    """Add what lists are filtered by; the next start reads it from the versions stored before."""
+    _run(db, facets.FACETS)
+    _run(db, facets.MARK_MISSING.format("TRUE"))
 
 
 def unknown_migrations(connection: sqlite3.Connection) -> list[str]:

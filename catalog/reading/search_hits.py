@@ -9,6 +9,15 @@ from sqlite_utils import Database
 from catalog.database import sql
 from catalog.text import snippets
 
+FIELDS = {
+    "name": "name",
+    "description": "description",
+    "tags": "tags",
+    "headings": "headings",
+    "file_names": "file names",
+    "body": "instructions",
+}
+"""Columns of the full-text index, and their names for people."""
 SHOWN_OTHERS = 3
 """Paths of other skills of a name that come with a hit."""
 
@@ -67,6 +76,17 @@ def hits(
         )
         for row in db.query(_HITS, {"ids": sql.to_json(list(skills))})
     )
+
+
+def fields_of(db: Database, match: str, skills: Sequence[int]) -> dict[int, list[str]]:
+    """Return the fields in which each skill has words of an FTS5 expression."""
+    found: dict[int, list[str]] = {skill: [] for skill in skills}
+    wanted = sql.to_json(list(skills))
+    for column, name in FIELDS.items() if match else ():
+        values = {"match": f"{column} : ({match})", "skills": wanted}
+        for (skill,) in db.execute(_HAVING, values):
+            found[skill].append(name)
+    return found
 
 
 def _matched(

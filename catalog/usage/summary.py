@@ -31,13 +31,18 @@ def of_skill(db: Database, skill_id: str, today: date) -> SkillReads | None:
     return SkillReads(*rows[0]) if rows else None
 
 
+def most_read(db: Database, limit: int) -> dict[int, int]:
+    """Return the active skills with most reads in the last `DAYS` days, with their reads."""
+    return dict(_rows(db, _MOST_READ, {"days": f"-{DAYS - 1} days", "limit": limit}) or ())
+
+
 def totals(db: Database) -> Totals | None:
     """Return all reads so far by route; None where reads are not counted, or cannot be read."""
     rows = _rows(db, "SELECT counted, route, reads FROM usage.totals", {})
     return None if rows is None else [tuple(row) for row in rows]
 
 
-def _rows(db: Database, query: str, values: dict[str, str]) -> list[Any] | None:
+def _rows(db: Database, query: str, values: dict[str, Any]) -> list[Any] | None:
     try:
         return db.execute(query, values).fetchall()
     except sqlite3.DatabaseError:  # pages of the catalog work without the counts
@@ -48,4 +53,11 @@ _OF_SKILL = """
     SELECT ifnull(sum(reads) FILTER (WHERE day >= :since), 0),
            count(DISTINCT version) FILTER (WHERE day >= :since), max(day)
     FROM usage.reads WHERE skill_id = :skill_id
+"""
+_MOST_READ = """
+    SELECT s.id, r.reads FROM (
+        SELECT skill_id, sum(reads) AS reads FROM usage.reads
+        WHERE day >= date('now', :days) GROUP BY skill_id) AS r
+    JOIN skills AS s ON s.skill_id = r.skill_id AND s.status = 'active'
+    ORDER BY r.reads DESC, s.name LIMIT :limit
 """

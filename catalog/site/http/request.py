@@ -40,6 +40,12 @@ class RequestContext:
         """Return a parameter of the query string; empty if it is missing."""
         return (self.request.args.get(name) or "").encode("utf-8", "replace").decode()
 
+    def parameters(self, name: str) -> list[str]:
+        """Return all values of a parameter of the query string."""
+        return [
+            text.encode("utf-8", "replace").decode() for text in self.request.args.getlist(name)
+        ]
+
     def number(self, name: str) -> int | None:
         """Return a parameter as a positive number; None if it is not one."""
         value = self.parameter(name)
