@@ -36,7 +36,7 @@ HOMES = {
     " pipeline.config pipeline.outcomes catalog.mcp",
     "pydantic_core": "pipeline.validation.declare",
     "pydantic_settings": "pipeline.config.environment",
-    "sqlite_utils": "catalog",
+    "sqlite_utils": "catalog.database.migrations catalog.writing",
     "uvicorn": "catalog.site.server catalog.mcp",
     "watchdog": "pipeline.watch",
     "jellyfish": "catalog.text.spelling",

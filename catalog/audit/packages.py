@@ -5,10 +5,9 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
 
-from sqlite_utils import Database
-
 from catalog.audit.difference import Difference
 from catalog.database import version_paths
+from catalog.database.queries import Database
 from catalog.model.paths import os_path
 from catalog.model.superseded import SURELY
 from catalog.prompt_index import query

@@ -9,7 +9,9 @@ import sqlite3
 from sqlite_utils import Database
 from sqlite_utils.migrations import Migrations
 
+from catalog.database import schema_version
 from catalog.database.ddl import (
+    activity,
     apexbridge,
     facets,
     history,
@@ -30,10 +32,7 @@ from catalog.database.ddl import (
     troubles,
 )
 
-APPLICATION_ID = 0x534B4454
-"""`SKDT` in the header of every catalog; databases without it are never written to."""
-
-migrations = Migrations("skilldrop")
+migrations = Migrations(schema_version.MIGRATION_SET)
 
 
 @migrations()
@@ -117,35 +116,10 @@ def m011_facets(db: Database) -> None:
     _run(db, facets.MARK_MISSING.format("TRUE"))
 
 
-def unknown_migrations(connection: sqlite3.Connection) -> list[str]:
-    """Return the migrations of a catalog that this release lacks, oldest first.
-
-    Raises sqlite3.Error.
-    """
-    return [name for name in _applied(connection) if name not in _known()]
-
-
-def missing_migrations(connection: sqlite3.Connection) -> list[str]:
-    """Return the migrations of this release that a catalog lacks, oldest first.
-
-    Raises sqlite3.Error.
-    """
-    applied = _applied(connection)
-    return [name for name in _known() if name not in applied]
-
-
-def _known() -> list[str]:
-    return [migration.name for migration in migrations._migrations]
-
-
-def _applied(connection: sqlite3.Connection) -> list[str]:
-    table = Migrations.migrations_table
-    if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", [table]).fetchone():
-        return []
-    rows = connection.execute(
-        f"SELECT name FROM {table} WHERE migration_set = ? ORDER BY rowid", [migrations.name]
-    )
-    return [name for (name,) in rows]
+@migrations()
+def m013_activity(db: Database) -> None:
+    """Let the changes of a scan, and those of no scan, be read from an index."""
+    _run(db, activity.CHANGES_BY_SCAN)
 
 
 def _run(db: Database, script: str) -> None:
@@ -156,3 +130,6 @@ def _run(db: Database, script: str) -> None:
         if sqlite3.complete_statement(statement):
             db.execute(statement)
             statement = ""
+
+
+assert [each.name for each in migrations._migrations] == list(schema_version.MIGRATIONS)

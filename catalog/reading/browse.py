@@ -3,11 +3,10 @@
 import sqlite3
 from typing import Any, TypeAlias
 
-from sqlite_utils import Database
-
+from catalog.database.queries import Database, Reader
 from catalog.database.sql import Row
 from catalog.database.withheld import AWAITING_REVIEW
-from catalog.reading import cards, sorting
+from catalog.reading import activity, cards, sorting
 from catalog.reading import status as reading_status
 from catalog.reading.filters import Filters
 from catalog.reading.versions import restored
@@ -24,7 +23,7 @@ FRONT = 12
 
 def over(connection: sqlite3.Connection) -> Catalog:
     """Return the catalog on a connection that the caller opened and closes."""
-    return Database(connection, execute_plugins=False)
+    return Reader(connection)
 
 
 # Skills
@@ -194,33 +193,16 @@ def front(db: Catalog) -> dict[str, Any]:
 
 def recent(db: Catalog, limit: int, before: int | None = None) -> list[Row]:
     """Return the latest changes, newest first; `before` is the id of the last one shown."""
-    return list(
-        db.query(
-            "SELECT i.id, i.outcome, i.detail, i.started_at, i.took_ms, i.steps, i.root, i.path,"
-            ' i."trigger" AS noticed_by, i.skill, s.skill_id, coalesce(s.name, i.path) AS name,'
-            " s.status, v.version FROM ingestions AS i LEFT JOIN skills AS s ON s.id = i.skill"
-            " LEFT JOIN versions AS v ON v.id = i.version"
-            " WHERE i.id < coalesce(:before, i.id + 1) ORDER BY i.id DESC LIMIT :limit",
-            {"limit": limit, "before": before},
-        )
-    )
-
-
-def scans(db: Catalog, limit: int) -> list[Row]:
-    """Return the latest full scans, newest first."""
-    return list(db.query("SELECT * FROM scans ORDER BY id DESC LIMIT ?", [limit]))
+    return list(activity.changes(db, limit, before))
 
 
 def finding_codes(db: Catalog) -> list[Row]:
-    """Return each kind of present finding, worst and most frequent first."""
+    """Return each kind of present finding with its counts, worst and most frequent first."""
     return list(
         db.query(
-            "WITH kinds AS (SELECT code, severity, profile, count(*) AS n,"
-            " count(DISTINCT skill) AS skills, min(id) AS example"
-            " FROM findings GROUP BY code, severity, profile)"
-            # The message and the fix of a kind are those of its oldest finding.
-            " SELECT k.*, f.message, f.fix FROM kinds AS k JOIN findings AS f ON f.id = k.example"
-            f" ORDER BY {_WORST_FIRST.replace('severity', 'k.severity')}, k.n DESC, k.code"
+            "SELECT code, severity, profile, count(*) AS n, count(DISTINCT skill) AS skills"
+            " FROM findings GROUP BY code, severity, profile"
+            f" ORDER BY {_WORST_FIRST}, n DESC, code"
         )
     )
 

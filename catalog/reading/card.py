@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from sqlite_utils import Database
-
+from catalog.database.queries import Database
 from catalog.model.errors import NotInCatalog
 from catalog.reading import install_lines, references, search_hits
 from catalog.text.suggestions import closest, few, shown

@@ -3,7 +3,7 @@
 import time
 from typing import Any
 
-from sqlite_utils import Database
+from catalog.database.queries import Database
 
 SECONDS = 60
 """Seconds after which a state counts as another one: reads are counted elsewhere."""

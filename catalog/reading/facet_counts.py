@@ -9,8 +9,7 @@ from functools import reduce
 from operator import itemgetter, or_
 from typing import Any, NamedTuple, TypeAlias
 
-from sqlite_utils import Database
-
+from catalog.database.queries import Database
 from catalog.reading.filters import SAFETY, STATUSES, Filters
 
 NAMES = (

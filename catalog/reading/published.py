@@ -7,9 +7,8 @@ from functools import cached_property
 from mimetypes import MimeTypes
 from pathlib import Path
 
-from sqlite_utils import Database
-
 from catalog.database import sql, withheld
+from catalog.database.queries import Database
 from catalog.model.errors import NotInCatalog, PackageDamaged, PathRefused
 from catalog.model.paths import os_path
 from catalog.reading import bare_names

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from posixpath import join, normpath
 from typing import NamedTuple
 
-from sqlite_utils import Database
-
+from catalog.database.queries import Database
 from catalog.database.sql import Row, to_json
 
 

@@ -1,7 +1,6 @@
 """Orders of skills, as SQL."""
 
-from sqlite_utils import Database
-
+from catalog.database.queries import Database
 from catalog.usage import database as usage_database
 
 _ORDERS = {

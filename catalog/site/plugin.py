@@ -9,7 +9,7 @@ from pluggy import HookimplMarker
 
 from catalog.database import limits
 from catalog.reading import duplicates as reading_duplicates
-from catalog.site.api import discovery, endpoints, files, metrics, neighbours
+from catalog.site.api import discovery, endpoints, feeds, files, metrics, neighbours
 from catalog.site.api import indexes as prompt_indexes
 from catalog.site.http import (
     checks,
@@ -30,11 +30,14 @@ from catalog.site.pages import (
     duplicates,
     file,
     findings,
+    health,
     home,
     indexes,
+    questions,
     review,
     skill,
     skills,
+    usage,
     versions,
 )
 from catalog.site.rendering import assets, cells, invisible, templates
@@ -58,8 +61,17 @@ _ROUTES = {
     findings.ROUTE: findings.page,
     indexes.LIST: indexes.listing,
     indexes.ROUTE: indexes.page,
+    indexes.HISTORY: indexes.history,
+    indexes.TEXT: indexes.text,
+    indexes.CHANGES: indexes.changes,
     activity.ROUTE: activity.page,
+    feeds.ROUTE: feeds.of_all,
+    feeds.OF_SKILL: feeds.of_skill,
     review.ROUTE: review.page,
+    usage.ROUTE: usage.page,
+    health.ROUTE: health.page,
+    questions.LIST: questions.listing,
+    questions.ROUTE: questions.page,
     duplicates.ROUTE: duplicates.page,
     endpoints.SEARCH: endpoints.hits,
     endpoints.PREVIEW: endpoints.preview,

@@ -3,8 +3,7 @@
 import time
 from collections.abc import Iterable, Sequence
 
-from sqlite_utils import Database
-
+from catalog.database.queries import Database
 from catalog.writing.packages.folder import PackageFolder, Packages
 from catalog.writing.rows import publication
 from catalog.writing.rows.publication import Published

@@ -7,9 +7,8 @@ from copy import copy
 from datetime import datetime
 from itertools import chain, islice
 
-from sqlite_utils import Database
-
 from catalog.database import sql
+from catalog.database.queries import Database
 from catalog.filesystem.by_descriptor import directory, named
 from catalog.filesystem.fsync import sync
 from catalog.model.change import Change, ChangeResult, Judged, Removal

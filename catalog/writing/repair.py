@@ -5,9 +5,8 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
 
-from sqlite_utils import Database
-
 from catalog.database import sql, version_paths
+from catalog.database.queries import Database
 from catalog.text.times import iso
 from catalog.writing import pins, verification
 from catalog.writing.packager import Packager

@@ -49,6 +49,7 @@ async def page(context: RequestContext) -> Response:
         number=number,
         size=PAGE,
         address=address,
+        kept=address.fields("q"),
         chips=skill_filters.chips(address),
         groups=skill_filters.groups(address, values["facets"]),
         is_filtered=not filters.is_default,

@@ -5,8 +5,7 @@ from pathlib import Path
 from threading import RLock
 from typing import Any, Generic, TypeVar
 
-from sqlite_utils import Database
-
+from catalog.database.queries import Database
 from catalog.reading import catalog_state, facet_counts, filters
 
 T = TypeVar("T")

@@ -3,7 +3,7 @@
 import json
 from datetime import UTC, datetime
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -67,8 +67,13 @@ def _environment() -> Environment:
         "first_sentence": lambda text: next(iter(truncate.sentences(text)), ""),
         "some": suggestions.few,
         "explained": lambda level: _EXPLAINED.get(level, level),
+        "coded": coded,
+        "root_name": lambda root: PurePath(root).name or root,
+        "groupby_day": formatting.by_day,
+        "weekday": formatting.weekday,
         "plain_level": lambda level: _LEVELS.get(level, level),
     }
+    environment.tests["iso_time"] = formatting.is_iso_time
     return environment
 
 
@@ -76,6 +81,16 @@ def marked(snippet: str) -> Markup:
     """Return the snippet of a search result with its matches marked."""
     text = str(invisible.marked(snippet))
     return Markup(text.replace(MARKS[0], "<mark>").replace(MARKS[1], "</mark>"))
+
+
+def coded(text: str) -> Markup:
+    """Return a sentence as HTML, with what stands between backticks as code."""
+    parts = str(invisible.marked(text)).split("`")
+    if len(parts) % 2 == 0:  # a backtick of its own
+        return Markup("`".join(parts))
+    return Markup(
+        "".join(f"<code>{part}</code>" if n % 2 else part for n, part in enumerate(parts))
+    )
 
 
 _LEVELS = {

@@ -10,8 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from sqlite_utils import Database
-
+from catalog.database.queries import Database
 from catalog.database.sql import Transaction
 from catalog.filesystem.by_descriptor import named
 from catalog.filesystem.ownership import OwnedFolder

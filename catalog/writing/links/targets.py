@@ -5,8 +5,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import NamedTuple
 
-from sqlite_utils import Database
-
+from catalog.database.queries import Database
 from catalog.model.paths import text_path
 from catalog.model.selection import LinkedDirectory, Selection
 from catalog.prompt_index import query

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from sqlite3 import Connection
 from typing import NamedTuple
 
-from sqlite_utils import Database
-
 from catalog.database.ddl.facets import MARK_MISSING
+from catalog.database.queries import Database
 from catalog.database.sql import Row, Transaction, insert, to_json, write
 from catalog.model.skill import SkillRecord
 from catalog.text import hosts

@@ -5,9 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from posixpath import basename, dirname, join, normpath, relpath
 from typing import NamedTuple
 
-from sqlite_utils import Database
-
 from catalog.database import sql
+from catalog.database.queries import Database
 from catalog.model.naming import entry_name, skill_id
 from catalog.model.skill import MIXED_FIELDS
 from catalog.text.quoting import printable

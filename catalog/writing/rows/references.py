@@ -10,9 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from sqlite3 import Connection
 from typing import Any
 
-from sqlite_utils import Database
-
 from catalog.database import sql
+from catalog.database.queries import Database
 from catalog.database.sql import insert
 from catalog.model.finding import Finding
 from catalog.model.naming import bare_name, skill_id

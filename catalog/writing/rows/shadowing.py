@@ -9,9 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from sqlite_utils import Database
-
 from catalog.database import sql, withheld
+from catalog.database.queries import Database
 from catalog.model.precedence import advantage, precedence
 from catalog.model.values import IngestionOutcome, Trigger
 from catalog.text.sketch import SIMILAR, similarity

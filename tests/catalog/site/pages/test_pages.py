@@ -32,7 +32,15 @@ PAGES = [
     "/findings/field-unknown",
     "/indexes",
     "/indexes/default",
+    "/indexes/default/text",
+    "/indexes/default/history",
+    "/indexes/default/changes",
+    "/questions",
+    "/usage",
+    "/health",
     "/activity",
+    "/activity?scan=1",
+    "/activity?publisher=company",
     "/review",
     "/duplicates",
     "/duplicates?kind=near",
@@ -200,16 +208,35 @@ def test_a_name_conflict_is_on_both_pages(site: Site, catalog: Path) -> None:
     assert "the same name</b>" not in shadowed
 
 
-def test_a_kind_of_finding_has_the_advice_of_its_example(site: Site, catalog: Path) -> None:
-    """The message and the fix come from the same finding."""
+def test_no_finding_speaks_for_others_of_its_kind(site: Site, catalog: Path) -> None:
+    """The list has the general words of a kind, and its page the message and fix of each skill."""
     other = ODD._replace(message="A is odd.", fix="Zap it.")
     store = Store.open(catalog)
     store.apply([judged("zoo", findings=[other])], trigger="event", at=NOON)
     store.close()
-    card = site.get("/findings").text.partition("field-unknown")[2].partition("</li>")[0]
-    assert "The field colour is unknown." in card
-    assert "Remove it." in card
-    assert "Zap it." not in card
+    listing = site.get("/findings").text
+    assert "The field colour is unknown." not in listing
+    assert "A is odd." not in listing
+    assert "description is missing or blank." in listing
+    page = site.get("/findings/field-unknown").text
+    for name, message, fix in [
+        ("word-count", "The field colour is unknown.", "Remove it."),
+        ("zoo", "A is odd.", "Zap it."),
+    ]:
+        row = page.partition(f">{name}</a>")[2].partition("</li>")[0]
+        assert message in row
+        assert fix in row
+
+
+def test_dangerous_findings_come_first(site: Site, catalog: Path) -> None:
+    """Even before errors, which only reject."""
+    danger = ODD._replace(code="download-run", profile="safety")
+    store = Store.open(catalog)
+    store.apply([judged("zoo", findings=[danger])], trigger="event", at=NOON)
+    store.close()
+    page = site.get("/findings").text
+    assert page.index("download-run") < page.index("description-missing")
+    assert page.index("description-missing") < page.index("field-unknown")
 
 
 def test_chinese_is_found_and_shown(site: Site) -> None:
