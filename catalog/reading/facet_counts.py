@@ -5,11 +5,13 @@ The skills of a value are the bits of a number, so that a set is counted in micr
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import reduce
 from operator import itemgetter, or_
 from typing import Any, NamedTuple, TypeAlias
 
 from catalog.database.queries import Database
+from catalog.model.paths import last_name
 from catalog.reading.filters import SAFETY, STATUSES, Filters
 
 NAMES = (
@@ -60,6 +62,8 @@ def of(db: Database, sets: Sets, filters: Filters, match: str = "") -> tuple[dic
 
     Each number holds for the other filters and, if match is an FTS5 expression, for its words.
     """
+    known = [path for path in sets["root"] if {path, last_name(path)} & {*filters.root}]
+    filters = replace(filters, root=tuple(known) or filters.root)
     matching = _matching(db, match) if match else -1  # all bits
     wanted = _skills(db, sets, filters) & matching
     facets = {}
@@ -81,9 +85,8 @@ def _skills(db: Database, sets: Sets, filters: Filters) -> int:
     """Return the skills with the filters; for some of these the catalog is asked."""
     found, rest = reduce(or_, sets["status"].values(), 0), filters
     for name, values in sets.items():
-        chosen = _chosen(getattr(filters, name))
-        known = {value.lower(): skills for value, skills in values.items()} if chosen else {}
-        if chosen and (name != "root" or all(value in known for value in chosen)):
+        if chosen := _chosen(getattr(filters, name)):
+            known = {value.lower(): skills for value, skills in values.items()}
             found &= reduce(or_, (known.get(value, 0) for value in chosen))
             rest = rest.without(name)
     if rest != _ANY:

@@ -71,7 +71,7 @@ def add_missing(db: Database, transaction: Transaction) -> None:
 
 
 def wrong_skills(db: Database) -> list[Row]:
-    """Return the skills whose facets are not those of their current version."""
+    """Return the skills whose facets are not those of their version; the missing ones are known."""
     rows = list(db.query(_CURRENT))
     wrong = []
     for start in range(0, len(rows), BATCH):
@@ -81,7 +81,9 @@ def wrong_skills(db: Database) -> list[Row]:
         kept: dict[int, set[tuple[str, str]]] = {version: set() for version in ids}
         for version, facet, value in db.execute(_KEPT, [to_json(ids)]):
             kept[version].add((facet, value))
-        wrong += [row for row in batch if kept[row["version"]] != _pairs(expected, row)]
+        wrong += [
+            row for row in batch if kept[row["version"]] not in ({_NOT_READ}, _pairs(expected, row))
+        ]
     return wrong
 
 
@@ -131,6 +133,7 @@ def _distinct(values: Iterable[str]) -> tuple[str, ...]:
 _NOWHERE = re.compile(r"^[^.]*$|^127\.|(?:^|\.)example(?:\.(?:com|net|org))?$")
 _BRACKETS = re.compile(r"\([^)]*\)?")
 _TOOL = re.compile(r"[^\s,]+")
+_NOT_READ = ("missing", "")
 _MISSING = "SELECT version FROM version_facets WHERE facet = 'missing' LIMIT ?"
 _CURRENT = """
     SELECT current_version_id AS version, root, path FROM skills
