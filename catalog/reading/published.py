@@ -10,12 +10,11 @@ from pathlib import Path
 from catalog.database import sql, withheld
 from catalog.database.queries import Database
 from catalog.model.errors import NotInCatalog, PackageDamaged, PathRefused
+from catalog.model.naming import CURRENT
 from catalog.model.paths import os_path
 from catalog.reading import bare_names
 from catalog.text.suggestions import closest, few, impossible, shown
 
-CURRENT = "current"
-"""Link in the folder of a skill's packages that points to the current version."""
 SKILL_MD = "SKILL.md"
 
 

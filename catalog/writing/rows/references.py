@@ -53,23 +53,19 @@ def restored(version: sql.Row) -> tuple[SkillReference, ...]:
     return tuple(SkillReference(*reference) for reference in stored)
 
 
-def describe(db: Connection, version: int, references: Iterable[SkillReference]) -> None:
-    """Store references with a version of an earlier release, which read none or others."""
-    db.execute(_DESCRIBE, [sql.to_json(list(map(list, references))), version])
-
-
 # As they are resolved
 
 
-def resolve(db: Database, skill_ids: Iterable[str]) -> None:
+def resolve(db: Database, skill_ids: Iterable[str]) -> set[str]:
     """Resolve the references of, and to, the skills of these skill_ids, and their findings.
 
+    Return each skill_id of which a reference has changed or may have.
     The cost depends on the number of these references, not of skills. Runs after the decision on
     the active skill, in the same transaction of the caller.
     """
     if not db.execute("SELECT 1 FROM skill_references LIMIT 1").fetchone():
         _update_findings(db, {}, _skills_of(db, skill_ids))
-        return
+        return set()
     touched = _skills_of(db, skill_ids)
     places = [f"{row['root']}/{row['path']}" for row in touched]
     names = {row["skill_id"] for row in touched} | {_bare_id(row) for row in touched}
@@ -80,11 +76,14 @@ def resolve(db: Database, skill_ids: Iterable[str]) -> None:
         "names": sql.to_json(sorted(names)),
     }
     users = [skill for (skill,) in db.execute(_USERS, parameters)]
-    resolve_skills(db, sorted({*ids, *users}))
+    return resolve_skills(db, sorted({*ids, *users}))
 
 
-def resolve_skills(db: Database, skills: Sequence[int]) -> None:
-    """Resolve the references of these skills, and their findings, in the caller's transaction."""
+def resolve_skills(db: Database, skills: Sequence[int]) -> set[str]:
+    """Resolve the references of these skills, and their findings, in the caller's transaction.
+
+    Return their skill_ids.
+    """
     resolver = Resolver(db, skills)
     changed = [
         (*resolved, row["id"])
@@ -92,7 +91,9 @@ def resolve_skills(db: Database, skills: Sequence[int]) -> None:
         if (resolved := resolver.resolved(row)) != tuple(row[name] for name in RESOLVED)
     ]
     db.conn.executemany(_SET_RESOLVED, changed)
-    _update_findings(db, _findings(resolver), _skills(db, skills))
+    rows = _skills(db, skills)
+    _update_findings(db, _findings(resolver), rows)
+    return {row["skill_id"] for row in rows}
 
 
 def wrong_skills(db: Database) -> list[sql.Row]:
@@ -113,10 +114,10 @@ def wrong_skills(db: Database) -> list[sql.Row]:
     ]
 
 
-def repair(db: Database) -> None:
-    """Resolve all that is wrong, in the caller's transaction."""
-    if wrong := wrong_skills(db):
-        resolve_skills(db, [row["id"] for row in wrong])
+def repair(db: Database) -> set[str]:
+    """Resolve all that is wrong, in the caller's transaction; return the skill_ids concerned."""
+    wrong = wrong_skills(db)
+    return resolve_skills(db, [row["id"] for row in wrong]) if wrong else set()
 
 
 def users_of(db: Database, skill: int) -> tuple[str, ...]:
@@ -193,18 +194,13 @@ def _update_findings(
     db.conn.executemany(insert("findings", mapping.FINDING_COLUMNS), new)
 
 
-_DESCRIBE = """
-    UPDATE versions SET described = json_set(described, '$.references', json(?1))
-    WHERE id = ?2 AND described != '{}'
-        AND json_extract(described, '$.references') IS NOT json(?1)
-"""
 _OF_SKILL_IDS = """
     SELECT s.id, s.skill_id, s.name, s.namespace, s.root, s.path, s.status
     FROM json_each(?) AS touched
     CROSS JOIN skills AS s INDEXED BY skills_by_skill_id ON s.skill_id = touched.value
 """
 _OF_IDS = """
-    SELECT s.id, s.root, s.path, s.status
+    SELECT s.id, s.skill_id, s.root, s.path, s.status
     FROM json_each(?) AS touched CROSS JOIN skills AS s ON s.id = touched.value
 """
 _USERS = """

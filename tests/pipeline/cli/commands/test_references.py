@@ -53,14 +53,14 @@ def test_show_names_used_and_needed_skills_and_the_users() -> None:
 def test_remove_names_the_users() -> None:
     """In words and as JSON; the next scan makes a finding of it."""
     done = run("remove", "csv")
-    assert "It is used by charts, pdf; their references are broken now." in done.stdout
+    assert "It is used by charts, pdf; `skilldrop status` lists what breaks." in done.stdout
     run("scan")
     assert "reference broken: pdf  “../csv/SKILL.md” leads to" in run("status").stdout
     assert json.loads(run("remove", "pdf", "--json").stdout)["used_by"] == []
 
 
 def test_a_link_leads_from_skill_to_skill_through_the_links_for_agents() -> None:
-    """As agents join paths: by their text. The system, which follows links first, does not."""
+    """Whether agents join paths by their text, or the system follows links first."""
     agents = Path("var/skills")
     written = "../csv/SKILL.md"
     joined = Path(os.path.normpath(agents / "pdf" / written))
@@ -72,4 +72,4 @@ def test_a_link_leads_from_skill_to_skill_through_the_links_for_agents() -> None
         text=True,
     )
     assert logical.stdout == joined.read_text()
-    assert not (agents / "pdf" / written).exists()
+    assert (agents / "pdf" / written).read_text() == joined.read_text()
