@@ -22,6 +22,7 @@ MIGRATIONS = (
     "m010_mirrors",
     "m011_runs",
     "m013_activity",
+    "m014_facets",
 )
 """Names of all migrations, oldest first; those of `catalog.database.migrations`."""
 _TABLE = "_sqlite_migrations"

@@ -23,6 +23,7 @@ from catalog.site.http import (
     checks,
     default_columns,
     errors,
+    header_health,
     host_names,
     query_limits,
     read_only,
@@ -188,6 +189,23 @@ def prepare_jinja2_environment(env: Any, datasette: Any) -> None:
         env.globals |= {"asset": assets.path, "table_rows": cells.rows, "cell_html": cells.as_html}
         env.finalize = invisible.plain
         templates.put_before(env)
+
+
+@hookimpl
+def extra_template_vars(request: Any, datasette: Any) -> Any:
+    """Give the header of Datasette's own pages the health, for visitors who may see the catalog."""
+
+    async def variables() -> dict[str, Any]:
+        location = http_catalog.find(datasette)
+        if not location or not request:
+            return {}
+        may_see, _ = await datasette.check_visibility(
+            request.actor,
+            permissions=[("view-database", location.database.name), "view-instance"],
+        )
+        return {"header_health": await header_health.current(location) if may_see else None}
+
+    return variables
 
 
 @hookimpl

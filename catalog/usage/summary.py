@@ -65,13 +65,18 @@ def of_all(db: Database, today: date, days: int, limit: int) -> Usage | None:
         return None
 
 
+def most_read(db: Database, limit: int) -> dict[int, int]:
+    """Return the active skills with most reads in the last `DAYS` days, with their reads."""
+    return dict(_rows(db, _MOST_READ_ACTIVE, {"days": f"-{DAYS - 1} days", "limit": limit}) or ())
+
+
 def totals(db: Database) -> Totals | None:
     """Return all reads so far by route; None where reads are not counted, or cannot be read."""
     rows = _rows(db, "SELECT counted, route, reads FROM usage.totals", {})
     return None if rows is None else [tuple(row) for row in rows]
 
 
-def _rows(db: Database, query: str, values: dict[str, str]) -> list[Any] | None:
+def _rows(db: Database, query: str, values: dict[str, Any]) -> list[Any] | None:
     try:
         return db.execute(query, values).fetchall()
     except sqlite3.DatabaseError:  # pages of the catalog work without the counts
@@ -103,4 +108,11 @@ _BY_DAY = "SELECT day, sum(reads) FROM usage.reads WHERE day >= :since GROUP BY 
 _UNREAD = """
     SELECT count(*) FROM skills AS s WHERE s.status = 'active' AND NOT EXISTS (
         SELECT 1 FROM usage.reads AS r WHERE r.skill_id = s.skill_id AND r.day >= :since)
+"""
+_MOST_READ_ACTIVE = """
+    SELECT s.id, r.reads FROM (
+        SELECT skill_id, sum(reads) AS reads FROM usage.reads
+        WHERE day >= date('now', :days) GROUP BY skill_id) AS r
+    JOIN skills AS s ON s.skill_id = r.skill_id AND s.status = 'active'
+    ORDER BY r.reads DESC, s.name LIMIT :limit
 """

@@ -11,7 +11,7 @@ from jinja2 import ChoiceLoader, Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from catalog.site.rendering import assets, formatting, invisible
-from catalog.text import humanize
+from catalog.text import humanize, suggestions, truncate
 
 FOLDER = Path(__file__).parents[1] / "templates"
 MARKS = ("\ue000", "\ue001")
@@ -28,6 +28,7 @@ def render(template: str, context: Any, values: dict[str, Any]) -> str:
         .render(
             values,
             context=context,
+            header_health=context.health,
             urls=context.datasette.urls,
             path=context.path,
             skill_path=context.skill_path,
@@ -63,6 +64,9 @@ def _environment() -> Environment:
         "words": lambda text: str(text).replace("_", " "),
         "thousands": lambda n: f"{n:,}",
         "shown": invisible.marked,
+        "first_sentence": lambda text: next(iter(truncate.sentences(text)), ""),
+        "some": suggestions.few,
+        "explained": lambda level: _EXPLAINED.get(level, level),
         "coded": coded,
         "root_name": lambda root: PurePath(root).name or root,
         "groupby_day": formatting.by_day,
@@ -94,6 +98,14 @@ _LEVELS = {
     "personal": "Personal",
     "project": "Project",
     "plugin": "Plugin",
+}
+
+
+_EXPLAINED = {
+    "enterprise": "From a root of the company, which comes before all others of the same name",
+    "personal": "From a personal root, which comes before projects and plugins",
+    "project": "From a project's root, which comes before plugins",
+    "plugin": "From a plugin, whose name is part of the skill's name",
 }
 
 
