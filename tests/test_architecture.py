@@ -36,6 +36,7 @@ HOMES = {
     " pipeline.config pipeline.outcomes catalog.mcp",
     "pydantic_core": "pipeline.validation.declare",
     "pydantic_settings": "pipeline.config.environment",
+    "pygments": "catalog.site.rendering.highlight",
     "sqlite_utils": "catalog",
     "uvicorn": "catalog.site.server catalog.mcp",
     "watchdog": "pipeline.watch",

@@ -36,7 +36,7 @@ async def page(context: RequestContext) -> Response:
         "finding_kind.html",
         code=code,
         rows=rows,
-        explanation=markdown.kept(section, "", "", "") if section else None,
+        explanation=markdown.kept(section) if section else None,
         number=number,
         has_more=len(rows) == browse.PAGE,
     )

@@ -10,7 +10,7 @@ from urllib.parse import quote, urlencode
 from jinja2 import ChoiceLoader, Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from catalog.site.rendering import assets, formatting, invisible
+from catalog.site.rendering import assets, formatting, invisible, language
 from catalog.text import humanize
 
 FOLDER = Path(__file__).parents[1] / "templates"
@@ -63,6 +63,7 @@ def _environment() -> Environment:
         "words": lambda text: str(text).replace("_", " "),
         "thousands": lambda n: f"{n:,}",
         "shown": invisible.marked,
+        "lang": language.attribute,
         "plain_level": lambda level: _LEVELS.get(level, level),
     }
     return environment
