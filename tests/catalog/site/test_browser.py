@@ -180,6 +180,33 @@ def test_a_path_is_copied(page: Page) -> None:
     assert page.evaluate("navigator.clipboard.readText()").endswith("/csv-profile")
 
 
+def test_lines_of_a_version_are_shared(page: Page) -> None:
+    """A click chooses a line, one with Shift all up to it; the copied link leads back to them."""
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.goto("/skills/csv-profile")
+    page.get_by_role("link", name="profile_csv.py").click()
+    page.get_by_role("link", name="Line 4", exact=True).click()
+    page.get_by_role("link", name="Line 2", exact=True).click(modifiers=["Shift"])
+    expect(page.get_by_role("status")).to_have_text("Lines 2 to 4")
+    page.get_by_role("button", name="Copy link").click()
+    link = page.evaluate("navigator.clipboard.readText()")
+    assert re.search(r"/view/scripts/profile_csv.py\?version=[\d-]+#L2-L4$", link)
+    page.goto("/")
+    page.goto(link)
+    expect(page.locator(".line.chosen")).to_have_count(3)
+    assert _serious(page, link) == []
+
+
+def test_anchors_of_github_lead_to_headings(page: Page) -> None:
+    """Those of the page have a prefix; code has a button that copies it."""
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.set_viewport_size({"width": 390, "height": 300})
+    page.goto("/skills/csv-profile#output")
+    expect(page.locator("#md-output")).to_be_in_viewport()
+    page.get_by_role("button", name="Copy this code").first.click()
+    assert "python3 scripts/profile_csv.py" in page.evaluate("navigator.clipboard.readText()")
+
+
 def _hostile(page: Page) -> str:
     page.goto("/skills?q=hostile")
     path = page.locator(".cards h2 a").first.get_attribute("href")
