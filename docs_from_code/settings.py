@@ -16,7 +16,8 @@ from pipeline.config.index_settings import IndexSettings
 from pipeline.config.limit_settings import LimitSettings, RetentionSettings
 from pipeline.config.link_settings import LinkSettings
 from pipeline.config.root_settings import GitRootSettings, RootSettings
-from pipeline.config.settings import PREFIX, Settings, SiteSettings
+from pipeline.config.settings import Settings, SiteSettings
+from pipeline.config.toml_file import PREFIX
 from pipeline.config.validate_settings import ValidateSettings
 
 _MEANINGS: dict[str, str] = yaml.safe_load(

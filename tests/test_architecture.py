@@ -37,7 +37,7 @@ HOMES = {
     "pydantic_core": "pipeline.validation.declare",
     "pydantic_settings": "pipeline.config.environment",
     "pygments": "catalog.site.rendering.highlight",
-    "sqlite_utils": "catalog",
+    "sqlite_utils": "catalog.database.migrations catalog.writing",
     "uvicorn": "catalog.site.server catalog.mcp",
     "watchdog": "pipeline.watch",
     "jellyfish": "catalog.text.spelling",

@@ -3,10 +3,9 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from sqlite_utils import Database
-
 from catalog.audit.difference import Difference
 from catalog.database import sql
+from catalog.database.queries import Database
 from catalog.database.withheld import HAS_APPROVAL
 from catalog.writing.rows import references, search_rows, shadowing
 

@@ -4,9 +4,8 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from sqlite_utils import Database
-
 from catalog.audit.difference import Difference
+from catalog.database.queries import Database
 from catalog.prompt_index import query as prompt_index_query
 from catalog.prompt_index.builder import report
 

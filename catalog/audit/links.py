@@ -3,9 +3,8 @@
 import os
 from collections.abc import Iterator
 
-from sqlite_utils import Database
-
 from catalog.audit.difference import Difference
+from catalog.database.queries import Database
 from catalog.filesystem.by_descriptor import directory as opened_directory
 from catalog.model.errors import NotInCatalog
 from catalog.writing.links.directory import NEXT, Links

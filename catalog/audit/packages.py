@@ -5,17 +5,18 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
 
-from sqlite_utils import Database
-
 from catalog.audit.difference import Difference
 from catalog.database import version_paths
+from catalog.database.queries import Database
+from catalog.model.naming import CURRENT
 from catalog.model.paths import os_path
 from catalog.model.superseded import SURELY
 from catalog.prompt_index import query
 from catalog.text.times import iso
 from catalog.writing.package_jobs import package_files
-from catalog.writing.packages.folder import CURRENT, PackageFolder
+from catalog.writing.packages.folder import PackageFolder
 from catalog.writing.packages.inspection import PackageDirectory, damages, list_packages
+from catalog.writing.siblings import siblings
 
 
 def of_packages(
@@ -41,9 +42,11 @@ def of_packages(
             else package_path in current or (keeps_names and package_path not in hidden),
         ):
             yield Difference("package", str(folder.path), package_path, str(damage), package_path)
+    linked = siblings(db)
     active = {path.partition("/")[0] for path in current}
     for directory in listing.directories.values():
         yield from _leftovers(folder, directory, versions, active)
+        yield from _of_siblings(folder, directory, linked.get(directory.skill_id, {}))
     for path in listing.foreign:
         yield Difference(
             "package",
@@ -116,6 +119,21 @@ def _leftovers(
         yield _of_current(folder, directory.skill_id, "it points to no version in the catalog")
     elif directory.skill_id not in active:
         yield _of_current(folder, directory.skill_id, "it points to a skill that is not active")
+
+
+def _of_siblings(
+    folder: PackageFolder, directory: PackageDirectory, wanted: Mapping[str, str]
+) -> Iterator[Difference]:
+    """Yield the links to other skills that are missing, wrong or superfluous."""
+    for name in sorted(wanted.keys() | directory.siblings.keys()):
+        if directory.siblings.get(name) != wanted.get(name):
+            reason = (
+                f"it does not lead to {wanted[name]}"
+                if name in wanted
+                else "the skill has no working link to such a skill"
+            )
+            path = f"{directory.skill_id}/{name}"
+            yield Difference("package", str(folder.path), path, reason)
 
 
 def _of_current(folder: PackageFolder, skill_id: str, message: str) -> Difference:

@@ -6,9 +6,8 @@ Each value is computed again from its source; no stored value is trusted.
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from sqlite_utils import Database
-
 from catalog.database import sql
+from catalog.database.queries import Database
 from catalog.model.change import ChangeResult
 from catalog.model.finding import Finding
 from catalog.model.publication_findings import CODES

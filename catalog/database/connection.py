@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from sqlite_utils import Database
-
-from catalog.database import limits, migrations
+from catalog.database import limits, schema_version
 from catalog.database.lock import is_locked, lock_of
+from catalog.database.queries import Database, Reader
 from catalog.model.errors import CatalogDamaged, CatalogUnusable, DiskFull, NotInCatalog
 
 
@@ -30,7 +29,7 @@ def connect(path: Path, *, is_doubted: bool = False) -> sqlite3.Connection:
                 check_pages(connection, path)
         # A row with a SKILL.md fits in a page of 16 KiB and is written a fifth faster.
         connection.execute("PRAGMA page_size = 16384")
-        connection.execute(f"PRAGMA application_id = {migrations.APPLICATION_ID}")
+        connection.execute(f"PRAGMA application_id = {schema_version.APPLICATION_ID}")
         connection.execute("PRAGMA journal_mode = WAL")
         # The log may grow to 128 MB during large writes, so that a page which changes often is
         # copied only once. It is cut to 32 MB when it starts over.
@@ -63,7 +62,7 @@ def connect_to_read(path: Path, *, timeout: float = 10) -> sqlite3.Connection:
                     f"The catalog {path} is empty. Fill it with `skilldrop scan` or `skilldrop up`."
                 )
             _check_origin(connection, path)
-            if migrations.missing_migrations(connection):
+            if schema_version.missing_migrations(connection):
                 raise CatalogUnusable(
                     f"The catalog {path} was written by an older version of skilldrop. "
                     "Upgrade it with `skilldrop scan` or `skilldrop up`."
@@ -138,7 +137,7 @@ def _primary_code(error: BaseException) -> int:
 def is_ours(path: Path) -> bool:
     """Return whether the header of a file is that of a catalog, even a damaged one."""
     with suppress(OSError), path.open("rb") as file:
-        return file.read(72)[68:] == migrations.APPLICATION_ID.to_bytes(4)
+        return file.read(72)[68:] == schema_version.APPLICATION_ID.to_bytes(4)
     return False
 
 
@@ -152,11 +151,11 @@ def check_pages(connection: sqlite3.Connection, path: Path) -> None:
 
 def _check_origin(connection: sqlite3.Connection, path: Path) -> None:
     """Refuse a database of another program or release. Raises CatalogUnusable."""
-    if connection.execute("PRAGMA application_id").fetchone()[0] != migrations.APPLICATION_ID:
+    if connection.execute("PRAGMA application_id").fetchone()[0] != schema_version.APPLICATION_ID:
         raise CatalogUnusable(
             f"{path} is a database of another program. Choose another --data directory."
         )
-    if unknown := migrations.unknown_migrations(connection):
+    if unknown := schema_version.unknown_migrations(connection):
         raise CatalogUnusable(
             f"The catalog {path} was written by a newer or unreleased version of skilldrop "
             f"({unknown[-1]}), whose tables this version does not know. Install that version, or "
@@ -208,7 +207,7 @@ def open_catalog(path: Path) -> Database:
         raise NotInCatalog(
             f"There is no catalog at {path} yet. Make one with `skilldrop scan` or `skilldrop up`."
         )
-    return Database(connect_to_read(path))
+    return Reader(connect_to_read(path))
 
 
 def service_runs(path: Path) -> bool:

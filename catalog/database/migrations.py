@@ -9,6 +9,7 @@ import sqlite3
 from sqlite_utils import Database
 from sqlite_utils.migrations import Migrations
 
+from catalog.database import schema_version
 from catalog.database.ddl import (
     apexbridge,
     history,
@@ -29,10 +30,7 @@ from catalog.database.ddl import (
     troubles,
 )
 
-APPLICATION_ID = 0x534B4454
-"""`SKDT` in the header of every catalog; databases without it are never written to."""
-
-migrations = Migrations("skilldrop")
+migrations = Migrations(schema_version.MIGRATION_SET)
 
 
 @migrations()
@@ -109,37 +107,6 @@ def m010_mirrors(db: Database) -> None:
     _run(db, mirrors.MIRRORS)
 
 
-def unknown_migrations(connection: sqlite3.Connection) -> list[str]:
-    """Return the migrations of a catalog that this release lacks, oldest first.
-
-    Raises sqlite3.Error.
-    """
-    return [name for name in _applied(connection) if name not in _known()]
-
-
-def missing_migrations(connection: sqlite3.Connection) -> list[str]:
-    """Return the migrations of this release that a catalog lacks, oldest first.
-
-    Raises sqlite3.Error.
-    """
-    applied = _applied(connection)
-    return [name for name in _known() if name not in applied]
-
-
-def _known() -> list[str]:
-    return [migration.name for migration in migrations._migrations]
-
-
-def _applied(connection: sqlite3.Connection) -> list[str]:
-    table = Migrations.migrations_table
-    if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", [table]).fetchone():
-        return []
-    rows = connection.execute(
-        f"SELECT name FROM {table} WHERE migration_set = ? ORDER BY rowid", [migrations.name]
-    )
-    return [name for (name,) in rows]
-
-
 def _run(db: Database, script: str) -> None:
     """Run statements one by one; `executescript` would commit the migration's transaction."""
     statement = ""
@@ -148,3 +115,6 @@ def _run(db: Database, script: str) -> None:
         if sqlite3.complete_statement(statement):
             db.execute(statement)
             statement = ""
+
+
+assert [each.name for each in migrations._migrations] == list(schema_version.MIGRATIONS)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from catalog.database import connection as database_connection
-from catalog.database import migrations
+from catalog.database import schema_version
 from catalog.database.connection import leave_readable, refuse_directory
 from catalog.database.lock import WriterLock, lock_of
 from catalog.model.errors import CatalogBusy, CatalogUnusable, ReplicationFailed
@@ -103,7 +103,7 @@ def _is_ours(catalog: Path) -> bool:
             header = file.read(100)
     except FileNotFoundError:
         return True
-    if int.from_bytes(header[68:72], "big") == migrations.APPLICATION_ID:
+    if int.from_bytes(header[68:72], "big") == schema_version.APPLICATION_ID:
         return True
     if header.startswith(b"SQLite format 3\0"):
         raise CatalogUnusable(

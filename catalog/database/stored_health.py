@@ -8,9 +8,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from sqlite_utils import Database
-
 from catalog.database import withheld
+from catalog.database.queries import Database
 from catalog.model.trouble import Trouble
 
 SIZE = 32768

@@ -1,6 +1,6 @@
 """Paths of versions in the indexes; while there are some, superseded versions keep SKILL.md."""
 
-from sqlite_utils import Database
+from catalog.database.queries import Database
 
 ARE_NAMED = """
     EXISTS (SELECT 1 FROM indexes WHERE locations = 'version'

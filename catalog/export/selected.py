@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from sqlite_utils import Database
-
+from catalog.database.queries import Database
 from catalog.model.errors import NotInCatalog, PackageDamaged
 from catalog.model.selection import EVERY, Selection
 from catalog.reading import agent_entries, references

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from mcp.shared.exceptions import MCPError
 from mcp.types import INTERNAL_ERROR, INVALID_PARAMS
-from sqlite_utils import Database
 
 from catalog.database import connection, sql
 from catalog.database.connection import explained
+from catalog.database.queries import Database
 from catalog.mcp import cursors, uris
 from catalog.model.errors import NotInCatalog, PathRefused, SkilldropError
 from catalog.reading import disk_paths, offered, skill_files

@@ -28,9 +28,9 @@ from mcp.types import (
     SubscriptionsListenResult,
     UnsubscribeRequestParams,
 )
-from sqlite_utils import Database
 
 from catalog.database import connection
+from catalog.database.queries import Database
 from catalog.mcp import uris
 from catalog.mcp.access import protocol_errors
 from catalog.model.errors import NotInCatalog, SkilldropError

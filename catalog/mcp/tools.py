@@ -28,20 +28,22 @@ from catalog.mcp import cursors, search_parameters, uris
 from catalog.mcp.access import CatalogAccess
 from catalog.mcp.tool_results import FoundSkill, FoundSkills, ListedSkill, ListedSkills
 from catalog.model.errors import SkilldropError
-from catalog.reading import search
+from catalog.reading import references, search
 from catalog.reading.filters import Filters
 from catalog.reading.paging import PAGE_BYTES
 from catalog.reading.published import SKILL_MD, Package, package_of
+from catalog.reading.references import References
 from catalog.reading.skill_files import SkillFile
 from catalog.text import times
 from catalog.text.sanitize import one_line
-from catalog.text.suggestions import shown
+from catalog.text.suggestions import few, shown
 
 _READ = """\
 Read a file of a skill. Without file_path, read SKILL.md, the skill's instructions; the result wraps
-them in <skill_content> with the skill's directory and a list of its files. Text is returned as
-text, any other content as base64. A long file is returned in pages: to read on, pass the offset and
-the version from the result, so that all pages are from one version.
+them in <skill_content> with the skill's directory and a list of its files, and names the skills
+that it uses and those that use it: for a link to ../other/SKILL.md, read the skill other. Text is
+returned as text, any other content as base64. A long file is returned in pages: to read on, pass
+the offset and the version from the result, so that all pages are from one version.
 读取技能中的文件;不指定 file_path 时读取 SKILL.md。长文件分页返回,
 续读时请带上 offset 和 version。"""
 
@@ -155,10 +157,15 @@ class SkillTools:
         """Return the file and, as a second part, a description of it."""
         with self._access.open() as db:
             package = package_of(db, self._access.packages, skill_name, version)
+            related = references.of_active(db, package.skill_id)
         file = self._access.read(package, file_path, offset=offset, limit=PAGE_BYTES)
+        description = _description(file)
+        meta: dict[str, Any] = {"skilldrop/version": file.version}
+        if related and _is_skill_md(package, file) and offset == 0:
+            description += _relations(related)
+            meta |= {f"skilldrop/{relation}": names for relation, names in related.names.items()}
         return CallToolResult(
-            content=[self._content(package, file), TextContent(text=_description(file))],
-            _meta={"skilldrop/version": file.version},
+            content=[self._content(package, file), TextContent(text=description)], _meta=meta
         )
 
     @_with_errors
@@ -231,9 +238,23 @@ class SkillTools:
                     uri=uris.of(file.skill_id, file.path), blob=file.text, mime_type=file.media_type
                 )
             )
-        if package.skill_md and file.path == package.skill_md.path:
+        if _is_skill_md(package, file):
             return TextContent(text=self._access.wrapped(package, file))
         return TextContent(text=file.text)
+
+
+def _is_skill_md(package: Package, file: SkillFile) -> bool:
+    return package.skill_md is not None and file.path == package.skill_md.path
+
+
+def _relations(related: References) -> str:
+    """Return sentences about the skills that a skill uses, and those that use it."""
+    words = {"uses": "uses these skills", "needs": "needs in all", "used_by": "is used by"}
+    return "".join(
+        f" It {words[relation]}: {few(names)}."
+        for relation, names in related.names.items()
+        if names
+    )
 
 
 def _description(file: SkillFile) -> str:

@@ -11,6 +11,9 @@ SKILL_ID_BYTES = 120
 INSTALL_NAME_LENGTH = 64
 """Characters of an install name: Agent Skills discovery 0.2.0."""
 
+CURRENT = "current"
+"""Link to the published version, beside the versions of a skill_id."""
+
 NAME_CHARACTERS = 64
 """Most characters of a name, by the Agent Skills specification."""
 NAME_BYTES = 255
@@ -108,6 +111,11 @@ def is_slug(name: str) -> bool:
 def is_version(name: str) -> bool:
     """Return whether a name has the form of a version."""
     return bool(_VERSION.fullmatch(name))
+
+
+def is_beside_versions(name: str) -> bool:
+    """Return whether an entry of this name beside the versions of a skill_id cannot be a skill."""
+    return name == CURRENT or is_version(name)
 
 
 def _slug(text: str) -> str:

@@ -58,8 +58,8 @@ REFERENCE_BROKEN = FindingType(
     "warning",
     "reading",
     NEVER,
-    "Agents cannot follow a link out of the skill's folder: the published skills lie side by side, "
-    "each under its name, and nothing else lies there.",
+    "Agents cannot follow a link to a file of another skill: the published skills lie side by "
+    "side, each under its name, and nothing else lies there.",
     "Link to a published skill as `../its-name/SKILL.md`, or copy the file into the folder.",
     _SOURCE,
 )

@@ -3,8 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlite_utils import Database
-
+from catalog.database.queries import Database
 from catalog.model.errors import NotInCatalog
 from catalog.prompt_index.builder import NAMED_LEFT_OUT, IndexSpec, PromptIndex
 from catalog.prompt_index.query import index_spec, parameters, wanted

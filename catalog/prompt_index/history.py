@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlite_utils import Database
-
 from catalog.database import sql
+from catalog.database.queries import Database
 from catalog.database.sql import Transaction
 from catalog.prompt_index.builder import Entry, IndexSpec, PromptIndex
 from catalog.text import tokens

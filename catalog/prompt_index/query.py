@@ -6,9 +6,8 @@ from contextlib import closing, contextmanager
 from heapq import merge
 from typing import Any
 
-from sqlite_utils import Database
-
 from catalog.database import index_order, sql
+from catalog.database.queries import Database
 from catalog.model.errors import NotInCatalog
 from catalog.model.selection import Selection
 from catalog.model.values import LEVELS

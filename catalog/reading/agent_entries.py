@@ -3,9 +3,8 @@
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
-from sqlite_utils import Database
-
 from catalog.database import index_order, sql
+from catalog.database.queries import Database
 from catalog.model.naming import entry_name
 from catalog.model.paths import os_path
 from catalog.model.selection import Selection

@@ -1,7 +1,6 @@
 """Bare names of skills in namespaces: `csv-profile` for `team-a:csv-profile`."""
 
-from sqlite_utils import Database
-
+from catalog.database.queries import Database
 from catalog.model.errors import NotInCatalog
 from catalog.text.suggestions import few, shown
 

@@ -5,9 +5,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from sqlite_utils import Database
-
 from catalog.database import stored_health
+from catalog.database.queries import Database, Reader
 from catalog.database.sql import Row, to_json
 from catalog.model.publication_findings import NAME_CONFUSABLE
 from catalog.reading import index_views
@@ -26,7 +25,7 @@ GROUPS = {"plugin": 12, "tag": 20}
 
 def over(connection: sqlite3.Connection) -> Catalog:
     """Return the catalog on a connection that the caller opened and closes."""
-    return Database(connection, execute_plugins=False)
+    return Reader(connection)
 
 
 # Skills

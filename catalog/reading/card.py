@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from sqlite_utils import Database
-
+from catalog.database.queries import Database
 from catalog.model.errors import NotInCatalog
 from catalog.reading import install_lines, references, search_hits
 from catalog.text.suggestions import closest, few, shown
@@ -33,13 +32,10 @@ def of_skill(db: Database, name: str, site: str, *, needs_token: bool = False) -
     if row is None:
         raise NotInCatalog(_no_skill(db, name))
     lines = install_lines.of_skill(site, row, needs_token=needs_token)
-    found = references.of_skill(db, row["id"])
     return {
         **{field: row[field] for field in FIELDS if field in row},
         "location": search_hits.location(row),
-        "uses": [other["name"] for other in found.uses],
-        "needs": [other["name"] for other in found.needed],
-        "used_by": [other["name"] for other in found.used_by],
+        **references.of_skill(db, row["id"]).names,
         "install": [
             {"client": line.client, "text": line.text, "note": line.note} for line in lines
         ],

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from pathlib import PurePath
 
-from sqlite_utils import Database
+from catalog.database.queries import Database
 
 
 def folders(db: Database) -> list[str]:

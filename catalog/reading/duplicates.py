@@ -9,8 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from sqlite_utils import Database
-
+from catalog.database.queries import Database
 from catalog.database.sql import Row, to_json
 from catalog.text.sketch import SIMILAR, similarity
 

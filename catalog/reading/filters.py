@@ -7,8 +7,7 @@ from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from typing import Any, get_args
 
-from sqlite_utils import Database
-
+from catalog.database.queries import Database
 from catalog.model.errors import FilterInvalid
 from catalog.model.values import LEVELS, Status
 from catalog.text import suggestions, times

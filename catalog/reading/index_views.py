@@ -1,8 +1,7 @@
 """Queries behind the pages about prompt indexes."""
 
-from sqlite_utils import Database
-
 from catalog.database import index_order
+from catalog.database.queries import Database
 from catalog.database.sql import Row
 
 

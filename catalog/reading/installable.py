@@ -3,9 +3,8 @@
 import json
 from collections.abc import Collection
 
-from sqlite_utils import Database
-
 from catalog.database import index_order
+from catalog.database.queries import Database
 from catalog.database.sql import Row, to_json
 from catalog.model import naming
 

@@ -1,7 +1,6 @@
 """Lists of skills and findings, whole and in order; reads only."""
 
-from sqlite_utils import Database
-
+from catalog.database.queries import Database
 from catalog.database.sql import Row
 from catalog.reading import browse, index_views, versions
 from catalog.reading.filters import Filters

@@ -3,9 +3,8 @@
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sqlite_utils import Database
-
 from catalog.database import stored_health
+from catalog.database.queries import Database
 from catalog.database.sql import Row
 from catalog.reading import status
 

@@ -1,7 +1,6 @@
 """The skill that would keep a name, if another one came."""
 
-from sqlite_utils import Database
-
+from catalog.database.queries import Database
 from catalog.model.naming import qualified_name, skill_id
 from catalog.model.precedence import precedence
 from catalog.model.skill import Place

@@ -4,8 +4,7 @@ import heapq
 import re
 from collections.abc import Mapping
 
-from sqlite_utils import Database
-
+from catalog.database.queries import Database
 from catalog.reading.filters import Filters
 from catalog.text import spelling
 

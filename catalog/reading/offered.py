@@ -2,9 +2,8 @@
 
 from typing import Literal, TypeAlias
 
-from sqlite_utils import Database
-
 from catalog.database import index_order, sql
+from catalog.database.queries import Database
 from catalog.model.errors import NotInCatalog
 from catalog.text.suggestions import shown
 

@@ -7,16 +7,14 @@ from functools import cached_property
 from mimetypes import MimeTypes
 from pathlib import Path
 
-from sqlite_utils import Database
-
 from catalog.database import sql, withheld
+from catalog.database.queries import Database
 from catalog.model.errors import NotInCatalog, PackageDamaged, PathRefused
+from catalog.model.naming import CURRENT
 from catalog.model.paths import os_path
 from catalog.reading import bare_names
 from catalog.text.suggestions import closest, few, impossible, shown
 
-CURRENT = "current"
-"""Link in the folder of a skill's packages that points to the current version."""
 SKILL_MD = "SKILL.md"
 
 

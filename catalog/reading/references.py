@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from posixpath import join, normpath
 from typing import NamedTuple
 
-from sqlite_utils import Database
-
+from catalog.database.queries import Database
 from catalog.database.sql import Row, to_json
 
 
@@ -18,6 +17,17 @@ class References:
     unresolved: list[Row]  # that lead to no skill
     used_by: list[Row]
     needed: list[Row]  # all skills that it declares to need, and those that they need
+
+    @property
+    def names(self) -> dict[str, list[str]]:
+        """The names of the other skills: `uses`, `needs` in all, and `used_by`."""
+        named = {"uses": self.uses, "needs": self.needed, "used_by": self.used_by}
+        return {relation: [row["name"] for row in rows] for relation, rows in named.items()}
+
+    def as_json(self) -> dict[str, list[Row]]:
+        """Return the skills that it `uses` and is `used_by`, as published."""
+        related = {"uses": self.uses, "used_by": self.used_by}
+        return {relation: list(map(_published, rows)) for relation, rows in related.items()}
 
 
 class LinkTarget(NamedTuple):
@@ -36,6 +46,12 @@ def of_skill(db: Database, skill: int) -> References:
         list(db.query(_USED_BY, [skill, skill])),
         [row for row in _rows(db, needed(db, [skill])) if row["id"] != skill],
     )
+
+
+def of_active(db: Database, skill_id: str) -> References | None:
+    """Return the references of the active skill of a skill_id, if there is one."""
+    row = db.execute(_ACTIVE, [to_json([skill_id])]).fetchone()
+    return of_skill(db, row[0]) if row else None
 
 
 def needed(db: Database, skills: Collection[int]) -> list[int]:
@@ -87,6 +103,11 @@ def beside(db: Database, skill: Row, path: str) -> LinkTarget | None:
 def used_by(db: Database, skill: int) -> list[str]:
     """Return the names of the active skills that refer to a skill."""
     return [row["name"] for row in db.query(_USED_BY, [skill, skill])]
+
+
+def _published(row: Row) -> Row:
+    published = {name: row[name] for name in ("skill_id", "name", "status")}
+    return published | {"declared": bool(row["is_declared"])}
 
 
 def _rows(db: Database, skills: Sequence[int]) -> list[Row]:

@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from sqlite_utils import Database
-
 from catalog.database import index_order, sql
+from catalog.database.queries import Database
 from catalog.reading import filters as search_filters
 from catalog.reading import named, search_query
 from catalog.reading.filters import Filters

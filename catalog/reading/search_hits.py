@@ -4,9 +4,8 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlite_utils import Database
-
 from catalog.database import sql
+from catalog.database.queries import Database
 from catalog.text import snippets
 
 SHOWN_OTHERS = 3

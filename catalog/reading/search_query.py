@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from sqlite_utils import Database
-
+from catalog.database.queries import Database
 from catalog.database.stemming import Stemmer
 from catalog.text import spelling
 from catalog.text.query_terms import Term

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from sqlite_utils import Database
-
+from catalog.database.queries import Database
 from catalog.filesystem.safe_open import open_file
 from catalog.model.errors import PackageDamaged, PathRefused
 from catalog.model.paths import os_path

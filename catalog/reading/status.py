@@ -4,9 +4,8 @@ import json
 from pathlib import Path
 from typing import Any, get_args
 
-from sqlite_utils import Database
-
 from catalog.database import stored_health, withheld
+from catalog.database.queries import Database
 from catalog.model.publication_findings import (
     DEPENDENCY_MISSING,
     NAME_CONFUSABLE,

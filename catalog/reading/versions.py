@@ -4,9 +4,8 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from sqlite_utils import Database
-
 from catalog.database import sql, withheld
+from catalog.database.queries import Database
 from catalog.database.sql import Row
 from catalog.model.errors import NotInCatalog
 from catalog.model.skill import DESCRIBED

@@ -1,6 +1,5 @@
 """Suggestions for a name that does not exist: the closest names that do."""
 
-import difflib
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -47,6 +46,8 @@ def closest(asked: str, names: Iterable[str], limit: int = 5) -> list[str]:
 
     A name that differs only in case or in its Unicode form comes first.
     """
+    import difflib  # needed for wrong names only
+
     by_fold: dict[str, str] = {}
     for name in names:
         by_fold.setdefault(_folded(name), name)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any, TypeAlias
 
-from sqlite_utils import Database
+from catalog.database.queries import Database
 
 Totals: TypeAlias = Sequence[tuple[str, str, int]]
 """Reads so far: counted is `reads` or `index_reads`; then the route, and the number."""

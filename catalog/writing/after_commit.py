@@ -1,13 +1,13 @@
-"""Changes of packages that follow a commit: new versions become public, old ones are hidden."""
+"""Changes of packages that follow a commit: versions become public or hidden, skills linked."""
 
 import time
 from collections.abc import Iterable, Sequence
 
-from sqlite_utils import Database
-
+from catalog.database.queries import Database
 from catalog.writing.packages.folder import PackageFolder, Packages
 from catalog.writing.rows import publication
 from catalog.writing.rows.publication import Published
+from catalog.writing.siblings import siblings
 
 _NOW = float("-inf")
 """Time since when a version is superseded that agents must not see at all."""
@@ -24,6 +24,7 @@ class AfterCommit:
         self._public: dict[str, None] = {}  # package_paths that `current` is to lead to
         self._restored: dict[str, None] = {}  # package_paths that get their plain names back
         self._superseded: dict[str, float] = {}  # package_paths to hide, and since when
+        self._linked: dict[str, None] = {}  # each skill_id whose links to other skills may differ
         self._retired: dict[str, None] = {}  # each skill_id whose `current` is to be removed
 
     def __copy__(self) -> "AfterCommit":
@@ -31,8 +32,16 @@ class AfterCommit:
         same = AfterCommit(self._db)
         same.patience = self.patience
         same._public, same._retired = dict(self._public), dict(self._retired)
+        same._linked = dict(self._linked)
         same._restored, same._superseded = dict(self._restored), dict(self._superseded)
         return same
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether a change is left to make."""
+        return bool(
+            self._public or self._restored or self._superseded or self._linked or self._retired
+        )
 
     def note(self, published: Published) -> None:
         """Add the changes of a publication."""
@@ -43,6 +52,10 @@ class AfterCommit:
             self._superseded.pop(package_path, None)
         self.note_names(published.restored, published.superseded)
         self._superseded |= dict.fromkeys(published.waiting, _NOW)
+
+    def note_links(self, skill_ids: Iterable[str]) -> None:
+        """Add each skill_id whose links to other skills may have changed."""
+        self._linked |= dict.fromkeys(skill_ids)
 
     def note_names(self, current: Iterable[str], superseded: Iterable[str]) -> None:
         """Add changes of names in packages; where the names are right, nothing will be done."""
@@ -61,15 +74,19 @@ class AfterCommit:
     def switch_current(self, folder: PackageFolder) -> None:
         """Point each `current` to the committed version; hide the former one after `patience`.
 
-        The versions of inactive skills wait for `withdraw`. Raises OSError.
+        Links to other skills follow. The versions of inactive skills wait for `withdraw`. Raises
+        OSError.
         """
-        if not (self._public or self._superseded):
+        if self._linked and not folder.path.exists():
+            self._linked.clear()  # nothing is published, so nothing is linked
+        if not (self._public or self._superseded or self._linked):
             return
         with folder.opened() as packages:
             self.restore_names(packages)
             for package_path in list(self._public):
                 packages.switch_current(package_path)
                 del self._public[package_path]
+            self._link(packages)
             self._hide(packages)
 
     def withdraw(self, folder: PackageFolder) -> None:
@@ -81,6 +98,12 @@ class AfterCommit:
                 packages.remove_current(skill_id)
                 del self._retired[skill_id]
             self._hide(packages)
+
+    def _link(self, packages: Packages) -> None:
+        linked = siblings(self._db, self._linked) if self._linked else {}
+        for skill_id in list(self._linked):
+            packages.link_siblings(skill_id, linked.get(skill_id, {}))
+            del self._linked[skill_id]
 
     def _hide(self, packages: Packages) -> None:
         hidden = [

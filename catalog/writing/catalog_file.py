@@ -29,9 +29,13 @@ log = logging.getLogger("skilldrop")
 class CatalogFile:
     """An open catalog file, locked against other writers."""
 
-    def __init__(self, path: Path, lock: WriterLock, db: Database) -> None:
+    def __init__(
+        self, path: Path, lock: WriterLock, db: Database, left_seal: str | None = None
+    ) -> None:
         """Take over an open and migrated database with its file and lock."""
         self.db = db
+        self.left_seal = left_seal
+        """Seal of the last writer, if it closed the file; see `seal`."""
         self._path, self._stat = path, path.stat()
         self._lock: WriterLock | None = lock
 
@@ -64,7 +68,10 @@ class CatalogFile:
         try:
             if damage or (is_empty and lock.left):
                 raise CatalogDamaged(damage or f"{path} is empty.")
-            return cls(path, lock, _connected(path, is_doubted=lock.left != _closing_note(path)))
+            note, _, seal = lock.left.partition(_SEALED)
+            is_doubted = note != _closing_note(path)
+            db = _connected(path, is_doubted=is_doubted)
+            return cls(path, lock, db, None if is_doubted else seal.strip() or None)
         except (CatalogDamaged, sqlite3.DatabaseError) as error:
             if not is_damage(error) or not (lock.left or is_ours(path)):
                 raise
@@ -74,13 +81,15 @@ class CatalogFile:
             _recover(path, reason, at)
             return cls(path, lock, _connected(path))
 
-    def close(self) -> None:
-        """Copy the write-ahead log into the file and release the lock."""
+    def close(self, seal: str | None = None) -> None:
+        """Copy the write-ahead log into the file and release the lock, with a seal."""
         note = None
         if self._lock and self.is_in_place():
             with suppress(sqlite3.Error):  # on a full or broken disk, the next start repairs it
                 leave_readable(self.db.conn, self._path)
                 note = _closing_note(self._path)
+            if note and seal:
+                note += f"{_SEALED}{seal}\n"
         self.db.conn.close()
         if self._lock:
             self._lock.close(note)
@@ -134,6 +143,9 @@ def _recover(path: Path, reason: str, at: datetime) -> None:
         log.warning(
             "no version could be recovered, so skills pinned by `rollback` are no longer pinned"
         )
+
+
+_SEALED = "sealed "
 
 
 def _closing_note(path: Path) -> str | None:

@@ -7,8 +7,7 @@ listener, so a crash between a commit and a delivery loses nothing.
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
-from sqlite_utils import Database
-
+from catalog.database.queries import Database
 from catalog.database.sql import Transaction, to_json
 from catalog.model.values import IngestionOutcome, Trigger
 

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from stat import S_ISDIR, S_ISREG
 
-from sqlite_utils import Database
-
+from catalog.database.queries import Database
 from catalog.filesystem.ownership import (
     FolderKind,
     OwnedFolder,

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterable
 
-from sqlite_utils import Database
-
 from catalog.database import sql, version_paths, withheld
+from catalog.database.queries import Database
 from catalog.model.superseded import stored_path
 from catalog.writing.packages.builder import PackageJob, group_of
 from catalog.writing.packages.staging import HardLinkCandidates, PackageFile

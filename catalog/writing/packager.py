@@ -7,9 +7,8 @@ from copy import copy
 from datetime import datetime
 from itertools import chain, islice
 
-from sqlite_utils import Database
-
 from catalog.database import sql
+from catalog.database.queries import Database
 from catalog.filesystem.by_descriptor import directory, named
 from catalog.filesystem.fsync import sync
 from catalog.model.change import Change, ChangeResult, Judged, Removal
@@ -148,6 +147,11 @@ class Packager:
         finally:
             self._discard(job.package_path for job in chain.from_iterable(pending))
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether all that follows the commits is done, with the links of changed skills."""
+        return not (self.changed or self._after_commit.is_pending)
+
     def switch_current(self) -> None:
         """Point each `current` to the committed version; repeat what failed. Raises OSError.
 
@@ -170,6 +174,11 @@ class Packager:
         """Show the SKILL.md of current packages; `switch_current` hides that of the others."""
         self._after_commit.note_names(current, superseded)
         self._after_commit.restore_names(packages)
+
+    def note_links(self, skill_ids: Iterable[str]) -> None:
+        """Let `switch_current` correct the links of these skills to other skills."""
+        if self.packaging:
+            self._after_commit.note_links(skill_ids)
 
     def leave_to_readers(self, seconds: float) -> None:
         """Leave the SKILL.md of superseded versions for some seconds; then `switch_current`."""
@@ -221,7 +230,7 @@ class Packager:
         moment = iso(at)
         changed: list[Key] = []
         while True:
-            shadowing.decide(self._db, contested, moment, trigger, scan)
+            self.note_links(shadowing.decide(self._db, contested, moment, trigger, scan))
             jobs = self._jobs(contested, unshared=unshared)
             staged += [job.package_path for job in jobs]
             with self._making(jobs) as made:
@@ -269,6 +278,7 @@ class Packager:
     def _note_published(self, contested: set[str], moment: str) -> None:
         """Store which packages are public; the links follow after the commit."""
         self.changed |= contested  # too many after a rollback, which does no harm
+        self.note_links(contested)
         self._after_commit.note(publication.note_published(self._db, contested, moment))
 
 

@@ -2,10 +2,9 @@
 
 from typing import NamedTuple
 
-from sqlite_utils import Database
-
 from catalog.database import sql as database_sql
 from catalog.database import withheld
+from catalog.database.queries import Database
 from catalog.model.errors import NotInCatalog
 from catalog.model.values import IngestionOutcome
 from catalog.reading import versions as reading_versions

@@ -1,7 +1,6 @@
 """Preference for one of the skills that compete for a skill_id, in the caller's transaction."""
 
-from sqlite_utils import Database
-
+from catalog.database.queries import Database
 from catalog.database.sql import Row
 from catalog.model.errors import NotInCatalog
 from catalog.model.values import LEVELS

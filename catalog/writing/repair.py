@@ -5,15 +5,15 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
 
-from sqlite_utils import Database
-
 from catalog.database import sql, version_paths
+from catalog.database.queries import Database
 from catalog.text.times import iso
 from catalog.writing import pins, verification
 from catalog.writing.packager import Packager
 from catalog.writing.packages.builder import Key
 from catalog.writing.packages.folder import PackageFolder, Packages
 from catalog.writing.packages.inspection import PackagesListing, list_packages
+from catalog.writing.siblings import wrongly_linked
 
 log = logging.getLogger("skilldrop")
 
@@ -33,12 +33,22 @@ class PackageRepair:
         self.awaits_scan = False
         """Whether packages of a lost catalog are kept until a scan shows which are still valid."""
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing is left to do."""
+        return not (self.is_incomplete or self.awaits_scan)
+
     def begin(self, folder: Path) -> None:
         """Note whether a folder has packages while this catalog has no versions."""
-        self.awaits_scan = (
-            bool(list_packages(folder).directories)
-            and not self._db.execute("SELECT 1 FROM versions LIMIT 1").fetchone()
-        )
+        has_versions = self._db.execute("SELECT 1 FROM versions LIMIT 1").fetchone()
+        self.awaits_scan = not has_versions and bool(list_packages(folder).directories)
+
+    def publish_missing(self, at: datetime) -> Iterator[int]:
+        """Publish skills without a package, where all packages are as the catalog left them.
+
+        Yield the number of skills published so far.
+        """
+        return _publish_missing(self._db, self._packager, at)
 
     def repair_all(self, at: datetime) -> Iterator[int]:
         """Make the packages match the catalog; see `_repair_all`."""
@@ -78,19 +88,35 @@ def _repair_all(
         return
     folder = packager.packaging.folder
     listing = list_packages(folder.path)
+    is_new = not (is_scanned or db.execute("SELECT 1 FROM versions LIMIT 1").fetchone())
     _log_foreign(folder, listing)
     _forget_missing(db, listing)
     if listing.directories:
         with folder.opened() as packages:
-            _sweep(db, packages, listing, is_scanned=is_scanned)
-    _unpin_in_place(db, packager, at)
-    if held := [skill_id for (skill_id,) in db.execute(_HELD_WITHOUT_PACKAGE)]:
-        packager.publish(lambda: held, at, trigger="start")
+            _sweep(db, packages, listing, is_new=is_new)
+    _publish_held(db, packager, at)
     if listing.directories:
         with folder.opened() as packages:
             packager.correct_names(packages, *_by_state(db))
             _switch_all(db, packages, listing)
+        if not is_new:
+            packager.note_links(wrongly_linked(db, listing))
         packager.switch_current()
+    yield from _publish_others(db, packager, at)
+
+
+def _publish_missing(db: Database, packager: Packager, at: datetime) -> Iterator[int]:
+    _publish_held(db, packager, at)
+    yield from _publish_others(db, packager, at)
+
+
+def _publish_held(db: Database, packager: Packager, at: datetime) -> None:
+    _unpin_in_place(db, packager, at)
+    if held := [skill_id for (skill_id,) in db.execute(_HELD_WITHOUT_PACKAGE)]:
+        packager.publish(lambda: held, at, trigger="start")
+
+
+def _publish_others(db: Database, packager: Packager, at: datetime) -> Iterator[int]:
     skill_ids = [skill_id for (skill_id,) in db.execute(_UNPUBLISHED)]
     yield from packager.publish_all(skill_ids, at)
 
@@ -102,9 +128,8 @@ def _log_foreign(folder: PackageFolder, listing: PackagesListing) -> None:
         log.warning("%s contains %d more files or folders not made by skilldrop", folder.path, more)
 
 
-def _sweep(db: Database, packages: Packages, listing: PackagesListing, *, is_scanned: bool) -> None:
+def _sweep(db: Database, packages: Packages, listing: PackagesListing, *, is_new: bool) -> None:
     """Remove packages that no version names, and wrong links: leftovers of a crash."""
-    is_new = not (is_scanned or db.execute("SELECT 1 FROM versions LIMIT 1").fetchone())
     named = {
         path
         for (path,) in db.execute(

@@ -2,8 +2,7 @@
 
 from typing import Literal, NamedTuple
 
-from sqlite_utils import Database
-
+from catalog.database.queries import Database
 from catalog.database.sql import Row, insert
 from catalog.reading import review
 from catalog.writing import pins

@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -30,6 +30,7 @@ from catalog.writing.retention.history import HistoryRetention
 from catalog.writing.retention.packages import PackageCollector, Retention
 from catalog.writing.reviews import Decision
 from catalog.writing.rows import references, search_rows, sketches
+from catalog.writing.seal import seal_of
 from catalog.writing.tables.health import Health
 from catalog.writing.tables.mirrors import Mirrors
 from catalog.writing.tables.removals import Removals
@@ -47,6 +48,7 @@ class Store:
         """Take a migrated database, and its file if it has one."""
         self.db = db
         self._file = file
+        self._seal: str | None = None
         self.removals = Removals(db, self.transaction)
         self.roots = Roots(db, self.transaction, self.removals)
         self.mirrors = Mirrors(db, self.transaction)
@@ -77,7 +79,9 @@ class Store:
     def close(self) -> None:
         """Close the catalog and release its writer lock."""
         if self._file:
-            self._file.close()
+            is_settled = self.packager.is_settled and self.links.is_checked
+            # The seal of the start: one of now could cover damage since then.
+            self._file.close(self._seal if is_settled and self.repair.is_complete else None)
         else:
             self.db.conn.close()
 
@@ -120,9 +124,21 @@ class Store:
                 pass  # this marks a folder of an earlier release
         self.packager.quota = quota or Quota()
         self.packager.packaging = replace(packaging, folder=folder)
-        self.repair.begin(folder.path)
         self.health.set(packages_folder=str(folder.path))
+        self._seal = self._seal_now()
+        if self._file and self._seal and self._seal == self._file.left_seal:
+            self.links.trust()
+            return self.repair.publish_missing(at)
+        self.repair.begin(folder.path)
         return self.repair.repair_all(at)
+
+    def _seal_now(self) -> str | None:
+        """Return the seal on packages and links; None if they cannot be read."""
+        packages = self.packages
+        with suppress(OSError, sqlite3.Error):
+            if packages:
+                return seal_of(self.db, packages.folder, in_place=packages.in_place)
+        return None
 
     def apply(
         self, changes: Sequence[Change], *, trigger: Trigger, at: datetime, scan: int | None = None
@@ -189,7 +205,7 @@ class Store:
         """Resolve the references between skills that are outdated; see `references`."""
         if references.wrong_skills(self.db):
             with self.transaction():
-                references.repair(self.db)
+                self.packager.note_links(references.repair(self.db))
 
     def compare_bodies(self) -> None:
         """Store the missing sketches of bodies; see `sketches.add_missing`."""

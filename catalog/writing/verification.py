@@ -5,9 +5,8 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlite_utils import Database
-
 from catalog.database import sql
+from catalog.database.queries import Database
 from catalog.text.times import iso
 from catalog.writing.package_jobs import package_files
 from catalog.writing.packager import BATCH, Packager

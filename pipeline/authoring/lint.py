@@ -4,6 +4,7 @@ import logging
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, groupby, islice
 from operator import itemgetter
 from pathlib import Path
@@ -16,6 +17,7 @@ from catalog.model.values import Acceptance, Json, SecretRule
 from pipeline.authoring import columns, comments, selection
 from pipeline.authoring.exclusions import Exclusions
 from pipeline.authoring.selection import Selection
+from pipeline.authoring.siblings import has_sibling_file
 from pipeline.authoring.targets import Target, target_of
 from pipeline.dialects.registry import DIALECTS, profiles_named
 from pipeline.parsing.document import parse
@@ -218,6 +220,7 @@ class _Judge:
             acceptance=self.acceptance,
             profiles=profiles_named(self.select.profiles),
             dialects=DIALECTS,
+            in_other_skill=partial(has_sibling_file, target.root, folder),
         )
         real = f"{target.root}/{folder}"
         selected = tuple(self.select.apply(examined.findings, real, document or SKILL_MD))

@@ -2,8 +2,6 @@
 
 import os
 import sys
-import tempfile
-import traceback
 from contextlib import suppress
 from pathlib import Path
 
@@ -77,6 +75,9 @@ def _leave_closed_streams() -> None:
 
 def _internal_error(error: BaseException) -> int:
     """Print one sentence about an internal error; save the traceback to a file if possible."""
+    import tempfile  # most commands end without them
+    import traceback
+
     attachment = "the command that you ran"
     with (
         suppress(OSError),

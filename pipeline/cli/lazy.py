@@ -70,7 +70,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
     "list": ("list.list_", "List the skills of the catalog by name, by default the active ones."),
     "findings": (
-        "list.findings",
+        "findings.findings",
         "List the findings of the catalog, or only those of SKILL or with CODE.",
     ),
     "versions": (

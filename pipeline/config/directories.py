@@ -5,15 +5,17 @@ from typing import Annotated, TypeAlias
 
 from pydantic import BeforeValidator, Field
 
+from pipeline.config.data_paths import real_path
+
 
 def _absolute(path: object) -> object:
-    """Return the real path, which a later change of directory does not affect."""
+    """Return the real path of what is a path."""
     if path == "":
         raise ValueError("empty path")
     if not isinstance(path, str | Path):
         return path
     try:
-        return Path(path).expanduser().resolve()
+        return real_path(path)
     except RuntimeError as error:  # an unknown user, or a loop of links
         raise ValueError(str(error)) from None
 

@@ -7,7 +7,8 @@ from typing import Any
 from pydantic_settings import BaseSettings, EnvSettingsSource, SettingsConfigDict, SettingsError
 
 from catalog.model.errors import SettingsInvalid
-from pipeline.config.settings import PREFIX, Settings
+from pipeline.config.settings import Settings
+from pipeline.config.toml_file import PREFIX
 
 
 class _InEnvironment(Settings, BaseSettings):

@@ -3,17 +3,11 @@
 import difflib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from pydantic import BaseModel, ValidationError
 
-
-class Layer(NamedTuple):
-    """Values from one source, in the shape of Settings."""
-
-    source: str
-    values: Mapping[str, Any]
-
+from pipeline.config.layers import Layer
 
 Tables: TypeAlias = Mapping[str, type[BaseModel]]
 """Models of tables by name; that of keys outside of them, if there are any, by `TOP`."""

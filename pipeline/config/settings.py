@@ -15,24 +15,21 @@ from pydantic import (
     model_validator,
 )
 
-from catalog.filesystem import token_file
 from catalog.model.selection import LinkedDirectory
 from catalog.model.skill import RootSpec
 from catalog.prompt_index.builder import IndexSpec
-from catalog.usage import database as usage_database
+from pipeline.config.data_paths import DATA, DataPaths
 from pipeline.config.directories import Directory, Root
 from pipeline.config.hook_settings import HookSettings, WebhookSettings
 from pipeline.config.index_settings import IndexSettings
 from pipeline.config.limit_settings import LimitSettings, RetentionSettings
 from pipeline.config.link_settings import LinkSettings
 from pipeline.config.root_settings import GitRootSettings, RootSettings, by_kind
+from pipeline.config.site import SITE
 from pipeline.config.table import Table
 from pipeline.hooks.hook import Hook
 from pipeline.mirrors.mirror import Mirror
 from pipeline.validation import defaults
-
-PREFIX = "SKILLDROP_"
-"""Prefix of the environment variables that correspond to settings."""
 
 # The description of a field completes the sentence "it must be …" in error messages.
 
@@ -47,9 +44,9 @@ def _site_url(url: str) -> str:
 class SiteSettings(Table):
     """Settings of `[site]`: the web site of the catalog."""
 
-    enabled: bool = Field(True, description="true or false")
-    host: str = Field("127.0.0.1", min_length=1, description="an address or a host name")
-    port: int = Field(8001, ge=1, le=65535, description="a port from 1 to 65535")
+    enabled: bool = Field(SITE.enabled, description="true or false")
+    host: str = Field(SITE.host, min_length=1, description="an address or a host name")
+    port: int = Field(SITE.port, ge=1, le=65535, description="a port from 1 to 65535")
     names: tuple[Annotated[str, StringConstraints(min_length=1)], ...] = Field(
         (), description="a list of additional host names of the site, without ports"
     )
@@ -57,14 +54,14 @@ class SiteSettings(Table):
     url: Annotated[str, AfterValidator(_site_url)] | None = Field(
         None, description="a URL such as https://skills.example.org/"
     )
-    behind_proxy: bool = Field(False, description="true or false")
+    behind_proxy: bool = Field(SITE.behind_proxy, description="true or false")
 
 
-class Settings(Table):
+class Settings(Table, DataPaths):
     """All settings with their defaults; `load` fills them from file, environment and options."""
 
     watched: Root = Field(Path("watched"), validate_default=True)
-    data: Directory = Field(Path("var"), validate_default=True)
+    data: Directory = Field(DATA, validate_default=True)
     roots: tuple[Annotated[RootSettings, BeforeValidator(by_kind)], ...] = Field(
         (), description="a list of [[roots]] tables"
     )
@@ -189,36 +186,6 @@ class Settings(Table):
                 f"({kept.history_rows}) and would never apply; lower it, or raise history_rows"
             )
         return self
-
-    @property
-    def catalog_path(self) -> Path:
-        """Database file of the catalog."""
-        return self.data / "catalog.db"
-
-    @property
-    def usage_path(self) -> Path | None:
-        """Database of reads; None if they are not counted."""
-        return usage_database.path_of(self.catalog_path) if self.usage else None
-
-    @property
-    def tokens_path(self) -> Path:
-        """File with the tokens of the site's readers."""
-        return self.catalog_path.with_name(token_file.NAME)
-
-    @property
-    def index_folder(self) -> Path:
-        """Folder of the published prompt indexes."""
-        return self.data / "index"
-
-    @property
-    def packages_folder(self) -> Path:
-        """Folder of the published packages."""
-        return self.data / "packages"
-
-    @property
-    def skills_folder(self) -> Path:
-        """Folder of links to the skills, which agents can be pointed at."""
-        return self.data / "skills"
 
     @property
     def mirrors_folder(self) -> Path:

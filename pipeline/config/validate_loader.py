@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from catalog.model.errors import SettingsInvalid
-from pipeline.config.error_messages import Layer, Tables, error_sentence
+from pipeline.config.error_messages import Tables, error_sentence
+from pipeline.config.layers import Layer
 from pipeline.config.toml_file import CONFIG_VARIABLE, FILE_NAME, read_toml
 from pipeline.config.validate_settings import ValidateSettings
 

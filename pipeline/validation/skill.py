@@ -68,6 +68,9 @@ class Skill:
     files: Sequence[File]  # sorted by path
     is_whole: bool = True  # False if some files could not be read and are missing from `files`
     other_texts: Mapping[str, str] = field(default_factory=dict)  # of files, by path
+    in_other_skill: Callable[[str], bool] = lambda _: False
+    """Whether another skill has the file at a path relative to this folder, so that agents find it.
+    """
 
     @cached_property
     def body(self) -> Text:

@@ -1,13 +1,19 @@
-"""References of a skill to other skills: links out of its folder, and declared dependencies."""
+"""References of a skill to other skills: links to their files, and declared dependencies."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from itertools import islice
 from posixpath import dirname, join, normpath
 
 from catalog.model.skill import MIXED_FIELDS, SkillReference
 from catalog.model.values import Json
-from pipeline.validation.references import MOST_REFERENCES, code_blocks, lies_in, references
+from pipeline.validation.references import (
+    MOST_REFERENCES,
+    Reference,
+    code_blocks,
+    lies_in,
+    references,
+)
 from pipeline.validation.skill import Skill
 
 DECLARING = ("depends_on", "depends-on", "dependsOn", "required_skills", "skill_dependencies")
@@ -16,6 +22,7 @@ MOST_DECLARED = 100
 """Names of one skill that are read, at most."""
 
 _MARKDOWN = (".md", ".markdown")
+_NESTED_SKILL_MD = "/skill.md"
 _IN_CODE = re.compile(
     r"`(?:[^`\n]{0,200}[\s\"'=])?((?:\.\./)+[\w@+-][\w.@+-]{0,100}/(?:SKILL\.md"
     r"|(?:scripts|references?|assets|templates)/[\w./@+-]{1,200}\.\w{1,8}))[^`\n]{0,200}`"
@@ -28,25 +35,56 @@ _VERSION = re.compile(r"\s*[@<>=~^!].*", re.DOTALL)
 def of(skill: Skill) -> tuple[SkillReference, ...]:
     """Return the references to other skills, those of each file in their order, then declared ones.
 
+    A skill in a folder below counts, too, if its SKILL.md is linked: its files are its own.
     A path in a code span counts if it leads to a SKILL.md, or to a usual folder of another skill.
     """
-    found = list(_links(skill.document, skill.parsed.body, skill.parsed.body_line))
+    files = frozenset(file.path.lower() for file in skill.files)
+    found = list(_links(skill.document, skill.parsed.body, files, skill.parsed.body_line))
     for path, text in skill.other_texts.items():
-        if path.lower().endswith(_MARKDOWN):
-            found += _links(path, text)
+        if may_link(path):
+            found += _links(path, text, files)
     return (*islice(found, MOST_REFERENCES), *islice(_declared(skill), MOST_DECLARED))
 
 
-def _links(path: str, text: str, first_line: int = 1) -> Iterator[SkillReference]:
-    """Yield the references of a text that lead out of the skill folder."""
-    if "../" not in text:
+def may_link(path: str) -> bool:
+    """Return whether the references of a file to other skills are read."""
+    return path.lower().endswith(_MARKDOWN)
+
+
+def nested_skills(missing: Iterable[Reference]) -> set[str]:
+    """Return the folders whose SKILL.md is linked, of references to files that are missing."""
+    return {
+        dirname(link.target) for link in missing if link.target.lower().endswith(_NESTED_SKILL_MD)
+    }
+
+
+def is_below(folders: Iterable[str], path: str) -> bool:
+    """Return whether a path lies in one of the folders."""
+    return any(path.startswith(f"{folder}/") for folder in folders)
+
+
+def _links(
+    path: str, text: str, files: Container[str], first_line: int = 1
+) -> Iterator[SkillReference]:
+    """Yield the references of a text that lead to files of other skills.
+
+    `files` holds the paths of the skill's own files, in lower case.
+    """
+    if not ("../" in text or "/skill.md" in text or "/SKILL.md" in text):
         return  # true of most texts
     offsets = {
         link.target: link.offset for link in references(text) if not link.leads_to_machine
     } | dict(_in_code(text))
-    for target, offset in sorted(offsets.items(), key=lambda item: item[1]):
-        if not target.startswith("/") and normpath(join(dirname(path), target)).startswith("../"):
-            line = first_line + text.count("\n", 0, offset)
+    places = {
+        target: normpath(join(dirname(path), target))
+        for target in offsets
+        if not target.startswith("/")
+    }
+    inside = [Reference(at, 0) for at in places.values() if at.lower() not in files]
+    nested = nested_skills(inside)
+    for target, place in sorted(places.items(), key=lambda item: offsets[item[0]]):
+        if place.startswith("../") or (place.lower() not in files and is_below(nested, place)):
+            line = first_line + text.count("\n", 0, offsets[target])
             yield SkillReference("link", target, path, line)
 
 

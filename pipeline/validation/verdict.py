@@ -1,6 +1,6 @@
 """Verdict on a skill folder, from its snapshot and its parsed SKILL.md."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
@@ -54,7 +54,13 @@ def judge(
     exception.
     """
     examined = examine(
-        snapshot, parsed, place, acceptance=acceptance, profiles=profiles, dialects=dialects
+        snapshot,
+        parsed,
+        place,
+        acceptance=acceptance,
+        profiles=profiles,
+        dialects=dialects,
+        in_other_skill=lambda _: True,  # the catalog judges references, as it has the other skills
     )
     if examined.skill is None or examined.description is None or snapshot.digest is None:
         return _rejection(snapshot, parsed, place, examined)
@@ -86,8 +92,12 @@ def examine(
     acceptance: Acceptance,
     profiles: Iterable[Profile],
     dialects: Dialects,
+    in_other_skill: Callable[[str], bool],
 ) -> Examined:
-    """Return the findings of `judge`, for a snapshot that may lack the files' hashes."""
+    """Return the findings of `judge`, for a snapshot that may lack the files' hashes.
+
+    in_other_skill returns whether another skill has the file at a path relative to the folder.
+    """
     ruleset = _ruleset(tuple(dict.fromkeys((SPEC, *profiles))), dialects)
     problems = tuple(problem for problem in snapshot.problems if problem.profile in ruleset.names)
     if parsed is None or snapshot.skill_md_name is None:
@@ -102,6 +112,7 @@ def examine(
         files=snapshot.files,
         is_whole=snapshot.is_whole,
         other_texts=snapshot.texts,
+        in_other_skill=in_other_skill,
     )
     by_rules = check(skill, ruleset.profiles)
     findings = (*problems, *parsed.findings, *_mismatches(skill, by_rules, dialects), *by_rules)

@@ -74,13 +74,16 @@ HARD = [
     Package("project/rejected", files={"SKILL.md": BROKEN}, valid=False),
     Package("plugins/office/skills/pdf", name="pdf", description="Reads PDF. Use for PDF files."),
 ]
-PLAIN = [
+_OTHERS = 40 - len(HARD)
+PLAIN = [  # each leads to the next one, in a circle
     Package(
         f"project/plain-{number:02}",
         description=f"Answers question {number}. Use for question {number}.",
-        files={"references/answer.md": f"{number}\n"},
+        files={
+            "references/answer.md": f"[{number}](../../plain-{number % _OTHERS + 1:02}/SKILL.md)\n"
+        },
     )
-    for number in range(1, 41 - len(HARD))
+    for number in range(1, _OTHERS + 1)
 ]
 PACKAGES = HARD + PLAIN
 

@@ -52,10 +52,15 @@ def examine(
     acceptance: Acceptance,
     profiles: Iterable[str],
 ) -> Examined:
-    """Return the verdict on a skill folder, hashed or not."""
-    asked = profiles_named(tuple(profiles))
+    """Return the verdict on a skill folder, hashed or not, as the catalog gives it."""
     return verdict.examine(
-        look, parsed, place, acceptance=acceptance, profiles=asked, dialects=DIALECTS
+        look,
+        parsed,
+        place,
+        acceptance=acceptance,
+        profiles=profiles_named(tuple(profiles)),
+        dialects=DIALECTS,
+        in_other_skill=lambda _: True,
     )
 
 

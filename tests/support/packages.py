@@ -7,11 +7,10 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from sqlite_utils import Database
-
 from catalog.audit import consistency
 from catalog.audit.difference import Difference
 from catalog.audit.packages import of_packages
+from catalog.database.queries import Database
 from catalog.model.skill import RootSpec
 from catalog.prompt_index.builder import IndexSpec
 from catalog.writing.index_publisher import publish_indexes

@@ -3,9 +3,8 @@
 import os
 from pathlib import Path
 
-from sqlite_utils import Database
-
 from catalog.database import connection
+from catalog.database.queries import Database
 from pipeline.config import loader
 from pipeline.sync.engines.processes import serial
 from pipeline.sync.open_catalog import open_store

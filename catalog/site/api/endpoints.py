@@ -147,6 +147,7 @@ async def preview(context: RequestContext) -> Response:
                 for finding in sheet.findings
                 if skill["is_newest"] or not version
             ],
+            **sheet.references.as_json(),
             "versions": [row["version"] for row in sheet.versions],
             "indexes": [
                 {"name": row["name"], "rank": row["rank"], "state": row["state"] or row["left_out"]}

@@ -14,9 +14,10 @@ from datasette.utils.asgi import Response
 
 from catalog.database.sql import Row
 from catalog.model.errors import NotInCatalog, PackageDamaged, PathRefused
+from catalog.model.naming import CURRENT
 from catalog.reading import browse, bundle, skill_files
 from catalog.reading.browse import Catalog
-from catalog.reading.published import CURRENT, Package, PublishedFile, find_file, package_of
+from catalog.reading.published import Package, PublishedFile, find_file, package_of
 from catalog.site.http import responses, security_headers
 from catalog.site.http.request import RequestContext, View
 

@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 from datasette.database import Database
 
-from catalog.database import migrations
+from catalog.database import schema_version
 from catalog.site.http.slots import Slots
 from catalog.usage import database as usage_database
 from catalog.usage.counter import ReadCounter
@@ -102,6 +102,6 @@ def _is_catalog(database: Database) -> bool:
         return False
     try:
         with open(database.path, "rb") as file:
-            return file.read(72)[68:] == migrations.APPLICATION_ID.to_bytes(4)
+            return file.read(72)[68:] == schema_version.APPLICATION_ID.to_bytes(4)
     except OSError:
         return False

@@ -5,14 +5,13 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import NamedTuple
 
-from sqlite_utils import Database
-
+from catalog.database.queries import Database
+from catalog.model.naming import CURRENT
 from catalog.model.paths import text_path
 from catalog.model.selection import LinkedDirectory, Selection
 from catalog.prompt_index import query
 from catalog.reading import agent_entries
 from catalog.reading.agent_entries import Entry
-from catalog.reading.published import CURRENT
 from catalog.writing.tables.links import DirectoryRow, LinkRow
 
 

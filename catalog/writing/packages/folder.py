@@ -2,7 +2,7 @@
 
 import logging
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +10,7 @@ from stat import S_IMODE, S_ISDIR, S_ISLNK, S_ISREG
 
 from catalog.filesystem.by_descriptor import DIRECTORY, descended, named, open_directory, remove
 from catalog.filesystem.ownership import OwnedFolder, opened
-from catalog.model.naming import is_version
+from catalog.model.naming import CURRENT, is_beside_versions, is_version
 from catalog.model.paths import os_path
 from catalog.model.superseded import stored_path
 from catalog.writing.packages.staging import (
@@ -23,7 +23,6 @@ from catalog.writing.packages.staging import (
 
 log = logging.getLogger("skilldrop")
 
-CURRENT = "current"
 NEXT_CURRENT = ".current"
 """New link, which replaces `current` atomically."""
 DIRECTORY_MODE = 0o555
@@ -38,7 +37,9 @@ _ANY = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 class PackageFolder:
     """Folder of all packages: `<skill_id>/<version>/`, and the link `<skill_id>/current`.
 
-    The skill files of other versions have hidden names; see `catalog.model.superseded`.
+    Other links beside them lead to the packages of skills that this skill links to; see
+    `catalog.writing.siblings`. The skill files of other versions have hidden names; see
+    `catalog.model.superseded`.
     """
 
     path: Path  # may not exist yet
@@ -93,17 +94,39 @@ class Packages:
             named(f"{self.path}/{skill_id}/{CURRENT}"),
             descended(self.dir_fd, [skill_id]) as directory,
         ):
-            try:
-                os.symlink(version, CURRENT, dir_fd=directory)
-            except FileExistsError:
-                target = target_of(CURRENT, directory)
-                if target == version:
-                    return
-                if target is None:  # not a link, so no link can replace it
-                    self._clear(skill_id, CURRENT, directory)
-                self._clear(skill_id, NEXT_CURRENT, directory)  # left by a crash
-                os.symlink(version, NEXT_CURRENT, dir_fd=directory)
-                os.replace(NEXT_CURRENT, CURRENT, src_dir_fd=directory, dst_dir_fd=directory)
+            self._point(skill_id, CURRENT, version, directory)
+
+    def link_siblings(self, skill_id: str, targets: Mapping[str, str]) -> None:
+        """Make the links beside the versions of a skill_id, by name, and remove all others.
+
+        Without packages there is nothing to link. Raises OSError.
+        """
+        with (
+            suppress(FileNotFoundError, NotADirectoryError),
+            named(f"{self.path}/{skill_id}"),
+            descended(self.dir_fd, [skill_id]) as directory,
+        ):
+            outdated = siblings(directory).keys() - targets.keys()
+            for name in outdated:
+                os.unlink(name, dir_fd=directory)
+            for name, target in targets.items():
+                self._point(skill_id, name, target, directory)
+            if outdated and not os.listdir(directory):
+                os.rmdir(skill_id, dir_fd=self.dir_fd)
+
+    def _point(self, skill_id: str, link: str, target: str, directory: int) -> None:
+        """Make or replace a link beside the versions of a skill_id, atomically."""
+        try:
+            os.symlink(target, link, dir_fd=directory)
+        except FileExistsError:
+            present = target_of(link, directory)
+            if present == target:
+                return
+            if present is None:  # not a link, so no link can replace it
+                self._clear(skill_id, link, directory)
+            self._clear(skill_id, NEXT_CURRENT, directory)  # left by a crash
+            os.symlink(target, NEXT_CURRENT, dir_fd=directory)
+            os.replace(NEXT_CURRENT, link, src_dir_fd=directory, dst_dir_fd=directory)
 
     def set_names(self, package_path: str, files: Iterable[str], *, is_current: bool) -> None:
         """Store files, given by their paths as text, as a current or superseded package does.
@@ -246,6 +269,13 @@ def _is_same(name: str, dir_fd: int, other: str, other_fd: int) -> bool:
             and hash_of(opened[0]) == hash_of(opened[1])
         )
     return False
+
+
+def siblings(dir_fd: int) -> dict[str, str]:
+    """Return the targets of the links to other skills in the open directory of a skill_id."""
+    names = (name for name in os.listdir(dir_fd) if not is_beside_versions(name))
+    targets = {name: target_of(name, dir_fd) for name in names if name != NEXT_CURRENT}
+    return {name: target for name, target in targets.items() if target is not None}
 
 
 def target_of(link: str, dir_fd: int) -> str | None:

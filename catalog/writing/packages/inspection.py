@@ -1,7 +1,7 @@
 """Inspection of the packages folder; follows no links and changes only modes."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from stat import S_IMODE, S_ISDIR, S_ISREG
@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 from catalog.filesystem.by_descriptor import descended, directory, open_directory, set_mode
 from catalog.filesystem.ownership import MARKER
-from catalog.model.naming import is_skill_id, is_version
+from catalog.model.naming import CURRENT, is_skill_id, is_version
 from catalog.model.paths import os_path, text_path
 from catalog.model.superseded import path_of, stored_path
-from catalog.writing.packages.folder import CURRENT, DIRECTORY_MODE, NEXT_CURRENT, target_of
+from catalog.writing.packages.folder import DIRECTORY_MODE, NEXT_CURRENT, siblings, target_of
 from catalog.writing.packages.staging import PackageFile, directories_of, hash_of
 
 
@@ -23,6 +23,7 @@ class PackageDirectory(NamedTuple):
     versions: frozenset[str]
     current: str | None  # target of the link; empty if it is not a link
     unfinished: frozenset[str] = frozenset()  # left by a crash
+    siblings: Mapping[str, str] = {}  # targets of the links to other skills, by name
     foreign: tuple[str, ...] = ()  # not made by skilldrop
 
 
@@ -69,12 +70,10 @@ def _list_package_directory(skill_id: str, dir_fd: int) -> PackageDirectory | No
         )
         unfinished = frozenset({NEXT_CURRENT} & entries.keys())
         current = (target_of(CURRENT, handle) or "") if CURRENT in entries else None
+        linked = siblings(handle)
+        foreign = entries.keys() - versions - unfinished - linked.keys() - {CURRENT}
         return PackageDirectory(
-            skill_id,
-            versions,
-            current,
-            unfinished,
-            tuple(sorted(entries.keys() - versions - unfinished - {CURRENT})),
+            skill_id, versions, current, unfinished, linked, tuple(sorted(foreign))
         )
     finally:
         os.close(handle)

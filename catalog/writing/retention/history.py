@@ -6,9 +6,8 @@ New rows reuse their pages; the file itself does not shrink.
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlite_utils import Database
-
 from catalog.database import sql
+from catalog.database.queries import Database
 from catalog.text.times import iso
 from catalog.writing.rows.version_rate import HOUR
 

@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlite_utils import Database
-
 from catalog.database import sql, withheld
+from catalog.database.queries import Database
 from catalog.text.times import iso
 from catalog.writing.packages.folder import PackageFolder
 

@@ -4,8 +4,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from sqlite_utils import Database
-
+from catalog.database.queries import Database
 from catalog.model.errors import OutOfRoom
 from catalog.model.quota import Quota
 from catalog.text.humanize import size

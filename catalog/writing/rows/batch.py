@@ -5,8 +5,7 @@ from datetime import datetime
 from functools import partial
 from typing import NamedTuple
 
-from sqlite_utils import Database
-
+from catalog.database.queries import Database
 from catalog.model import publication_findings
 from catalog.model.change import Change, ChangeResult, Judged, Removal
 from catalog.model.finding import Finding

@@ -3,8 +3,7 @@
 from collections.abc import Iterable, Sequence
 from sqlite3 import Connection
 
-from sqlite_utils import Database
-
+from catalog.database.queries import Database
 from catalog.database.sql import Row, insert
 from catalog.writing.rows.mapping import SearchDocument, restored_text
 

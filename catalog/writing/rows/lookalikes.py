@@ -3,9 +3,8 @@
 from collections import defaultdict
 from collections.abc import Iterable
 
-from sqlite_utils import Database
-
 from catalog.database import sql as database_sql
+from catalog.database.queries import Database
 from catalog.database.sql import insert
 from catalog.model.publication_findings import NAME_CONFUSABLE
 from catalog.text import invisible

@@ -4,9 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from sqlite_utils import Database
-
 from catalog.database import sql, version_paths, withheld
+from catalog.database.queries import Database
 from catalog.model.superseded import is_skill_file
 from catalog.writing.rows import fulltext
 

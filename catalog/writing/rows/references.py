@@ -10,9 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from sqlite3 import Connection
 from typing import Any
 
-from sqlite_utils import Database
-
 from catalog.database import sql
+from catalog.database.queries import Database
 from catalog.database.sql import insert
 from catalog.model.finding import Finding
 from catalog.model.naming import bare_name, skill_id
@@ -62,15 +61,16 @@ def describe(db: Connection, version: int, references: Iterable[SkillReference])
 # As they are resolved
 
 
-def resolve(db: Database, skill_ids: Iterable[str]) -> None:
+def resolve(db: Database, skill_ids: Iterable[str]) -> set[str]:
     """Resolve the references of, and to, the skills of these skill_ids, and their findings.
 
+    Return each skill_id of which a reference has changed or may have.
     The cost depends on the number of these references, not of skills. Runs after the decision on
     the active skill, in the same transaction of the caller.
     """
     if not db.execute("SELECT 1 FROM skill_references LIMIT 1").fetchone():
         _update_findings(db, {}, _skills_of(db, skill_ids))
-        return
+        return set()
     touched = _skills_of(db, skill_ids)
     places = [f"{row['root']}/{row['path']}" for row in touched]
     names = {row["skill_id"] for row in touched} | {_bare_id(row) for row in touched}
@@ -81,11 +81,14 @@ def resolve(db: Database, skill_ids: Iterable[str]) -> None:
         "names": sql.to_json(sorted(names)),
     }
     users = [skill for (skill,) in db.execute(_USERS, parameters)]
-    resolve_skills(db, sorted({*ids, *users}))
+    return resolve_skills(db, sorted({*ids, *users}))
 
 
-def resolve_skills(db: Database, skills: Sequence[int]) -> None:
-    """Resolve the references of these skills, and their findings, in the caller's transaction."""
+def resolve_skills(db: Database, skills: Sequence[int]) -> set[str]:
+    """Resolve the references of these skills, and their findings, in the caller's transaction.
+
+    Return their skill_ids.
+    """
     resolver = Resolver(db, skills)
     changed = [
         (*resolved, row["id"])
@@ -93,7 +96,9 @@ def resolve_skills(db: Database, skills: Sequence[int]) -> None:
         if (resolved := resolver.resolved(row)) != tuple(row[name] for name in RESOLVED)
     ]
     db.conn.executemany(_SET_RESOLVED, changed)
-    _update_findings(db, _findings(resolver), _skills(db, skills))
+    rows = _skills(db, skills)
+    _update_findings(db, _findings(resolver), rows)
+    return {row["skill_id"] for row in rows}
 
 
 def wrong_skills(db: Database) -> list[sql.Row]:
@@ -114,10 +119,10 @@ def wrong_skills(db: Database) -> list[sql.Row]:
     ]
 
 
-def repair(db: Database) -> None:
-    """Resolve all that is wrong, in the caller's transaction."""
-    if wrong := wrong_skills(db):
-        resolve_skills(db, [row["id"] for row in wrong])
+def repair(db: Database) -> set[str]:
+    """Resolve all that is wrong, in the caller's transaction; return the skill_ids concerned."""
+    wrong = wrong_skills(db)
+    return resolve_skills(db, [row["id"] for row in wrong]) if wrong else set()
 
 
 def users_of(db: Database, skill: int) -> tuple[str, ...]:
@@ -205,7 +210,7 @@ _OF_SKILL_IDS = """
     CROSS JOIN skills AS s INDEXED BY skills_by_skill_id ON s.skill_id = touched.value
 """
 _OF_IDS = """
-    SELECT s.id, s.root, s.path, s.status
+    SELECT s.id, s.skill_id, s.root, s.path, s.status
     FROM json_each(?) AS touched CROSS JOIN skills AS s ON s.id = touched.value
 """
 _USERS = """

@@ -6,9 +6,8 @@ The newest decision on a digest counts, in every folder that has the content.
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple, cast
 
-from sqlite_utils import Database
-
 from catalog.database import sql
+from catalog.database.queries import Database
 from catalog.database.sql import insert
 from catalog.database.withheld import HAS_APPROVAL, MAY_BE_PUBLISHED
 from catalog.model import publication_findings

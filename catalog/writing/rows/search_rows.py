@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from sqlite_utils import Database
-
+from catalog.database.queries import Database
 from catalog.writing.rows import fulltext, mapping
 
 

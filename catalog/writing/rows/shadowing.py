@@ -9,9 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from sqlite_utils import Database
-
 from catalog.database import sql, withheld
+from catalog.database.queries import Database
 from catalog.model.precedence import advantage, precedence
 from catalog.model.values import IngestionOutcome, Trigger
 from catalog.text.sketch import SIMILAR, similarity
@@ -44,10 +43,11 @@ _DISPUTED = """
 
 def decide(
     db: Database, skill_ids: Iterable[str], at: str, trigger: Trigger, scan: int | None = None
-) -> None:
+) -> set[str]:
     """Decide which skill of each skill_id is active, as of a time in ISO 8601.
 
-    Skills that one scan found take their names at the same time.
+    Skills that one scan found take their names at the same time. Return each skill_id whose
+    references to other skills may lead elsewhere now.
     """
     began = db.execute("SELECT started_at FROM scans WHERE id = ?", [scan]).fetchone()
     name_since = began[0] if began else at
@@ -75,7 +75,7 @@ def decide(
     db.conn.executemany("UPDATE skills SET name_since = ? WHERE id = ?", named)
     ingestions.add(db.conn, changes)
     lookalikes.mark(db, skill_ids)
-    references.resolve(db, skill_ids)
+    return references.resolve(db, skill_ids)
 
 
 def decide_all(db: Database, at: str, trigger: Trigger) -> None:

@@ -4,9 +4,8 @@ import logging
 from collections.abc import Sequence
 from sqlite3 import Connection
 
-from sqlite_utils import Database
-
 from catalog.database.ddl.similarity import MARK_MISSING
+from catalog.database.queries import Database
 from catalog.database.sql import Transaction, insert, write
 from catalog.text import humanize
 from catalog.text.body import body_of

@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
-from sqlite_utils import Database
-
 from catalog.database import sql as database_sql
+from catalog.database.queries import Database
 from catalog.database.sql import columns
 from catalog.model import publication_findings
 from catalog.model.change import Change, ChangeResult, Judged, Removal

@@ -2,8 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from sqlite_utils import Database
-
+from catalog.database.queries import Database
 from catalog.model.quota import Quota
 
 HOUR = timedelta(hours=1)

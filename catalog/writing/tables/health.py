@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlite_utils import Database
-
 from catalog.database import stored_health
+from catalog.database.queries import Database
 from catalog.database.sql import Transaction
 from catalog.model.trouble import Trouble
 from catalog.text.times import iso

@@ -4,9 +4,8 @@ import json
 from collections.abc import Collection, Iterable, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
-from sqlite_utils import Database
-
 from catalog.database import sql
+from catalog.database.queries import Database
 from catalog.database.sql import Transaction
 from catalog.model.selection import LinkedDirectory, Selection
 

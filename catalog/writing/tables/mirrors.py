@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from sqlite_utils import Database
-
+from catalog.database.queries import Database
 from catalog.database.sql import Transaction
 from catalog.model.skill import RootSpec
 from catalog.text.times import iso

@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from sqlite_utils import Database
-
+from catalog.database.queries import Database
 from catalog.database.sql import Transaction
 from catalog.model.values import HeldCause, Trigger
 from catalog.text.times import iso

@@ -3,9 +3,8 @@
 import json
 from datetime import datetime, timedelta
 
-from sqlite_utils import Database
-
 from catalog.database import request_table, sql
+from catalog.database.queries import Database
 from catalog.database.request_table import Request
 from catalog.model.values import Json
 from catalog.text.times import iso

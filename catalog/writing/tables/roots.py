@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlite_utils import Database
-
+from catalog.database.queries import Database
 from catalog.database.sql import Transaction, to_json
 from catalog.model import namespaces
 from catalog.model.skill import RootSpec

@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from sqlite_utils import Database
-
 from catalog.database import sql as database_sql
+from catalog.database.queries import Database
 from catalog.database.sql import Transaction, insert
 from catalog.model.change import StepTrace
 from catalog.model.outcome import BadOutcome, RunOutcome

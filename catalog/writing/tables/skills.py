@@ -4,8 +4,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlite_utils import Database
-
+from catalog.database.queries import Database
 from catalog.database.sql import Transaction, columns, insert, to_json
 from catalog.model.finding import Finding
 from catalog.model.skill import Place

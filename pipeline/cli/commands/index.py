@@ -13,7 +13,7 @@ from catalog.prompt_index import explain as prompt_index_explain
 from catalog.prompt_index.builder import IndexSpec, Overflow
 from catalog.prompt_index.formats.registry import FORMATS
 from catalog.prompt_index.messages import Language
-from pipeline.cli.context import settings_of
+from pipeline.cli.context import reading_settings_of
 from pipeline.cli.options import DONE, as_json_option, to_json
 from pipeline.cli.output import index_table
 
@@ -102,7 +102,7 @@ def index(
       skilldrop index --at 2026-11-17
       skilldrop index --format semibot --budget-chars 4000 --tag office --json
     """
-    db = connection.open_catalog(settings_of(context).catalog_path)
+    db = connection.open_catalog(reading_settings_of(context).catalog_path)
     if at:
         if explain or _given(options):
             raise click.UsageError(

@@ -9,7 +9,7 @@ import pytest
 import sqlite_utils
 
 from catalog.database import connection as database_connection
-from catalog.database import migrations
+from catalog.database import migrations, schema_version
 from catalog.database.connection import check_pages, explained
 from catalog.model.errors import CatalogDamaged, CatalogUnusable, DiskFull, SkilldropError
 from catalog.writing.store import Store
@@ -57,7 +57,7 @@ def test_an_older_catalog_is_not_read_until_a_writer_has_upgraded_it(tmp_path: P
     path = tmp_path / "catalog.db"
     older = sqlite_utils.Database(path)
     migrations.migrations.apply(older, stop_before="m002_similarity")
-    older.execute(f"PRAGMA application_id = {migrations.APPLICATION_ID}")
+    older.execute(f"PRAGMA application_id = {schema_version.APPLICATION_ID}")
     older.conn.close()
     with pytest.raises(CatalogUnusable, match=r"older version .* `skilldrop scan` or"):
         open_to_read(path)

@@ -39,7 +39,11 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shelf]:
     (made.root / "word-count/scripts/count.py").chmod(0o755)
     write_skill(made.root / "会议纪要", description="把会议录音整理成纪要。用于会议之后。")
     write_skill(made.root / "zoom-in", more="metadata:\n  priority: '0.9'")
-    write_skill(made.root / "for-people", more="disable-model-invocation: true")
+    write_skill(
+        made.root / "for-people",
+        more="disable-model-invocation: true\ndepends_on: word-count",
+        body="See [it](../zoom-in/SKILL.md).\n",
+    )
     write_skill(made.root / "broken", files={"SKILL.md": "no frontmatter\n"})
     made.scan()
     yield made
@@ -100,6 +104,19 @@ def test_an_agent_finds_and_reads_a_skill(server: Server, shelf: Shelf) -> None:
     assert "'scripts/count.py' of 'word-count', version 20" in text(script, 1)
     assert "15 bytes, text/x-python, utf-8, executable, sha256:" in text(script, 1)
     assert not any(result.is_error for result in (found, skill_md, script))
+
+
+def test_a_read_skill_names_the_skills_that_it_uses_and_its_users(server: Server) -> None:
+    """Beside SKILL.md only, in words for the model and as lists for its client."""
+    answer = call(server, "read_skill_file", skill_name="for-people")
+    said = "It uses these skills: word-count, zoom-in. It needs in all: word-count."
+    assert text(answer, 1).endswith(said)
+    assert answer.meta is not None
+    assert answer.meta["skilldrop/uses"] == ["word-count", "zoom-in"]
+    used = call(server, "read_skill_file", skill_name="word-count")
+    assert text(used, 1).endswith(" It is used by: for-people.")
+    script = {"skill_name": "word-count", "file_path": "scripts/count.py"}
+    assert "used by" not in text(call(server, "read_skill_file", **script), 1)
 
 
 def test_what_is_offered_says_what_it_does(server: Server) -> None:

@@ -69,6 +69,21 @@ def test_the_page_shows_uses_users_and_all_needed_skills(far: Site) -> None:
     assert "Needs, in all needed Uses" in shown("deeper")
 
 
+def test_the_preview_has_uses_and_users(far: Site) -> None:
+    """As objects that a program can follow."""
+    user = far.get("/skills/user/preview").json()
+    assert user["uses"] == [
+        {"skill_id": "needed", "name": "needed", "status": "active", "declared": True},
+        {"skill_id": "other", "name": "other", "status": "active", "declared": False},
+    ]
+    assert user["used_by"] == []
+    users = far.get("/skills/needed/preview").json()["used_by"]
+    assert [(each["name"], each["declared"]) for each in users] == [
+        ("deeper", True),
+        ("user", True),
+    ]
+
+
 def test_relative_links_in_published_files_lead_to_other_skills(far: Site) -> None:
     """From any file of the current or one version, in the place that the link leads to."""
     assert far.get("/skills/user/other/references/a.md").text == "A.\n"

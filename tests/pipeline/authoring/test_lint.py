@@ -55,6 +55,35 @@ def test_a_tree_gives_all_its_skills(tree: Path) -> None:
     assert paths("tree/../tree/./group") == ["tree/../tree/group/other"]
 
 
+def test_links_to_files_of_skills_beside_one_are_no_findings(
+    tmp_path: Path, skill: SkillWriter
+) -> None:
+    """Those to anything else out of the folder are, and those to a skill inside it."""
+    body = (
+        "[1](../other/SKILL.md) [2](../other/x.md) [3](../other/none.md) [4](../none/SKILL.md)"
+        " [5](../../far/SKILL.md) [6](inner/SKILL.md) [7](../loose.md)\n"
+    )
+    skill(tmp_path / "tree/user", body=body)
+    skill(tmp_path / "tree/user/inner", body="[8](../SKILL.md)\n")
+    skill(tmp_path / "tree/other", files={"x.md": "[it](../user/SKILL.md)\n"})
+    skill(tmp_path / "far")
+    (tmp_path / "tree/loose.md").write_text("Loose.\n")
+    found = [
+        (one.name, finding.code, finding.message.split("“")[1].partition("”")[0])
+        for one in judged(tmp_path / "tree", profiles=("advice",))
+        for finding in one.findings
+        if finding.code.startswith("reference")
+    ]
+    assert found == [
+        ("user", "reference-outside-folder", "../other/none.md"),
+        ("user", "reference-outside-folder", "../none/SKILL.md"),
+        ("user", "reference-outside-folder", "../../far/SKILL.md"),
+        ("user", "reference-outside-folder", "../loose.md"),
+        ("user", "reference-missing", "inner/SKILL.md"),
+        ("inner", "reference-outside-folder", "../SKILL.md"),
+    ]
+
+
 def test_the_working_directory_can_be_judged(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`.` names a tree, a skill folder and the folder of a SKILL.md."""
     monkeypatch.chdir(tree)

@@ -23,6 +23,7 @@ OF_THE_SERVICE = {"apscheduler", "datasette", "uvicorn", "watchdog", "asyncio", 
 OF_READING = {"yaml", "frontmatter", "pipeline.sync.engines.processes", "multiprocessing"}
 OF_SETTINGS = {"pydantic", "pipeline.config.loader"}
 OF_THE_CATALOG = {"sqlite3", "sqlite_utils"}
+OF_READERS = OF_THE_SERVICE | OF_READING | OF_SETTINGS | {"pydantic_settings", "sqlite_utils"}
 
 
 @pytest.mark.parametrize("command", list(lazy_commands()), ids=lambda command: command.name)
@@ -37,11 +38,13 @@ def test_a_command_is_listed_with_the_first_line_of_its_help(command: LazyComman
     [
         (["--help"], OF_THE_SERVICE | OF_READING | OF_SETTINGS | OF_THE_CATALOG),
         (["serch"], OF_THE_SERVICE | OF_READING | OF_SETTINGS | OF_THE_CATALOG),
-        (["search", "word"], OF_THE_SERVICE | OF_READING | {"pydantic_settings"}),
-        (["read", "count-words"], OF_THE_SERVICE | OF_READING | {"pydantic_settings"}),
-        (["index"], OF_THE_SERVICE | OF_READING | {"pydantic_settings"}),
-        (["status"], OF_THE_SERVICE | OF_READING | {"pydantic_settings"}),
-        (["versions", "count-words"], OF_THE_SERVICE | OF_READING | {"pydantic_settings"}),
+        (["search", "word"], OF_READERS),
+        (["read", "count-words"], OF_READERS),
+        (["index"], OF_READERS),
+        (["status"], OF_READERS),
+        (["versions", "count-words"], OF_READERS),
+        (["list"], OF_READERS),
+        (["show", "count-words"], OF_READERS),
         (["validate", "watched"], OF_THE_SERVICE | OF_THE_CATALOG | {"pydantic_settings"}),
         (["scan"], OF_THE_SERVICE | {"pydantic_settings", "distributed"}),
         (["reconcile", "--check"], OF_THE_SERVICE | {"pydantic_settings", "distributed"}),
@@ -55,7 +58,7 @@ def test_a_command_imports_only_the_modules_that_it_needs(
     words: list[str],
     needless: set[str],
 ) -> None:
-    """A query starts without the watcher, the readers and the site."""
+    """A query starts without the watcher, the writer, the settings' models and the site."""
     skill(tmp_path / "watched" / "count-words")
     with monkeypatch.context() as scanning:
         scanning.setenv("SKILLDROP_SETTLE_QUIET", "0")

@@ -28,6 +28,10 @@ def targets(*references: SkillReference) -> list[str]:
         ("```\n[it](../other/SKILL.md)\n```", []),
         ("~~~\nSee `../other/SKILL.md`.\n~~~", []),
         ("Read [it](references/a.md) and [that](scripts/../b.md).", []),
+        (
+            "See [it](in/SKILL.md), [its](in/x.md), [own](on/x.md).",
+            ["in/SKILL.md", "in/x.md"],
+        ),
         ("Read [it](../{skill}/SKILL.md).", []),
         ("Read [it](/etc/passwd) and [that](~/x.md).", []),
     ],
@@ -52,6 +56,13 @@ def test_a_reference_has_its_file_and_line() -> None:
         SkillReference("link", "../b/SKILL.md", "SKILL.md", BODY_LINE + 2),
         SkillReference("link", "../../b/e.md", "references/c.md", 2),
     )
+
+
+def test_an_own_file_in_a_folder_below_is_no_other_skill() -> None:
+    """As in `templates/`, whose SKILL.md files are data."""
+    body = "See [it](templates/a/SKILL.md), [lost](notes/SKILL.md) and [own](notes/x.md)."
+    files = ("templates/a/SKILL.md", "notes/x.md")
+    assert targets(*skill_references.of(skill(body, *files))) == ["notes/SKILL.md"]
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from typing import TypeAlias
 from catalog.model.finding import Finding, FindingType
 from catalog.text import humanize
 from catalog.text.quoting import printable, quoted
+from pipeline.roots.names import SKILL_MD
 from pipeline.roots.words import found, searched
 from pipeline.validation.profiles.advice.codes import (
     REFERENCE_CASE,
@@ -20,6 +21,7 @@ from pipeline.validation.profiles.advice.codes import (
 )
 from pipeline.validation.references import MOST_REFERENCES, Reference, commands, references
 from pipeline.validation.skill import Skill, Text
+from pipeline.validation.skill_references import is_below, may_link, nested_skills
 
 MOST_ALIKE = 10
 """Number of findings of one code that are listed individually."""
@@ -47,9 +49,9 @@ def references_exist(skill: Skill) -> Iterator[Finding]:
         wrong_case += [(text, link) for link in wrong]
         inside = [link for link in links if not link.leads_outside]
         if len(inside) < len(links):
-            outside += [(text, link) for link in links if link.leads_outside]
+            outside += [(text, link) for link in links if _is_outside(skill, text, link)]
         if skill.is_whole:
-            missing += [(text, link) for link in _missing(inside, in_lower_case)]
+            missing += [(text, link) for link in _missing(skill, text, inside, in_lower_case)]
         if text.is_body:
             known = [link for link in inside if link.target in paths]
             deep += [(text, link) for link in known if _is_deep(link.target)]
@@ -111,15 +113,27 @@ def _paths(skill: Skill) -> dict[str, None]:
     return paths
 
 
-def _missing(inside: list[Reference], real: Container[str]) -> list[Reference]:
-    """Return the references to missing files, except to files of a nested skill.
+def _is_outside(skill: Skill, text: Text, link: Reference) -> bool:
+    """Return whether a reference leads out of the folder, and to no file of another skill."""
+    return link.leads_outside and not (
+        not link.target.startswith("/")
+        and may_link(text.path)
+        and skill.in_other_skill(link.target)
+    )
 
-    The files of a nested skill are not among this skill's; a reference to its SKILL.md shows
-    that it exists. `real` holds the paths in lower case, as another case is another finding.
+
+def _missing(
+    skill: Skill, text: Text, inside: list[Reference], real: Container[str]
+) -> list[Reference]:
+    """Return the references to missing files, except to those of other skills in the folder.
+
+    `real` holds the paths in lower case, as another case is another finding.
     """
     missing = [link for link in inside if link.target.lower() not in real]
-    nested = {dirname(link.target) for link in missing if _is_nested_skill(link)}
-    return [link for link in missing if nested.isdisjoint(_with_parents(link.target))]
+    if not missing or not may_link(text.path):
+        return missing
+    nested = [at for at in nested_skills(missing) if skill.in_other_skill(f"{at}/{SKILL_MD}")]
+    return [link for link in missing if not is_below(nested, link.target)]
 
 
 def _in_another_case(
@@ -155,24 +169,18 @@ def _mentions(body: str, paths: tuple[str, ...]) -> Iterator[Reference]:
             yield Reference(stem[0] + ending[0], start + stem.start())
 
 
-def _with_parents(path: str) -> Iterator[str]:
-    while path:
-        yield path
-        path = dirname(path)
-
-
 def _is_deep(target: str) -> bool:
     """Return whether a file is more than one folder down; assets/templates/ counts as one."""
     return target.replace("assets/templates/", "templates/", 1).count("/") > 1
 
 
-def _is_nested_skill(reference: Reference) -> bool:
-    """Return whether a reference names a SKILL.md in a folder below."""
-    return reference.target.lower().endswith("/skill.md")
-
-
 def _same_name(target: str, paths: Iterable[str]) -> str | None:
-    """Return the advice to write the path of the only file with the same name, if any."""
+    """Return the advice to write the path of the only file with the same name, if any.
+
+    A SKILL.md in a folder below is that of another skill.
+    """
     name = basename(target).lower()
+    if name == SKILL_MD.lower():
+        return "If that is another skill, let its folder lie beside this one: agents get them so."
     matches = [path for path in paths if basename(path).lower() == name]
     return f"Write {printable(matches[0])}, the file's path." if len(matches) == 1 else None

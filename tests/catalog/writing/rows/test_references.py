@@ -8,6 +8,7 @@ import pytest
 
 from catalog.audit import consistency
 from catalog.writing.rows import references
+from tests.support.linking import Linking
 from tests.support.records import NOON
 from tests.support.roots_of_levels import Roots
 from tests.support.skills import SkillWriter
@@ -112,6 +113,64 @@ def test_a_link_between_groups_of_folders_works_only_in_the_root(
         "SELECT fix FROM findings WHERE code = 'skill-reference-broken'"
     ).fetchall()
     assert fix.startswith("Let the folders of both skills lie side by side")
+
+
+def test_a_link_between_an_outer_and_an_inner_skill_is_broken_both_ways(
+    roots: Roots, skill: SkillWriter
+) -> None:
+    """Both are published side by side; each finding says where the other one is."""
+    body = "[it](inner/SKILL.md) [its](inner/x.md) [none](lost/SKILL.md)\n"
+    skill(roots.folder / "b/outer", body=body)
+    skill(roots.folder / "b/outer/inner", body="[it](../SKILL.md)\n", files={"x.md": "X\n"})
+    roots.scan()
+    findings = roots.store.db.execute(
+        "SELECT s.name, f.message FROM findings AS f JOIN skills AS s ON s.id = f.skill"
+        " WHERE f.code LIKE '%reference%' ORDER BY s.name, f.id"
+    ).fetchall()
+    among = "in its folder, but not among the published skills, where that is"
+    assert findings == [
+        ("inner", f"“../SKILL.md” leads to the skill outer {among} ../outer/SKILL.md."),
+        ("outer", f"“inner/SKILL.md” leads to the skill inner {among} ../inner/SKILL.md."),
+        ("outer", f"“inner/x.md” leads to the skill inner {among} ../inner/x.md."),
+        ("outer", "“lost/SKILL.md” leads to the skill outer, which has no lost/SKILL.md."),
+    ]
+
+
+def test_a_reference_has_at_most_one_finding(tmp_path: Path, skill: SkillWriter) -> None:
+    """None if it works; the advice on files leaves relative links to the catalog."""
+    linking = Linking(tmp_path)
+    linking.add("other")
+    body = "[works](../other/SKILL.md) [not](../none/SKILL.md) [in](in/SKILL.md) [no](/docs/a.md)\n"
+    skill(linking.root / "user", body=body)
+    linking.scan()
+    store = linking.open()
+    codes = store.db.execute("SELECT code FROM findings WHERE code LIKE '%reference%' ORDER BY id")
+    assert [code for (code,) in codes] == [
+        "reference-outside-folder",
+        "skill-reference-broken",
+        "skill-reference-broken",
+    ]
+    store.close()
+
+
+def test_dependencies_of_an_apexbridge_package_count_if_they_are_skills(
+    roots: Roots, skill: SkillWriter
+) -> None:
+    """Its format names modules there, so an unknown name is no problem."""
+    skill(
+        roots.folder / "b/user",
+        more="type: service\ncapabilities: [x]\nprotocol: abp\ndependencies: [other, axios]",
+    )
+    skill(roots.folder / "b/other")
+    roots.scan()
+    rows = roots.store.db.execute(
+        "SELECT r.field, r.target, s.name, r.problem FROM skill_references AS r"
+        " LEFT JOIN skills AS s ON s.id = r.to_skill ORDER BY r.id"
+    ).fetchall()
+    assert rows == [
+        ("dependencies", "other", "other", None),
+        ("dependencies", "axios", None, None),
+    ]
 
 
 def test_a_link_of_another_markdown_file_starts_there(

@@ -60,7 +60,7 @@ def test_remove_names_the_users() -> None:
 
 
 def test_a_link_leads_from_skill_to_skill_through_the_links_for_agents() -> None:
-    """As agents join paths: by their text. The system, which follows links first, does not."""
+    """Whether agents join paths by their text, or the system follows links first."""
     agents = Path("var/skills")
     written = "../csv/SKILL.md"
     joined = Path(os.path.normpath(agents / "pdf" / written))
@@ -72,4 +72,4 @@ def test_a_link_leads_from_skill_to_skill_through_the_links_for_agents() -> None
         text=True,
     )
     assert logical.stdout == joined.read_text()
-    assert not (agents / "pdf" / written).exists()
+    assert (agents / "pdf" / written).read_text() == joined.read_text()

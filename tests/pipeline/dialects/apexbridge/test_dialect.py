@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 from datasette.app import Datasette
-from sqlite_utils import Database
 
 from catalog.database import connection
+from catalog.database.queries import Database
 from catalog.model.apexbridge import AbpTool, ApexBridge
 from catalog.model.values import Acceptance
 from catalog.reading import search

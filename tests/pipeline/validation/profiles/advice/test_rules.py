@@ -284,7 +284,7 @@ HAS = (
         pytest.param("See forms.md.", {"reference-case"}, id="a mention in another case"),
         pytest.param("[a](References/rules.md)", {"reference-case"}, id="a link in another case"),
         pytest.param("Read FORMS.md and /docs/forms.md.", set(), id="a mention in its own case"),
-        pytest.param("[a](inner/SKILL.md) [b](inner/notes/b.md)", set(), id="a skill within"),
+        pytest.param("[a](inner/SKILL.md)", {"reference-missing"}, id="a skill within"),
     ],
 )
 def test_references(body: str, expected: set[str]) -> None:
