@@ -11,7 +11,9 @@ from sqlite_utils.migrations import Migrations
 
 from catalog.database import schema_version
 from catalog.database.ddl import (
+    activity,
     apexbridge,
+    facets,
     history,
     left_out,
     links,
@@ -105,6 +107,19 @@ def m009_references(db: Database) -> None:
 def m010_mirrors(db: Database) -> None:
     """Add the mirrors of repositories, and the commit of each version."""
     _run(db, mirrors.MIRRORS)
+
+
+@migrations()
+def m011_facets(db: Database) -> None:
+    """Add what lists are filtered by; the next start reads it from the versions stored before."""
+    _run(db, facets.FACETS)
+    _run(db, facets.MARK_MISSING.format("TRUE"))
+
+
+@migrations()
+def m013_activity(db: Database) -> None:
+    """Let the changes of a scan, and those of no scan, be read from an index."""
+    _run(db, activity.CHANGES_BY_SCAN)
 
 
 def _run(db: Database, script: str) -> None:

@@ -20,6 +20,8 @@ MIGRATIONS = (
     "m008_reviews",
     "m009_references",
     "m010_mirrors",
+    "m011_facets",
+    "m013_activity",
 )
 """Names of all migrations, oldest first; those of `catalog.database.migrations`."""
 _TABLE = "_sqlite_migrations"

@@ -8,6 +8,15 @@ from catalog.database import sql
 from catalog.database.queries import Database
 from catalog.text import snippets
 
+FIELDS = {
+    "name": "name",
+    "description": "description",
+    "tags": "tags",
+    "headings": "headings",
+    "file_names": "file names",
+    "body": "instructions",
+}
+"""Columns of the full-text index, and their names for people."""
 SHOWN_OTHERS = 3
 """Paths of other skills of a name that come with a hit."""
 
@@ -66,6 +75,17 @@ def hits(
         )
         for row in db.query(_HITS, {"ids": sql.to_json(list(skills))})
     )
+
+
+def fields_of(db: Database, match: str, skills: Sequence[int]) -> dict[int, list[str]]:
+    """Return the fields in which each skill has words of an FTS5 expression."""
+    found: dict[int, list[str]] = {skill: [] for skill in skills}
+    wanted = sql.to_json(list(skills))
+    for column, name in FIELDS.items() if match else ():
+        values = {"match": f"{column} : ({match})", "skills": wanted}
+        for (skill,) in db.execute(_HAVING, values):
+            found[skill].append(name)
+    return found
 
 
 def _matched(

@@ -9,12 +9,13 @@ from pluggy import HookimplMarker
 
 from catalog.database import limits
 from catalog.reading import duplicates as reading_duplicates
-from catalog.site.api import discovery, endpoints, files, metrics, neighbours
+from catalog.site.api import discovery, endpoints, feeds, files, metrics, neighbours
 from catalog.site.api import indexes as prompt_indexes
 from catalog.site.http import (
     checks,
     default_columns,
     errors,
+    header_health,
     host_names,
     query_limits,
     read_only,
@@ -29,12 +30,15 @@ from catalog.site.pages import (
     duplicates,
     file,
     findings,
+    health,
     home,
     indexes,
     missing,
+    questions,
     review,
     skill,
     skills,
+    usage,
     version_list,
     versions,
 )
@@ -60,8 +64,17 @@ _ROUTES = {
     findings.ROUTE: findings.page,
     indexes.LIST: indexes.listing,
     indexes.ROUTE: indexes.page,
+    indexes.HISTORY: indexes.history,
+    indexes.TEXT: indexes.text,
+    indexes.CHANGES: indexes.changes,
     activity.ROUTE: activity.page,
+    feeds.ROUTE: feeds.of_all,
+    feeds.OF_SKILL: feeds.of_skill,
     review.ROUTE: review.page,
+    usage.ROUTE: usage.page,
+    health.ROUTE: health.page,
+    questions.LIST: questions.listing,
+    questions.ROUTE: questions.page,
     duplicates.ROUTE: duplicates.page,
     endpoints.SEARCH: endpoints.hits,
     endpoints.PREVIEW: endpoints.preview,
@@ -174,6 +187,23 @@ def prepare_jinja2_environment(env: Any, datasette: Any) -> None:
         env.globals |= {"asset": assets.path, "table_rows": cells.rows, "cell_html": cells.as_html}
         env.finalize = invisible.plain
         templates.put_before(env)
+
+
+@hookimpl
+def extra_template_vars(request: Any, datasette: Any) -> Any:
+    """Give the header of Datasette's own pages the health, for visitors who may see the catalog."""
+
+    async def variables() -> dict[str, Any]:
+        location = http_catalog.find(datasette)
+        if not location or not request:
+            return {}
+        may_see, _ = await datasette.check_visibility(
+            request.actor,
+            permissions=[("view-database", location.database.name), "view-instance"],
+        )
+        return {"header_health": await header_health.current(location) if may_see else None}
+
+    return variables
 
 
 @hookimpl

@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, TypeVar
 from urllib.parse import quote, unquote, urlsplit
 
@@ -12,7 +12,14 @@ from datasette.utils.asgi import Response
 
 from catalog.database.connection import REBUILT, is_damage
 from catalog.reading import browse
-from catalog.site.http import errors, host_names, reader_tokens, responses, security_headers
+from catalog.site.http import (
+    errors,
+    header_health,
+    host_names,
+    reader_tokens,
+    responses,
+    security_headers,
+)
 from catalog.site.http import location as http_catalog
 from catalog.site.http.slots import AllTaken
 from catalog.site.rendering import templates
@@ -31,6 +38,8 @@ class RequestContext:
     datasette: Any
     request: Any
     location: http_catalog.CatalogLocation
+    health: header_health.HeaderHealth | None = None
+    """Health for the header of a page; None on a route without one."""
 
     def path_part(self, name: str) -> str:
         """Return a part of the path, decoded; invalid UTF-8 becomes U+FFFD."""
@@ -39,6 +48,12 @@ class RequestContext:
     def parameter(self, name: str) -> str:
         """Return a parameter of the query string; empty if it is missing."""
         return (self.request.args.get(name) or "").encode("utf-8", "replace").decode()
+
+    def parameters(self, name: str) -> list[str]:
+        """Return all values of a parameter of the query string."""
+        return [
+            text.encode("utf-8", "replace").decode() for text in self.request.args.getlist(name)
+        ]
 
     def number(self, name: str) -> int | None:
         """Return a parameter as a positive number; None if it is not one."""
@@ -151,6 +166,8 @@ def guarded(view: View, *, is_open: bool = False) -> Callable[..., Awaitable[Res
         if not is_open:
             await context.require_permission()
         try:
+            if not is_open and not errors.is_json_route(datasette, request.path):
+                context = replace(context, health=await header_health.current(location))
             return await view(context)
         except (QueryInterrupted, AllTaken):
             message = "The catalog is busy, or the query is too large. Try again."

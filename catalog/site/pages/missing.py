@@ -1,5 +1,6 @@
 """Answers for addresses that name no page: the skill that is meant, or the closest names."""
 
+from dataclasses import replace
 from typing import NamedTuple
 
 from datasette.utils.asgi import Forbidden, Response
@@ -9,6 +10,7 @@ from catalog.model.errors import NotInCatalog
 from catalog.reading import bare_names, named
 from catalog.reading.browse import Catalog
 from catalog.reading.filters import Filters
+from catalog.site.http import header_health
 from catalog.site.http import location as http_location
 from catalog.site.http.request import RequestContext
 from catalog.text import spelling
@@ -47,6 +49,7 @@ async def page(context: RequestContext) -> Response:
     last = path.rstrip("/").rpartition("/")[2]
     try:
         await context.require_permission()
+        context = replace(context, health=await header_health.current(context.location))
         meant = await context.query(find, last.rpartition("=")[2])
     except Forbidden:
         meant = Meant(None, [])

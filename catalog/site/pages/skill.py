@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import PurePath
 
 from datasette.utils.asgi import Response
 
@@ -97,7 +96,6 @@ async def page(context: RequestContext) -> Response:
         skill=skill,
         text=await _instructions(context, sheet),
         row_query=row_query(skill),
-        publisher=_publisher(skill),
         source=_source(skill),
         danger=skill_findings.danger(sheet.findings) if skill["is_newest"] else "",
         finding_groups=skill_findings.groups(sheet.findings),
@@ -116,12 +114,6 @@ async def page(context: RequestContext) -> Response:
         install=_install(context, skill),
         install_note=install_lines.restriction(skill),
     )
-
-
-def _publisher(skill: Row) -> str:
-    """Return the publisher of a skill: its plugin or owner, its author, or else its root."""
-    author = (skill["author"] or "").partition("<")[0].strip()  # without an address
-    return str(skill["namespace"] or author or PurePath(skill["root"]).name)
 
 
 def _source(skill: Row) -> dict[str, str | None] | None:

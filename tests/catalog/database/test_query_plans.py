@@ -80,10 +80,12 @@ MEANT = {
     "SELECT DISTINCT skill_id FROM skills": "so are its names",
     "SELECT skill FROM skill_references": "a comparison looks at every reference between skills",
     "SELECT 1 FROM skill_references LIMIT 1": "stops at the first row",
-    "SELECT count(*) FROM files": "the front page says how many there are, from an index alone",
     "count(DISTINCT skill)": "all kinds of findings are counted, from an index alone",
     "SELECT count(*) FROM skills AS s WHERE ('": "the list of skills says how many it has",
     "INSERT INTO body_sketches (version) SELECT": "an older catalog is converted, once",
+    "INSERT INTO version_facets (version, facet, value) SELECT": "so are its tags and the like",
+    "iif(s.has_scripts, 'yes', 'no')": "filters count all skills, once after a change …",
+    "FROM findings INDEXED BY findings_of_safety": "… from an index that holds no other findings",
     "SELECT json_group_array(id) FROM skills": "the page of duplicates compares all skills …",
     "WITH present AS NOT MATERIALIZED (": "… and all sketches",
 }

@@ -78,9 +78,10 @@ def _patched(lines: list[str], diff: list[str]) -> list[str]:
 @given(LINES, LINES)
 def test_a_difference_with_its_gaps_is_the_whole_text(old: str, new: str) -> None:
     """Every line of both texts is in a change, around one, or in a gap."""
-    before, after = [], []
+    before: list[str] = []
+    after: list[str] = []
     for line in difference(old, new).whole():
-        lines = line.lines if isinstance(line, Gap) else [line.text]
+        lines = list(line.lines) if isinstance(line, Gap) else [line.text]
         kind = "same" if isinstance(line, Gap) else line.kind
         before += lines if kind in ("same", "del") else []
         after += lines if kind in ("same", "add") else []

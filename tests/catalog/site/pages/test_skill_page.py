@@ -50,7 +50,11 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shown]:
     shelf = Shelf(tmp_path_factory.mktemp("shown"))
     roots = (RootSettings(path=shelf.root, namespace="folder"),)
     shelf.settings = shelf.settings.model_copy(update={"roots": roots})
-    files = {"references/a.md": "A.\n", "run.bin": b"\0\1\2", "scripts/run.py": SCRIPT}
+    files: dict[str, str | bytes] = {
+        "references/a.md": "A.\n",
+        "run.bin": b"\0\1\2",
+        "scripts/run.py": SCRIPT,
+    }
     tool = write_skill(shelf.root / "tool", body=BODY, files=files)
     write_skill(shelf.root / "azure", name="Azure CLI")
     write_skill(shelf.root / "ming", description="把会议录音整理成纪要，供人阅读。")
