@@ -10,7 +10,7 @@ from datasette.utils.asgi import Response
 
 from catalog.database.sql import Row
 from catalog.model.errors import NotInCatalog
-from catalog.prompt_index.query import one_moment
+from catalog.prompt_index import query
 from catalog.reading import (
     bare_names,
     browse,
@@ -138,6 +138,7 @@ def _for_readers_elsewhere(sheet: Sheet) -> Sheet:
         similar=_shortened(sheet.similar, sheet.folders),
         findings=_shortened(sheet.findings, sheet.folders),
         left_out=_shortened(sheet.left_out, sheet.folders),
+        indexes=_shortened(sheet.indexes, sheet.folders),
     )
 
 
@@ -154,7 +155,7 @@ def _shortened(rows: list[Row], folders: Sequence[str]) -> list[Row]:
     ]
 
 
-_WITH_PATHS = ("root", "status_reason", "pending_reason", "message", "fix", "detail")
+_WITH_PATHS = ("text", "root", "status_reason", "pending_reason", "message", "fix", "detail")
 
 
 def _install(context: RequestContext, skill: Row) -> list[InstallLine]:
@@ -169,7 +170,7 @@ def look_up(db: Catalog, skill_id: str, row: int | None, version: str = "") -> S
 
     With a version, the skill is returned as it was in that version, if that is known.
     """
-    with one_moment(db):
+    with query.one_moment(db):
         skill = browse.skill(db, skill_id, row) or _by_name(db, skill_id)
         if skill and version and version != skill["version"]:
             skill = browse.as_of(db, skill, version)
@@ -186,10 +187,25 @@ def look_up(db: Catalog, skill_id: str, row: int | None, version: str = "") -> S
             browse.files(db, version_id) if version_id else [],
             browse.left_out_files(db, skill["id"]),
             browse.versions(db, skill["id"]),
-            index_views.index_states(db, skill["id"]) if skill["status"] == "active" else [],
+            _indexes(db, skill["id"]) if skill["status"] == "active" else [],
             review.of_skill(db, skill["id"]) if skill["status"] != "removed" else None,
             disk_paths.folders(db),
         )
+
+
+def _indexes(db: Catalog, skill: int) -> list[Row]:
+    """Return the state of a skill in each index, with the `text` of its entry as agents see it."""
+    return [
+        row
+        | {
+            "text": query.entry_text(
+                db, query.index_spec(db, row["name"]), skill, row["shown"] or "", row["chars"]
+            )
+            if row["state"]
+            else None
+        }
+        for row in index_views.index_states(db, skill)
+    ]
 
 
 def _by_name(db: Catalog, name: str) -> Row | None:

@@ -7,7 +7,7 @@ from catalog.database.sql import Row
 from catalog.text import humanize
 
 SAFETY = "safety"
-"""Profile of the findings about dangerous content."""
+"""Profile of the findings about content that could deceive or do harm."""
 MOST_CLAUSES = 2
 """Kinds of danger that one sentence names."""
 
@@ -23,7 +23,7 @@ class Group(NamedTuple):
 
 
 def groups(findings: Sequence[Row]) -> list[Group]:
-    """Return the findings by rule: dangerous, errors, warnings, then the others."""
+    """Return the findings by rule: dangerous, other safety, errors, warnings, then the others."""
     by_code: dict[tuple[str, str], list[Row]] = {}
     for row in findings:
         by_code.setdefault((row["code"], row["severity"]), []).append(row)
@@ -31,13 +31,18 @@ def groups(findings: Sequence[Row]) -> list[Group]:
         Group(
             code,
             severity,
-            rows[0]["profile"] == SAFETY and severity != "info",
+            code in _DANGERS,
             rows,
             rows[0]["fix"] if len({row["fix"] for row in rows}) == 1 else "",
         )
         for (code, severity), rows in by_code.items()
     ]
-    return sorted(result, key=lambda group: (not group.is_danger, _ORDER.index(group.severity)))
+    return sorted(result, key=_rank)
+
+
+def _rank(group: Group) -> tuple[bool, bool, int]:
+    is_safety = group.rows[0]["profile"] == SAFETY and group.severity != "info"
+    return not group.is_danger, not is_safety, _ORDER.index(group.severity)
 
 
 def danger(findings: Sequence[Row]) -> str:
