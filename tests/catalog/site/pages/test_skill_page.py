@@ -131,6 +131,16 @@ def test_instructions_have_contents_colours_and_links(shown: Shown) -> None:
     assert "lang=" not in page.replace('<html lang="en">', "")
 
 
+def test_the_page_has_the_lines_of_each_index(shown: Shown) -> None:
+    """As agents get them: they are part of the published text."""
+    (lines,) = re.findall(
+        r'<pre class="agents-see"[^>]*>(.*?)</pre>', shown.site.get("/skills/tool").text
+    )
+    (published,) = shown.site.rows("index_texts")
+    assert "tool" in lines
+    assert html.unescape(lines) in published["text"]
+
+
 def test_readers_elsewhere_see_no_path_of_the_disk(shown: Shown) -> None:
     """Readers on this machine do: they open the folder. A proxy is no such reader."""
     top = str(shown.shelf.root.parent)
