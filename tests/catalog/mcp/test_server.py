@@ -91,11 +91,16 @@ def test_an_agent_finds_and_reads_a_skill(server: Server, shelf: Shelf) -> None:
             await client.call_tool("search_skills", {"query": "word count"}),
             await client.call_tool("read_skill_file", {"skill_name": "word-count"}),
             await client.call_tool(
+                "read_skill_file", {"skill_name": "word-count", "wrapped": True}
+            ),
+            await client.call_tool(
                 "read_skill_file", {"skill_name": "word-count", "file_path": "scripts/count.py"}
             ),
         ]
 
-    found, skill_md, script = session(server, work)
+    found, whole, skill_md, script = session(server, work)
+    assert text(whole) == (shelf.root / "word-count/SKILL.md").read_text()
+    assert str(shelf.version_folder("word-count")) in text(whole, 1)
     assert json.loads(text(found))["skills"][0]["name"] == "word-count"
     assert text(skill_md).startswith('<skill_content name="word-count">\n# Count\n')
     assert str(shelf.version_folder("word-count")) in text(skill_md)
@@ -103,7 +108,7 @@ def test_an_agent_finds_and_reads_a_skill(server: Server, shelf: Shelf) -> None:
     assert text(script) == "print('words')\n"
     assert "'scripts/count.py' of 'word-count', version 20" in text(script, 1)
     assert "15 bytes, text/x-python, utf-8, executable, sha256:" in text(script, 1)
-    assert not any(result.is_error for result in (found, skill_md, script))
+    assert not any(result.is_error for result in (found, whole, skill_md, script))
 
 
 def test_a_read_skill_names_the_skills_that_it_uses_and_its_users(server: Server) -> None:

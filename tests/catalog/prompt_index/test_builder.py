@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from catalog.prompt_index import builder
 from catalog.prompt_index.budget import STEPS, State
 from catalog.prompt_index.builder import Candidate, IndexSpec, PromptIndex
+from catalog.prompt_index.formats.form import FileGroup
 from catalog.prompt_index.formats.registry import FORMATS
 from catalog.prompt_index.measures import Bounds
 from catalog.text import tokens
@@ -166,13 +167,13 @@ def test_an_entry_of_semibot_takes_a_hundred_tokens_at_most() -> None:
     skills = many(10, 900)
     spec = IndexSpec(format="semibot", budget_chars=100_000)
     index = builder.build(spec, skills)
-    entries = re.findall(r"<skill .*?</skill>\n", index.text, re.DOTALL)
+    entries = re.findall(r"  <skill .*?</skill>\n", index.text, re.DOTALL)
     assert len(entries) == 10
     assert all(80 < tokens.estimate(entry) <= 100 for entry in entries)
     free = replace(spec, per_skill=Bounds(0, 500, "chars"))
     assert set(states(builder.build(free, skills))) == {"shortened"}
     assert set(states(builder.build(replace(spec, per_skill=Bounds()), skills))) == {"full"}
-    long_files = [a("x", "Reads a long table. " * 9, files=("f" * 900,))]
+    long_files = [a("x", "Reads a long table. " * 9, files=(FileGroup("f" * 900),))]
     assert states(builder.build(spec, long_files)) == ["shortened"]
 
 
@@ -182,6 +183,13 @@ def test_an_entry_that_would_be_too_short_becomes_a_line() -> None:
     spec = IndexSpec(format="semibot", budget_chars=9_500, per_skill=Bounds(0, 100))
     assert "<by_name" not in builder.build(spec, skills).text
     assert "<by_name" in builder.build(replace(spec, per_skill=Bounds(90, 100)), skills).text
+
+
+def test_a_short_first_sentence_of_instructions_shortens_no_other_entry() -> None:
+    """The least size of a skill is about entries that lack room, not about those without words."""
+    vague = a("pdf", "Use when this capability is needed.", fallback="Fills forms.")
+    text = builder.build(IndexSpec(format="semibot"), [vague, *many(3, 900)]).text
+    assert ("<by_name" in text, text.count("<skill ")) == (False, 4)
 
 
 def test_a_skill_whose_description_says_nothing_shows_its_fallback() -> None:

@@ -508,3 +508,13 @@ def test_a_rollback_to_an_earlier_name_comes_after_its_present_holder(
         ("other",)
     ]
     assert world.differences() == []
+
+
+def test_unpin_after_a_rename_restores_the_verdict_on_the_new_folder(world: World) -> None:
+    """A folder that lost the name of its skill while it was pinned is invalid after `unpin`."""
+    world.store.pin("a", versions(world)[0], later(1))
+    (world.root / "a").rename(world.root / "other")
+    world.scan()
+    world.store.unpin("a", later(2))
+    assert world.rows("SELECT path, spec_valid FROM skills") == [("other", 0)]
+    assert not audits(world)

@@ -57,6 +57,7 @@ def test_a_scan_prints_its_counts(call: Any, watched: Path) -> None:
         "removed": 0,
         "held": 0,
         "pending": 0,
+        "to_review": 0,
         "active": 2,
         "shadowed": 0,
         "seconds": 0,

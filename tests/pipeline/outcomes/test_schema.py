@@ -30,7 +30,7 @@ MEMORY = {
 }
 EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "skill-execution-outcome": [
-        {"status": "success"},
+        {"output": None},
         json.loads((GOOD / "direct.json").read_text("utf-8")),
     ],
     "memory-write": [MEMORY, MEMORY | {"metadata": {"page": 3}}],
@@ -38,13 +38,17 @@ EXAMPLES: dict[str, list[dict[str, Any]]] = {
     "abp-envelope": [json.loads((GOOD / "abp.json").read_text("utf-8"))],
 }
 WRONG = {
-    "skill-execution-outcome": {"status": ""},
+    "skill-execution-outcome": {"status": "success"},
+    "skill-result": {"output": 1, "intermediateSteps": [{"stepId": "1", "stepName": "a"}]},
     "memory-write": MEMORY | {"importance": 6},
-    "step-trace": STEP | {"duration": -1},
+    "step-trace": STEP | {"error": 4},
     "abp-envelope": {
         "id": "1",
         "tool": "t",
-        "result": {"memoryWrites": [{"type": "fact", "content": "c", "importance": 2}]},
+        "result": {
+            "output": 1,
+            "memoryWrites": [{"type": "fact", "content": "c", "importance": 2}],
+        },
     },
 }
 

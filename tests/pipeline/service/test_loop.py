@@ -407,9 +407,9 @@ def test_dropped_outcomes_are_stored(
     folder = service.settings.outcomes_folder / "meetings"
     folder.mkdir(parents=True)
     (folder.parent / MARKER).touch()
-    (folder / "before.json").write_text('{"status": "success"}')
+    (folder / "before.json").write_text('{"output": 1, "status": "success"}')
     service.start()
-    (folder / "after.json").write_text('{"status": "failed"}')
+    (folder / "after.json").write_text('{"output": 1, "status": "failed"}')
     service.wait_for(
         lambda: (
             service.rows("SELECT run_id FROM outcomes ORDER BY run_id") == [("after",), ("before",)]

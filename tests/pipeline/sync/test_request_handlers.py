@@ -112,6 +112,15 @@ def test_the_log_names_the_skill_of_a_request(
     assert f"rollback a {oldest}, requested by a command" in caplog.messages
 
 
+def test_the_log_of_a_request_has_no_path_twice(
+    serving: Serving, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Nor arguments without a value."""
+    caplog.set_level("INFO")
+    assert command(serving, "prefer", "a").returncode == 0
+    assert "prefer a, requested by a command" in caplog.messages
+
+
 def test_during_a_scan_the_command_names_the_writer(tmp_path: Path) -> None:
     """Only a service handles requests."""
     serving = Serving(tmp_path)

@@ -9,6 +9,7 @@ import pytest
 from catalog.model.apexbridge import ApexBridge
 from catalog.model.skill import FileEntry, Place, Rejection, SkillRecord, Verdict
 from catalog.model.values import Acceptance, Level
+from catalog.text import tokens
 from catalog.text.body import body_of
 from pipeline.cli.output.finding_types import REGISTRY
 from pipeline.parsing.document import parse
@@ -86,7 +87,8 @@ def test_a_good_skill_becomes_a_record() -> None:
     assert record.skill_md_hash == hashlib.sha256(GOOD.encode()).hexdigest()
     assert (record.skill_md_name, record.skill_md_content) == ("SKILL.md", GOOD)
     assert body_of(record.skill_md_content, record.body_chars).text == "# Use\n\nRun it."
-    assert (record.headings, record.body_lines, record.estimated_tokens) == (("Use",), 3, 7)
+    assert (record.headings, record.body_lines) == (("Use",), 3)
+    assert record.estimated_tokens == tokens.estimate(GOOD)
     assert record.inventory.script_files == ("scripts/run.py",)
     assert record.frontmatter == {"name": "pdf", "description": "Reads PDF."}
     assert (record.model_invocable, record.user_invocable) == (True, True)
@@ -386,12 +388,12 @@ def judged_as_package(text: str, acceptance: Acceptance) -> Verdict:
         pytest.param(
             "type: direct",
             "type: direct\ncolour: green",
-            False,
+            True,
             True,
             id="a field that nobody defined",
         ),
         pytest.param(
-            "type: direct", "type: direct\nmodel: opus", False, True, id="a field of another system"
+            "type: direct", "type: direct\nmodel: opus", True, True, id="a field of another system"
         ),
     ],
 )
@@ -404,13 +406,39 @@ def test_acceptance_of_a_package(old: str, new: str, strict: bool, lenient: bool
         "lenient": lenient,
         "permissive": lenient,
     }
-    assert "field-not-in-specification" in codes(verdicts["lenient"])
+    assert "fields-of-dialect" in codes(verdicts["lenient"])
     assert getattr(verdicts["lenient"], "spec_valid", None) is False
 
 
-def test_without_its_profile_a_package_is_judged_as_any_skill() -> None:
-    """A strict root without the apexbridge profile rejects its fields."""
-    assert isinstance(verdict(APEXBRIDGE, "strict"), Rejection)
+@pytest.mark.parametrize("name", ["PDF", "pdf_reader", "other", "读取"])
+def test_a_dialect_permits_names_that_it_allows(name: str) -> None:
+    """ApexBridge only recommends a form of names, so a strict root of its packages takes any."""
+    record = judged_as_package(APEXBRIDGE.replace("name: pdf", f"name: {name}"), "strict")
+    assert isinstance(record, SkillRecord)
+    assert not record.spec_valid
+    severities = {f.severity for f in record.findings if f.code.startswith("name-")}
+    assert severities == {"warning"}
+
+
+def test_a_package_that_declares_itself_one_has_its_fields() -> None:
+    """Several fields of ApexBridge alone are no error in any root, though spec_valid stays no."""
+    record = verdict(APEXBRIDGE, "strict")
+    assert isinstance(record, SkillRecord)
+    assert not record.spec_valid
+
+
+def test_a_rejection_begins_with_its_reason() -> None:
+    """Findings that reject nothing follow, in the order of their lines."""
+    text = APEXBRIDGE.replace("type: direct", "type: direct\nlicense: [a]").replace(
+        "description: Reads PDF.", "description: ''"
+    )
+    rejection = verdict(text, "lenient")
+    assert isinstance(rejection, Rejection)
+    assert [f.code for f in rejection.findings] == [
+        "description-missing",
+        "fields-of-dialect",
+        "license-not-text",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -436,7 +464,7 @@ def test_a_system_is_named_only_where_it_was_asked_for_or_declared(
     (message,) = (
         f.message for f in result.findings if f.field == "version" and "spec" in f.message
     )
-    assert ("field of ApexBridge" in message) == (owner is not None)
+    assert ("for ApexBridge" in message) == (owner is not None)
     assert "field-type" not in codes(result)
 
 

@@ -37,7 +37,7 @@ def judged(folder: Path, acceptance: Acceptance) -> list[Judgement]:
 
 def codes(judgement: Judgement) -> Counter[str]:
     """Return how often each finding is made, without what every package has."""
-    return Counter(f.code for f in judgement.findings if f.code != "field-not-in-specification")
+    return Counter(f.code for f in judgement.findings if f.code != "fields-of-dialect")
 
 
 @pytest.mark.parametrize("name", ["weather-query", "unit-converter"])
@@ -190,13 +190,18 @@ def test_declared_tools_are_rows(scanned: Database) -> None:
         ("今天天气", "weather-query"),
         ("weather_query", "weather-query"),
         ("convert to celsius", "unit-converter"),
+        ("气温", "weather-query"),  # a keyword
+        ("compare-cities", "weather-query"),  # a capability
+        ("utilities", "weather-query"),  # the domain
+        ("实用工具", "weather-query"),  # the category
+        ("list-units", "unit-converter"),  # a tool
     ],
 )
-def test_the_search_finds_a_skill_by_what_triggers_it(
+def test_the_search_finds_a_skill_by_its_declared_words(
     scanned: Database, words: str, name: str
 ) -> None:
-    """Phrases and intents are found in English and Chinese."""
-    assert [hit.name for hit in search.search(scanned, words).hits] == [name]
+    """Phrases, intents, keywords, capabilities, domain, category and tools are found."""
+    assert name in [hit.name for hit in search.search(scanned, words).hits]
 
 
 def test_the_index_lists_packages_by_their_priority(scanned: Database, settings: Settings) -> None:

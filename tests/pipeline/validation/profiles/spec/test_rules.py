@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from catalog.model.finding import Finding
 from pipeline.cli.output.finding_types import REGISTRY
-from pipeline.dialects.registry import PROFILES
+from pipeline.dialects.registry import DIALECTS, PROFILES
 from pipeline.parsing.document import Parsed
 from pipeline.parsing.yaml_reader import Position
+from pipeline.validation.dialect import Dialects
 from pipeline.validation.profiles.spec import codes as spec_findings
 from pipeline.validation.profiles.spec import names as spec_names
 from pipeline.validation.profiles.spec import rules as spec_rules
@@ -25,8 +26,9 @@ def skill(
     frontmatter: Mapping[str, Any] | None,
     folder: str = "pdf",
     positions: Mapping[str, Position] | None = None,
+    named: Dialects = (),
 ) -> Skill:
-    """Return a skill whose SKILL.md declares this."""
+    """Return a skill whose SKILL.md declares this, as a package of the named dialects."""
     parsed = Parsed(
         frontmatter=frontmatter,
         positions=positions or {},
@@ -35,7 +37,7 @@ def skill(
         body_line=1,
         findings=(),
     )
-    return Skill(folder, None, "SKILL.md", parsed, declare(frontmatter or {}), ())
+    return Skill(folder, None, "SKILL.md", parsed, declare(frontmatter or {}, named), ())
 
 
 def found(frontmatter: Mapping[str, Any] | None, folder: str = "pdf") -> tuple[Finding, ...]:
@@ -191,8 +193,8 @@ def test_a_missing_field_is_reported_on_the_first_line() -> None:
         ),
         (
             "version",
-            "version is a field of ApexBridge, not of the specification.",
-            "Keep it if ApexBridge needs it",
+            "version is not a field of the specification.",
+            "Move it under metadata",
         ),
         (
             "allowed_tools",
@@ -232,6 +234,16 @@ def test_each_field_of_others_has_its_own_finding() -> None:
     """Each field has its own finding with its line."""
     fields = [finding.field for finding in found({**GOOD, "version": "1", "foo": "2"})]
     assert fields == ["version", "foo"]
+
+
+def test_fields_of_a_dialect_that_is_asked_for_are_no_error() -> None:
+    """One finding names them all, with fields that its packages may add."""
+    asked = skill({**GOOD, "version": "1", "colour": "red", "model": "opus"}, named=DIALECTS)
+    (only,) = check(asked, ["spec"])
+    assert (only.code, only.severity) == ("fields-of-dialect", "info")
+    assert only.message == (
+        "3 fields for ApexBridge, not of the specification: version, colour, model."
+    )
 
 
 @pytest.mark.parametrize(
@@ -279,6 +291,8 @@ def test_every_finding_of_the_rules_can_be_made() -> None:
         *({"name": name} for name in ("Pdf", "-pdf", "p--df", "word")),
     ]
     made = set().union(*(codes(frontmatter) for frontmatter in everything))
+    package = skill({**GOOD, "version": "1"}, named=DIALECTS)
+    made |= {finding.code for finding in check(package, ["spec"])}
     listed = {kind.code for kind in spec_findings.TYPES if kind.profile == "spec"}
     assert made == listed
 
