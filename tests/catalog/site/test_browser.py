@@ -49,7 +49,7 @@ def test_from_a_search_to_what_agents_are_told(page: Page) -> None:
     page.locator(".finding-group summary").first.click()
     expect(page.get_by_text("What to do:").first).to_be_visible()
     page.get_by_role("link", name="About the rule").first.click()
-    page.get_by_text(": pages about the catalog").click()
+    page.locator(".masthead summary").click()
     page.get_by_role("link", name="Prompt indexes").click()
     page.get_by_role("link", name="default").click()
     expect(page.get_by_role("img", name="characters used")).to_be_visible()
