@@ -52,6 +52,7 @@ def skill(db: Catalog, skill_id: str, row: int | None = None) -> Row | None:
     rows = db.query(
         f"SELECT s.*, {_IS_NEWEST} AS is_newest, v.version, v.skill_md_content, v.ingested_at,"
         " v.git_commit, (SELECT url FROM mirrors WHERE root = s.root) AS repository,"
+        " (SELECT path FROM mirrors WHERE root = s.root) AS repository_path,"
         f" EXISTS ({cards.LOOKS_ALIKE}) AS looks_alike,"
         " (SELECT body FROM searched_texts WHERE id = s.id) AS body"
         " FROM skills AS s LEFT JOIN versions AS v ON v.id = s.current_version_id"

@@ -41,11 +41,13 @@ from catalog.site.pages import (
     health,
     home,
     indexes,
+    missing,
     questions,
     review,
     skill,
     skills,
     usage,
+    version_list,
     versions,
 )
 from catalog.site.rendering import assets, cells, invisible, templates
@@ -63,7 +65,8 @@ _ROUTES = {
     endpoints.SKILL_JSON: endpoints.preview,
     skill.ROUTE: endpoints.skill,
     file.ROUTE: file.page,
-    versions.LIST: versions.listing,
+    version_list.LIST: version_list.listing,
+    version_list.COMPARE: version_list.compare,
     versions.ROUTE: versions.page,
     findings.LIST: findings.listing,
     findings.NOT_SKILLS: findings.not_skills,
@@ -177,7 +180,11 @@ def handle_exception(datasette: Any, request: Any, exception: Exception) -> Any:
         if location := http_catalog.find(datasette):
             path = http_catalog.below(datasette, request.path)
             await errors.correct_status(exception, location.database, path)
-        return errors.of_exception(exception) if _is_json_route(datasette, request) else None
+        if _is_json_route(datasette, request):
+            return errors.of_exception(exception)
+        if location and path is None and getattr(exception, "status", 500) == 404:
+            return await missing.page(http_request.RequestContext(datasette, request, location))
+        return None
 
     return respond
 

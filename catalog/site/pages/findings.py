@@ -63,8 +63,7 @@ async def page(context: RequestContext) -> Response:
         fix=next(iter(fixes)) if len(fixes) == 1 else None,
         has_fixes=len(fixes) > 1,
         explanation=[
-            markdown.kept(part, "", "", "") if part else None
-            for part in (explained.text, explained.examples)
+            markdown.kept(part) if part else None for part in (explained.text, explained.examples)
         ]
         if explained
         else None,

@@ -38,10 +38,7 @@ async def page(context: RequestContext) -> Response:
             row | {"path": shown(row["path"]), "trouble": row["trouble"] and shown(row["trouble"])}
             for row in roots
         ],
-        subjects={
-            title: markdown.kept(text, "", "", "")
-            for title, text in health_states.subjects().items()
-        },
+        subjects={title: markdown.kept(text) for title, text in health_states.subjects().items()},
     )
 
 

@@ -12,8 +12,8 @@ from catalog.prompt_index.query import one_moment
 from catalog.reading import disk_paths, index_views
 from catalog.reading.browse import Catalog
 from catalog.site.http.request import RequestContext
-from catalog.site.pages import versions
 from catalog.site.rendering.background import aside
+from catalog.site.rendering.diff_rows import Part, compare, take
 from catalog.text import cut_words
 from catalog.text.differences import Work
 
@@ -102,8 +102,8 @@ async def changes(context: RequestContext) -> Response:
     first = context.number("row") or 0
     before, after = _as_files(old), _as_files(new)
 
-    def compared(work: Work) -> versions.Part:
-        return versions.take(versions.compare(before, after, work), first)
+    def compared(work: Work) -> Part:
+        return take(compare(before, after, work), first)
 
     part = await aside(partial(compared, Work()), otherwise=partial(compared, Work(0)))
     return context.page("index_changes.html", index=index, old=old, new=new, since=since, part=part)
@@ -201,6 +201,9 @@ def _as_files(build: Row | None) -> dict[str, Row]:
     file = {
         "text": None if is_long else build["text"],
         "sha256": build["sha256"],
+        "size": build["chars"],
+        "is_text": True,
+        "kind": "other",
         "mode": "644",
         "is_left_out": False,
     }

@@ -10,7 +10,7 @@ from urllib.parse import quote, urlencode
 from jinja2 import ChoiceLoader, Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from catalog.site.rendering import assets, formatting, invisible
+from catalog.site.rendering import assets, formatting, invisible, language
 from catalog.text import humanize, suggestions, truncate
 
 FOLDER = Path(__file__).parents[1] / "templates"
@@ -64,6 +64,7 @@ def _environment() -> Environment:
         "words": lambda text: str(text).replace("_", " "),
         "thousands": lambda n: f"{n:,}",
         "shown": invisible.marked,
+        "lang": language.attribute,
         "first_sentence": lambda text: next(iter(truncate.sentences(text)), ""),
         "some": suggestions.few,
         "explained": lambda level: _EXPLAINED.get(level, level),

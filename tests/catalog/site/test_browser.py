@@ -53,9 +53,10 @@ def test_from_a_search_to_what_agents_are_told(page: Page) -> None:
     page.get_by_role("link", name="run.py").click()
     expect(page.locator("#L1")).to_contain_text("print(1)")
     page.go_back()
-    page.locator(".finding a").first.click()
-    expect(page.get_by_text("Fix:").first).to_be_visible()
-    page.locator(".menu summary").click()
+    page.locator(".finding-group summary").first.click()
+    expect(page.get_by_text("What to do:").first).to_be_visible()
+    page.get_by_role("link", name="About the rule").first.click()
+    page.locator(".masthead summary").click()
     page.get_by_role("link", name="Prompt indexes").click()
     page.get_by_role("link", name="default").click()
     expect(page.get_by_role("img", name="characters used")).to_be_visible()
@@ -217,6 +218,33 @@ def test_a_path_is_copied(page: Page) -> None:
     page.get_by_role("button", name="Copy the folder's path").click()
     expect(page.locator("button[data-done]")).to_have_text("Copied")
     assert page.evaluate("navigator.clipboard.readText()").endswith("/csv-profile")
+
+
+def test_lines_of_a_version_are_shared(page: Page) -> None:
+    """A click chooses a line, one with Shift all up to it; the copied link leads back to them."""
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.goto("/skills/csv-profile")
+    page.get_by_role("link", name="profile_csv.py").click()
+    page.get_by_role("link", name="Line 4", exact=True).click()
+    page.get_by_role("link", name="Line 2", exact=True).click(modifiers=["Shift"])
+    expect(page.locator(".line-bar span")).to_have_text("Lines 2 to 4")
+    page.get_by_role("button", name="Copy link").click()
+    link = page.evaluate("navigator.clipboard.readText()")
+    assert re.search(r"/view/scripts/profile_csv.py\?version=[\d-]+#L2-L4$", link)
+    page.goto("/")
+    page.goto(link)
+    expect(page.locator(".line.chosen")).to_have_count(3)
+    assert _serious(page, link) == []
+
+
+def test_anchors_of_github_lead_to_headings(page: Page) -> None:
+    """Those of the page have a prefix; code has a button that copies it."""
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.set_viewport_size({"width": 390, "height": 300})
+    page.goto("/skills/csv-profile#output")
+    expect(page.locator("#md-output")).to_be_in_viewport()
+    page.get_by_role("button", name="Copy this code").first.click()
+    assert "python3 scripts/profile_csv.py" in page.evaluate("navigator.clipboard.readText()")
 
 
 def _hostile(page: Page) -> str:
