@@ -7,7 +7,9 @@ from catalog.text.display import visible
 
 
 def finding_line(row: Mapping[str, Any]) -> str:
-    """Return `path:line: severity code message` for a row of `findings`."""
+    """Return `path:line: severity code message` for a row of `findings`; an error has its fix."""
     place = "/".join(filter(None, (row["root"], row["folder"], row["path"])))
     line = f":{row['line']}" if row["line"] else ""
-    return f"{visible(place)}{line}: {row['severity']} {row['code']} {visible(row['message'])}"
+    fix = f" {row['fix']}" if row["severity"] == "error" and row["fix"] else ""
+    message = visible(f"{row['message']}{fix}")
+    return f"{visible(place)}{line}: {row['severity']} {row['code']} {message}"

@@ -75,6 +75,15 @@ def test_the_state_of_a_skill_names_its_rivals_and_its_place_in_the_index() -> N
     assert run("status", "pdf", "--check").returncode == 2
 
 
+def test_an_error_about_a_limit_names_the_setting() -> None:
+    """In the list of findings and in the state of the skill."""
+    Path("skilldrop.toml").write_text("[limits]\nfiles = 2\n")
+    write_skill(Path("watched/many"), files={"a.md": "x", "b.md": "x"})
+    run("scan")
+    for done in (run("findings", "too-many-files"), run("status", "many"), run("show", "many")):
+        assert "Remove what agents do not need, or raise limits.files." in done.stdout
+
+
 def test_a_skill_is_shown_as_its_page_does() -> None:
     """With its folder, declared facts, versions, files, and what is not published of it."""
     write_skill(Path("watched/pdf"), more="license: MIT\nallowed-tools: Read", files={"a.md": "x"})
