@@ -17,6 +17,7 @@ from pipeline.cli.context import settings_of
 from pipeline.cli.options import DONE, FINDINGS, as_json_option, to_json
 from pipeline.cli.output import terminal
 from pipeline.cli.output.file_list import file_list
+from pipeline.cli.output.finding_line import finding_at
 from pipeline.config.settings import Settings
 from pipeline.roots.names import SKILL_MD
 from pipeline.sync.engines.scanner import place_of
@@ -114,8 +115,7 @@ def _rendered(addition: Addition, expected: Mapping[str, str], *, dry_run: bool)
     """Return skills, files and findings of a source, and a line about the result."""
     lines = [line for judgement in addition.judgements for line in _skill(judgement)]
     lines += [
-        f"{visible(judgement.file(finding))}{f':{finding.line}' if finding.line else ''}: "
-        f"{finding.severity} {finding.code} {visible(finding.message)}"
+        finding_at(judgement.file(finding), finding._asdict())
         for judgement in addition.judgements
         for finding in judgement.findings
     ]
