@@ -52,9 +52,9 @@ Host: TypeAlias = Annotated[
     str, Field(description="Only skills whose files have a URL of this host, such as github.com.")
 ]
 Safety: TypeAlias = Annotated[
-    Literal["error", "warning", "info", "clear"] | None,
+    Literal["danger", "warning", "info", "clear"] | None,
     Field(
-        description="Only skills whose worst finding about safety has this severity; clear for"
+        description="Only skills whose worst finding about safety is of this grade; clear for"
         " those that were checked and have none."
     ),
 ]

@@ -7,12 +7,13 @@ from typing import Any
 from catalog.database.queries import Database
 from catalog.database.sql import Row, to_json
 from catalog.model.publication_findings import NAME_CONFUSABLE
+from catalog.reading import dangers
 from catalog.text.humanize import count
 
 LOOKS_ALIKE = f"SELECT 1 FROM findings WHERE skill = s.id AND code = '{NAME_CONFUSABLE.code}'"
 """Whether a skill `s` has a name that looks like another one, as a subquery."""
-_TONES = {"error": "bad", "warning": "odd", "info": ""}
-_WORDS = {"error": "danger", "warning": "warning", "info": "note"}
+_TONES = {"danger": "bad", "warning": "odd", "info": ""}
+_WORDS = {"danger": "danger", "warning": "safety warning", "info": "safety note"}
 
 
 def of(db: Database, skills: Sequence[int]) -> list[Row]:
@@ -29,15 +30,16 @@ def of(db: Database, skills: Sequence[int]) -> list[Row]:
     ]
 
 
-def _safety(findings: Sequence[tuple[str, str]]) -> dict[str, Any] | None:
+def _safety(findings: Sequence[Row]) -> dict[str, Any] | None:
     if not findings:
         return None
-    severities = [severity for severity, _ in findings]
-    worst = next(severity for severity in _TONES if severity in severities)
-    codes = ", ".join(dict.fromkeys(code.replace("-", " ") for _, code in findings))
+    grades = [dangers.grade(finding) for finding in findings]
+    worst = min(grades, key=dangers.GRADES.index)
+    codes = dict.fromkeys(row["code"] for row in findings if dangers.grade(row) == worst)
+    named = ", ".join(code.replace("-", " ") for code in codes)
     return {
-        "text": count(severities.count(worst), f"safety {_WORDS[worst]}"),
-        "explained": f"Found when its files were checked for safety: {codes}",
+        "text": count(grades.count(worst), _WORDS[worst]),
+        "explained": f"Found when its files were checked for safety: {named}",
         "tone": _TONES[worst],
     }
 
@@ -53,7 +55,7 @@ _CARDS = f"""
             WHERE version = s.current_version_id AND facet = 'tool') AS tools,
            (SELECT json_group_array(value) FROM version_facets
             WHERE version = s.current_version_id AND facet = 'host') AS hosts,
-           (SELECT json_group_array(json_array(severity, code)) FROM findings
+           (SELECT json_group_array(json_object('severity', severity, 'code', code)) FROM findings
             WHERE skill = s.id AND profile = 'safety') AS safety
     FROM json_each(:ids) AS wanted CROSS JOIN skills AS s ON s.id = wanted.value
     ORDER BY wanted.key

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from catalog.database.queries import Database
 from catalog.model.paths import last_name
+from catalog.reading.dangers import WORST
 from catalog.reading.filters import SAFETY, STATUSES, Filters
 
 NAMES = (
@@ -146,13 +147,12 @@ _LISTED = """
     SELECT f.facet, f.value, s.id FROM version_facets AS f
     CROSS JOIN skills AS s ON s.current_version_id = f.version
 """
-_SAFETY = """
+_SAFETY = f"""
     SELECT ifnull(found.worst, 'clear'), s.id
     FROM skills AS s
     JOIN roots AS r ON r.path = s.root AND instr(r.profiles, '"safety"')
     LEFT JOIN (
-        SELECT skill, CASE min(CASE severity WHEN 'error' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END)
-                      WHEN 0 THEN 'error' WHEN 1 THEN 'warning' ELSE 'info' END AS worst
+        SELECT skill, {WORST} AS worst
         FROM findings INDEXED BY findings_of_safety WHERE profile = 'safety' GROUP BY skill
     ) AS found ON found.skill = s.id
 """

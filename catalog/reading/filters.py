@@ -10,11 +10,12 @@ from typing import Any, TypeAlias, get_args
 from catalog.database.queries import Database
 from catalog.model.errors import FilterInvalid
 from catalog.model.values import LEVELS, Status
+from catalog.reading import dangers
 from catalog.text import suggestions, times
 
 STATUSES: tuple[str, ...] = (*get_args(Status), "all")
-SAFETY = ("error", "warning", "info", "clear")
-"""Worst severity of a skill's findings about safety; `clear` if it was checked and has none."""
+SAFETY = (*dangers.SAFETY, "clear")
+"""Worst grade of a skill's findings about safety; `clear` if it was checked and has none."""
 SORTS = ("relevance", "updated", "name", "size", "reads")
 """Orders of results; `size` is the tokens of SKILL.md, smallest first."""
 MOST_VALUES = 50
@@ -202,11 +203,9 @@ _CONDITIONS = {
         f" WHERE facet = '{name}' AND value IN ({{}}))"
         for name in ("tag", "tool", "host")
     },
-    "safety": """ifnull(
-        (SELECT CASE min(CASE severity WHEN 'error' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END)
-                WHEN 0 THEN 'error' WHEN 1 THEN 'warning' WHEN 2 THEN 'info' END
-         FROM findings WHERE skill = s.id AND profile = 'safety'),
-        (SELECT 'clear' FROM roots WHERE path = s.root AND instr(profiles, '"safety"'))) IN ({})""",
+    "safety": f"""ifnull(
+        (SELECT {dangers.WORST} FROM findings WHERE skill = s.id AND profile = 'safety'),
+        (SELECT 'clear' FROM roots WHERE path = s.root AND instr(profiles, '"safety"'))) IN ({{}})""",
     "has_scripts": "ifnull(s.has_scripts, 0) = :has_scripts",
     "valid": "ifnull(s.spec_valid, 0) = :valid",
     "changed_since": "s.last_changed >= :changed_since",

@@ -39,7 +39,7 @@ _FILTERS = (
         "--safety",
         type=click.Choice(search_filters.SAFETY),
         multiple=True,
-        help="Only if this is the worst severity of its findings about safety.",
+        help="Only if this is the worst grade of its findings about safety.",
     ),
     click.option("--has-scripts", type=click.Choice(["yes", "no"]), help="With scripts or not."),
     click.option(

@@ -5,7 +5,7 @@ from itertools import groupby
 from datasette.utils.asgi import Response
 
 from catalog.database.sql import Row
-from catalog.reading import browse, finding_pages
+from catalog.reading import browse, dangers, finding_pages
 from catalog.site.http.request import RequestContext
 from catalog.site.rendering import markdown
 
@@ -15,7 +15,7 @@ ROUTE = r"^/findings/(?P<code>[^/]+)$"
 
 
 SAFETY = "safety"
-"""Profile of the findings about dangerous content."""
+"""Profile of the findings about content that could deceive or do harm."""
 
 
 async def listing(context: RequestContext) -> Response:
@@ -29,10 +29,11 @@ async def listing(context: RequestContext) -> Response:
 
 
 def _group(kind: Row) -> str:
-    return SAFETY if kind["profile"] == SAFETY else str(kind["severity"])
+    grade = dangers.grade(kind)
+    return SAFETY if kind["profile"] == SAFETY and grade != "danger" else grade
 
 
-_GROUPS = (SAFETY, "error", "warning", "info")
+_GROUPS = ("danger", SAFETY, "error", "warning", "info")
 
 
 async def not_skills(context: RequestContext) -> Response:

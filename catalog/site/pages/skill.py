@@ -14,6 +14,7 @@ from catalog.prompt_index import query
 from catalog.reading import (
     bare_names,
     browse,
+    dangers,
     disk_paths,
     duplicates,
     forge_links,
@@ -100,7 +101,7 @@ async def page(context: RequestContext) -> Response:
         text=await _instructions(context, sheet),
         row_query=row_query(skill),
         source=_source(skill),
-        danger=skill_findings.danger(sheet.findings) if skill["is_newest"] else "",
+        danger=dangers.sentence(sheet.findings) if skill["is_newest"] else "",
         finding_groups=skill_findings.groups(sheet.findings),
         most_findings=MOST_FINDINGS,
         tree=file_tree.grow(sheet.files),

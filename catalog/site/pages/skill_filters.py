@@ -30,7 +30,7 @@ TITLES = {
 OPEN = ("publisher", "category", "tag", "safety", "has_scripts", "tool")
 """Filters whose values can be seen at first."""
 _LABELS = {
-    ("safety", "error"): "dangers",
+    ("safety", "danger"): "dangers",
     ("safety", "warning"): "warnings",
     ("safety", "info"): "notes",
     ("safety", "clear"): "nothing found",

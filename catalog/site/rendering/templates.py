@@ -10,6 +10,7 @@ from urllib.parse import quote, urlencode
 from jinja2 import ChoiceLoader, Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from catalog.reading import dangers
 from catalog.site.rendering import assets, formatting, invisible, language
 from catalog.text import humanize, suggestions, truncate
 
@@ -69,6 +70,7 @@ def _environment() -> Environment:
         "some": suggestions.few,
         "explained": lambda level: _EXPLAINED.get(level, level),
         "coded": coded,
+        "grade": dangers.grade,
         "root_name": lambda root: PurePath(root).name or root,
         "groupby_day": formatting.by_day,
         "weekday": formatting.weekday,

@@ -12,7 +12,7 @@ from catalog.reading.filters import Filters
 from catalog.writing.store import Store
 from tests.support.records import NOON, ROOT, judged, refused, rooted
 
-DANGER = Finding("hidden-text", "error", "safety", "It hides text.", "Remove it.")
+DANGER = Finding("tag-characters", "warning", "safety", "It hides text.", "Remove it.")
 NOTE = Finding("package-unpinned", "info", "safety", "It has no version.", "Pin it.")
 LINKED = "See https://Docs.acme.dev/x, http://localhost:80, http://example.com and ssh://me@git.acme.dev/y.\n"
 
@@ -61,7 +61,7 @@ def listed(store: Store, wanted: Filters) -> set[str]:
         {"status": ("all",)},
         {"tag": ("OFFICE",)},
         {"license": ("MIT", "none"), "status": ("active", "shadowed")},
-        {"safety": ("error", "clear")},
+        {"safety": ("danger", "clear")},
         {"has_scripts": ("yes",), "tool": ("Bash",)},
         {"root": ("company",)},
         {"publisher": ("office", "Ada")},
@@ -99,7 +99,7 @@ def test_all_values_are_read_from_the_skills(store: Store) -> None:
         "tag": {"Office": 2, "text": 1},
         "tool": {"Bash": 2, "Read": 1},
         "host": {"docs.acme.dev": 1, "files.acme.dev": 1, "git.acme.dev": 1},
-        "safety": {"error": 1, "info": 1, "clear": 5},
+        "safety": {"danger": 1, "info": 1, "clear": 5},
     }
 
 
@@ -116,8 +116,8 @@ def test_a_card_says_what_a_skill_may_do(store: Store) -> None:
     rows = {row["name"]: row for row in cards.of(store.db, browse.skills(store.db, Filters()))}
     assert rows["one"]["publisher"] == "Ada"
     assert rows["two"]["safety"] == {
-        "text": "1 safety danger",
-        "explained": "Found when its files were checked for safety: hidden text, package unpinned",
+        "text": "1 danger",
+        "explained": "Found when its files were checked for safety: tag characters",
         "tone": "bad",
     }
     assert rows["three"]["tools"] == ["Bash", "Read"]

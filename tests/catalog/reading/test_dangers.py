@@ -1,0 +1,21 @@
+"""Findings that tell of danger."""
+
+from catalog.reading import dangers
+from pipeline.validation import registry
+
+
+def test_every_danger_is_a_rule_about_safety() -> None:
+    """A mistyped or renamed code would silently be harmless."""
+    profiles = {code: registry.FINDING_TYPES[code].profile for code in dangers.KINDS}
+    assert set(profiles.values()) == {"safety"}, profiles
+
+
+def test_one_sentence_names_the_worst_kinds() -> None:
+    """Two kinds are named and the others counted; findings without danger are not."""
+    codes = ("download-run", "download-run", "secret", "tag-characters", "package-unpinned")
+    findings = [{"code": code, "severity": "warning"} for code in codes]
+    assert dangers.sentence(findings) == (
+        "Contains commands that download and run a program unread, a key or password"
+        " and 1 more kinds of danger: 4 findings."
+    )
+    assert dangers.sentence(findings[-1:]) == ""
