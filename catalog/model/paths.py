@@ -10,6 +10,7 @@ ARCHIVE_ENDINGS = (
 _ENDINGS = "|".join(map(re.escape, ARCHIVE_ENDINGS))
 _TOP = re.compile(rf"(?:{_ENDINGS})!\Z", re.IGNORECASE)
 _INTO = re.compile(rf"(.*?(?:{_ENDINGS}))!(?=/|\Z)", re.IGNORECASE | re.DOTALL)
+_MIRROR = re.compile(r".*/mirrors/([^/]+)-[^/]{8}/current", re.DOTALL)
 _LAST_LETTERS = frozenset("".join(end[-1] + end[-1].upper() for end in ARCHIVE_ENDINGS))
 _AFTER_ARCHIVE = "|".join(f"(?<={re.escape(ending)})" for ending in ARCHIVE_ENDINGS)
 _TO_ESCAPE = re.compile(rf"[\\\udc80-\udcff]|(?:{_AFTER_ARCHIVE})!(?=/|\Z)", re.IGNORECASE)
@@ -58,6 +59,12 @@ def top_of_archive(path: str) -> str | None:
 def last_name(path: str) -> str:
     """Return the last name of a path, and `x` for the top of an archive, `x.zip!`."""
     return _TOP.sub("", path.rpartition("/")[2])
+
+
+def root_name(path: str) -> str:
+    """Return the name of a root: the one of its mirror if it is one, else its last name."""
+    mirror = _MIRROR.fullmatch(path)
+    return mirror[1] if mirror else last_name(path)
 
 
 def _escape(match: re.Match[str]) -> str:

@@ -10,7 +10,7 @@ def skill_id_of(db: Database, name: str) -> str | None:
 
     Raises NotInCatalog if there are several and none is preferred; it lists their names.
     """
-    found = db.execute(_ACTIVE, [name]).fetchall()
+    found = all_of(db, name)
     if len(found) > 1 and found[0][2] is None:
         raise NotInCatalog(
             f"{len(found)} skills have the name {shown(name)}: "
@@ -18,6 +18,11 @@ def skill_id_of(db: Database, name: str) -> str | None:
             "`skilldrop prefer PATH` makes the bare name mean one of them."
         )
     return str(found[0][0]) if found else None
+
+
+def all_of(db: Database, name: str) -> list[tuple[str, str, str | None]]:
+    """Return skill_id, name and time of preference of the active skills with a bare name."""
+    return db.execute(_ACTIVE, [name]).fetchall()
 
 
 _ACTIVE = """

@@ -41,7 +41,9 @@ def sentence(findings: Sequence[Row]) -> str:
         return ""
     kinds = list(dict.fromkeys(KINDS[code] for code in dangers))
     rest = len(kinds) - MOST_KINDS
-    named = kinds[:MOST_KINDS] + ([f"{rest} more kinds of danger"] if rest > 0 else [])
+    named = kinds[:MOST_KINDS] + (
+        [count(rest, "more kind", "more kinds") + " of danger"] if rest > 0 else []
+    )
     listed = " and ".join(filter(None, (", ".join(named[:-1]), named[-1])))
     return f"Contains {listed}: {count(len(dangers), 'finding')}."
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import PurePath
 
 from catalog.database.queries import Database
+from catalog.model.paths import root_name
 
 
 def folders(db: Database) -> list[str]:
@@ -17,7 +18,7 @@ def folders(db: Database) -> list[str]:
 def shortened(text: str, folders: Sequence[str]) -> str:
     """Return a text in which a path in one of the folders begins with the folder's own name."""
     for folder in sorted(folders, key=len, reverse=True):
-        name = PurePath(folder).name.replace("\\", r"\\")
+        name = root_name(folder).replace("\\", r"\\")
         if name:
             text = re.sub(rf"{re.escape(folder)}(?![\w.-])", name, text)
     return text

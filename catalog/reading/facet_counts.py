@@ -11,7 +11,7 @@ from operator import itemgetter, or_
 from typing import Any, NamedTuple, TypeAlias
 
 from catalog.database.queries import Database
-from catalog.model.paths import last_name
+from catalog.model.paths import last_name, root_name
 from catalog.reading.dangers import WORST
 from catalog.reading.filters import SAFETY, STATUSES, Filters
 
@@ -63,7 +63,9 @@ def of(db: Database, sets: Sets, filters: Filters, match: str = "") -> tuple[dic
 
     Each number holds for the other filters and, if match is an FTS5 expression, for its words.
     """
-    known = [path for path in sets["root"] if {path, last_name(path)} & {*filters.root}]
+    known = [
+        path for path in sets["root"] if {path, last_name(path), root_name(path)} & {*filters.root}
+    ]
     filters = replace(filters, root=tuple(known) or filters.root)
     matching = _matching(db, match) if match else -1  # all bits
     wanted = _skills(db, sets, filters) & matching

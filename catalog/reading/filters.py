@@ -205,7 +205,8 @@ _CONDITIONS = {
     },
     "safety": f"""ifnull(
         (SELECT {dangers.WORST} FROM findings WHERE skill = s.id AND profile = 'safety'),
-        (SELECT 'clear' FROM roots WHERE path = s.root AND instr(profiles, '"safety"'))) IN ({{}})""",
+        (SELECT 'clear' FROM roots WHERE path = s.root AND instr(profiles, '"safety"')))
+        IN ({{}})""",
     "has_scripts": "ifnull(s.has_scripts, 0) = :has_scripts",
     "valid": "ifnull(s.spec_valid, 0) = :valid",
     "changed_since": "s.last_changed >= :changed_since",

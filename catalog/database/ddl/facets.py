@@ -9,11 +9,15 @@ CREATE TABLE version_facets (
     PRIMARY KEY (version, facet, value)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX version_facets_by_value ON version_facets (facet, value, version);
--- Its plugin or owner, else the declared author without an address, else the root's last part.
+-- Its plugin or owner, else the declared author without an address, else the name of the root.
 ALTER TABLE skills ADD COLUMN publisher TEXT GENERATED ALWAYS AS (coalesce(namespace,
     nullif(trim(iif(instr(author, '<') > 1, substr(author, 1, instr(author, '<') - 1), author)),
            ''),
-    replace(root, rtrim(root, replace(root, '/', '')), ''))) VIRTUAL;
+    CASE WHEN root GLOB '*/mirrors/*-????????/current' THEN replace(
+        substr(root, 1, length(root) - 17),
+        rtrim(substr(root, 1, length(root) - 17),
+              replace(substr(root, 1, length(root) - 17), '/', '')), '')
+    ELSE replace(root, rtrim(root, replace(root, '/', '')), '') END)) VIRTUAL;
 CREATE INDEX findings_of_safety ON findings (skill, severity) WHERE profile = 'safety';
 -- Lists are filtered, sorted and counted from this index; the rows of skills are large.
 DROP INDEX skills_by_status;

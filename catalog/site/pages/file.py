@@ -114,7 +114,8 @@ def _folder(context: RequestContext, sheet: FileSheet, path: str) -> Response:
     files = [file for file in sheet.files if file["path"].startswith(f"{folder}/")]
     if not files:
         at = f" in version {sheet.version}" if sheet.version else ""
-        return context.not_found(f"{sheet.skill['name']} has no file {path}{at}.")
+        near = [(f"Files of {sheet.skill['name']}", context.skill_path(sheet.skill["skill_id"]))]
+        return context.not_found(f"{sheet.skill['name']} has no file {path}{at}.", near)
     return context.page(
         "folder.html",
         skill=sheet.skill,

@@ -18,6 +18,8 @@ from catalog.text.suggestions import shown
 
 MOST_NEAR = 5
 """Most names that are offered."""
+MOST_MEANT = 50
+"""Most skills with one bare name that are offered."""
 ALIKE = 0.7
 """Similarity from which a name is offered, from 0 to 1."""
 
@@ -67,7 +69,8 @@ def find(db: Catalog, name: str) -> Meant:
     try:
         return Meant(bare_names.skill_id_of(db, name), _near(db, name))
     except NotInCatalog as several:
-        return Meant(None, _near(db, name), str(several))
+        names = [(whole, skill_id) for skill_id, whole, _ in bare_names.all_of(db, name)]
+        return Meant(None, names[:MOST_MEANT], str(several))
 
 
 def _near(db: Catalog, name: str) -> list[tuple[str, str]]:

@@ -1,5 +1,6 @@
 """Questions: the canned queries of the metadata as pages with a form, linked names and days."""
 
+import re
 import sqlite3
 from collections.abc import Mapping, Sequence
 from itertools import groupby
@@ -8,7 +9,7 @@ from typing import Any, NamedTuple
 from datasette.utils.asgi import Response
 
 from catalog.database.sql import Row
-from catalog.reading import questions
+from catalog.reading import dangers, questions
 from catalog.site.http.request import RequestContext
 
 LIST = r"^/questions$"
@@ -16,6 +17,7 @@ ROUTE = r"^/questions/(?P<name>[^/]+)$"
 
 OTHER = "Other questions"
 """Group of the questions that name none."""
+_LIMIT = re.compile(r"\blimit (\d+)\s*\Z", re.IGNORECASE)
 _LINKS = frozenset({"skill_row", "outcome_row", "_skill"})  # columns that only lead on
 
 
@@ -89,6 +91,7 @@ async def page(context: RequestContext) -> Response:
         days=[(day, list(of_day)) for day, of_day in groupby(lines, lambda line: line.day)],
         total=answer.total if answer else 0,
         most=questions.MOST,
+        limit=int(limit[1]) if (limit := _LIMIT.search(question.sql)) else 0,
         number=number,
         pages=-(-min(answer.total, questions.MOST) // questions.PAGE) if answer else 0,
         is_asked=_is_asked(context, question),
@@ -167,7 +170,17 @@ def _line(row: Row, layout: Mapping[str, Any]) -> Line:
     day = layout.get("day")
     figure = layout.get("figure", day)
     badges, texts, more = (layout.get(part, ()) for part in ("badges", "text", "more"))
-    used = {title, figure, *badges, *texts, *more, *_LINKS}
+    used = {
+        title,
+        figure,
+        *badges,
+        *texts,
+        *more,
+        *_LINKS,
+        *(["skill_id"] if row["_skill"] else []),
+    }
+    if {"severity", "code"} <= row.keys():
+        row = row | {"severity": dangers.grade(row)}
     return Line(
         row[title],
         row["_skill"],

@@ -14,6 +14,7 @@ from catalog.prompt_index import query
 from catalog.reading import (
     bare_names,
     browse,
+    cards,
     dangers,
     disk_paths,
     duplicates,
@@ -67,6 +68,7 @@ class Sheet:
     left_out: list[Row]
     versions: list[Row]
     indexes: list[Row]
+    card: Row  # of `cards.of`
     review: Row | None  # of the newest version; None if it needs none
     folders: list[str]  # of this machine's disk, which readers elsewhere do not see
 
@@ -193,6 +195,7 @@ def look_up(db: Catalog, skill_id: str, row: int | None, version: str = "") -> S
             browse.left_out_files(db, skill["id"]),
             browse.versions(db, skill["id"]),
             _indexes(db, skill["id"]) if skill["status"] == "active" else [],
+            cards.of(db, [skill["id"]])[0],
             review.of_skill(db, skill["id"]) if skill["status"] != "removed" else None,
             disk_paths.folders(db),
         )

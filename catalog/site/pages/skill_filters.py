@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 from urllib.parse import urlencode
 
-from catalog.model.paths import last_name
+from catalog.model.paths import root_name
 from catalog.reading.facet_counts import Choice, Facet
 
 TITLES = {
@@ -16,7 +16,7 @@ TITLES = {
     "has_scripts": "Scripts",
     "tool": "Tools it asks for",
     "host": "Hosts it names",
-    "license": "Licence",
+    "license": "License",
     "changed_since": "Changed",
     "level": "Level",
     "root": "Root",
@@ -158,5 +158,5 @@ def groups(address: Address, facets: Mapping[str, Facet]) -> list[Group]:
 def label(name: str, value: str) -> str:
     """Return the words for a value of a filter."""
     if name == "root":
-        return last_name(value) or value
+        return root_name(value) or value
     return _LABELS.get((name, value), value)

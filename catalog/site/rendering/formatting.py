@@ -40,7 +40,8 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d[\d.:+Z-]*)?")
 def why_not(state: Mapping[str, Any]) -> tuple[str, str]:
     """Return the reason why an index does not show a skill in full, and the fix; or empty texts."""
     if state["state"]:
-        return state["reason"] or "", ""
+        reason = state["reason"] or ""
+        return f"{reason[:1].upper()}{reason[1:].removesuffix('.')}." if reason else "", ""
     match state["left_out"]:
         case "hidden":
             return (

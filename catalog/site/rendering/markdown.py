@@ -87,8 +87,10 @@ def render(text: str, base: LinkBase = _NOWHERE, seconds: float = SECONDS) -> Re
         tokens = _parser().parse(text, environment)
         entries = headings.number(tokens)
         anchors = {entry.anchor for entry in entries}
-        for token in tokens:
+        for index, token in enumerate(tokens):
             if token.children:
+                if index > 1 and tokens[index - 2].type == "list_item_open":
+                    _draw_task(token.children[0])
                 token.children = _with_targets(token.children, base, anchors)
         html = "".join(_block(run, environment) for run in _runs(tokens))
         return Rendered(html, headings.contents(entries))
@@ -164,6 +166,16 @@ def _with_targets(tokens: Sequence[Token], base: LinkBase, anchors: "set[str]") 
         elif token.type == "image":
             _rewrite_picture(token, base)
     return result
+
+
+def _draw_task(token: Token) -> None:
+    """Draw the box at the start of an item of a list of tasks, which GitHub's Markdown has."""
+    box = _TASKS.get(token.content[:4].lower())
+    if token.type == "text" and box:
+        token.content = box + token.content[4:]
+
+
+_TASKS = {"[ ] ": "☐ ", "[x] ": "☑ "}
 
 
 def _rewrite_picture(token: Token, base: LinkBase) -> None:

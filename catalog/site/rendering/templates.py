@@ -3,13 +3,14 @@
 import json
 from datetime import UTC, datetime
 from functools import cache
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
 from jinja2 import ChoiceLoader, Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from catalog.model import paths
 from catalog.reading import dangers
 from catalog.site.rendering import assets, formatting, invisible, language
 from catalog.text import humanize, suggestions, truncate
@@ -71,12 +72,13 @@ def _environment() -> Environment:
         "explained": lambda level: _EXPLAINED.get(level, level),
         "coded": coded,
         "grade": dangers.grade,
-        "root_name": lambda root: PurePath(root).name or root,
+        "root_name": lambda root: paths.root_name(root) or root,
         "groupby_day": formatting.by_day,
         "weekday": formatting.weekday,
         "plain_level": lambda level: _LEVELS.get(level, level),
     }
     environment.tests["iso_time"] = formatting.is_iso_time
+    environment.tests["grade"] = dangers.GRADES.__contains__
     return environment
 
 

@@ -207,7 +207,10 @@ def test_a_catalog_that_became_corrupt_is_no_health(site: Site, catalog: Path) -
             {"sort": "price"},
             ("Results cannot be sorted by 'price'; known: relevance, updated, name, size, reads."),
         ),
-        ({"safety": "fine"}, "No skill has the safety 'fine'; known: danger, warning, info, clear."),
+        (
+            {"safety": "fine"},
+            "No skill has the safety 'fine'; known: danger, warning, info, clear.",
+        ),
     ],
 )
 def test_what_a_search_cannot_do_is_said_in_a_sentence(

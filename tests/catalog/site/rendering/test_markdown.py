@@ -208,3 +208,9 @@ def test_invisible_characters_are_shown(text: str, shown: str) -> None:
 def test_deep_nesting_ends_somewhere() -> None:
     """Ten thousand quotes in one another are words from some depth on."""
     assert html(">" * 10_000 + " x").count("<blockquote>") < 50
+
+
+def test_a_list_of_tasks_has_boxes() -> None:
+    """As GitHub shows it, and only at the start of an item."""
+    text = html("- [ ] open\n- [x] done [ ]\n- [ ](a.md)\n\n[ ] no item")
+    assert re.findall("[☐☑][^<]*", text) == ["☐ open", "☑ done [ ]"]
