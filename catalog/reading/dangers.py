@@ -48,9 +48,10 @@ def sentence(findings: Sequence[Row]) -> str:
     return f"Contains {listed}: {count(len(dangers), 'finding')}."
 
 
-_CODES = ", ".join(f"'{code}'" for code in KINDS)
+CODES = ", ".join(f"'{code}'" for code in KINDS)
+"""Codes of dangerous content, as a list in SQL."""
 WORST = f"""
-    CASE min(CASE WHEN code IN ({_CODES}) THEN 0 WHEN severity = 'info' THEN 2 ELSE 1 END)
+    CASE min(CASE WHEN code IN ({CODES}) THEN 0 WHEN severity = 'info' THEN 2 ELSE 1 END)
     WHEN 0 THEN 'danger' WHEN 1 THEN 'warning' WHEN 2 THEN 'info' END
 """
 """Worst grade of findings about safety, as an SQL expression over their rows."""

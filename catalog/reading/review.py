@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from catalog.database.sql import Row
 from catalog.database.withheld import AWAITING_REVIEW, NEWEST
 from catalog.model.errors import NotInCatalog
+from catalog.reading import dangers
 from catalog.reading.browse import Catalog
 from catalog.text import hosts as text_hosts
 from catalog.text.suggestions import closest, few, shown
@@ -210,7 +211,8 @@ _SAME_CONTENT = """
     WHERE v.digest = ? AND v.review IS NOT NULL AND s.status != 'removed'
     GROUP BY s.id ORDER BY s.root, s.path
 """
-_SAFETY = """
+_SAFETY = f"""
     SELECT code, severity, path, line, message FROM findings
-    WHERE skill = ? AND profile = 'safety' ORDER BY path, line, id
+    WHERE skill = ? AND profile = 'safety'
+    ORDER BY code NOT IN ({dangers.CODES}), path, line, id
 """

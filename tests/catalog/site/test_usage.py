@@ -130,7 +130,7 @@ def test_the_page_of_a_skill_says_how_often_it_was_read(site: Site, usage: Path)
     database.add(usage, {SkillRead("pdf", "v2", "mcp", today.isoformat()): 1}, today)
     site.get("/skills/pdf/files/SKILL.md")
     site.write_counts()
-    assert "Read 2 times in 30 days, 2 versions." in site.get("/skills/pdf").text
+    assert "2 reads in 30 days, of 2 versions." in site.get("/skills/pdf").text
 
 
 def test_the_queries_find_what_nobody_and_what_everybody_reads(
