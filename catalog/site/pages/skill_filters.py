@@ -135,7 +135,7 @@ def groups(address: Address, facets: Mapping[str, Facet]) -> list[Group]:
     ages = Facet(tuple(Choice(age, -1) for age in _AGES))
     found = []
     for name, title in TITLES.items():
-        facet = ages if name == "changed_since" else facets.get(name)
+        facet = ages if name == "changed_since" and facets else facets.get(name)
         chosen = {value.lower() for value in address.values(name)}
         if not facet or (
             len(facet.choices) < 2 and not chosen & {c.value.lower() for c in facet.choices}

@@ -30,7 +30,9 @@ async def page(context: RequestContext) -> Response:
         filters = filters_of(context)
         sort = search_filters.sort(context.parameter("sort"))
     except FilterInvalid as error:
-        return context.page("error.html", status=400, title="Unknown filter", message=str(error))
+        return context.page(
+            "error.html", status=400, title="This filter does not work", message=str(error)
+        )
     sort = sort or ("relevance" if words else "updated")
     address = skill_filters.Address(
         context.path("/skills"),
@@ -79,6 +81,8 @@ def _found(
     results, fields = result_cache.of_state(db, place, key, found)
     ids = [hit.id for hit in results.hits]
     facets, total = result_cache.facets(db, place, filters, results.match)
+    if not results.match:
+        facets = {}  # no word is known, so no filter leaves a skill
     return {
         "rows": cards.of(db, ids),
         "hits": {hit.id: hit for hit in results.hits},

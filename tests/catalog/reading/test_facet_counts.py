@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from catalog.model import paths
 from catalog.model.finding import Finding
 from catalog.model.skill import FileEntry, RootSpec
 from catalog.reading import browse, cards, facet_counts, filters, search
@@ -123,3 +124,14 @@ def test_a_card_says_what_a_skill_may_do(store: Store) -> None:
     assert rows["three"]["tools"] == ["Bash", "Read"]
     assert rows["four"]["hosts"] == ["docs.acme.dev", "git.acme.dev"]
     assert rows["office:five"]["has_scripts"]
+
+
+def test_the_publisher_of_a_repository_is_its_name() -> None:
+    """Its root is a mirror, whose folder is always called current."""
+    root = "/data/mirrors/acme-skills-0123abcd/current"
+    assert paths.root_name(root) == "acme-skills"
+    assert paths.root_name("/home/current") == "current"
+    store = rooted(Store.in_memory(), RootSpec(root))
+    store.apply([judged("one", root=root)], trigger="command", at=NOON)
+    assert store.db.execute("SELECT publisher FROM skills").fetchall() == [("acme-skills",)]
+    store.close()

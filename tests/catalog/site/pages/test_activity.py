@@ -60,4 +60,6 @@ def test_every_change_is_on_one_page(site: Site, catalog: Path) -> None:
 def test_changes_come_before_their_durations(site: Site) -> None:
     """The steps are folded."""
     page = site.get("/activity").text
-    assert re.search(r"<details><summary>Found at the start</summary>\s*<p[^>]*>Took [\d.]+ .?s", page)
+    assert re.search(
+        r"<details><summary>Found at the start</summary>\s*<p[^>]*>Took [\d.]+ .?s", page
+    )

@@ -221,6 +221,10 @@ def test_a_skill_in_a_namespace_has_an_address_by_its_name(
     answer = site.get(of.format("zoo"))
     assert answer.status_code == 404
     assert "blue:zoo, red:zoo" in answer.text
+    if of == "/skills/{}":
+        assert re.findall(r'<li><a href="/skills/(\w+--zoo)">', answer.text) == [
+            *("blue--zoo", "red--zoo")
+        ]
     assert site.get(of.format("green:zoo")).status_code == 404
 
 
