@@ -47,14 +47,24 @@ def index_left_out(db: Database, name: str, reason: str, words: str, page: int) 
     )
 
 
-def left_out_counts(db: Database, name: str) -> dict[str, int]:
-    """Return the number of active skills that are not in an index, for each reason."""
-    counts = db.execute(
-        "SELECT reason, count(*) FROM index_left_out WHERE index_name = ?"
-        " GROUP BY reason ORDER BY reason",
-        [name],
-    )
-    return dict(counts.fetchall())
+def left_out_counts(db: Database, index: Row) -> dict[str, int]:
+    """Return the number of active skills that are not in an index, for each reason there is.
+
+    Counts of the last publication and of the triggers take a millisecond; counting the view
+    `index_left_out` takes a hundred with 30,000 skills.
+    """
+    active, invocable = db.execute(
+        "SELECT (SELECT count(*) FROM skills WHERE status = 'active'),"
+        " (SELECT sum(skills) FROM level_counts)"
+    ).fetchone()
+    no_room = index["left_out"] or 0
+    inside = sum(index[state] or 0 for state in ("full", "shortened", "name_only"))
+    counts = {
+        "over_budget": no_room,
+        "hidden": active - invocable,
+        "filtered": invocable - inside - no_room,
+    }
+    return {reason: count for reason, count in counts.items() if count > 0}
 
 
 def entry_sizes(db: Database, name: str, most: int) -> list[Row]:

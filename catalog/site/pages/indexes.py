@@ -148,7 +148,7 @@ def _entries(db: Catalog, name: str, show: str, words: str, number: int) -> dict
         "index": index,
         "rows": [_with_cuts(row) for row in rows[: index_views.PAGE]],
         "has_more": len(rows) > index_views.PAGE,
-        "left_out": index_views.left_out_counts(db, name),
+        "left_out": index_views.left_out_counts(db, index),
         "segments": segments(
             index,
             index_views.entry_sizes(db, name, MOST_SEGMENTS),

@@ -26,6 +26,7 @@ class Field(NamedTuple):
     hint: str = ""
     kind: str = "text"  # or number
     value: str = ""  # unless another is given
+    is_needed: bool = False  # whether nothing is answered before the form is sent
 
 
 class Question(NamedTuple):
@@ -79,25 +80,41 @@ async def page(context: RequestContext) -> Response:
         return Response.redirect(context.path(question.page))
     given = {key: _value(context, key, field) for key, field in question.fields.items()}
     number = context.number("page") or 1
-    error, answer = "", questions.Answer((), 0)
-    try:
-        async with context.location.tables.taken():
-            answer = await context.query(questions.answer, question.sql, given, number)
-    except sqlite3.OperationalError as failure:
-        if "no such table: usage." not in str(failure):
-            raise
-        error = "No reads are counted yet, or the setting [site] usage is off."
-    lines = [_line(row, question.layout) for row in answer.rows]
+    answer = await _answer(context, question, given, number)
+    lines = [_line(row, question.layout) for row in answer.rows] if answer else []
     return context.page(
         "question.html",
         question=question,
         given=given,
         days=[(day, list(of_day)) for day, of_day in groupby(lines, lambda line: line.day)],
-        total=answer.total,
+        total=answer.total if answer else 0,
         most=questions.MOST,
         number=number,
-        pages=-(-min(answer.total, questions.MOST) // questions.PAGE),
-        error=error,
+        pages=-(-min(answer.total, questions.MOST) // questions.PAGE) if answer else 0,
+        is_asked=_is_asked(context, question),
+        is_counted=answer is not None,
+    )
+
+
+async def _answer(
+    context: RequestContext, question: Question, given: Mapping[str, str], number: int
+) -> questions.Answer | None:
+    """Return a page of the answer; None if it is about reads, and no reads are counted."""
+    if not _is_asked(context, question):
+        return questions.Answer((), 0)
+    try:
+        async with context.location.tables.taken():
+            return await context.query(questions.answer, question.sql, given, number)
+    except sqlite3.OperationalError as error:
+        if "no such table: usage." not in str(error):
+            raise
+        return None
+
+
+def _is_asked(context: RequestContext, question: Question) -> bool:
+    """Return whether the address has all parameters without which nothing is answered."""
+    return all(
+        name in context.request.args for name, field in question.fields.items() if field.is_needed
     )
 
 

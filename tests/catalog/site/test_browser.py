@@ -22,6 +22,13 @@ EVERYWHERE = [
     "/findings/description-missing",
     "/indexes",
     "/indexes/default",
+    "/indexes/default/text",
+    "/indexes/default/history",
+    "/questions",
+    "/questions/why_not_in_the_index",
+    "/review",
+    "/usage",
+    "/health",
     "/activity",
     "/skills/%E4%BC%9A%E8%AE%AE%E7%BA%AA%E8%A6%81",
 ]

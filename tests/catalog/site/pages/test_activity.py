@@ -46,17 +46,18 @@ def test_a_scan_is_one_entry_of_its_day(site: Site, catalog: Path) -> None:
 def test_every_change_is_on_one_page(site: Site, catalog: Path) -> None:
     """Pages of single changes and scans follow each other without a gap."""
     fill(catalog)
-    path, names = "/activity", []
+    path, names, scans = "/activity", [], 0
     while path:
         page = site.get(path).text
         names += re.findall(r'href="/skills/(single-\d+)"', page)
+        scans += page.count(">Full scan</a>")
         link = re.search(r'href="([^"]+)" rel="next"', page)
         path = link[1].replace("&amp;", "&") if link else ""
     assert names == [f"single-{n:02}" for n in reversed(range(activity.UNITS))]
+    assert scans == 1
 
 
 def test_changes_come_before_their_durations(site: Site) -> None:
     """The steps are folded."""
     page = site.get("/activity").text
     assert re.search(r"<details><summary>[\d.]+ .?s, found at the start</summary>", page)
-    assert "updated</span>" not in page.partition("<details>")[0].partition("<h2")[0]

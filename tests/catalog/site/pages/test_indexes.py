@@ -58,6 +58,7 @@ def test_skills_that_are_left_out_have_their_reason_once(site: Site) -> None:
     page = site.get("/indexes/tight", show="hidden").text
     assert page.count("disable-model-invocation") == 1
     assert re.findall(r'href="/skills/([\w-]+)"', page) == ["secret"]
+    assert "No skills." in site.get("/indexes/tight", show="filtered").text
 
 
 def test_the_text_of_a_day(site: Site) -> None:

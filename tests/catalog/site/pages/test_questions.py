@@ -62,6 +62,13 @@ def test_an_answer_names_the_skill_with_reason_and_advice(site: Site) -> None:
     assert "No skill or folder of this name was ever seen" in hostile
 
 
+def test_a_question_about_one_skill_waits_for_its_name(site: Site) -> None:
+    """All skills are shown to those who send the form empty."""
+    assert "row-head" not in site.get("/questions/why_not_in_the_index").text
+    page = site.get("/questions/why_not_in_the_index?skill=").text
+    assert page.count('<p class="row-head">') > len(site.rows("skills"))
+
+
 def test_changes_are_grouped_by_day(site: Site) -> None:
     """Each day is a heading; the default of a field is filled in."""
     page = site.get("/questions/what_changed", days=100_000).text
