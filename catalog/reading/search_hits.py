@@ -8,15 +8,8 @@ from catalog.database import sql
 from catalog.database.queries import Database
 from catalog.text import snippets
 
-FIELDS = {
-    "name": "name",
-    "description": "description",
-    "tags": "tags",
-    "headings": "headings",
-    "file_names": "file names",
-    "body": "instructions",
-}
-"""Columns of the full-text index, and their names for people."""
+FIELDS = ("name", "description", "tags", "headings", "file names")
+"""First columns of the full-text index, for people."""
 SHOWN_OTHERS = 3
 """Paths of other skills of a name that come with a hit."""
 
@@ -78,13 +71,17 @@ def hits(
 
 
 def fields_of(db: Database, match: str, skills: Sequence[int]) -> dict[int, list[str]]:
-    """Return the fields in which each skill has words of an FTS5 expression."""
-    found: dict[int, list[str]] = {skill: [] for skill in skills}
-    wanted = sql.to_json(list(skills))
-    for column, name in FIELDS.items() if match else ():
-        values = {"match": f"{column} : ({match})", "skills": wanted}
-        for (skill,) in db.execute(_HAVING, values):
-            found[skill].append(name)
+    """Return the fields in which each skill has words of an FTS5 expression.
+
+    The instructions are named only if no other field has a word.
+    """
+    if not match:
+        return {}
+    values = {"match": match, "skills": sql.to_json(list(skills))}
+    found = {}
+    for skill, in_grams, *marked in db.execute(_FIELDS, values):
+        fields = [name for name, is_so in zip(FIELDS, marked, strict=True) if is_so]
+        found[skill] = fields or list(FIELDS[:2] if in_grams else ("instructions",))
     return found
 
 
@@ -140,4 +137,10 @@ _HITS = f"""
 _HAVING = """
     SELECT f.rowid FROM json_each(:skills) AS wanted
     CROSS JOIN skills_fts AS f ON f.rowid = wanted.value WHERE skills_fts MATCH :match
+"""
+_MARKED = "instr(highlight(skills_fts, {}, char(1), ''), char(1))"
+_FIELDS = f"""
+    SELECT f.rowid, {_MARKED.format(6)}, {", ".join(map(_MARKED.format, range(len(FIELDS))))}
+    FROM json_each(:skills) AS wanted CROSS JOIN skills_fts AS f ON f.rowid = wanted.value
+    WHERE skills_fts MATCH :match
 """

@@ -128,10 +128,17 @@ class RequestContext:
 
     def page(self, template: str, *, status: int = 200, **values: Any) -> Response:
         """Return a page rendered from one of the site's templates."""
-        html = templates.render(template, self, values)
+        return self.of_html(self.rendered(template, **values), status)
+
+    def rendered(self, template: str, **values: Any) -> bytes:
+        """Return a page as HTML."""
+        return templates.render(template, self, values).encode("utf-8", "replace")
+
+    def of_html(self, html: bytes, status: int = 200) -> Response:
+        """Return HTML under the policy of the site's pages."""
         return responses.of_bytes(
             self.request,
-            html.encode("utf-8", "replace"),
+            html,
             responses.HTML,
             status=status,
             headers={"Content-Security-Policy": security_headers.OURS},

@@ -1,7 +1,5 @@
 """Home page: search, latest and most read skills, and the ways to browse them."""
 
-from typing import Any
-
 from datasette.utils.asgi import Response
 
 from catalog.reading import browse
@@ -14,13 +12,17 @@ ROUTE = r"^/$"
 
 
 async def page(context: RequestContext) -> Response:
-    """Show the home page."""
+    """Show the home page, which is rendered again after a change or a minute."""
     place = context.location.catalog
 
-    def front(db: Catalog) -> dict[str, Any]:
+    def front(db: Catalog) -> bytes:
         facets, _ = result_cache.facets(db, place, Filters())
-        return result_cache.of_state(db, place, "front", lambda: browse.front(db)) | {
-            "facets": facets
-        }
+        key = ("home", context.path("/"), context.health)
+        return result_cache.of_state(
+            db,
+            place,
+            key,
+            lambda: context.rendered("home.html", facets=facets, **browse.front(db)),
+        )
 
-    return context.page("home.html", **await context.query(front))
+    return context.of_html(await context.query(front))

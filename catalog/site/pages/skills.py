@@ -67,10 +67,18 @@ def _found(
     db: Catalog, place: Path, words: str, filters: Filters, sort: str, number: int
 ) -> dict[str, Any]:
     offset = (number - 1) * PAGE
-    results = search.search(db, words, PAGE, offset=offset, filters=filters, marks=MARKS, sort=sort)
+
+    def found() -> tuple[search.Results, dict[int, list[str]]]:
+        results = search.search(
+            db, words, PAGE, offset=offset, filters=filters, marks=MARKS, sort=sort
+        )
+        ids = [hit.id for hit in results.hits]
+        return results, search_hits.fields_of(db, results.match, ids)
+
+    key = ("found", words, offset, filters, sort)
+    results, fields = result_cache.of_state(db, place, key, found)
     ids = [hit.id for hit in results.hits]
     facets, total = result_cache.facets(db, place, filters, results.match)
-    fields = search_hits.fields_of(db, results.match, ids)
     return {
         "rows": cards.of(db, ids),
         "hits": {hit.id: hit for hit in results.hits},

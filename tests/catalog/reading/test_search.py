@@ -381,3 +381,14 @@ def test_letters_beside_chinese_are_a_word() -> None:
     assert names(store, "csv") == ["表格"]
     assert names(store, "ＣＳＶ") == ["表格"]
     store.close()
+
+
+def test_full_width_letters_are_found_as_plain_ones() -> None:
+    """In a query and in a text, also where they are a word of their own."""
+    store = stored(
+        wide=("Reads ＰＤＦ files.", "Use ＸＬＳＸ １２３.\n"), other=("Draws.", "Do.\n")
+    )
+    for query in ("pdf", "ＰＤＦ", "xlsx", "ｘｌｓｘ", "１２３"):
+        assert names(store, query) == ["wide"], query
+    assert names(store, "ｗｉｄｅ") == ["wide"]
+    store.close()

@@ -46,7 +46,7 @@ TABLES = [
 def test_from_a_search_to_what_agents_are_told(page: Page) -> None:
     """Search, skill, file, finding, index: each is a click from the one before."""
     page.goto("/")
-    page.get_by_role("searchbox").fill("word count")
+    page.get_by_role("combobox").fill("word count")
     page.get_by_role("button", name="Search").click()
     page.get_by_role("link", name="oddity").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("oddity")
@@ -55,12 +55,44 @@ def test_from_a_search_to_what_agents_are_told(page: Page) -> None:
     page.go_back()
     page.locator(".finding-group summary").first.click()
     expect(page.get_by_text("What to do:").first).to_be_visible()
-    page.get_by_role("link", name="About the rule").first.click()
-    page.get_by_role("link", name="Indexes").click()
+    page.get_by_text("More: pages about the catalog").click()
+    page.get_by_role("link", name="Prompt indexes").click()
     page.get_by_role("link", name="default").click()
     expect(page.get_by_role("img", name="characters used")).to_be_visible()
     page.get_by_role("link", name="oddity").click()
     expect(page).to_have_url("/skills/oddity")
+
+
+def test_a_search_answers_while_one_types(page: Page) -> None:
+    """The arrow keys choose a skill, Enter opens it, and Escape closes the answers."""
+    page.goto("/findings")
+    field = page.get_by_role("combobox", name="Search the skills")
+    field.press_sequentially("csv prof")
+    first = page.get_by_role("option").first
+    expect(first).to_contain_text("csv-profile")
+    field.press("ArrowDown")
+    expect(first).to_have_attribute("aria-selected", "true")
+    assert field.get_attribute("aria-activedescendant") == first.get_attribute("id")
+    field.press("Escape")
+    expect(page.get_by_role("listbox")).to_be_hidden()
+    expect(field).to_have_value("csv prof")
+    field.press("ArrowDown")
+    expect(first).to_be_visible()
+    field.press("ArrowDown")
+    field.press("Enter")
+    expect(page).to_have_url("/skills/csv-profile")
+
+
+def test_filters_are_chosen_and_taken_off(page: Page) -> None:
+    """Beside words, which stay; each choice has a link that takes it off again."""
+    page.goto("/skills?q=csv")
+    page.locator(".facet").get_by_role("link", name="with scripts", exact=False).first.click()
+    expect(page).to_have_url(re.compile("q=csv&has_scripts=yes"))
+    page.get_by_role("combobox").fill("profile")
+    page.get_by_role("combobox").press("Enter")
+    expect(page).to_have_url(re.compile("has_scripts=yes"))
+    page.get_by_role("link", name="Scripts: with scripts").click()
+    expect(page).to_have_url("/skills?q=profile")
 
 
 def test_all_of_it_by_keyboard(page: Page) -> None:
