@@ -10,7 +10,7 @@ DEVELOPING := .venv/developing
 MEASURING := .venv/measuring
 
 .DEFAULT_GOAL := help
-.PHONY: help up test test-clients check lint docs bench bench-large bench-parts bench-search bench-site sizing soak crashes clean
+.PHONY: help up test test-clients check lint docs bench bench-large bench-parts bench-search bench-site bench-work bench-compare sizing soak crashes clean
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST)
@@ -47,6 +47,12 @@ bench: $(DEVELOPING) ## measure everything at 1,000 and 10,000 skills, with floo
 
 bench-large: $(DEVELOPING) ## the same, also at 100,000 skills; takes long and 5 GB of disk
 	@$(BIN)/python benchmarks/overview.py --skills 1000 10000 100000 --save
+
+bench-work: $(DEVELOPING) ## count the instructions that a skill costs, and compare them with the saved ones; needs valgrind
+	@$(BIN)/python benchmarks/work.py
+
+bench-compare: $(DEVELOPING) ## measure this tree and the commit BASE in alternating pairs
+	@$(BIN)/python benchmarks/compare.py $(BASE)
 
 sizing: $(DEVELOPING) ## measure disk, files, watches, memory and copies of a catalog; SKILLS=n
 	@$(BIN)/python benchmarks/sizing.py --skills $(or $(SKILLS),10000)

@@ -11,7 +11,7 @@ from sqlite_utils import Database
 
 from catalog.database.migrations import migrations
 from docs_from_code.markdown import cell
-from pipeline.outcomes.schema import SCHEMAS
+from pipeline.outcomes.schema import json_schema
 
 _METADATA = Path(__file__).parents[1] / "datasette-metadata.yml"
 
@@ -61,12 +61,4 @@ def _columns(db: Database, name: str, table: Mapping[str, Any]) -> Iterator[tupl
 
 def of_outcome(name: str) -> str:
     """Return the JSON Schema of an object that runtimes write."""
-    schema = SCHEMAS[name].model_json_schema(mode="validation")
-    return (
-        json.dumps(
-            {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema},
-            ensure_ascii=False,
-            indent=2,
-        )
-        + "\n"
-    )
+    return json.dumps(json_schema(name), ensure_ascii=False, indent=2) + "\n"

@@ -34,7 +34,7 @@ HOMES = {
     "prometheus_client": "catalog.site.api.metrics",
     "pydantic": "pipeline.validation.fields pipeline.validation.declare pipeline.dialects"
     " pipeline.config pipeline.outcomes catalog.mcp",
-    "pydantic_core": "pipeline.validation.declare",
+    "pydantic_core": "pipeline.validation.declare pipeline.outcomes.schema",
     "pydantic_settings": "pipeline.config.environment",
     "pygments": "catalog.site.rendering.highlight",
     "sqlite_utils": "catalog.database.migrations catalog.writing",

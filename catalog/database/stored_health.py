@@ -19,7 +19,7 @@ LONGEST = 300
 
 
 def load(db: Database, catalog: Path | None) -> dict[str, Any]:
-    """Return the health row, troubles, held removals, withheld skills and name conflicts.
+    """Return the health row, troubles, held removals, withheld skills and other open questions.
 
     A service that cannot write its catalog writes the file beside it. The file is newer if it
     names the last `service_seen` of the row; times cannot be compared, as the clock may go back.
@@ -47,10 +47,16 @@ def load(db: Database, catalog: Path | None) -> dict[str, Any]:
         ),
         "held": list(db.query(_HELD)),
         "withheld": list(db.query(_WITHHELD)),
-        "to_review": db.execute(_TO_REVIEW).fetchone()[0],
+        "to_review": to_review(db),
         "name_conflicts": db.execute(_CONFLICTS).fetchone()[0],
+        "unlinked_outcomes": next(db.query(_UNLINKED)),
         "troubles": troubles,
     }
+
+
+def to_review(db: Database) -> int:
+    """Return the number of versions that wait for review."""
+    return int(db.execute(_TO_REVIEW).fetchone()[0])
 
 
 def replace(db: Database, troubles: Sequence[Trouble]) -> None:
@@ -106,6 +112,16 @@ def read_file(catalog: Path) -> dict[str, Any]:
 
 
 _CONFLICTS = "SELECT count(*) FROM skills WHERE is_conflict = 1"
+_UNLINKED = """
+    SELECT (SELECT count(*) FROM outcomes WHERE is_newest = 1 AND skill IS NULL) AS of_no_skill,
+        (SELECT count(*) FROM outcomes WHERE is_newest = 1 AND version IS NULL
+            AND version_declared IS NOT NULL AND skill IS NOT NULL) AS of_no_version,
+        (SELECT path FROM outcomes WHERE is_newest = 1 AND skill IS NULL
+            ORDER BY id DESC LIMIT 1) AS newest_of_no_skill,
+        (SELECT path FROM outcomes WHERE is_newest = 1 AND version IS NULL
+            AND version_declared IS NOT NULL AND skill IS NOT NULL
+            ORDER BY id DESC LIMIT 1) AS newest_of_no_version
+"""
 _TO_REVIEW = f"SELECT count(*) FROM {withheld.AWAITING_REVIEW}"
 _HELD = """
     SELECT root, pending_reason AS reason, count(*) AS skills

@@ -32,7 +32,11 @@ Publisher: TypeAlias = Annotated[
     Field(description="Only skills of this plugin, owner or author, or of a root of this name."),
 ]
 Root: TypeAlias = Annotated[
-    str, Field(description="Only skills of this root: its path or the last part of it.")
+    str,
+    Field(description="Only skills of this root: its path or repository, or its last part."),
+]
+Namespace: TypeAlias = Annotated[
+    str, Field(description="Only skills of this namespace, as team-a in team-a:review.")
 ]
 Plugin: TypeAlias = Annotated[str, Field(description="Only skills of this plugin.")]
 Category: TypeAlias = Annotated[str, Field(description="Only skills of this category.")]

@@ -1,10 +1,10 @@
 """Outcomes of skill runs, with memory writes; all frozen."""
 
+import os.path
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from catalog.model.change import StepTrace
 from catalog.model.finding import Finding
 from catalog.model.values import Json
 
@@ -20,34 +20,49 @@ class MemoryWrite:
     type: MemoryType
     content: str
     importance: int  # 1 to 5, higher is more
-    importance_declared: float  # as the file has it: 1 to 5, or 0 to 1 in an ABP envelope
-    owner_type: OwnerType | None = None  # an ABP envelope names no owner
+    importance_declared: float  # as the file has it: 1 to 5, or 0 to 1 if it names no owner
+    owner_type: OwnerType | None = None
     owner_id: str | None = None
     metadata: Mapping[str, Json] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
+class RunStep:
+    """Step of a run, normalised, beside the values that its runtime wrote."""
+
+    step_id: str
+    step_name: str
+    input: Json
+    output: Json
+    duration: float | None  # milliseconds; None where the runtime measured none
+    error: str | None
+    error_declared: Json
+    timestamp: str | None  # ISO 8601, UTC
+    timestamp_declared: Json
+
+
+@dataclass(frozen=True, slots=True)
 class RunFile:
-    """Outcome file as it was read once."""
+    """File of one outcome as it was read once, or one line of a file of JSON Lines."""
 
-    path: str  # relative to the folder of outcomes: <skill_id>/<run_id>.json
-    fingerprint: str  # changes when the file's stat signature does
-    sha256: str | None  # 64 hex digits; None where the file was too large to read
-
-    @property
-    def skill_id(self) -> str:
-        """Skill that ran, by the folder of the file."""
-        return self.path.partition("/")[0]
+    path: str  # relative to the folder of outcomes
+    sha256: str | None  # 64 hex digits, of the line if there is one; None for an unread file
+    line: int | None = None  # from 1
+    occurrence: int = 1  # of a line that the file has more than once
 
     @property
     def run_id(self) -> str:
-        """Run, by the name of the file."""
-        return self.path.rpartition("/")[2].removesuffix(".json")
+        """Run, by the name of the file, for a line also by its content."""
+        name = os.path.splitext(self.path.rpartition("/")[2])[0]
+        if self.line is None:
+            return name
+        again = f"-{self.occurrence}" if self.occurrence > 1 else ""
+        return f"{name}-{(self.sha256 or '')[:12]}{again}"
 
 
 @dataclass(frozen=True, slots=True)
 class RunOutcome:
-    """Valid outcome file."""
+    """Valid outcome."""
 
     file: RunFile
     form: Form
@@ -56,19 +71,27 @@ class RunOutcome:
     status: str | None
     failed: bool
     message: str | None
-    token_usage: Mapping[str, Json]
+    token_usage: Json  # as the file has it: a number, or an object of counts
+    tokens: float | None  # in all
     warnings: tuple[str, ...]
     memory_writes: tuple[MemoryWrite, ...]
-    steps: tuple[StepTrace, ...]
+    steps: tuple[RunStep, ...]
+    skill: str | None = None  # name or skill_id; None where the file has none
     version: str | None = None  # of the skill that ran; None where the file has none
+    declared_run: str | None = None
     tool: str | None = None  # of an ABP envelope
     call_id: str | None = None  # of an ABP envelope
     findings: tuple[Finding, ...] = ()  # none of them an error
 
+    @property
+    def run_id(self) -> str:
+        """Run, as the file names it, else by the name of the file."""
+        return self.declared_run or self.file.run_id
+
 
 @dataclass(frozen=True, slots=True)
 class BadOutcome:
-    """Rejected outcome file; its findings give the reasons."""
+    """Rejected outcome; its findings give the reasons."""
 
     file: RunFile
     findings: tuple[Finding, ...]

@@ -192,6 +192,7 @@ class Rejection(NamedTuple):
     inventory: Inventory
     frontmatter: Mapping[str, Json] = _NOTHING
     left_out: tuple[LeftOutFile, ...] = ()  # sorted by path
+    refused: tuple[tuple[str, str], ...] = ()  # path and sha256 of files that nobody may get
 
 
 Verdict: TypeAlias = SkillRecord | Rejection

@@ -13,6 +13,7 @@ from catalog.model.selection import Selection
 from catalog.model.values import LEVELS
 from catalog.prompt_index import builder, locations
 from catalog.prompt_index.builder import Candidate, IndexSpec, PromptIndex
+from catalog.prompt_index.formats.form import FileGroup
 from catalog.prompt_index.measures import Bounds, RoomFactors
 
 
@@ -128,6 +129,14 @@ _COLUMNS = """
 """
 
 
+_FILES = """
+    (SELECT json_group_array(json_array(folder, files, first)) FROM (
+        SELECT CASE instr(path, '/') WHEN 0 THEN path ELSE substr(path, 1, instr(path, '/')) END
+               AS folder, count(*) AS files, min(path) AS first
+        FROM files WHERE version = s.current_version_id GROUP BY folder ORDER BY folder))
+"""
+
+
 def wanted(spec: IndexSpec) -> str:
     """Return the condition for a skill `s` to enter an index; unused filters cost nothing."""
     return " AND ".join(["s.status = 'active' AND s.model_invocable = 1", *conditions(spec)])
@@ -147,7 +156,7 @@ def conditions(selection: IndexSpec | Selection) -> Iterator[str]:
 
 
 def _rows(db: Database, spec: IndexSpec) -> Iterator[sql.Row]:
-    columns = f"{_COLUMNS}, s.file_inventory" if spec.format == "semibot" else _COLUMNS
+    columns = f"{_COLUMNS}, {_FILES} AS files" if spec.format == "semibot" else _COLUMNS
     yield from _featured(db, spec, columns)
     condition = wanted(spec)
     if spec.featured:
@@ -229,7 +238,7 @@ def _candidate(row: sql.Row, spec: IndexSpec, base: str | None) -> Candidate:
         and (row["package_path"] is not None or locations.is_url(base or "")),
         package_path,
         bool(row["user_invocable"]),
-        _files(row["file_inventory"]) if "file_inventory" in row else (),
+        _files(row["files"]) if "files" in row else (),
         row["skill_md_hash"],
         row["fallback_description"],
         is_featured,
@@ -254,9 +263,11 @@ def _location(row: sql.Row, spec: IndexSpec, base: str | None, package_path: str
     )
 
 
-def _files(inventory: str) -> tuple[str, ...]:
-    paths = json.loads(inventory)
-    return (*paths["referenceFiles"], *paths["scriptFiles"], *paths["templateFiles"])
+def _files(groups: str) -> tuple[FileGroup, ...]:
+    return tuple(
+        FileGroup(first if files == 1 else folder, files)
+        for folder, files, first in json.loads(groups)
+    )
 
 
 @contextmanager

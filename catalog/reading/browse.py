@@ -64,6 +64,14 @@ def skill(db: Catalog, skill_id: str, row: int | None = None) -> Row | None:
     return next(rows, None)
 
 
+def definition(db: Catalog, skill: int) -> Row:
+    """Return the identity and state of a skill with the product specification's names."""
+    (row,) = db.query(
+        "SELECT id, skillId, currentVersion, isActive FROM skill_definitions WHERE id = ?", [skill]
+    )
+    return row | {"isActive": bool(row["isActive"])}
+
+
 def as_of(db: Catalog, skill: Row, version: str) -> Row | None:
     """Return a skill as it was in one of its versions; None where that is unknown.
 
@@ -109,10 +117,10 @@ def left_out_files(db: Catalog, skill: int) -> list[Row]:
 
 
 def findings(db: Catalog, skill: int) -> list[Row]:
-    """Return the findings of a skill, worst first, then by file and line."""
+    """Return the findings of a skill, worst first; those that reject it are the first of these."""
     return list(
         db.query(
-            f"SELECT * FROM findings WHERE skill = ? ORDER BY {_WORST_FIRST}, path, line, id",
+            f"SELECT * FROM findings WHERE skill = ? ORDER BY {_WORST_FIRST}, id",
             [skill],
         )
     )

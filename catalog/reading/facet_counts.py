@@ -85,8 +85,9 @@ def _skills(db: Database, sets: Sets, filters: Filters) -> int:
     """Return the skills with the filters; for some of these the catalog is asked."""
     found, rest = reduce(or_, sets["status"].values(), 0), filters
     for name, values in sets.items():
-        if chosen := _chosen(getattr(filters, name)):
-            known = {value.lower(): skills for value, skills in values.items()}
+        chosen = _chosen(getattr(filters, name))
+        known = {value.lower(): skills for value, skills in values.items()} if chosen else {}
+        if chosen and (name != "root" or known.keys() >= {*chosen}):  # it may be named by its URL
             found &= reduce(or_, (known.get(value, 0) for value in chosen))
             rest = rest.without(name)
     if rest != _ANY:

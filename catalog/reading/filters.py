@@ -34,7 +34,8 @@ class Filters:
     status: Values = ("active",)  # of STATUSES
     level: Values = ()
     publisher: Values = ()  # its plugin or owner, else its author, else the name of its root
-    root: Values = ()  # its path, or the last part of it
+    root: Values = ()  # its path or the URL of its repository, or the last part of it
+    namespace: Values = ()
     plugin: Values = ()
     category: Values = ()
     tag: Values = ()
@@ -183,13 +184,18 @@ def _condition(name: str, given: Any) -> str:
 _COMPARED = 2000
 """Known values with which an unknown one is compared, most frequent first."""
 _ANY = "SELECT 1 FROM skills AS s WHERE"
-_ROOT = "s.root = {0} OR substr(s.root, -length({0}) - 1) = '/' || {0}"
+_ROOT = (
+    "s.root = {0} OR substr(s.root, -length({0}) - 1) = '/' || {0}"
+    " OR s.root IN (SELECT root FROM mirrors WHERE url = {0}"
+    " OR substr(url, -length({0}) - 1) = '/' || {0}"
+    " OR substr(url, -length({0}) - 5) = '/' || {0} || '.git')"
+)
 # A word after a comma of the format stays one parameter: the values are never part of the SQL.
 _CONDITIONS = {
     **{name: f"s.{name} IN ({{}})" for name in ("status", "level")},
     **{
         name: f"s.{name} COLLATE NOCASE IN ({{}})"
-        for name in ("publisher", "plugin", "category", "author", "license")
+        for name in ("publisher", "namespace", "plugin", "category", "author", "license")
     },
     **{
         name: "s.current_version_id IN (SELECT version FROM version_facets"
@@ -207,13 +213,14 @@ _CONDITIONS = {
     "model_invocable": "s.model_invocable = :model_invocable",
 }
 _KNOWN = {
-    "root": "SELECT path, 1 FROM roots WHERE configured",
+    "root": "SELECT ifnull(m.url, r.path), 1 FROM roots AS r LEFT JOIN mirrors AS m"
+    " ON m.root = r.path WHERE configured",
     **{
         name: f"SELECT value, count(*) FROM version_facets WHERE facet = '{name}' GROUP BY 1"
         for name in ("tag", "tool", "host")
     },
     **{
         name: f"SELECT {name}, count(*) FROM skills WHERE {name} IS NOT NULL GROUP BY 1"
-        for name in ("publisher", "plugin", "category", "author", "license")
+        for name in ("publisher", "namespace", "plugin", "category", "author", "license")
     },
 }

@@ -1,11 +1,12 @@
 """Summary of the health of the service, for people."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, TypeAlias
 
 from catalog.text.humanize import ago, ahead, count, seconds_since
+from catalog.text.quoting import printable
 
 SILENT = 30.0
 """Seconds without a heartbeat after which a service counts as dead."""
@@ -64,9 +65,10 @@ def health(state: Mapping[str, Any], now: datetime) -> Health:
     troubles += map(_of_withheld, state["withheld"])
     details = [_detail(trouble, now) for trouble in troubles]
     if waiting := state["to_review"]:
-        details.append(_of_reviews(waiting))
+        details.append(of_reviews(waiting))
     if conflicts := state["name_conflicts"]:
         details.append(_of_conflicts(conflicts))
+    details += _of_outcomes(state["unlinked_outcomes"])
     if not is_running:
         when = f" since {ago(row['service_stopped'], now)}" if row["service_stopped"] else ""
         return Health(
@@ -147,7 +149,8 @@ def _of_withheld(skill: Mapping[str, Any]) -> dict[str, Any]:
     return _trouble("skill", f"{name} is {skill['reason']}, so agents do not get it. {advice}")
 
 
-def _of_reviews(waiting: int) -> str:
+def of_reviews(waiting: int) -> str:
+    """Return the sentence about versions that wait for review."""
     return (
         f"{count(waiting, 'version waits', 'versions wait')} for review; `skilldrop pending` "
         "lists what is new there."
@@ -160,6 +163,22 @@ def _of_conflicts(conflicts: int) -> str:
         "content. `skilldrop status` lists them; rename one, or choose with `skilldrop prefer "
         "PATH`."
     )
+
+
+def _of_outcomes(unlinked: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a sentence on the outcomes without a skill, and one on those without its version."""
+    if unlinked["of_no_skill"]:
+        yield (
+            f"{count(unlinked['of_no_skill'], 'outcome names', 'outcomes name')} no skill of the "
+            f"catalog; the newest is in {printable(unlinked['newest_of_no_skill'])}. Write it to "
+            "a folder named after its skill_id, or name that in the file as skillId."
+        )
+    if unlinked["of_no_version"]:
+        yield (
+            f"{count(unlinked['of_no_version'], 'outcome names', 'outcomes name')} a version that "
+            "its skill does not have in the catalog; the newest is in "
+            f"{printable(unlinked['newest_of_no_version'])}. `skilldrop versions SKILL` lists them."
+        )
 
 
 def _trouble(part: str, message: str) -> dict[str, Any]:

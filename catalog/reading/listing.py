@@ -38,12 +38,12 @@ def states(db: Database, name: str) -> list[Row]:
 
 
 def findings(db: Database, *, skill: int | None = None, code: str = "") -> list[Row]:
-    """Return the findings, or only those of a skill or of a code, by place and line."""
+    """Return the findings, or only those of a skill or of a code; reasons of a rejection first."""
     return list(
         db.query(
             "SELECT root, folder, path, line, severity, code, profile, message, fix FROM findings"
             " WHERE (:skill IS NULL OR skill = :skill) AND (:code = '' OR code = :code)"
-            " ORDER BY root, folder, path, line, id",
+            " ORDER BY root, folder, id",
             {"skill": skill, "code": code},
         )
     )

@@ -34,6 +34,7 @@ def load(db: Database, catalog: Path | None = None) -> dict[str, Any]:
         "withheld": state["withheld"],
         "to_review": state["to_review"],
         "name_conflicts": state["name_conflicts"],
+        "unlinked_outcomes": state["unlinked_outcomes"],
         "counts": counts(db),
         "findings": {row["severity"]: row["n"] for row in severities},
         **{key: list(map(_row, db.query(query))) for key, query in LISTS.items()},
@@ -107,6 +108,10 @@ LISTS = {
         WHERE code IN ('{REFERENCE_BROKEN.code}', '{DEPENDENCY_MISSING.code}')
         ORDER BY root, folder, id
     """,
+    "secrets": """
+        SELECT root, folder AS path, message AS reason FROM findings
+        WHERE code IN ('secret-left-out', 'secret-published') ORDER BY root, folder, id
+    """,
     "conflicts": """
         SELECT root, path, status_reason AS reason FROM skills WHERE is_conflict = 1
         ORDER BY root, path
@@ -117,7 +122,7 @@ LISTS = {
     """,
     "errors": """
         SELECT root, folder, path, line, code, message, fix FROM findings
-        WHERE severity = 'error' ORDER BY root, folder, path, line, id
+        WHERE severity = 'error' ORDER BY root, folder, id
     """,
     "not_skills": """
         SELECT root, folder AS path, code, message, fix FROM findings

@@ -9,7 +9,15 @@ from pluggy import HookimplMarker
 
 from catalog.database import limits
 from catalog.reading import duplicates as reading_duplicates
-from catalog.site.api import discovery, endpoints, feeds, files, metrics, neighbours
+from catalog.site.api import (
+    discovery,
+    endpoints,
+    feeds,
+    files,
+    metrics,
+    neighbours,
+    view_json,
+)
 from catalog.site.api import indexes as prompt_indexes
 from catalog.site.http import (
     checks,
@@ -54,7 +62,8 @@ handle_exception_module.rich = None
 _ROUTES = {
     home.ROUTE: home.page,
     skills.ROUTE: skills.page,
-    skill.ROUTE: skill.page,
+    endpoints.SKILL_JSON: endpoints.preview,
+    skill.ROUTE: endpoints.skill,
     file.ROUTE: file.page,
     version_list.LIST: version_list.listing,
     version_list.COMPARE: version_list.compare,
@@ -204,6 +213,12 @@ def extra_template_vars(request: Any, datasette: Any) -> Any:
         return {"header_health": await header_health.current(location) if may_see else None}
 
     return variables
+
+
+@hookimpl
+def register_output_renderer(datasette: Any) -> dict[str, Any]:
+    """Render JSON in place of Datasette, so that values of the views have their types."""
+    return {"extension": "json", "render": view_json.render}
 
 
 @hookimpl

@@ -144,7 +144,7 @@ def words(text: str, other: str, work: Work) -> list[tuple[str, bool]]:
         if first < last
     ]
     same = sum(len(piece) for piece, is_other in pieces if not is_other and piece.strip())
-    if matcher.is_coarse or same < ALIKE * max(len(text), len(other)):
+    if same < ALIKE * max(len(text), len(other)):
         return [(text, False)]
     return pieces
 

@@ -143,6 +143,11 @@ def _recover(path: Path, reason: str, at: datetime) -> None:
         log.warning(
             "no version could be recovered, so skills pinned by `rollback` are no longer pinned"
         )
+    if not saved["reviews"]:
+        log.warning(
+            "no decision of `skilldrop approve` and `reject` could be recovered; where a root has "
+            "`review`, its content waits again"
+        )
 
 
 _SEALED = "sealed "

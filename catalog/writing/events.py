@@ -1,7 +1,8 @@
-"""Events: the changes of skills, delivered to each listener after their commit, at least once.
+"""Events, delivered to each listener after their commit, in order and at least once.
 
-The rows of `ingestions` are the events. The catalog stores the last row delivered to each
-listener, so a crash between a commit and a delivery loses nothing.
+The rows of `ingestions` are the changes of skills, those of `memory_writes` the memories that runs
+suggest. The catalog stores the last row delivered to each listener, so a crash between a commit and
+a delivery loses nothing.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,6 +12,8 @@ from catalog.database.queries import Database
 from catalog.database.sql import Transaction, to_json
 from catalog.model.values import IngestionOutcome, Trigger
 
+OF_MEMORIES = "memories "
+"""Beginning of the names of the listeners to memories."""
 BATCH = 1000
 """Maximum number of events in one delivery."""
 
@@ -30,6 +33,29 @@ class Event(NamedTuple):
     detail: str | None
     is_conflict: bool = False  # it lost its name now, and nobody has decided on that
     is_published: bool = False  # agents get this version of it, or a newer one
+    repository: str | None = None  # URL, if the root is one
+    git_commit: str | None = None  # that the version came from
+
+
+class MemoryEvent(NamedTuple):
+    """A memory that a run of a skill suggests, with the identity of its outcome."""
+
+    id: int
+    suggestion: str  # identifier that never changes
+    at: str  # ISO 8601, UTC: when the outcome was received
+    owner_type: str | None
+    owner_id: str | None
+    type: str
+    importance: int  # 1 to 5
+    content: str
+    metadata: str  # JSON
+    position: int  # in the outcome, from 1
+    path: str  # of the outcome's file
+    line: int | None
+    run_id: str
+    revision: int
+    skill_id: str | None
+    version: str | None
 
 
 Listener: TypeAlias = Callable[[Sequence[Event]], None]
@@ -44,17 +70,22 @@ class Events:
         self._transaction = transaction
 
     def register(self, names: Sequence[str]) -> None:
-        """Replace the listeners by these; a new one receives events from now on."""
+        """Replace the listeners by these; a new one receives events from now on.
+
+        Those whose names begin with OF_MEMORIES receive memories, the others changes.
+        """
         with self._transaction():
             self._db.execute(
                 "DELETE FROM listeners WHERE name NOT IN (SELECT value FROM json_each(?))",
                 [to_json(list(names))],
             )
-            self._db.conn.executemany(
-                "INSERT OR IGNORE INTO listeners (name, last_event)"
-                " SELECT ?, ifnull(max(id), 0) FROM ingestions",
-                [(name,) for name in names],
-            )
+            for name in names:
+                table = "memory_writes" if name.startswith(OF_MEMORIES) else "ingestions"
+                self._db.execute(
+                    "INSERT OR IGNORE INTO listeners (name, last_event)"
+                    f" SELECT ?, ifnull(max(id), 0) FROM {table}",
+                    [name],
+                )
 
     def deliver(self, name: str, listener: Listener) -> None:
         """Deliver new events to a registered listener in order, in batches.
@@ -69,7 +100,15 @@ class Events:
         """Return the oldest events that a registered listener has not received, in order."""
         return [Event(*row) for row in self._db.execute(_NEW, [name, most]).fetchall()]
 
-    def delivered(self, name: str, events: Sequence[Event]) -> None:
+    def pending_memories(self, name: str, most: int) -> list[MemoryEvent]:
+        """Return the oldest memories that a listener to them has not received, in order.
+
+        A memory that several revisions of a run suggest is one event.
+        """
+        rows = self._db.execute(_NEW_MEMORIES, [name, most]).fetchall()
+        return [MemoryEvent(*row) for row in rows]
+
+    def delivered(self, name: str, events: Sequence[Event] | Sequence[MemoryEvent]) -> None:
         """Store that a listener has received these events and all before them."""
         self._db.execute(
             "UPDATE listeners SET last_event = ? WHERE name = ?", [events[-1].id, name]
@@ -80,8 +119,21 @@ _NEW = """
     SELECT i.id, i.started_at, i.outcome, i."trigger", i.root, i.path, s.skill_id, s.name,
            v.version, i.detail, i.outcome = 'shadowed' AND s.is_conflict,
            s.status = 'active' AND i.outcome NOT IN ('rejected', 'removed', 'held', 'shadowed')
-               AND ifnull(i.version, 0) <= s.current_version_id
+               AND ifnull(i.version, 0) <= s.current_version_id,
+           m.url, v.git_commit
     FROM ingestions AS i JOIN skills AS s ON s.id = i.skill
     LEFT JOIN versions AS v ON v.id = i.version
+    LEFT JOIN mirrors AS m ON m.root = i.root
     WHERE i.id > (SELECT last_event FROM listeners WHERE name = ?) ORDER BY i.id LIMIT ?
+"""
+_NEW_MEMORIES = """
+    SELECT m.id, m.suggestion, o.received_at, m.owner_type, m.owner_id, m.type, m.importance,
+           m.content, m.metadata, m.position, o.path, o.line, o.run_id, o.revision, o.skill_id,
+           ifnull(v.version, o.version_declared)
+    FROM memory_writes AS m JOIN outcomes AS o ON o.id = m.outcome
+    LEFT JOIN versions AS v ON v.id = o.version
+    WHERE m.id > (SELECT last_event FROM listeners WHERE name = ?)
+        AND NOT EXISTS (SELECT 1 FROM memory_writes AS earlier
+                        WHERE earlier.suggestion = m.suggestion AND earlier.id < m.id)
+    ORDER BY m.id LIMIT ?
 """

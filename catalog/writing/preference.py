@@ -4,7 +4,8 @@ from catalog.database.queries import Database
 from catalog.database.sql import Row
 from catalog.model.errors import NotInCatalog
 from catalog.model.values import LEVELS
-from catalog.text.suggestions import closest, few, shown
+from catalog.reading import skill_folders
+from catalog.text.suggestions import shown
 from catalog.writing.rows import shadowing
 
 
@@ -16,7 +17,7 @@ def prefer(db: Database, folder: str, absolute: str, at: str) -> Row:
     or renamed. Raises NotInCatalog if there is no such folder, it has no accepted content, or a
     rival has a higher level.
     """
-    skill = _find(db, folder, absolute)
+    skill = skill_folders.find(db, folder, absolute)
     if skill["status"] not in ("active", "shadowed"):
         raise NotInCatalog(
             f"The skill in {shown(folder)} is {skill['status']}, so it cannot have the name "
@@ -38,24 +39,3 @@ def prefer(db: Database, folder: str, absolute: str, at: str) -> Row:
         [skill["id"], at, skill["skill_id"]],
     )
     return skill
-
-
-def _find(db: Database, folder: str, absolute: str) -> Row:
-    relative = folder.rstrip("/")
-    rows = list(db.query(_FOLDER, {"absolute": absolute, "relative": relative}))
-    exact = [row for row in rows if row["is_exact"]] or rows
-    if len(exact) > 1:
-        places = few([f"{row['root']}/{row['path']}" for row in exact])
-        raise NotInCatalog(f"{shown(folder)} is in several roots: {places}. Give the whole path.")
-    if exact:
-        return exact[0]
-    known = [path for (path,) in db.execute("SELECT path FROM skills WHERE status != 'removed'")]
-    near = few(closest(relative, known) or known)
-    places = f"The closest are: {near}." if known else "The catalog has none yet."
-    raise NotInCatalog(f"There is no skill in the folder {shown(folder)}. {places}")
-
-
-_FOLDER = """
-    SELECT *, root || '/' || path = :absolute AS is_exact FROM skills
-    WHERE status != 'removed' AND (root || '/' || path = :absolute OR path = :relative)
-"""

@@ -24,7 +24,8 @@ _FILTERS = (
         click.option(f"--{name}", multiple=True, help=help_text)
         for name, help_text in (
             ("publisher", "Only of this plugin, owner or author, or of a root of this name."),
-            ("root", "Only of this root: its path or the last part of it."),
+            ("root", "Only of this root: its path or repository, or the last part of that."),
+            ("namespace", "Only of this namespace, as team-a in team-a:review."),
             ("plugin", "Only of this plugin."),
             ("category", "Only of this category."),
             ("tag", "Only with this tag."),

@@ -1,13 +1,14 @@
-"""Settings of hooks, which are told of changes."""
+"""Settings of hooks, which are told of changes or of memories."""
 
-from typing import Annotated, Self, TypeAlias
+from typing import Annotated, Self, TypeAlias, get_args
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, FiniteFloat, StringConstraints, model_validator
 
+from catalog.model.outcome import OwnerType
 from pipeline.config.directories import Directory
 from pipeline.config.table import Table
-from pipeline.hooks.hook import Hook
+from pipeline.hooks.hook import MEMORY, Hook
 from pipeline.hooks.payload import KINDS
 from pipeline.hooks.secret import Secret
 
@@ -35,6 +36,11 @@ class HookSettings(Table):
         pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$", description="a short name, without spaces"
     )
     on: Kinds = Field(description=f"a list of {', '.join(KINDS)}")
+    owner: str | None = Field(
+        None,
+        pattern=rf"^({'|'.join(get_args(OwnerType))})(:.+)?$",
+        description="an owner such as user, or user:anna",
+    )
     url: Annotated[str, AfterValidator(_url)] | None = Field(
         None, description="a URL with http or https, without user name and password"
     )
@@ -61,6 +67,10 @@ class HookSettings(Table):
     def _one_receiver(self) -> Self:
         if bool(self.url) == bool(self.command):
             raise ValueError("needs either url or command")
+        if MEMORY in self.on and len(set(self.on)) > 1:
+            raise ValueError(f"has {MEMORY} beside changes in on; give memories their own hook")
+        if self.owner and MEMORY not in self.on:
+            raise ValueError(f'has an owner without on = ["{MEMORY}"]; only memories have one')
         if self.secret_env and self.secret_file:
             raise ValueError("has secret_env and secret_file; keep one")
         if self.command and (self.secret_env or self.secret_file):
@@ -71,7 +81,8 @@ class HookSettings(Table):
     def hook(self) -> Hook:
         """The hook."""
         secret = Secret(self.secret_env, self.secret_file)
-        return Hook(self.name, frozenset(self.on), self.url, self.command, secret, self.timeout)
+        on = frozenset(self.on)
+        return Hook(self.name, on, self.url, self.command, secret, self.timeout, self.owner)
 
 
 class WebhookSettings(Table):

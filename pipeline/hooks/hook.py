@@ -1,4 +1,4 @@
-"""Hook: a server or a program that is given changes as JSON."""
+"""Hook: a server or a program that is given changes, or memories of runs, as JSON."""
 
 import http.client
 import os
@@ -11,17 +11,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from catalog.model.errors import HookFailed, SecretMissing
+from catalog.writing.events import OF_MEMORIES
 from pipeline.hooks.secret import Secret
 
 SIGNATURE = "X-Skilldrop-Signature-256"
 """Header with `sha256=` and the HMAC-SHA256 of the body, in hex digits."""
+MEMORY = "memory"
+"""Kind of the events of memories."""
 DELIVERY = "X-Skilldrop-Delivery"
 """Header with the ids of the first and the last event; a repeated delivery has the same."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hook:
-    """Receiver of changes, by a URL or by a command."""
+    """Receiver of changes or of memories, by a URL or by a command."""
 
     name: str
     on: frozenset[str]
@@ -29,11 +32,17 @@ class Hook:
     command: tuple[str, ...]
     secret: Secret
     timeout: float  # seconds
+    owner: str | None = None  # whose memories: `user`, `user:anna`; None for all
+
+    @property
+    def takes_memories(self) -> bool:
+        """Whether it is told of memories, and of nothing else."""
+        return MEMORY in self.on
 
     @property
     def listener(self) -> str:
         """Name of its row in `listeners`."""
-        return f"hook {self.name}"
+        return f"{OF_MEMORIES if self.takes_memories else ''}hook {self.name}"
 
     def send(self, body: bytes, delivery: str) -> None:
         """Deliver a body once. Raises HookFailed, whose text has neither URL nor secret."""
@@ -75,7 +84,8 @@ class Hook:
             raise self._failure(f"its command ended with exit code {process.returncode}")
 
     def _failure(self, reason: str) -> HookFailed:
-        return HookFailed(f"The hook {self.name} was not told of changes: {reason}.")
+        news = "memories" if self.takes_memories else "changes"
+        return HookFailed(f"The hook {self.name} was not told of {news}: {reason}.")
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):

@@ -5,21 +5,12 @@ from catalog.model.finding import NEVER, OURS, FindingType
 _FILES = f"{OURS}, outcome files"
 _SCHEMA = f"{OURS}, docs/schemas"
 
-OUTCOME_MISPLACED = FindingType(
-    "outcome-misplaced",
-    "error",
-    "outcome",
-    NEVER,
-    "The outcome file is not in a folder named after its skill_id.",
-    "Write it as <skill_id>/<run_id>.json in the outcomes folder.",
-    _FILES,
-)
 OUTCOME_TOO_LARGE = FindingType(
     "outcome-too-large",
     "error",
     "outcome",
     NEVER,
-    "The outcome file is larger than 16 MiB.",
+    "The outcome is larger than 16 MiB.",
     "Write large output to a separate file, and give its path in output.",
     _FILES,
 )
@@ -37,7 +28,7 @@ OUTCOME_NOT_JSON = FindingType(
     "error",
     "outcome",
     NEVER,
-    "The outcome file is not one JSON object.",
+    "The outcome is not one JSON object.",
     "Write one object in UTF-8, with a JSON library.",
     "RFC 8259",
 )
@@ -46,7 +37,7 @@ OUTCOME_KEY_TWICE = FindingType(
     "error",
     "outcome",
     NEVER,
-    "An object in the outcome file has the same key twice.",
+    "An object in the outcome has the same key twice.",
     "Keep one of them; JSON parsers differ in which one they use.",
     "RFC 8259, section 4",
 )
@@ -77,8 +68,16 @@ OUTCOME_FIELD_UNKNOWN = FindingType(
     "Remove them, or move them into output or the metadata of a memory write.",
     _SCHEMA,
 )
+OUTCOME_HALF_CHARACTER = FindingType(
+    "outcome-half-character",
+    "warning",
+    "outcome",
+    NEVER,
+    "A text of the outcome has a \\u escape for half a character; it is stored as U+FFFD.",
+    "Cut texts between characters, not between the halves of an emoji.",
+    "RFC 8259, section 8.2",
+)
 TYPES = (
-    OUTCOME_MISPLACED,
     OUTCOME_TOO_LARGE,
     OUTCOME_UNREADABLE,
     OUTCOME_NOT_JSON,
@@ -86,4 +85,5 @@ TYPES = (
     OUTCOME_FIELD_MISSING,
     OUTCOME_FIELD_WRONG,
     OUTCOME_FIELD_UNKNOWN,
+    OUTCOME_HALF_CHARACTER,
 )

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from catalog.writing.store import Store
-from pipeline.outcomes.collect import OutcomeReport, outcome_at, take_outcomes
+from pipeline.outcomes.collect import OutcomeReport, take_outcomes
+from pipeline.outcomes.files import outcome_at
 from pipeline.roots.units import WatchUnit
 from pipeline.watch.settling import Settling
 

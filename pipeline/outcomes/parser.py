@@ -1,4 +1,4 @@
-"""Parser of outcome files: bytes to a run outcome, or to findings about them."""
+"""Parser of outcomes: the bytes of a file or a line to a run outcome, or to findings about them."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -6,54 +6,44 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from catalog.model.change import StepTrace
 from catalog.model.finding import Finding
-from catalog.model.outcome import BadOutcome, Form, JudgedOutcome, MemoryWrite, RunFile, RunOutcome
+from catalog.model.outcome import BadOutcome, JudgedOutcome, RunFile
 from catalog.text.quoting import quoted
-from catalog.text.times import iso
 from pipeline.outcomes.codes import (
     OUTCOME_FIELD_MISSING,
     OUTCOME_FIELD_UNKNOWN,
     OUTCOME_FIELD_WRONG,
+    OUTCOME_HALF_CHARACTER,
     OUTCOME_KEY_TWICE,
     OUTCOME_NOT_JSON,
 )
-from pipeline.outcomes.schema import (
-    AbpEnvelopeForm,
-    AbpMemoryWriteForm,
-    AbpResultForm,
-    MemoryWriteForm,
-    OutcomeForm,
-    StepTraceForm,
-)
+from pipeline.outcomes.normalisation import normalised
+from pipeline.outcomes.schema import CHOICE, AbpEnvelopeForm, OutcomeForm
 
-_FAILED = frozenset({"failed", "failure", "error", "timeout", "aborted", "cancelled", "canceled"})
 _NAMED = 10  # unknown fields in one message
 
 
 def judge_outcome(file: RunFile, data: bytes) -> JudgedOutcome:
-    """Return the run outcome in a file, or all findings that prevent it."""
+    """Return the run outcome in a file or a line, or all findings that prevent it."""
     try:
-        value = _parsed(data)
+        value, written = _parsed(data)
     except _NotJson as error:
-        return BadOutcome(file, (error.finding,))
+        return BadOutcome(file, _placed(file, error.finding))
+    text = _whole(written)
+    repairs = () if text == written else (OUTCOME_HALF_CHARACTER.at(),)
     model = AbpEnvelopeForm if _is_envelope(value) else OutcomeForm
     try:
-        parsed = model.model_validate_json(data, strict=True)
+        parsed = model.model_validate_json(text, strict=True)
     except ValidationError as error:
-        return BadOutcome(file, tuple(_problems(error)))
-    unknown = tuple(_unknown(parsed))
-    if isinstance(parsed, AbpEnvelopeForm):
-        return _outcome(
-            file,
-            "abp",
-            parsed.result,
-            unknown,
-            version=parsed.version or parsed.result.version,
-            tool=parsed.tool,
-            call_id=parsed.id,
-        )
-    return _outcome(file, "outcome", parsed, unknown, version=parsed.version)
+        return BadOutcome(file, _placed(file, *_problems(error)))
+    return normalised(file, parsed, _placed(file, *repairs, *_unknown(parsed)))
+
+
+def _placed(file: RunFile, *findings: Finding) -> tuple[Finding, ...]:
+    """Return findings with the line of the file, if that has a line for each outcome."""
+    if file.line is None:
+        return findings
+    return tuple(finding._replace(line=file.line) for finding in findings)
 
 
 # JSON, without the parts that parsers read differently
@@ -67,24 +57,17 @@ class _NotJson(Exception):
         self.finding = finding
 
 
-def _parsed(data: bytes) -> dict[str, Any]:
+def _parsed(data: bytes) -> tuple[dict[str, Any], str]:
+    """Return the object in some bytes, and the same as text that every parser reads alike."""
     try:
         value = json.loads(
-            data.decode("utf-8"), object_pairs_hook=_object, parse_constant=_reject_constant
+            data.decode("utf-8-sig"), object_pairs_hook=_object, parse_constant=_reject_constant
         )
-        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     except UnicodeDecodeError as error:
         raise _NotJson(OUTCOME_NOT_JSON.at(f"Byte {error.start} is not UTF-8.")) from None
-    except UnicodeEncodeError:
-        raise _NotJson(OUTCOME_NOT_JSON.at("A \\u escape is half of a surrogate pair.")) from None
     except json.JSONDecodeError as error:
-        raise _NotJson(
-            OUTCOME_NOT_JSON.at(
-                f"It is not JSON: {error.msg}.",
-                line=error.lineno,
-                column=error.colno,
-            )
-        ) from None
+        raise _NotJson(_no_json(error)) from None
     except RecursionError:
         raise _NotJson(OUTCOME_NOT_JSON.at("It is nested too deeply.")) from None
     except ValueError:
@@ -93,7 +76,25 @@ def _parsed(data: bytes) -> dict[str, Any]:
         ) from None
     if not isinstance(value, dict):
         raise _NotJson(OUTCOME_NOT_JSON.at())
-    return value
+    return value, text
+
+
+def _no_json(error: json.JSONDecodeError) -> Finding:
+    if error.msg == "Extra data":
+        return OUTCOME_NOT_JSON.at(
+            "It has more than one JSON value.",
+            fix="Let the name of a file with one outcome in each line end in .jsonl.",
+            line=error.lineno,
+            column=error.colno,
+        )
+    return OUTCOME_NOT_JSON.at(
+        f"It is not JSON: {error.msg}.", line=error.lineno, column=error.colno
+    )
+
+
+def _whole(text: str) -> str:
+    """Return a text with U+FFFD for halves of surrogate pairs, where JavaScript has cut it."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
@@ -110,7 +111,7 @@ def _reject_constant(constant: str) -> Any:
 
 
 def _is_envelope(value: dict[str, Any]) -> bool:
-    return "result" in value and bool(value.keys() & {"id", "tool"})
+    return "result" in value and "output" not in value and bool(value.keys() & {"id", "tool"})
 
 
 # Findings of the models
@@ -118,15 +119,26 @@ def _is_envelope(value: dict[str, Any]) -> bool:
 
 def _problems(error: ValidationError) -> Iterator[Finding]:
     for problem in error.errors(include_url=False, include_context=False):
-        field = ".".join(map(str, problem["loc"]))
+        if problem["type"] == "json_invalid":  # it is JSON, but pydantic's parser gives up
+            yield OUTCOME_NOT_JSON.at("It is nested too deeply.")
+            continue
+        places = map(str, problem["loc"])
+        field = ".".join(place for place in places if not place.startswith(CHOICE))
         if problem["type"] == "missing":
-            yield OUTCOME_FIELD_MISSING.at(f"{field} is missing.", field=field)
+            advice = _UNDEFINED if field.endswith("output") else None
+            yield OUTCOME_FIELD_MISSING.at(f"{field} is missing.", fix=advice, field=field)
         else:
             message = problem["msg"][0].lower() + problem["msg"][1:]
             yield OUTCOME_FIELD_WRONG.at(
                 f"{field} is {_shown(problem['input'])}: {message}.",
                 field=field,
             )
+
+
+_UNDEFINED = (
+    "Add it; for a run without output, write null, as JSON.stringify drops keys whose value is "
+    "undefined."
+)
 
 
 def _shown(value: object) -> str:
@@ -155,70 +167,3 @@ def _extras(model: BaseModel, prefix: str) -> Iterator[str]:
             for index, item in enumerate(value):
                 if isinstance(item, BaseModel):
                     yield from _extras(item, f"{path}.{index}.")
-
-
-# Values of the catalog
-
-
-def _outcome(
-    file: RunFile,
-    form: Form,
-    result: OutcomeForm | AbpResultForm,
-    findings: tuple[Finding, ...],
-    *,
-    version: str | None,
-    tool: str | None = None,
-    call_id: str | None = None,
-) -> RunOutcome:
-    steps = tuple(map(_step, result.intermediate_steps))
-    return RunOutcome(
-        file=file,
-        form=form,
-        output=result.output,
-        format=result.format,
-        status=result.status,
-        failed=_has_failed(result.status, steps),
-        message=result.message,
-        token_usage=result.token_usage,
-        warnings=result.warnings,
-        memory_writes=tuple(map(_memory, result.memory_writes)),
-        steps=steps,
-        version=version,
-        tool=tool,
-        call_id=call_id,
-        findings=findings,
-    )
-
-
-def _has_failed(status: str | None, steps: Sequence[StepTrace]) -> bool:
-    """Whether a run failed, by its status or, without one, by its last step."""
-    if status is None:
-        return bool(steps and steps[-1].error)
-    return status.strip().lower() in _FAILED
-
-
-def _step(step: StepTraceForm) -> StepTrace:
-    return StepTrace(
-        step_id=step.step_id,
-        step_name=step.step_name,
-        duration=step.duration,
-        timestamp=iso(step.timestamp),
-        input=step.input,
-        output=step.output,
-        error=step.error,
-    )
-
-
-def _memory(write: MemoryWriteForm | AbpMemoryWriteForm) -> MemoryWrite:
-    """Return a memory write, with its importance converted to the scale from 1 to 5."""
-    written = write.importance
-    whole = written if isinstance(write, MemoryWriteForm) else 1 + round(4 * written)
-    return MemoryWrite(
-        type=write.type,
-        content=write.content,
-        importance=int(whole),
-        importance_declared=float(written),
-        owner_type=write.owner_type,
-        owner_id=write.owner_id,
-        metadata=write.metadata,
-    )

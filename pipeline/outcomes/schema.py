@@ -1,50 +1,93 @@
-"""Pydantic models of outcome files, in which runtimes report the results of runs."""
+"""Pydantic models of outcome files, in which runtimes report the results of runs.
+
+The models keep each value as it is written; the parser normalises it.
+"""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeAlias
 
 from pydantic import (
     AfterValidator,
+    AliasChoices,
     BaseModel,
-    BeforeValidator,
     ConfigDict,
+    Discriminator,
     Field,
     StringConstraints,
+    Tag,
     WithJsonSchema,
 )
 from pydantic.alias_generators import to_camel
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import PydanticCustomError, core_schema
 
 from catalog.model.outcome import MemoryType, OwnerType
 
-_IN_MILLISECONDS = 1e11
-"""Numbers from here on are milliseconds; in seconds, this would be the year 5138."""
+_SECONDS = range(10**9, 10**11)
+"""Numbers in this range are seconds, of 2001 to 5138; as milliseconds, they would be of 1970."""
+CHOICE = "~"
+"""Beginning of a tag in the place of an error, which is no field of the file."""
 
 Text = Annotated[str, StringConstraints(min_length=1, pattern=r"\S")]
 
 
-def _moment(value: object) -> object:
-    """Return a time from ISO 8601 or a number: seconds since 1970, or milliseconds if large."""
+def moment(value: float | str) -> datetime | None:
+    """Return a time from ISO 8601 or milliseconds since 1970; None if no calendar has it.
+
+    Times without a zone are in UTC. Raises ValueError if a text is no time.
+    """
     if isinstance(value, str):
-        return datetime.fromisoformat(value)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return value
+        time = datetime.fromisoformat(value)
+        return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
     try:
-        return datetime.fromtimestamp(value / 1000 if value >= _IN_MILLISECONDS else value, UTC)
-    except (OverflowError, OSError) as error:
-        raise ValueError("the number is not a valid time") from error
+        return datetime.fromtimestamp(value if int(value) in _SECONDS else value / 1000, UTC)
+    except (OverflowError, OSError, ValueError):
+        return None
 
 
-def _in_utc(time: datetime) -> datetime:
-    """Return a time in UTC; one without a zone is taken as UTC."""
-    return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
+def _checked_moment(value: object) -> object:
+    try:
+        if _is_number(value) or (isinstance(value, str) and moment(value)):
+            return value
+    except (ValueError, OverflowError):
+        pass
+    raise _wrong("milliseconds since 1970 or a time in ISO 8601")
+
+
+def _checked_usage(value: object) -> object:
+    if _is_number(value) or isinstance(value, dict):
+        return value
+    raise _wrong("a number of tokens or an object of counts")
+
+
+def _checked_error(value: object) -> object:
+    if isinstance(value, str | dict):
+        return value
+    raise _wrong("an Error as an object, or its text")
+
+
+def _wrong(expected: str) -> PydanticCustomError:
+    return PydanticCustomError("form", "input should be {expected}", {"expected": expected})
+
+
+_OBJECT = {"type": "object"}
 Moment = Annotated[
-    datetime,
-    BeforeValidator(_moment),
-    AfterValidator(_in_utc),
-    WithJsonSchema({"anyOf": [{"type": "string", "format": "date-time"}, {"type": "number"}]}),
+    Any,
+    AfterValidator(_checked_moment),
+    WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string", "format": "date-time"}]}),
+]
+TokenUsage = Annotated[
+    Any,
+    AfterValidator(_checked_usage),
+    WithJsonSchema({"anyOf": [{"type": "number"}, _OBJECT]}),
+]
+Error = Annotated[
+    Any, AfterValidator(_checked_error), WithJsonSchema({"anyOf": [_OBJECT, {"type": "string"}]})
 ]
 
 
@@ -61,17 +104,20 @@ class _Form(BaseModel):
 
 
 class StepTraceForm(_Form):
-    """One step of a run, with its time. Ingestions of skilldrop are traced in this form, too."""
+    """One step of a run, with its time. Ingestions of skilldrop are traced in this form, too.
+
+    JSON has no `undefined` and no `NaN`: `input` and `output` may be absent, `duration` null.
+    """
 
     model_config = ConfigDict(title="StepTrace")
 
-    step_id: Text
-    step_name: Text
+    step_id: str
+    step_name: str
     input: Any = None
     output: Any = None
-    duration: float = Field(ge=0, description="milliseconds")
-    error: str | None = None
-    timestamp: Moment = Field(description="when the step began")
+    duration: float | None = Field(description="milliseconds")
+    error: Error | None = None
+    timestamp: Moment | None = Field(None, description="when the step began, in ms since 1970")
 
 
 class MemoryWriteForm(_Form):
@@ -84,7 +130,7 @@ class MemoryWriteForm(_Form):
     type: MemoryType
     importance: int = Field(ge=1, le=5, description="5 is the most important")
     content: Text
-    metadata: Mapping[str, Any] = {}
+    metadata: Mapping[str, Any] | None = None
 
 
 class AbpMemoryWriteForm(_Form):
@@ -97,38 +143,73 @@ class AbpMemoryWriteForm(_Form):
     type: MemoryType
     importance: float = Field(ge=0, le=1, description="1 is the most important")
     content: Text
-    metadata: Mapping[str, Any] = {}
+    metadata: Mapping[str, Any] | None = None
 
 
-class _Outcome(_Form):
-    output: Any = None
-    format: str | None = None
-    message: str | None = None
-    token_usage: Mapping[str, Any] = {}
-    warnings: tuple[str, ...] = ()
-    intermediate_steps: tuple[StepTraceForm, ...] = ()
-    version: Text | None = Field(None, description="the version of the skill that ran")
+def _form_of_memory(value: Any) -> str:
+    """Return the tag of the form of a memory write: without an owner, it is ABP's."""
+    if isinstance(value, dict):
+        owned = value.keys() & {"ownerType", "ownerId", "owner_type", "owner_id"}
+        return f"{CHOICE}owned" if owned else f"{CHOICE}abp"
+    return f"{CHOICE}abp" if isinstance(value, AbpMemoryWriteForm) else f"{CHOICE}owned"
 
 
-class OutcomeForm(_Outcome):
-    """Result of a run of a skill."""
+AnyMemoryWrite: TypeAlias = Annotated[
+    Annotated[MemoryWriteForm, Tag(f"{CHOICE}owned")]
+    | Annotated[AbpMemoryWriteForm, Tag(f"{CHOICE}abp")],
+    Discriminator(_form_of_memory),
+]
+
+
+class _Run(_Form):
+    """Fields of skilldrop's own, by which a file names its run."""
+
+    skill_id: Text | None = Field(
+        None,
+        validation_alias=AliasChoices("skillId", "skill", "skillName"),
+        serialization_alias="skillId",
+        description="the skill that ran, also as `skill` or `skillName`, or as skill@version",
+    )
+    version: Text | None = Field(
+        None,
+        validation_alias=AliasChoices("version", "skillVersion"),
+        serialization_alias="version",
+        description="the version of the skill that ran, also as `skillVersion`",
+    )
+    run_id: Text | None = Field(None, description="the run; by default the name of the file")
+
+
+class SkillResultForm(_Run):
+    """Result of a skill; of its fields only `output` is required, and it may be null."""
+
+    model_config = ConfigDict(title="SkillResult")
+
+    output: Any
+    memory_writes: tuple[AnyMemoryWrite | None, ...] | None = None
+    intermediate_steps: tuple[StepTraceForm | None, ...] | None = None
+
+
+class OutcomeForm(SkillResultForm):
+    """Result of a run of a skill; of its fields only `output` is required, and it may be null."""
 
     model_config = ConfigDict(title="SkillExecutionOutcome")
 
-    status: Text
-    memory_writes: tuple[MemoryWriteForm, ...] = ()
+    format: str | None = None
+    status: str | None = None
+    message: str | None = None
+    token_usage: TokenUsage | None = None
+    warnings: tuple[Error | None, ...] | None = None
 
 
-class AbpResultForm(_Outcome):
+class AbpResultForm(OutcomeForm):
     """Result inside an ABP envelope."""
 
     model_config = ConfigDict(title="AbpResult")
 
-    status: Text | None = None
-    memory_writes: tuple[AbpMemoryWriteForm, ...] = ()
+    memory_writes: tuple[AbpMemoryWriteForm | None, ...] | None = None
 
 
-class AbpEnvelopeForm(_Form):
+class AbpEnvelopeForm(_Run):
     """ABP form: the call of a tool, and its result."""
 
     model_config = ConfigDict(title="AbpEnvelope")
@@ -136,13 +217,27 @@ class AbpEnvelopeForm(_Form):
     id: Text
     tool: Text
     result: AbpResultForm
-    version: Text | None = Field(None, description="the version of the skill that ran")
 
 
 SCHEMAS: Mapping[str, type[BaseModel]] = {
     "skill-execution-outcome": OutcomeForm,
+    "skill-result": SkillResultForm,
     "memory-write": MemoryWriteForm,
     "step-trace": StepTraceForm,
     "abp-envelope": AbpEnvelopeForm,
 }
 """Models whose JSON Schemas are published, by the name of the file."""
+
+
+def json_schema(name: str) -> dict[str, Any]:
+    """Return the published JSON Schema of a name in SCHEMAS."""
+    schema = SCHEMAS[name].model_json_schema(mode="validation", schema_generator=_AnyOf)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+
+
+class _AnyOf(GenerateJsonSchema):
+    """Generator for forms that have values in common."""
+
+    def tagged_union_schema(self, schema: core_schema.TaggedUnionSchema) -> JsonSchemaValue:
+        result = super().tagged_union_schema(schema)
+        return {"anyOf": result["oneOf"]}

@@ -190,6 +190,15 @@ SECRET_PUBLISHED = FindingType(
     "Revoke it at its issuer and remove it, or set secrets of the root to leave-out.",
     _SECRETS,
 )
+GIT_LFS_POINTER = FindingType(
+    "git-lfs-pointer",
+    "warning",
+    "reading",
+    NEVER,
+    "The file is a pointer of Git LFS, and agents get it instead of the file's content.",
+    "Commit the file itself without Git LFS, or fetch its content with `git lfs pull`.",
+    _FILES,
+)
 READ_FAILED = FindingType(
     "read-failed",
     "error",
@@ -293,6 +302,7 @@ TYPES = (
     SECRET_LEFT_OUT,
     SECRET_REFUSED,
     SECRET_PUBLISHED,
+    GIT_LFS_POINTER,
     SPECIAL_FILE,
     NAME_NOT_UTF8,
     LINK_LEAVES_ROOT,

@@ -10,11 +10,10 @@ from collections.abc import Callable, Sequence
 
 from catalog.model.errors import HookFailed
 from catalog.model.trouble import Problem
-from catalog.writing.events import Event
+from catalog.writing.events import Event, MemoryEvent
 from catalog.writing.store import Store
 from pipeline.hooks.hook import Hook
-from pipeline.hooks.payload import delivery_id, payload
-from pipeline.sync.hooks import BATCH
+from pipeline.hooks.payload import delivery_id, payload, pending
 
 FIRST_PAUSE = 2.0
 """Seconds until the first retry; the pause doubles after each failure …"""
@@ -53,7 +52,7 @@ class HookQueue:
         self._sending = None
 
     def _begin(self, store: Store) -> None:
-        while events := store.events.pending(self.hook.listener, BATCH):
+        while events := pending(self.hook, store.events):
             if body := payload(self.hook, events):
                 self._sending = _Delivery(self.hook, events, body, self._wake)
                 return
@@ -74,7 +73,11 @@ class _Delivery:
     """One delivery in a thread of its own, which the end of the service does not wait for."""
 
     def __init__(
-        self, hook: Hook, events: Sequence[Event], body: bytes, wake: Callable[[], None]
+        self,
+        hook: Hook,
+        events: Sequence[Event] | Sequence[MemoryEvent],
+        body: bytes,
+        wake: Callable[[], None],
     ) -> None:
         self.events = events
         self.failure: str | None = None

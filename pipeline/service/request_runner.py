@@ -99,13 +99,18 @@ class RequestRunner:
 
 def _log_done(request: Request) -> None:
     """Log a request with its arguments, such as the skill and the version."""
-    arguments = visible(" ".join(map(str, request.arguments.values())))
+    texts = [str(value) for key, value in request.arguments.items() if value and key not in _LONG]
+    arguments = visible(" ".join(texts))
     log.info(
         "%s %s, requested by a command",
         request.action,
         arguments,
         extra={"fields": {"request": request.action, **request.arguments}},
     )
+
+
+_LONG = ("absolute", "why")
+"""Arguments that repeat another one, or that the log of changes has."""
 
 
 def _repair(request: Request) -> RepairRequest:

@@ -14,6 +14,7 @@ from pipeline.roots.local.folder import Limits
 from pipeline.roots.units import WatchUnit
 from pipeline.service.pending_units import PendingUnits
 from pipeline.service.scan_queue import ScanQueue, ScanRequest
+from pipeline.sync import mirrors
 from pipeline.sync.change_log import TroubleLog
 from pipeline.sync.engines.processes import processes
 from pipeline.sync.full_scan import FullScan, show_pending
@@ -74,7 +75,7 @@ class Scans:
                 self.queue.superseded |= set(due)
             self.show_pending(work.report)
         finally:
-            self._trouble_log.log(work.report.troubles.values())
+            self._log_troubles(work.report)
         return self._units.problem
 
     def step(self) -> Report | None:
@@ -84,7 +85,7 @@ class Scans:
         """
         scan, has_ended = self.queue.step()
         report = scan.report
-        self._trouble_log.log(report.troubles.values())
+        self._log_troubles(report)
         return report if has_ended else None
 
     def show_pending(self, report: Report) -> None:
@@ -92,6 +93,9 @@ class Scans:
         for overdue in self._units.overdue(report):
             since = datetime.now(UTC) - timedelta(seconds=overdue.seconds)
             show_pending(self._store, self._roots, overdue.place, since, overdue.reason)
+
+    def _log_troubles(self, report: Report) -> None:
+        self._trouble_log.log(mirrors.of_pulled(self._settings, report.troubles))
 
     def _new_scan(self, requests: Sequence[ScanRequest]) -> FullScan:
         repairs = [request.repair for request in requests if request.repair]

@@ -96,6 +96,9 @@ def _handler(secret: Secret, pull: Callable[[], None]) -> type[BaseHTTPRequestHa
         def do_POST(self) -> None:  # http.server calls it
             self._answer(self._status())
 
+        def do_GET(self) -> None:
+            self._answer(405)
+
         def _status(self) -> int:
             if self.path != PATH:
                 return 404

@@ -39,9 +39,17 @@ def log_changes(events: Sequence[Event]) -> None:
 
 
 def log_outcomes(report: OutcomeReport) -> None:
-    """Log which outcome files were stored or rejected."""
-    for path in (*report.stored, *report.revised):
-        log.info("outcome %s stored", visible(path), extra={"fields": {"outcome_file": path}})
+    """Log the outcomes that were stored or rejected, once for each file."""
+    for path, count in Counter((*report.stored, *report.revised)).items():
+        log.info("%s stored", _outcomes(path, count), extra={"fields": {"outcome_file": path}})
+    for path, count in Counter(report.unlinked).items():
+        log.warning(
+            "%s: the catalog does not have the skill or the version, or none is named",
+            _outcomes(path, count),
+            extra={"fields": {"outcome_file": path}},
+        )
+    if report.linked:
+        log.info("%s linked to new skills", humanize.count(report.linked, "earlier outcome"))
     for path, reason in report.rejected.items():
         log.warning(
             "outcome %s rejected: %s",
@@ -49,6 +57,10 @@ def log_outcomes(report: OutcomeReport) -> None:
             visible(reason),
             extra={"fields": {"outcome_file": path}},
         )
+
+
+def _outcomes(path: str, count: int) -> str:
+    return visible(f"outcome {path}" if count == 1 else f"{count} outcomes of {path}")
 
 
 class TroubleLog:

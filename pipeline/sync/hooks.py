@@ -1,12 +1,9 @@
-"""Delivery of changes to the hooks, once, for a command that ends."""
+"""Delivery to the hooks, once, for a command that ends."""
 
 from catalog.model.errors import HookFailed
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
-from pipeline.hooks.payload import delivery_id, payload
-
-BATCH = 100
-"""Most events in one delivery."""
+from pipeline.hooks.payload import delivery_id, payload, pending
 
 
 def deliver_all(settings: Settings, store: Store) -> list[str]:
@@ -14,7 +11,7 @@ def deliver_all(settings: Settings, store: Store) -> list[str]:
     failures = []
     for hook in settings.active_hooks:
         try:
-            while events := store.events.pending(hook.listener, BATCH):
+            while events := pending(hook, store.events):
                 if body := payload(hook, events):
                     hook.send(body, delivery_id(events))
                 store.events.delivered(hook.listener, events)

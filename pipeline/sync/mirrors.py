@@ -1,5 +1,6 @@
 """Roots that are repositories: their mirrors, and the rows about them."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -42,6 +43,15 @@ def pull_all(settings: Settings, store: Store) -> list[str]:
             store.mirrors.failed(mirror.root, str(error))
             failures.append(str(error))
     return failures
+
+
+def of_pulled(settings: Settings, troubles: Mapping[str, str]) -> list[str]:
+    """Return the troubles of roots, given by their paths, but not of repositories never pulled.
+
+    Such a repository has no folder yet, and its pull reports why.
+    """
+    unpulled = {mirror.root for mirror, _ in settings.git_roots if mirror.tree is None}
+    return [trouble for root, trouble in troubles.items() if root not in unpulled]
 
 
 def switch(store: Store, mirror: Mirror, pulled: Pulled) -> bool:

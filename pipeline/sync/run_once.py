@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from catalog.database import stored_health
 from catalog.database.connection import explained
 from catalog.model import paths
 from catalog.model.errors import ClusterUnusable
@@ -39,6 +40,7 @@ class Result:
     shadowed: int
     rejected_in_all: int
     held: int  # removals that wait for acceptance
+    to_review: int  # versions that wait for review
     seconds: float
 
     def as_json(self) -> dict[str, Json]:
@@ -54,6 +56,7 @@ class Result:
             "removed": outcomes["removed"],
             "held": self.held,
             "pending": len(self.pending),
+            "to_review": self.to_review,
             "active": self.active,
             "shadowed": self.shadowed,
             "seconds": round(self.seconds, 3),
@@ -93,6 +96,7 @@ def scan_once(
             store.thin(settings.retention.of_history, datetime.now(UTC))
         store.events.deliver(listeners.LOG, change_log.log_changes)
         counts, held = reading_status.counts(store.db), store.removals.held()
+        to_review = stored_health.to_review(store.db)
     return Result(
         report,
         (*report.unsettled, *report.delayed),
@@ -100,6 +104,7 @@ def scan_once(
         counts["shadowed"],
         counts["rejected"],
         held,
+        to_review,
         time.monotonic() - began,
     )
 

@@ -49,5 +49,6 @@ def scan_by_service(
         counts["shadowed"],
         counts["rejected"],
         sum(row["skills"] for row in state["held"]),
+        state["to_review"],
         time.monotonic() - began,
     )

@@ -33,7 +33,7 @@ from pipeline.sync.engines.scanner import (
 from pipeline.sync.removals import RemovalDetector
 from pipeline.sync.report import Report
 
-_FolderResult: TypeAlias = Unchanged | Unsettled | NewFolder | Judged
+_FolderResult: TypeAlias = Unsettled | NewFolder | Judged
 
 
 @dataclass(slots=True)
@@ -163,7 +163,12 @@ class Synchronizer:
         known: Mapping[str, StoredSkill],
         unit_scan: _UnitScan,
     ) -> None:
-        if isinstance(result, LooseFinding):
+        if isinstance(result, Unchanged):
+            self._note_unchanged(result.paths)
+            for path in result.paths:
+                unit_scan.missing.pop(path, None)
+            unit_scan.settled += (path for path in result.paths if known[path].is_pending)
+        elif isinstance(result, LooseFinding):
             # A scan also yields the findings on the way down to the unit.
             if WatchUnit(unit.root, result.path).lies_in(unit):
                 unit_scan.loose_findings.append((result.path, result.finding))
@@ -173,8 +178,6 @@ class Synchronizer:
             path = self._note(unit.root, result, is_new=_path_of(result) not in known)
             if not isinstance(result, NewFolder):
                 unit_scan.missing.pop(path, None)
-            if isinstance(result, Unchanged) and known[path].is_pending:
-                unit_scan.settled.append(path)
 
     def _finish_unit(self, unit: WatchUnit, unit_scan: _UnitScan) -> None:
         self._store.skills.set_loose_findings(
@@ -196,25 +199,30 @@ class Synchronizer:
     def _read_new_folders(self) -> Iterator[None]:
         for root, paths in self._new_folders.items():
             new = set(paths)
+            tops = outermost([WatchUnit(root, path) for path in paths])
             # If an archive changed, all of its known skills are still missing.
-            scope = ScanScope(
-                self._roots[root],
-                tuple(unit.path for unit in outermost([WatchUnit(root, path) for path in paths])),
-                self._removals.in_archives(root, new),
-            )
+            known = self._removals.in_archives(root, new)
+            scope = ScanScope(self._roots[root], tuple(unit.path for unit in tops), known)
             try:
                 for result in self._engine(scope, self._options):
-                    # A skill inside a new folder may be a known one, which was already scanned.
-                    if (
-                        result
-                        and not isinstance(result, (LooseFinding, UnreadableDirectory))
-                        and not new.isdisjoint((path := _path_of(result), top_of_archive(path)))
-                    ):
-                        is_new = not self._removals.discard(WatchUnit(root, path))
-                        self._note(root, result, is_new=is_new)
+                    if result:
+                        self._sort_new(root, result, new)
                     yield from self._batches.pause()
             except RootUnreadable as error:
                 self._tally.troubles[root] = str(error)
+
+    def _sort_new(self, root: str, result: ScanResult, new: Collection[str]) -> None:
+        """Note a result in a new folder; a skill inside may be a known one, already scanned."""
+        if isinstance(result, Unchanged):
+            paths = [path for path in result.paths if _is_among(path, new)]
+            for path in paths:
+                self._removals.discard(WatchUnit(root, path))
+            self._note_unchanged(paths)
+        elif not isinstance(result, (LooseFinding, UnreadableDirectory)):
+            path = _path_of(result)
+            if _is_among(path, new):
+                is_new = not self._removals.discard(WatchUnit(root, path))
+                self._note(root, result, is_new=is_new)
 
     def _note(self, root: str, result: _FolderResult, *, is_new: bool) -> str:
         """Note the result for a folder, and return its path."""
@@ -223,9 +231,7 @@ class Synchronizer:
             self._new_folders[root].append(path)
             return path
         self._tally.folders += 1
-        if isinstance(result, Unchanged):
-            self._tally.outcomes["unchanged"] += 1
-        elif isinstance(result, Unsettled):
+        if isinstance(result, Unsettled):
             self._tally.note_unsettled(WatchUnit(root, path), result.failure)
         else:
             if is_new:
@@ -233,6 +239,15 @@ class Synchronizer:
                 result = result._replace(moved_from=moved_from)
             self._batches.add(result)
         return path
+
+    def _note_unchanged(self, paths: Sequence[str]) -> None:
+        self._tally.folders += len(paths)
+        self._tally.outcomes["unchanged"] += len(paths)
+
+
+def _is_among(path: str, new: Collection[str]) -> bool:
+    """Return whether a folder, or the archive that holds it, is among new ones."""
+    return path in new or top_of_archive(path) in new
 
 
 def _path_of(result: _FolderResult) -> str:

@@ -14,6 +14,7 @@ from catalog.text import filler, tokens, truncate
 from catalog.text.sketch import sketch
 from pipeline.parsing import markdown
 from pipeline.parsing.document import Parsed
+from pipeline.roots.codes import SECRET_REFUSED
 from pipeline.roots.snapshot import AnySnapshot, Snapshot
 from pipeline.validation import search_words, skill_references
 from pipeline.validation.check import check
@@ -27,7 +28,7 @@ from pipeline.validation.declare import declare
 from pipeline.validation.dialect import Dialects
 from pipeline.validation.fields.frontmatter import Declaration, Declared
 from pipeline.validation.profile import Profile
-from pipeline.validation.profiles.spec.codes import FIELD_NOT_IN_SPECIFICATION
+from pipeline.validation.profiles.spec.codes import FIELDS_OF_DIALECT
 from pipeline.validation.profiles.spec.profile import SPEC
 from pipeline.validation.profiles.spec.rules import DESCRIPTION_LIMIT
 from pipeline.validation.registry import READING
@@ -74,14 +75,8 @@ class Examined:
     skill: Skill | None  # None if no SKILL.md could be read
     name: str  # without the plugin's prefix
     description: str | None  # None if the folder is rejected
-    findings: tuple[Finding, ...]
-
-    @property
-    def spec_valid(self) -> bool:
-        """Whether the skill is valid by the specification."""
-        return self.description is not None and not any(
-            f.profile == "spec" and f.severity == "error" for f in self.findings
-        )
+    findings: tuple[Finding, ...]  # those that reject the folder first, then by place
+    spec_valid: bool = False  # by the specification alone, whatever a dialect permits
 
 
 def examine(
@@ -98,24 +93,26 @@ def examine(
 
     in_other_skill returns whether another skill has the file at a path relative to the folder.
     """
-    ruleset = _ruleset(tuple(dict.fromkeys((SPEC, *profiles))), dialects)
+    ruleset = _ruleset(tuple(dict.fromkeys((SPEC, *profiles))))
     problems = tuple(problem for problem in snapshot.problems if problem.profile in ruleset.names)
     if parsed is None or snapshot.skill_md_name is None:
         findings = ruleset.with_rejection(problems, acceptance)
         return Examined(None, _name(None, place), None, findings)
+    named = _named(parsed, ruleset.profiles, dialects)
     skill = Skill(
         folder=folder_name(place),
         plugin=place.plugin,
         document=snapshot.skill_md_name,
         parsed=parsed,
-        declaration=_declaration(parsed, ruleset.profiles, dialects),
+        declaration=declare(parsed.frontmatter or {}, parsed.quoted, dialects, named),
         files=snapshot.files,
         is_whole=snapshot.is_whole,
         other_texts=snapshot.texts,
         in_other_skill=in_other_skill,
     )
     by_rules = check(skill, ruleset.profiles)
-    findings = (*problems, *parsed.findings, *_mismatches(skill, by_rules, dialects), *by_rules)
+    found = (*problems, *parsed.findings, *_mismatches(skill, by_rules, dialects), *by_rules)
+    findings = tuple(_permitted(found, named))
     name = _name(skill.declared, place)
     if not snapshot.is_whole:
         return Examined(skill, name, None, ruleset.with_rejection(findings, acceptance))
@@ -125,18 +122,32 @@ def examine(
         description, derived = _derived_description(skill)
         findings = (*findings, derived)
         rejected = ruleset.rejects((derived,), acceptance)
-    return Examined(skill, name, None if rejected else description or None, findings)
+    is_valid = not any(_breaks_specification(finding) for finding in found)
+    description = None if rejected else description or None
+    findings = ruleset.in_order(findings, acceptance)
+    return Examined(skill, name, description, findings, bool(description) and is_valid)
 
 
-def _declaration(parsed: Parsed, profiles: tuple[Profile, ...], dialects: Dialects) -> Declaration:
-    """Return the declared fields; a dialect is named if asked for, or if the skill is one of it."""
+def _named(parsed: Parsed, profiles: tuple[Profile, ...], dialects: Dialects) -> Dialects:
+    """Return the dialects that are asked for, or that the skill declares itself to be one of."""
     frontmatter = parsed.frontmatter or {}
-    named = tuple(
+    return tuple(
         dialect
         for dialect in dialects
         if dialect.profile in profiles or dialect.is_named_by(frontmatter)
     )
-    return declare(frontmatter, parsed.quoted, dialects, named)
+
+
+def _permitted(findings: Iterable[Finding], named: Dialects) -> Iterator[Finding]:
+    """Yield the findings; an error that a dialect of the package permits becomes a warning."""
+    allowed = {code for dialect in named for code in dialect.allowed}
+    for finding in findings:
+        yield finding._replace(severity="warning") if finding.code in allowed else finding
+
+
+def _breaks_specification(finding: Finding) -> bool:
+    is_error = finding.profile == "spec" and finding.severity == "error"
+    return is_error or finding.code == FIELDS_OF_DIALECT.code
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,41 +157,43 @@ class _Ruleset:
     profiles: tuple[Profile, ...]
     names: frozenset[str]  # of the profiles, and "reading"
     rejecting: Mapping[str, frozenset[Acceptance]]  # by a finding's code, where it rejects
-    expected: frozenset[str]  # fields of the dialects among the profiles
 
     def rejects(self, findings: Iterable[Finding], acceptance: Acceptance) -> bool:
-        return any(
-            acceptance in self.rejecting[finding.code] and not self._is_expected(finding)
-            for finding in findings
+        return any(self._is_reason(finding, acceptance) for finding in findings)
+
+    def in_order(self, findings: Iterable[Finding], acceptance: Acceptance) -> tuple[Finding, ...]:
+        """Return the findings that reject the folder first, each part by file and line."""
+        return tuple(
+            sorted(
+                findings,
+                key=lambda finding: (
+                    not self._is_reason(finding, acceptance),
+                    finding.path or "",
+                    finding.line or 0,
+                    finding.column or 0,
+                ),
+            )
         )
 
     def with_rejection(
         self, findings: tuple[Finding, ...], acceptance: Acceptance
     ) -> tuple[Finding, ...]:
-        """Return the findings, with one added if none of them rejects the folder."""
-        if any(acceptance in self.rejecting[finding.code] for finding in findings):
-            return findings
-        return (*findings, FOLDER_UNREADABLE.at())
+        """Return the findings in order, with one added if none of them rejects the folder."""
+        if not self.rejects(findings, acceptance):
+            findings = (*findings, FOLDER_UNREADABLE.at())
+        return self.in_order(findings, acceptance)
 
-    def _is_expected(self, finding: Finding) -> bool:
-        """Return whether a finding is about a field of a requested dialect.
-
-        Such a field makes the skill invalid by the specification, but a strict root of the
-        dialect's packages must accept it.
-        """
-        return finding.code == FIELD_NOT_IN_SPECIFICATION.code and finding.field in self.expected
+    def _is_reason(self, finding: Finding, acceptance: Acceptance) -> bool:
+        return finding.severity == "error" and acceptance in self.rejecting[finding.code]
 
 
 @lru_cache
-def _ruleset(profiles: tuple[Profile, ...], dialects: Dialects) -> _Ruleset:
+def _ruleset(profiles: tuple[Profile, ...]) -> _Ruleset:
     types = chain(READING, *(profile.types for profile in profiles))
     return _Ruleset(
         profiles=profiles,
         names=frozenset(("reading", *(profile.name for profile in profiles))),
         rejecting={kind.code: kind.rejects for kind in types},
-        expected=frozenset(
-            field for dialect in dialects if dialect.profile in profiles for field in dialect.fields
-        ),
     )
 
 
@@ -230,6 +243,7 @@ def _rejection(
     place: Place,
     examined: Examined,
 ) -> Rejection:
+    secrets = {f.path for f in examined.findings if f.code == SECRET_REFUSED.code}
     return Rejection(
         place=place,
         skill_id=naming.skill_id(examined.name, place.namespace, place.path),
@@ -240,6 +254,7 @@ def _rejection(
         inventory=Inventory.of(snapshot.files),
         frontmatter=(parsed and parsed.frontmatter) or {},
         left_out=snapshot.left_out,
+        refused=tuple((f.path, f.sha256) for f in snapshot.files if f.path in secrets),
     )
 
 
@@ -267,7 +282,7 @@ def _record(
         sketch=sketch(body),
         headings=markdown.headings(body),
         body_lines=len(body.splitlines()),
-        estimated_tokens=tokens.estimate_body(body),
+        estimated_tokens=tokens.estimate_body(skill.parsed.text),
         files=snapshot.files,
         inventory=Inventory.of(snapshot.files),
         findings=examined.findings,

@@ -4,9 +4,10 @@ import base64
 import os
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from functools import partial
+from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -120,7 +121,28 @@ def served(folder: Path, password: str | None = None) -> Iterator[str]:
         def log_message(self, *_: object) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    with _running(Handler) as url:
+        yield url
+
+
+@contextmanager
+def served_as_files(folder: Path) -> Iterator[str]:
+    """Serve a folder as plain files, from which git reads by its "dumb" protocol; give the URL.
+
+    `git update-server-info` must have run in the repositories.
+    """
+
+    class Handler(SimpleHTTPRequestHandler):
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with _running(partial(Handler, directory=str(folder))) as url:
+        yield url
+
+
+@contextmanager
+def _running(handler: Callable[..., BaseHTTPRequestHandler]) -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     try:

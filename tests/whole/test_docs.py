@@ -158,7 +158,7 @@ def _content(path: str) -> str:
 @pytest.mark.parametrize("code", sorted(OF_OUTCOMES))
 def test_the_good_lines_of_an_outcome_have_no_finding(code: str) -> None:
     """The bad lines are those of the code's sample; with the good ones its finding is gone."""
-    file = RunFile("meetings/run-1.json", "f", "0" * 64)
+    file = RunFile("meetings/run-1.json", "0" * 64)
     bad = (REPOSITORY / f"tests/samples/outcomes/bad/{code}.json").read_bytes()
     good = _replaced(bad, EXAMPLES[code])
     assert [finding.code for finding in judge_outcome(file, bad).findings] == [code]

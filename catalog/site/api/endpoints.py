@@ -12,7 +12,7 @@ from datasette.utils.asgi import Response
 
 from catalog.database import stored_health
 from catalog.database.sql import Row
-from catalog.model.errors import FilterInvalid
+from catalog.model.errors import FilterInvalid, NotInCatalog
 from catalog.model.skill import DESCRIBED
 from catalog.prompt_index import locations
 from catalog.reading import browse, disk_paths, health_summary, search
@@ -28,6 +28,7 @@ from catalog.text.suggestions import shown
 
 SEARCH = r"^/search\.json$"
 PREVIEW = r"^/skills/(?P<skill_id>[^/]+)/preview$"
+SKILL_JSON = r"^/skills/(?P<skill_id>[^/]+)\.json$"
 HEALTH = r"^/-/healthz$"
 
 MOST_HITS = 100
@@ -130,11 +131,22 @@ def _addresses(context: RequestContext, hit: Hit) -> dict[str, Any]:
     return found | {"url": page, "location": locations.on_site(hit.skill_id, name, skills)}
 
 
+async def skill(context: RequestContext) -> Response:
+    """Return a skill as its page, or as JSON if the client prefers that."""
+    view = preview if responses.prefers_json(context.request) else skill_page.page
+    response = await view(context)
+    response.headers["Vary"] = "Accept, Accept-Encoding"
+    return response
+
+
 async def preview(context: RequestContext) -> Response:
     """Return a skill as JSON: its content, files, findings, versions and indexes."""
     skill_id = context.path_part("skill_id")
     version = context.parameter("version")
-    sheet = await context.query(skill_page.look_up, skill_id, context.number("row"), version)
+    try:
+        sheet = await context.query(skill_page.look_up, skill_id, context.number("row"), version)
+    except NotInCatalog as error:
+        return _not_found(context, str(error))
     if not sheet:
         return _not_found(
             context,
@@ -144,6 +156,7 @@ async def preview(context: RequestContext) -> Response:
         )
     skill = sheet.skill
     folders = await context.query(disk_paths.folders)
+    definition = await context.query(browse.definition, skill["id"])
     if skill["version"]:
         context.count_skill(skill["skill_id"], skill["version"])
     files = context.skill_path(skill["skill_id"], "/files/")
@@ -151,6 +164,7 @@ async def preview(context: RequestContext) -> Response:
     return responses.of_json(
         context.request,
         {
+            **definition,
             **{name: skill[name] for name in (*_STATE_FIELDS, *DESCRIBED)},
             **_shortened(skill, ("root", "status_reason"), folders),
             **{name: bool(skill[name]) for name in _FLAGS},

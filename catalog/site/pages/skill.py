@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
 from datasette.utils.asgi import Response
 
 from catalog.database.sql import Row
+from catalog.model import naming
 from catalog.model.errors import NotInCatalog
 from catalog.prompt_index import query
 from catalog.reading import (
@@ -83,7 +83,10 @@ class Instructions:
 async def page(context: RequestContext) -> Response:
     """Show a skill."""
     skill_id = context.path_part("skill_id")
-    sheet = await context.query(look_up, skill_id, context.number("row"))
+    try:
+        sheet = await context.query(look_up, skill_id, context.number("row"))
+    except NotInCatalog:  # several skills have the name
+        sheet = None
     if not sheet or sheet.skill["skill_id"] != skill_id:
         return await missing.skill(context, skill_id)
     if not context.is_local:
@@ -168,7 +171,8 @@ def _install(context: RequestContext, skill: Row) -> list[InstallLine]:
 def look_up(db: Catalog, skill_id: str, row: int | None, version: str = "") -> Sheet | None:
     """Return a skill with all its data, read in one transaction; None if it is unknown.
 
-    With a version, the skill is returned as it was in that version, if that is known.
+    With a version, the skill is returned as it was in that version, if that is known. Raises
+    NotInCatalog where several skills have the name.
     """
     with query.one_moment(db):
         skill = browse.skill(db, skill_id, row) or _by_name(db, skill_id)
@@ -209,11 +213,13 @@ def _indexes(db: Catalog, skill: int) -> list[Row]:
 
 
 def _by_name(db: Catalog, name: str) -> Row | None:
-    """Return the skill with a bare name; None where several have it and none is preferred."""
-    with suppress(NotInCatalog):
-        if skill_id := bare_names.skill_id_of(db, name):
-            return browse.skill(db, skill_id)
-    return None
+    """Return the skill with a whole name, such as team:review, or a bare one; None if none has it.
+
+    Raises NotInCatalog where several have a bare name and none is preferred.
+    """
+    namespace, colon, bare = name.rpartition(":")
+    skill_id = naming.skill_id(bare, namespace, "") if colon else bare_names.skill_id_of(db, name)
+    return browse.skill(db, skill_id) if skill_id else None
 
 
 def row_query(skill: Row) -> str:

@@ -20,6 +20,7 @@ TITLES = {
     "changed_since": "Changed",
     "level": "Level",
     "root": "Root",
+    "namespace": "Namespace",
     "plugin": "Plugin",
     "author": "Author",
     "valid": "Specification",

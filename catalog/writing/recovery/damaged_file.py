@@ -30,6 +30,7 @@ TABLES = (
     "memory_writes",
     "step_traces",
     "outcome_rejections",
+    "outcome_files",
     "recoveries",
     "linked_directories",
     "links",

@@ -16,6 +16,7 @@ from catalog.database.sql import insert
 from catalog.model.naming import version_name
 from catalog.reading import versions
 from catalog.text.times import iso
+from catalog.writing.events import OF_MEMORIES
 from catalog.writing.recovery.damaged_file import Values, readable_rows
 from catalog.writing.rows import dialects, facets, fulltext, mapping, references, sketches
 
@@ -37,14 +38,16 @@ def recover(db: Database, damaged: Path, aside: Path, reason: str, at: datetime)
         _drop_contradictions(db)
         _rewind_listeners(db)
         _doubt_skills(db)
+        _retire_packages(db, at)
         _write_derived(db)
         saved = {
             table: int(db.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
-            for table in ("skills", "versions", "ingestions", "index_builds", "outcomes")
+            for table in (*_COUNTED, "reviews")
         }
+        counts = [saved[table] for table in _COUNTED]
         db.execute(
-            insert("recoveries", ("recovered_at", "reason", "damaged_file", *saved)),
-            [iso(at), reason, aside.name, *saved.values()],
+            insert("recoveries", ("recovered_at", "reason", "damaged_file", *_COUNTED)),
+            [iso(at), reason, aside.name, *counts],
         )
         db.execute("COMMIT")
     except BaseException:
@@ -136,10 +139,13 @@ def _drop_contradictions(db: Database) -> None:
 
 def _rewind_listeners(db: Database) -> None:
     """Let listeners go on behind the newest recovered event: the next ids are used again."""
-    db.execute(
-        "UPDATE listeners SET last_event ="
-        " min(last_event, (SELECT ifnull(max(id), 0) FROM ingestions))"
-    )
+    for table, of_memories in (("ingestions", 0), ("memory_writes", 1)):
+        db.execute(
+            "UPDATE listeners SET last_event ="
+            f" min(last_event, (SELECT ifnull(max(id), 0) FROM {table}))"
+            " WHERE name LIKE ? = ?",
+            [f"{OF_MEMORIES}%", of_memories],
+        )
 
 
 def _doubt_skills(db: Database) -> None:
@@ -149,6 +155,15 @@ def _doubt_skills(db: Database) -> None:
         " AND status IN ('active', 'shadowed') THEN 'removed' ELSE status END,"
         " package_path = CASE WHEN current_version_id IS NULL THEN NULL"
         " ELSE package_path END"
+    )
+
+
+def _retire_packages(db: Database, at: datetime) -> None:
+    """Mark the packages that belong to no present skill any more, as the start hides them."""
+    db.execute(
+        "UPDATE versions SET retired_at = ? WHERE package_path IS NOT NULL AND retired_at IS NULL"
+        " AND id NOT IN (SELECT current_version_id FROM skills WHERE package_path IS NOT NULL)",
+        [iso(at)],
     )
 
 
@@ -164,6 +179,7 @@ def _write_derived(db: Database) -> None:
     facets.mark_missing(db)
 
 
+_COUNTED = ("skills", "versions", "ingestions", "index_builds", "outcomes")
 _ORPHANS = """
     SELECT v.*, i.root, i.path AS place, r.level, max(v.id)
     FROM versions AS v

@@ -50,7 +50,7 @@ def accept(work: UnitOfWork, record: SkillRecord, judged: Judged) -> None:
     if old or record.references:
         work.buffer.references[skill] = record.references
     if stored:
-        references.describe(work.db.conn, stored, record.references)
+        work.describe(stored, record)
         work.buffer.facets[stored] = facets.of_record(record)
     version = stored or work.add_version(skill, old, record, fields, work.moment(old), review)
     is_new = not old or version != old["current_version_id"]
@@ -130,7 +130,7 @@ def _accept_behind(
     if not stored and _is_delayed(work, old, record):
         return
     if stored:
-        references.describe(work.db.conn, stored["id"], record.references)
+        work.describe(stored["id"], record)
     fields |= _at_version(work, old, kept)
     if has_new_rank:
         old = old | {"current_version_id": kept["id"]}

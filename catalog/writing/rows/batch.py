@@ -94,11 +94,11 @@ def _remove(work: UnitOfWork, removal: Removal) -> None:
 
 
 def _reject(work: UnitOfWork, rejection: Rejection, judged: Judged) -> None:
-    """Store the reasons for a rejection; the last good version stays."""
+    """Store the reasons for a rejection; the last good version stays, unless it has a secret."""
     place = place_of(judged)
     old = work.old.get(place)
     findings = rejection.findings
-    if old and old["status"] in PRESENT:
+    if old and old["status"] in PRESENT and not work.holds(old, rejection.refused):
         findings = (*findings, publication_findings.LAST_GOOD_VERSION_STANDS.at())
         fields = SETTLED | {
             "seen_digest": rejection.digest,
@@ -120,6 +120,8 @@ def _reject(work: UnitOfWork, rejection: Rejection, judged: Judged) -> None:
             | {
                 "status": "rejected",
                 "status_reason": _rejection_reason(rejection.findings),
+                "pinned_version_id": None,
+                "shadowed_by": None,
             }
         )
     if old and work.is_stored(old, fields, findings):
@@ -131,7 +133,7 @@ def _reject(work: UnitOfWork, rejection: Rejection, judged: Judged) -> None:
     work.replace_findings(skill, place[0], place[1], findings, old)
     if old:
         work.contested |= {str(row["skill_id"]) for row in (old, fields) if "skill_id" in row}
-        if fields.get("status") == "rejected":  # accepted earlier; its package is lost
+        if fields.get("status") == "rejected":  # accepted earlier; its files are lost or refused
             work.buffer.texts_gone.append(skill)
     work.note(skill, place, rejection.name, "rejected", judged, None, old)
 

@@ -15,6 +15,10 @@ _SIDE_BY_SIDE = (
     "Let the folders of both skills lie side by side, each with the name of its skill; agents get "
     "them that way."
 )
+_BY_NAME = (
+    "Published folders have the namespace in their names, so no path works here and for agents. "
+    "Name the skill {} instead, and declare it in depends_on."
+)
 
 _LONGEST_PLACE = 300  # characters of a place in a message
 
@@ -64,7 +68,9 @@ class Resolver:
             return None
         written = _written(row, target, _path_in(target, _place(row)))
         is_beside = dirname(target["place"]) == dirname(f"{row['root']}/{row['folder']}")
-        return f"Write {printable(written)}." if is_beside and _is_named(target) else _SIDE_BY_SIDE
+        if is_beside and _is_named(target):
+            return f"Write {printable(written)}."
+        return _BY_NAME.format(printable(target["name"])) if target["namespace"] else _SIDE_BY_SIDE
 
     def _by_name(self, row: sql.Row) -> Resolved:
         wanted = _wanted(row["target"])
@@ -214,7 +220,7 @@ _REFERENCES = f"""
     CROSS JOIN skills AS s ON s.id = r.skill ORDER BY r.skill, r.id
 """
 _AT = """
-    SELECT s.id, s.root || '/' || s.path AS place, s.name, s.skill_id, s.status,
+    SELECT s.id, s.root || '/' || s.path AS place, s.name, s.skill_id, s.namespace, s.status,
            s.current_version_id AS version
     FROM json_each(?) AS place CROSS JOIN skills AS s
         ON s.root = json_extract(place.value, '$[0]') AND s.path = json_extract(place.value, '$[1]')

@@ -53,11 +53,6 @@ def restored(version: sql.Row) -> tuple[SkillReference, ...]:
     return tuple(SkillReference(*reference) for reference in stored)
 
 
-def describe(db: Connection, version: int, references: Iterable[SkillReference]) -> None:
-    """Store references with a version of an earlier release, which read none or others."""
-    db.execute(_DESCRIBE, [sql.to_json(list(map(list, references))), version])
-
-
 # As they are resolved
 
 
@@ -199,11 +194,6 @@ def _update_findings(
     db.conn.executemany(insert("findings", mapping.FINDING_COLUMNS), new)
 
 
-_DESCRIBE = """
-    UPDATE versions SET described = json_set(described, '$.references', json(?1))
-    WHERE id = ?2 AND described != '{}'
-        AND json_extract(described, '$.references') IS NOT json(?1)
-"""
 _OF_SKILL_IDS = """
     SELECT s.id, s.skill_id, s.name, s.namespace, s.root, s.path, s.status
     FROM json_each(?) AS touched

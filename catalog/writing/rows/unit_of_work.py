@@ -90,6 +90,27 @@ class UnitOfWork:
         if version["review"] != review:
             self.db.execute("UPDATE versions SET review = ? WHERE id = ?", [review, version["id"]])
 
+    def describe(self, version: int, record: SkillRecord) -> None:
+        """Store a new verdict with the version of its content.
+
+        The folder has another name since, or another release judged it.
+        """
+        described = mapping.version(record, mapping.accepted(record))["described"]
+        self.db.execute(
+            "UPDATE versions SET described = ?1 WHERE id = ?2 AND described NOT IN ('{}', ?1)",
+            [described, version],
+        )
+
+    def holds(self, skill: database_sql.Row, files: Iterable[tuple[str, str]]) -> bool:
+        """Return whether the current version of a skill has one of these (path, sha256)."""
+        return any(
+            self.db.execute(
+                "SELECT 1 FROM files WHERE version = ? AND path = ? AND sha256 = ?",
+                [skill["current_version_id"], *file],
+            ).fetchone()
+            for file in files
+        )
+
     def is_stored(
         self, old: database_sql.Row, fields: database_sql.Row, findings: Iterable[Finding]
     ) -> bool:

@@ -2,65 +2,109 @@
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from typing import NamedTuple
 
 from catalog.database import sql as database_sql
 from catalog.database.queries import Database
 from catalog.database.sql import Transaction, insert
-from catalog.model.change import StepTrace
-from catalog.model.outcome import BadOutcome, RunOutcome
+from catalog.model.outcome import BadOutcome, JudgedOutcome, RunOutcome
 from catalog.text.times import iso
+from catalog.writing.tables.run_origin import FindOrigin, Origin, origins
+from catalog.writing.tables.run_rows import (
+    MEMORY_COLUMNS,
+    STEP_COLUMNS,
+    outcome_row,
+    step_values,
+    suggestions,
+)
+
+
+class ReadFile(NamedTuple):
+    """Outcome file, as far as it was read."""
+
+    path: str  # relative to the folder of outcomes
+    fingerprint: str  # changes when the file's stat signature does; "" where more waits
+    bytes: int = 0  # of a file of JSON Lines: up to here, …
+    lines: int = 0  # … which are so many lines, …
+    tail: str = ""  # … with this SHA-256 of their end
+
+
+class Stored(NamedTuple):
+    """Outcome that was stored."""
+
+    run_id: str
+    revision: int  # from 1
+    is_linked: bool  # the catalog has its skill, and its version if it names one
 
 
 class RunOutcomes:
-    """The tables of run outcomes and of rejected files."""
+    """The tables of run outcomes, of their files and of rejected files."""
 
     def __init__(self, db: Database, transaction: Transaction) -> None:
         """Take the catalog and its transactions."""
         self._db = db
         self._transaction = transaction
 
-    def known(self) -> dict[str, str]:
-        """Return the fingerprint of each outcome file that was read and is still in the inbox."""
-        return dict(
-            self._db.execute(
-                "SELECT path, fingerprint FROM outcome_rejections WHERE quarantined_as IS NULL"
-                " UNION ALL SELECT path, fingerprint FROM outcomes WHERE is_newest = 1"
-            ).fetchall()
-        )
+    def read_files(self) -> dict[str, ReadFile]:
+        """Return the files that were read, by their paths."""
+        rows = self._db.execute("SELECT path, fingerprint, bytes, lines, tail FROM outcome_files")
+        return {row[0]: ReadFile(*row) for row in rows.fetchall()}
 
-    def add(self, outcome: RunOutcome, at: datetime) -> int | None:
-        """Store one outcome; return its revision, or None if it is already stored.
+    def occurrences(self, path: str, run_id: str) -> int:
+        """Return the number of stored lines of a file with one content, by its first run_id."""
+        row = self._db.execute(
+            "SELECT count(*) FROM outcomes WHERE path = ? AND run_id >= ? AND run_id < ?",
+            [path, run_id, f"{run_id}."],
+        ).fetchone()
+        return int(row[0])
 
-        For a file with the same content as before, only the fingerprint is updated.
-        """
+    def add(self, file: ReadFile, judged: Iterable[JudgedOutcome], at: datetime) -> list[Stored]:
+        """Store the valid outcomes of a file, and how far it was read; return the new ones."""
         with self._transaction():
-            file = outcome.file
-            last = self._db.execute(
-                "SELECT id, revision, sha256, received_at FROM outcomes"
-                " WHERE skill_id = ? AND run_id = ? ORDER BY revision DESC LIMIT 1",
-                [file.skill_id, file.run_id],
-            ).fetchone()
-            if last and last[2] == file.sha256:
-                self._db.execute(
-                    "UPDATE outcomes SET fingerprint = ? WHERE id = ?", [file.fingerprint, last[0]]
-                )
-                return None
-            if last:
-                self._db.execute("UPDATE outcomes SET is_newest = 0 WHERE id = ?", [last[0]])
-            revision = last[1] + 1 if last else 1
-            row = _row(self._db, outcome) | {
-                "revision": revision,
-                "received_at": max(iso(at), last[3] if last else ""),
-            }
-            written = self._db.execute(insert("outcomes", list(row)), list(row.values())).lastrowid
-            assert written
-            self._add_parts(written, outcome)
-            return revision
+            find = origins(self._db)
+            stored = [
+                result
+                for outcome in judged
+                if isinstance(outcome, RunOutcome)
+                and (result := self._add_outcome(outcome, find, at))
+            ]
+            self._db.execute(
+                insert("outcome_files", ReadFile._fields).replace("INSERT", "INSERT OR REPLACE", 1),
+                file,
+            )
+        return stored
+
+    def _add_outcome(self, outcome: RunOutcome, find: FindOrigin, at: datetime) -> Stored | None:
+        """Store one outcome; return None if it is already stored.
+
+        A line is its own only once; a file counts as changed if its content was another before.
+        """
+        file, run_id = outcome.file, outcome.run_id
+        revisions = self._db.execute(
+            "SELECT id, revision, sha256, received_at FROM outcomes"
+            " WHERE path = ? AND run_id = ? ORDER BY revision DESC",
+            [file.path, run_id],
+        ).fetchall()
+        last = revisions[0] if revisions else None
+        if any(file.sha256 == row[2] for row in (revisions if file.line else revisions[:1])):
+            return None
+        if last:
+            self._db.execute("UPDATE outcomes SET is_newest = 0 WHERE id = ?", [last[0]])
+        origin = find(file.path, outcome.skill, outcome.version)
+        revision = last[1] + 1 if last else 1
+        row = outcome_row(outcome, origin) | {
+            "revision": revision,
+            "received_at": max(iso(at), last[3] if last else ""),
+        }
+        written = self._db.execute(insert("outcomes", list(row)), list(row.values())).lastrowid
+        assert written
+        self._add_parts(written, outcome)
+        return Stored(run_id, revision, _is_linked(origin))
 
     def _add_parts(self, row: int, outcome: RunOutcome) -> None:
         """Add the memory writes and step traces of the outcome in a row."""
         self._db.conn.executemany(
-            insert("memory_writes", _MEMORY_COLUMNS),
+            insert("memory_writes", MEMORY_COLUMNS),
             [
                 (
                     row,
@@ -72,42 +116,75 @@ class RunOutcomes:
                     write.importance_declared,
                     write.content,
                     database_sql.to_json(write.metadata),
+                    suggestion,
                 )
-                for position, write in enumerate(outcome.memory_writes, start=1)
+                for position, (write, suggestion) in enumerate(suggestions(outcome), start=1)
             ],
         )
         self._db.conn.executemany(
-            insert("step_traces", _STEP_COLUMNS),
-            [(row, position, *_step(step)) for position, step in enumerate(outcome.steps, start=1)],
+            insert("step_traces", STEP_COLUMNS),
+            [
+                (row, position, *step_values(step))
+                for position, step in enumerate(outcome.steps, start=1)
+            ],
         )
 
-    def reject(self, bad: BadOutcome, quarantined_as: str | None, at: datetime) -> None:
-        """Store why a file is rejected, and its path in quarantine; None if it stays in place.
+    def link(self) -> int:
+        """Link outcomes to skills that have arrived since; return their number."""
+        find, linked = origins(self._db), 0
+        with self._transaction():
+            for row, path, skill, version in self._db.execute(_UNLINKED).fetchall():
+                origin = find(path, skill, version)
+                if origin.skill is not None:
+                    linked += 1
+                    self._db.execute(
+                        "UPDATE outcomes SET skill_id = ?, version_declared = ?, skill = ?,"
+                        " version = ? WHERE id = ?",
+                        [*origin, row],
+                    )
+        return linked
 
-        Replaces any earlier row of the same file.
+    def reject(
+        self,
+        file: ReadFile,
+        bad: Sequence[BadOutcome],
+        quarantined_as: str | None,
+        at: datetime,
+    ) -> None:
+        """Store why a file or some of its lines are rejected, and their path in quarantine.
+
+        That is None if the file stays in place. Replaces any earlier row of the same content.
         """
+        findings = [finding for outcome in bad for finding in outcome.findings]
+        lines = [outcome.file.line for outcome in bad if outcome.file.line is not None]
         with self._transaction():
             self._db.execute(
                 "DELETE FROM outcome_rejections WHERE path = ? AND fingerprint = ?",
-                [bad.file.path, bad.file.fingerprint],
+                [file.path, file.fingerprint],
             )
             row = {
-                "path": bad.file.path,
-                "fingerprint": bad.file.fingerprint,
+                "path": file.path,
+                "fingerprint": file.fingerprint,
+                "lines": database_sql.to_json(lines) if lines else None,
                 "quarantined_as": quarantined_as,
                 "rejected_at": iso(at),
-                "reason": " ".join(finding.message for finding in bad.findings),
-                "findings": database_sql.to_json([finding.as_json() for finding in bad.findings]),
+                "reason": reason(bad),
+                "findings": database_sql.to_json([finding.as_json() for finding in findings]),
             }
             self._db.execute(insert("outcome_rejections", list(row)), list(row.values()))
 
     def forget(self, paths: Sequence[str]) -> None:
-        """Delete the rows of unquarantined files that no longer exist."""
-        self._db.execute(
-            "DELETE FROM outcome_rejections WHERE quarantined_as IS NULL"
-            " AND path IN (SELECT value FROM json_each(?))",
-            [database_sql.to_json(paths)],
-        )
+        """Delete the rows of files that no longer exist, except those of their content."""
+        gone = [database_sql.to_json(paths)]
+        with self._transaction():
+            self._db.execute(
+                "DELETE FROM outcome_files WHERE path IN (SELECT value FROM json_each(?))", gone
+            )
+            self._db.execute(
+                "DELETE FROM outcome_rejections WHERE quarantined_as IS NULL"
+                " AND path IN (SELECT value FROM json_each(?))",
+                gone,
+            )
 
     def quarantined_since(self, at: datetime, most: int) -> list[tuple[str, str]]:
         """Return (path, time) of the files quarantined since a moment, newest first."""
@@ -119,82 +196,26 @@ class RunOutcomes:
         ).fetchall()
 
 
-def _row(db: Database, outcome: RunOutcome) -> database_sql.Row:
-    file = outcome.file
-    skill, version = _ran(db, file.skill_id, outcome.version)
-    return {
-        "skill_id": file.skill_id,
-        "run_id": file.run_id,
-        "is_newest": 1,
-        "skill": skill,
-        "version": version,
-        "version_declared": outcome.version,
-        "form": outcome.form,
-        "tool": outcome.tool,
-        "call_id": outcome.call_id,
-        "status": outcome.status,
-        "failed": int(outcome.failed),
-        "message": outcome.message,
-        "format": outcome.format,
-        "output": database_sql.to_json(outcome.output),
-        "token_usage": database_sql.to_json(outcome.token_usage),
-        "warnings": database_sql.to_json(outcome.warnings),
-        "findings": database_sql.to_json([finding.as_json() for finding in outcome.findings]),
-        "path": file.path,
-        "fingerprint": file.fingerprint,
-        "sha256": file.sha256,
-    }
+def reason(bad: Sequence[BadOutcome]) -> str:
+    """Return the messages of rejected outcomes, of the first few lines if there are many."""
+    messages = [
+        f"{f'Line {outcome.file.line}: ' if outcome.file.line else ''}"
+        f"{' '.join(finding.message for finding in outcome.findings)}"
+        for outcome in bad[:_NAMED]
+    ]
+    more = [f"{len(bad) - _NAMED} more lines."] if len(bad) > _NAMED else []
+    return " ".join([*messages, *more])
 
 
-def _ran(db: Database, skill_id: str, version: str | None) -> tuple[int | None, int | None]:
-    """Return the skill that ran, preferably an active one, and its version.
-
-    The version is the one that the file names, None if that is missing, or else the current one.
-    """
-    skill = db.execute(
-        "SELECT id, current_version_id FROM skills WHERE skill_id = ?"
-        " ORDER BY status != 'active', last_changed DESC LIMIT 1",
-        [skill_id],
-    ).fetchone()
-    if version is None:
-        return skill or (None, None)
-    named = db.execute(
-        "SELECT skill, id FROM versions WHERE skill_id = ? AND version = ?", [skill_id, version]
-    ).fetchone()
-    return named or (skill[0] if skill else None, None)
-
-
-def _step(step: StepTrace) -> Iterable[object]:
-    return (
-        step.step_id,
-        step.step_name,
-        database_sql.to_json(step.input),
-        database_sql.to_json(step.output),
-        step.duration,
-        step.error,
-        step.timestamp,
+def _is_linked(origin: Origin) -> bool:
+    return origin.skill is not None and (
+        origin.version is not None or origin.version_declared is None
     )
 
 
-_MEMORY_COLUMNS = (
-    "outcome",
-    "position",
-    "owner_type",
-    "owner_id",
-    "type",
-    "importance",
-    "importance_declared",
-    "content",
-    "metadata",
-)
-_STEP_COLUMNS = (
-    "outcome",
-    "position",
-    "step_id",
-    "step_name",
-    "input",
-    "output",
-    "duration",
-    "error",
-    "timestamp",
-)
+_NAMED = 3
+"""Rejected lines whose messages are in the reason."""
+_UNLINKED = """
+    SELECT id, path, skill_declared, version_declared FROM outcomes
+    WHERE is_newest = 1 AND skill IS NULL
+"""

@@ -1,6 +1,6 @@
 """Command that copies skills into a root."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import click
@@ -8,15 +8,18 @@ import click
 from catalog.database.connection import open_catalog
 from catalog.model.paths import text_path
 from catalog.model.skill import RootSpec
+from catalog.prompt_index.formats import file_summary
 from catalog.reading import name_holders
+from catalog.text import humanize
 from catalog.text.display import visible
-from catalog.text.suggestions import few
 from pipeline.authoring.add import Addition, root_named
 from pipeline.authoring.add import add as add_to
+from pipeline.authoring.lint import Judgement
 from pipeline.cli.context import settings_of
 from pipeline.cli.options import DONE, FINDINGS, as_json_option, to_json
 from pipeline.cli.output import terminal
 from pipeline.config.settings import Settings
+from pipeline.roots.names import SKILL_MD
 from pipeline.sync.engines.scanner import place_of
 
 
@@ -97,16 +100,23 @@ def _expected(settings: Settings, root: RootSpec, addition: Addition) -> dict[st
     return found
 
 
+def _skill(judgement: Judgement) -> Iterator[str]:
+    """Yield the name and description of a skill, and its files with their number and size."""
+    if judgement.name is None:
+        return
+    described = visible(judgement.description) if judgement.loadable else "rejected"
+    yield f"{click.style(visible(judgement.name), bold=True)}: {described}"
+    if judgement.files:
+        groups = tuple(file_summary.grouped(file.path for file in judgement.files))
+        files = file_summary.line(judgement.document or SKILL_MD, groups, "en")
+        size = humanize.size(sum(file.size for file in judgement.files))
+        number = terminal.counted(len(judgement.files), "file")
+        yield f"    {visible(files)} ({number}, {size})"
+
+
 def _rendered(addition: Addition, expected: Mapping[str, str], *, dry_run: bool) -> str:
     """Return skills, files and findings of a source, and a line about the result."""
-    lines = [
-        f"{click.style(visible(judgement.name or ''), bold=True)}: {visible(judgement.description)}"
-        for judgement in addition.judgements
-        if judgement.description
-    ]
-    if addition.files:
-        files = few(addition.files)
-        lines.append(f"{terminal.counted(len(addition.files), 'file')}: {files}")
+    lines = [line for judgement in addition.judgements for line in _skill(judgement)]
     lines += [
         f"{visible(judgement.file(finding))}{f':{finding.line}' if finding.line else ''}: "
         f"{finding.severity} {finding.code} {visible(finding.message)}"

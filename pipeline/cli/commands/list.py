@@ -26,6 +26,7 @@ def list_(context: click.Context, /, as_json: bool, **filters: Any) -> int:
     Examples:
       skilldrop list
       skilldrop list --status all --root team-a
+      skilldrop list --namespace team-a
       skilldrop list --tag csv --json
     """
     db = connection.open_catalog(reading_settings_of(context).catalog_path)

@@ -15,34 +15,36 @@ from pipeline.outcomes.collect import judge_file
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @as_json_option
 def outcome(files: tuple[Path, ...], as_json: bool) -> int:
-    """Validate outcome FILES, which runtimes write after each run of a skill.
+    """Validate outcome FILES, which runtimes write after runs of skills.
+
+    A file is one JSON object, or JSON Lines if its name ends in .jsonl or .ndjson.
 
     \b
     Examples:
       skilldrop outcome run-17.json
-      skilldrop outcome var/outcomes/*/*.json --json
+      skilldrop outcome runs.jsonl --json
     """
-    judged = {file: judge_file(file) for file in files}
+    judged = [(file, result) for file in files for result in judge_file(file)]
     if as_json:
-        click.echo(
-            to_json(
-                [
-                    {
-                        "path": str(file),
-                        "valid": isinstance(result, RunOutcome),
-                        "findings": [finding.as_json() for finding in result.findings],
-                    }
-                    for file, result in judged.items()
-                ]
-            )
-        )
+        click.echo(to_json([_as_json(str(file), result) for file, result in judged]))
     else:
-        click.echo("\n".join(_rendered(str(file), result) for file, result in judged.items()))
-    return FINDINGS if any(isinstance(result, BadOutcome) for result in judged.values()) else DONE
+        for file, result in judged:
+            click.echo(_rendered(str(file), result))
+    return FINDINGS if any(isinstance(result, BadOutcome) for _, result in judged) else DONE
+
+
+def _as_json(path: str, result: JudgedOutcome) -> dict[str, object]:
+    line = {"line": result.file.line} if result.file.line else {}
+    return {
+        "path": path,
+        **line,
+        "valid": isinstance(result, RunOutcome),
+        "findings": [finding.as_json() for finding in result.findings],
+    }
 
 
 def _rendered(path: str, result: JudgedOutcome) -> str:
-    """Return the findings of an outcome file and, if it is valid, a summary of its content."""
+    """Return the findings about an outcome and, if it is valid, a summary of its content."""
     lines = [
         f"{visible(path)}{f':{finding.line}' if finding.line else ''}: {finding.severity}"
         f" {finding.code} {visible(finding.message)}\n    {finding.fix}"
@@ -50,7 +52,8 @@ def _rendered(path: str, result: JudgedOutcome) -> str:
     ]
     if isinstance(result, RunOutcome):
         lines.append(
-            f"{visible(path)}: {visible(result.status or 'no status')}, "
+            f"{visible(path)}{f':{result.file.line}' if result.file.line else ''}: "
+            f"{visible(result.status or 'no status')}, "
             f"{counted(len(result.steps), 'step')}, "
             f"{counted(len(result.memory_writes), 'memory write')}"
         )

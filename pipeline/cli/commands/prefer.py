@@ -1,18 +1,15 @@
 """Command that decides which skill has a name."""
 
-import os
-from pathlib import Path
 from typing import Any, cast
 
 import click
 
-from catalog.model.paths import is_utf8, os_path, text_path
+from catalog.model.paths import is_utf8, text_path
 from catalog.text.display import visible
 from pipeline.cli.context import settings_of
+from pipeline.cli.folder_argument import absolute_path
 from pipeline.cli.options import DONE, as_json_option, to_json
-from pipeline.config.settings import Settings
 from pipeline.sync.request_handlers import handle
-from pipeline.sync.run_once import unit_at
 
 
 @click.command()
@@ -34,7 +31,7 @@ def prefer(context: click.Context, path: str, as_json: bool) -> int:
     settings = settings_of(context)
     arguments: dict[str, Any] = {
         "folder": path if is_utf8(path) else text_path(path),
-        "absolute": _absolute(settings, path),
+        "absolute": absolute_path(settings, path),
     }
     result = cast(dict[str, Any], handle(settings, "prefer", arguments))
     if as_json:
@@ -43,12 +40,3 @@ def prefer(context: click.Context, path: str, as_json: bool) -> int:
     for skill in result["skills"]:
         click.echo(visible(f"{skill['status']} {skill['name']} in {skill['root']}/{skill['path']}"))
     return DONE
-
-
-def _absolute(settings: Settings, path: str) -> str:
-    """Return the absolute path of a folder, as text of the catalog."""
-    unit = unit_at(settings, Path(path))
-    absolute = f"{unit.root}/{unit.path}" if unit else text_path(str(Path(path).absolute()))
-    # A path inside an archive is on no disk; a person writes it as the catalog shows it.
-    is_as_shown = is_utf8(path) and not os.path.lexists(path)
-    return os_path(absolute) if is_as_shown else absolute

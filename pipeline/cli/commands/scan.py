@@ -7,6 +7,7 @@ import click
 
 from catalog.database.connection import service_runs
 from catalog.model.errors import CatalogBusy
+from catalog.reading import health_summary
 from catalog.text import humanize
 from catalog.writing.store import Store
 from pipeline.cli.context import settings_of
@@ -85,7 +86,7 @@ def scan(
             raise
         with terminal.progress("seconds: the service is scanning") as waiting:
             result = scan_by_service(settings, deep=deep, waiting=waiting)
-    for problem in (*failures, *result.report.troubles.values()):
+    for problem in (*failures, *mirrors.of_pulled(settings, result.report.troubles)):
         click.echo(f"skilldrop: {problem}", err=True)
     click.echo(to_json(result.as_json()) if as_json else _rendered(result))
     return FINDINGS if failures or result.report.troubles else DONE
@@ -113,6 +114,8 @@ def _rendered(result: Result) -> str:
     if result.held:
         removals = terminal.counted(result.held, "removal")
         lines.append(f"{removals} held; `skilldrop status` lists them.")
+    if result.to_review:
+        lines.append(health_summary.of_reviews(result.to_review))
     lines.append(
         f"The catalog has {result.active} active, {result.shadowed} shadowed and "
         f"{terminal.counted(result.rejected_in_all, 'rejected skill')}."

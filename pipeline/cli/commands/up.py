@@ -115,5 +115,5 @@ def _welcome(settings: Settings, site: str | None) -> str:
         f"Read the prompt index    {settings.index_folder / spec.file_name}"
         for spec in settings.index_specs
     ]
-    lines.append(f"Point agents to         {settings.skills_folder}")
+    lines.append(f"Point agents to          {settings.skills_folder}")
     return "\n".join([*lines, "Stop with Ctrl-C."])

@@ -180,6 +180,7 @@ _LISTED: Mapping[str, str] = {
     "rejected_in_review": "newest content rejected in review, last approved version stays",
     "awaits_review": "waits for review",
     "name_confusable": "name looks like another",
+    "secrets": "secret in a file",
     "conflicts": "name conflict",
     "broken_references": "reference broken",
     "shadowed": "shadowed",

@@ -3,7 +3,7 @@
 import gc
 import os
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from typing import TypeAlias
@@ -127,14 +127,25 @@ class _Scan(Task):
         """Yield the results that have arrived."""
         while self.results:
             unchanged, others = self.results.popleft()
-            yield from self._new([*map(Unchanged, unchanged), *others])
+            if new := [path for path in unchanged if path not in self._yielded]:
+                self._yielded.update(new)
+                yield Unchanged(new)
+            yield from self._new(others)
 
     def here(self, options: ScanOptions) -> Iterator[ScanResult]:
         """Scan the piece in this process."""
         results = scan(self.piece, options)
         if not self._yielded:
             return results
-        return (result for result in results if _key(result) not in self._yielded)
+        return self._others(results)
+
+    def _others(self, results: Iterable[ScanResult]) -> Iterator[ScanResult]:
+        """Yield the results that were not yielded before."""
+        for result in results:
+            if isinstance(result, Unchanged):
+                yield Unchanged([path for path in result.paths if path not in self._yielded])
+            elif _key(result) not in self._yielded:
+                yield result
 
     def _new(self, results: list[ScanResult]) -> list[ScanResult]:
         """Return the results that were not yielded before.
@@ -150,6 +161,7 @@ def _key(result: ScanResult) -> object:
     """Return a key that is unique among the results of one piece."""
     if isinstance(result, Judged):
         return result.verdict.place.path
+    assert not isinstance(result, Unchanged)  # each of its paths is one
     return result if isinstance(result, (LooseFinding, UnreadableDirectory)) else result.path
 
 
@@ -161,10 +173,10 @@ def _results(
     others: list[ScanResult] = []
     for result in scan(piece, options):
         if isinstance(result, Unchanged):
-            unchanged.append(result.path)
+            unchanged.extend(result.paths)
         else:
             others.append(result)
-        if len(others) == RESULTS_IN_A_MESSAGE or len(unchanged) == UNCHANGED_IN_A_MESSAGE:
+        if len(others) == RESULTS_IN_A_MESSAGE or len(unchanged) >= UNCHANGED_IN_A_MESSAGE:
             yield unchanged, others
             unchanged, others = [], []
     if unchanged or others:

@@ -3,7 +3,7 @@
 import logging
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TypeAlias
@@ -53,9 +53,9 @@ class ScanOptions:
 
 @dataclass(frozen=True, slots=True)
 class Unchanged:
-    """Folder with its known fingerprint."""
+    """Folders whose fingerprints have not changed."""
 
-    path: str
+    paths: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ def _scan_folder(
 ) -> ScanResult:
     known = scope.known.get(folder.path)
     if known == folder.fingerprint and not options.deep:
-        return Unchanged(folder.path)
+        return Unchanged((folder.path,))
     if changed_lately(folder.changed_ns, time.time_ns(), options.quiet):
         return Unsettled(folder.path)
     if known is None and not options.new_folders:
@@ -142,7 +142,7 @@ def _scan_archive(
 ) -> Iterator[ScanResult]:
     """Yield a result for each skill in an archive; all settle, change and disappear together."""
     if archives_reader.is_whole(archive, list(known.values())) and not options.deep:
-        yield from map(Unchanged, known)
+        yield Unchanged(tuple(known))
     elif changed_lately(archive.changed_ns, time.time_ns(), options.quiet):
         yield from map(Unsettled, known or [archive.path])
     elif not options.new_folders:

@@ -71,7 +71,7 @@ MEANT = {
     "FROM versions WHERE package_path IS NOT NULL": "so is every package",
     "UPDATE versions SET package_path = NULL, retired_at": "packages that the disk has no more",
     "SELECT 1 FROM versions LIMIT 1": "stops at the first row",
-    "FROM outcomes WHERE is_newest = 1": "a full look at the folder of outcomes compares them all",
+    "_before": "an older catalog is converted, once",
     "FROM roots AS r CROSS JOIN skills AS s": "a comparison looks for skills of no root at all",
     "LEFT JOIN skill_text AS t ON t.id = s.id)": "it compares every skill with its text …",
     "OR s.package_path IS NOT NULL": "… and with its version",
@@ -106,7 +106,12 @@ OF_EVERYTHING = {
 }
 """The canned queries that go through a whole large table, through which, and why."""
 
-OF_WHAT_WAITS = {"requests_waiting", "requests_unbegun"}
+OF_WHAT_WAITS = {
+    "requests_waiting",
+    "requests_unbegun",
+    "outcomes_without_skill",
+    "outcomes_without_version",
+}
 """Indexes that hold only what waits, which is next to nothing."""
 
 TESTS_OWN = {"tests.support.serving", __name__}

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from catalog.model.errors import FilterInvalid
+from catalog.model.git_origin import GitOrigin
 from catalog.model.skill import RootSpec
 from catalog.reading import browse, cards, facet_counts, search
 from catalog.reading.filters import Filters, parse
@@ -14,12 +15,15 @@ from tests.support.records import NOON, ROOT, judged, refused, rooted
 
 LATER = NOON + timedelta(days=3)
 COMPANY = "/srv/company"
+URL = "https://git.example.org/all/shop.git"
 
 
 @pytest.fixture(scope="module")
 def store() -> Iterator[Store]:
     """Return a catalog whose skills all count words, and each has a property of its own."""
-    store = rooted(Store.in_memory(), RootSpec(ROOT), RootSpec(COMPANY, "enterprise"))
+    company = RootSpec(COMPANY, "enterprise", origin=GitOrigin(URL, None, ""))
+    store = rooted(Store.in_memory(), RootSpec(ROOT), company)
+    store.mirrors.configure([company], {})
     store.apply(
         [
             judged("plain", inventory=judged("x").verdict.inventory._replace(has_scripts=False)),
@@ -54,6 +58,10 @@ def found(store: Store, words: str, **texts: str) -> set[str]:
         ("level", "enterprise", {"ours", "rival"}),
         ("root", COMPANY, {"ours", "rival"}),
         ("root", "company", {"ours", "rival"}),
+        ("root", URL, {"ours", "rival"}),
+        ("root", "shop", {"ours", "rival"}),
+        ("root", "shop.git", {"ours", "rival"}),
+        ("namespace", "Office", {"office:plugged"}),
         ("plugin", "Office", {"office:plugged"}),
         ("tag", "office", {"tagged"}),
         ("author", "ada lovelace", {"authored"}),
@@ -116,7 +124,7 @@ def test_a_rare_value_is_found_among_more_matches_than_are_ranked() -> None:
         ({"tool": "Bsh"}, "No skill has the tool 'Bsh'; known: Bash, Read, Write."),
         ({"tool": "Rea"}, "No skill has the tool 'Rea'; known: Read, Bash, Write."),
         ({"tag": "txt"}, "No skill has the tag 'txt'; known: text, writing, Office."),
-        ({"root": "nowhere"}, f"No skill has the root 'nowhere'; known: {ROOT}, {COMPANY}."),
+        ({"root": "nowhere"}, f"No skill has the root 'nowhere'; known: {ROOT}, {URL}."),
         (
             {"author": "Bob"},
             (

@@ -22,13 +22,6 @@ EVERYWHERE = [
     "/findings/description-missing",
     "/indexes",
     "/indexes/default",
-    "/indexes/default/text",
-    "/indexes/default/history",
-    "/questions",
-    "/questions/why_not_in_the_index",
-    "/review",
-    "/usage",
-    "/health",
     "/activity",
     "/skills/%E4%BC%9A%E8%AE%AE%E7%BA%AA%E8%A6%81",
 ]
@@ -55,6 +48,7 @@ def test_from_a_search_to_what_agents_are_told(page: Page) -> None:
     page.go_back()
     page.locator(".finding-group summary").first.click()
     expect(page.get_by_text("What to do:").first).to_be_visible()
+    page.get_by_role("link", name="About the rule").first.click()
     page.get_by_text("More: pages about the catalog").click()
     page.get_by_role("link", name="Prompt indexes").click()
     page.get_by_role("link", name="default").click()

@@ -68,6 +68,8 @@ def test_an_event_names_the_skill_and_its_version(store: Store) -> None:
         None,
         False,
         True,
+        None,
+        None,
     )
 
 

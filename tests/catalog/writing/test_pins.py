@@ -56,6 +56,7 @@ def text(world: World) -> str:
     return (world.current("a") / "x.txt").read_text()
 
 
+@pytest.mark.requirement("prd/versions-rollback")
 def test_a_rollback_restores_everything_of_the_earlier_version(world: World) -> None:
     """Files, description and search are those of the version, and a finding reports the pin."""
     before = world.rows("SELECT * FROM skills")
@@ -480,6 +481,7 @@ def test_only_published_skills_can_be_pinned(world: World) -> None:
         world.store.pin("a", first, later(1))
 
 
+@pytest.mark.requirement("prd/versions-listed")
 def test_a_history_reports_changes(world: World) -> None:
     """Files added, removed and changed, and the diff of SKILL.md."""
     newest, oldest = history(world.store.db, "a").versions
@@ -508,3 +510,13 @@ def test_a_rollback_to_an_earlier_name_comes_after_its_present_holder(
         ("other",)
     ]
     assert world.differences() == []
+
+
+def test_unpin_after_a_rename_restores_the_verdict_on_the_new_folder(world: World) -> None:
+    """A folder that lost the name of its skill while it was pinned is invalid after `unpin`."""
+    world.store.pin("a", versions(world)[0], later(1))
+    (world.root / "a").rename(world.root / "other")
+    world.scan()
+    world.store.unpin("a", later(2))
+    assert world.rows("SELECT path, spec_valid FROM skills") == [("other", 0)]
+    assert not audits(world)

@@ -10,7 +10,7 @@ import pytest
 
 from catalog.filesystem.ownership import MARKER
 from catalog.writing.store import Store
-from pipeline.outcomes import collect
+from pipeline.outcomes import files
 from pipeline.outcomes.collect import OutcomeReport, take_outcomes
 from pipeline.outcomes.inbox import OutcomeInbox
 from tests.support.records import NOON, judged, rooted
@@ -39,7 +39,7 @@ def drop(folder: Path, run: str = "run-1", skill_id: str = "meetings", **fields:
     """Write an outcome as a runtime would."""
     path = folder / skill_id / f"{run}.json"
     path.parent.mkdir(exist_ok=True)
-    path.write_text(json.dumps({"status": "success", **fields}), "utf-8")
+    path.write_text(json.dumps({"output": "ok", "status": "success", **fields}), "utf-8")
     return path
 
 
@@ -69,6 +69,7 @@ STEP = {
 }
 
 
+@pytest.mark.requirement("apexbridge/outcome-linked")
 def test_an_outcome_is_linked_to_the_skill_and_version_it_ran(store: Store, folder: Path) -> None:
     """A run without a version belongs to the current one."""
     drop(folder)
@@ -80,6 +81,7 @@ def test_an_outcome_is_linked_to_the_skill_and_version_it_ran(store: Store, fold
     ) == [("meetings", "20261120-120000", "run-1", 1)]
 
 
+@pytest.mark.requirement("apexbridge/outcome-rows", "apexbridge/step-fields")
 def test_memory_writes_and_steps_are_rows(store: Store, folder: Path) -> None:
     """Their values keep their types; an output is stored as JSON."""
     drop(folder, memoryWrites=[MEMORY_WRITE], intermediateSteps=[STEP])
@@ -92,6 +94,7 @@ def test_memory_writes_and_steps_are_rows(store: Store, folder: Path) -> None:
     ]
 
 
+@pytest.mark.requirement("apexbridge/outcome-linked")
 def test_the_version_that_a_file_names_is_what_it_ran(store: Store, folder: Path) -> None:
     """Also if it is no longer the current one; an unknown version is stored as written."""
     store.apply([judged("meetings", "Another one.")], trigger="command", at=NOON)
@@ -105,6 +108,7 @@ def test_the_version_that_a_file_names_is_what_it_ran(store: Store, folder: Path
     ) == [("odd", None, "1.0"), ("old", "20261120-120000", "20261120-120000")]
 
 
+@pytest.mark.requirement("apexbridge/outcome-once")
 def test_a_run_is_stored_once_however_often_its_file_is_seen(store: Store, folder: Path) -> None:
     """A file that is touched or rewritten with the same bytes is unchanged."""
     path = drop(folder)
@@ -115,6 +119,7 @@ def test_a_run_is_stored_once_however_often_its_file_is_seen(store: Store, folde
     assert rows(store, "SELECT count(*) FROM outcomes") == [(1,)]
 
 
+@pytest.mark.requirement("apexbridge/outcome-revision")
 def test_changed_content_is_a_new_revision(store: Store, folder: Path) -> None:
     """The older one stays, and is no longer the newest."""
     drop(folder, status="running")
@@ -127,6 +132,7 @@ def test_changed_content_is_a_new_revision(store: Store, folder: Path) -> None:
     ]
 
 
+@pytest.mark.requirement("apexbridge/outcome-unknown-skill")
 def test_an_unknown_skill_does_not_keep_an_outcome_out(store: Store, folder: Path) -> None:
     """It may have been removed since, or may not have arrived yet."""
     drop(folder, skill_id="nobody")
@@ -160,6 +166,7 @@ def test_a_file_that_changed_just_now_is_left_for_later(store: Store, folder: Pa
     assert report == OutcomeReport(unsettled=["meetings/run-1.json"])
 
 
+@pytest.mark.requirement("apexbridge/outcome-quarantine")
 def test_a_bad_file_is_quarantined_with_its_findings(store: Store, folder: Path) -> None:
     """Nothing of it is lost, and the next file of that name is judged again."""
     for _ in range(2):
@@ -224,8 +231,6 @@ def test_a_bad_file_that_cannot_be_moved_is_reported_once(store: Store, folder: 
 @pytest.mark.parametrize(
     ("path", "code"),
     [
-        ("run.json", "outcome-misplaced"),
-        ("a/b/run.json", "outcome-misplaced"),
         ("a/huge.json", "outcome-too-large"),
         ("a/pipe.json", "outcome-unreadable"),
         ("a/link.json", "outcome-unreadable"),
@@ -235,7 +240,7 @@ def test_an_unusable_file_is_rejected_with_its_code(
     store: Store, folder: Path, path: str, code: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is not followed, waited for or read completely."""
-    monkeypatch.setattr(collect, "MOST_BYTES", 100)
+    monkeypatch.setattr(files, "MOST_BYTES", 100)
     place = folder / path
     place.parent.mkdir(parents=True, exist_ok=True)
     if "pipe" in path:
@@ -257,7 +262,7 @@ def test_other_files_are_ignored(store: Store, folder: Path, name: str) -> None:
     (folder / name).parent.mkdir(parents=True, exist_ok=True)
     (folder / name).write_text("no outcome")
     assert take(store, folder) == OutcomeReport()
-    assert collect.outcome_at(folder, f"{folder}/{name}") is None
+    assert files.outcome_at(folder, f"{folder}/{name}") is None
 
 
 def test_a_missing_folder_holds_nothing(store: Store, tmp_path: Path) -> None:
@@ -265,6 +270,7 @@ def test_a_missing_folder_holds_nothing(store: Store, tmp_path: Path) -> None:
     assert take(store, tmp_path / "nowhere") == OutcomeReport()
 
 
+@pytest.mark.requirement("apexbridge/outcome-dropped")
 def test_the_inbox_collects_a_hinted_file_once_it_is_quiet(store: Store, folder: Path) -> None:
     """It ignores hints for other paths."""
     inbox = OutcomeInbox(folder, quiet=1, longest=300)
@@ -277,6 +283,7 @@ def test_the_inbox_collects_a_hinted_file_once_it_is_quiet(store: Store, folder:
     assert inbox.seconds_to_next(11.0) is None
 
 
+@pytest.mark.requirement("apexbridge/outcome-dropped")
 def test_the_inbox_keeps_a_file_that_still_changes(store: Store, folder: Path) -> None:
     """It is never dropped."""
     inbox = OutcomeInbox(folder, quiet=60, longest=300)

@@ -13,8 +13,9 @@ from pipeline.cli.output.finding_types import REGISTRY
 from pipeline.outcomes.parser import judge_outcome
 
 SAMPLES = Path(__file__).parents[2] / "samples" / "outcomes"
-FILE = RunFile("meetings/run-1.json", "f", "0" * 64)
-OF_THE_FOLDER = {"outcome-misplaced", "outcome-too-large", "outcome-unreadable"}
+FILE = RunFile("meetings/run-1.json", "0" * 64)
+FAILED_STEP = {"stepId": "1", "stepName": "a", "duration": 1, "error": {}}
+OF_THE_FOLDER = {"outcome-too-large", "outcome-unreadable"}
 
 
 def judged(value: Any) -> JudgedOutcome:
@@ -51,13 +52,14 @@ def test_a_good_sample_shows_nothing(sample: Path) -> None:
     assert outcome.findings == ()
 
 
+@pytest.mark.requirement("apexbridge/outcome-fields")
 def test_a_direct_outcome_is_read_whole() -> None:
     """Every field is returned as written, with times in UTC."""
     outcome = judge_outcome(FILE, (SAMPLES / "good/direct.json").read_bytes())
     assert isinstance(outcome, RunOutcome)
     assert (outcome.form, outcome.status, outcome.failed) == ("outcome", "success", False)
     assert (outcome.output, outcome.format) == ({"text": "三个会议"}, "json")
-    assert (outcome.token_usage["input"], outcome.warnings) == (812, ("one meeting has no end",))
+    assert (outcome.tokens, outcome.warnings) == (876, ("one meeting has no end",))
     assert [(w.owner_type, w.owner_id, w.importance) for w in outcome.memory_writes] == [
         ("user", "anna", 4),
         ("household", "h7", 1),
@@ -69,6 +71,9 @@ def test_a_direct_outcome_is_read_whole() -> None:
     assert outcome.version == "20261120-080000"
 
 
+@pytest.mark.requirement(
+    "apexbridge/envelope", "apexbridge/envelope-scale", "apexbridge/envelope-owner"
+)
 @pytest.mark.parametrize(
     ("written", "importance"), [(0, 1), (0.1, 1), (0.25, 2), (0.5, 3), (0.75, 4), (0.9, 5), (1, 5)]
 )
@@ -78,7 +83,10 @@ def test_the_envelope_decides_the_scale(written: float, importance: int) -> None
         {
             "id": "c",
             "tool": "t",
-            "result": {"memoryWrites": [{"type": "fact", "content": "c", "importance": written}]},
+            "result": {
+                "output": None,
+                "memoryWrites": [{"type": "fact", "content": "c", "importance": written}],
+            },
         }
     )
     assert (outcome.form, outcome.tool, outcome.call_id) == ("abp", "t", "c")
@@ -90,16 +98,19 @@ def test_the_envelope_decides_the_scale(written: float, importance: int) -> None
 @pytest.mark.parametrize(
     ("outcome", "failed"),
     [
-        ({"status": "success"}, False),
-        ({"status": "Failed"}, True),
-        ({"status": "timeout"}, True),
-        ({"status": "partial"}, False),
-        ({"id": "1", "tool": "t", "result": {}}, False),
+        ({"output": 1, "status": "success"}, False),
+        ({"output": 1, "status": "Failed"}, True),
+        ({"output": 1, "status": "timeout"}, True),
+        ({"output": 1, "status": "partial"}, False),
+        ({"output": 1, "intermediateSteps": [FAILED_STEP]}, True),
+        ({"output": 1, "status": "", "intermediateSteps": [FAILED_STEP]}, True),
+        ({"id": "1", "tool": "t", "result": {"output": 1}}, False),
         (
             {
                 "id": "1",
                 "tool": "t",
                 "result": {
+                    "output": 1,
                     "intermediateSteps": [
                         {
                             "stepId": "1",
@@ -108,7 +119,7 @@ def test_the_envelope_decides_the_scale(written: float, importance: int) -> None
                             "timestamp": 0,
                             "error": "no network",
                         }
-                    ]
+                    ],
                 },
             },
             True,
@@ -122,13 +133,24 @@ def test_a_failure_shows_in_the_status_or_the_last_step(
     assert taken(outcome).failed is failed
 
 
+@pytest.mark.requirement("apexbridge/outcome-all", "apexbridge/outcome-output")
 def test_every_problem_is_reported_at_once_with_its_path() -> None:
     """Fields are named by their path in the file."""
-    outcome = judged({"status": 3, "memoryWrites": [{"ownerType": "cat", "type": "fact"}]})
+    outcome = judged(
+        {
+            "status": 3,
+            "intermediateSteps": [{"duration": "1"}],
+            "memoryWrites": [{"ownerType": "cat", "type": "fact"}],
+        }
+    )
     assert sorted((finding.code, finding.field) for finding in outcome.findings) == [
+        ("outcome-field-missing", "intermediateSteps.0.stepId"),
+        ("outcome-field-missing", "intermediateSteps.0.stepName"),
         ("outcome-field-missing", "memoryWrites.0.content"),
         ("outcome-field-missing", "memoryWrites.0.importance"),
         ("outcome-field-missing", "memoryWrites.0.ownerId"),
+        ("outcome-field-missing", "output"),
+        ("outcome-field-wrong", "intermediateSteps.0.duration"),
         ("outcome-field-wrong", "memoryWrites.0.ownerType"),
         ("outcome-field-wrong", "status"),
     ]
@@ -141,10 +163,10 @@ def test_every_problem_is_reported_at_once_with_its_path() -> None:
         b"[]",
         b"null",
         b"\xff",
-        b'{"status": "\\ud800"}',
         b'{"status": "x", "output": NaN}',
         b'{"status": "x", "output": 1e999}',
         b"[" * 100_000,
+        b'{"output": ' + b"[" * 300 + b"]" * 300 + b"}",
         b'{"a": ' * 50_000,
         b'{"status": "x", "output": ' + b"9" * 5_000 + b"}",
         b'{"status": "x"} {}',

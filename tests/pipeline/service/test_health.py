@@ -45,10 +45,20 @@ def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def told(it: Serving) -> str:
     """Return the output of `status --check`; nothing if it exits with 0."""
+    found = loaded(it)
+    return "" if output_status.health_of(found).is_followed else output_status.health(found)
+
+
+def details(it: Serving) -> str:
+    """Return the lines of health in `status`."""
+    return output_status.health(loaded(it))
+
+
+def loaded(it: Serving) -> dict[str, Any]:
+    """Return the status of a catalog."""
     catalog = it.settings.catalog_path
     with closing(database_connection.open_catalog(catalog).conn) as connection:
-        found = reading_status.load(Database(connection), catalog)
-    return "" if output_status.health_of(found).is_followed else output_status.health(found)
+        return reading_status.load(Database(connection), catalog)
 
 
 @contextmanager
@@ -179,6 +189,25 @@ def test_a_quarantined_outcome_needs_attention_until_it_is_moved_away(
     assert "quarantine/meetings/bad.json" in told(it)
     (it.settings.outcomes_folder / "quarantine/meetings/bad.json").unlink()
     it.wait_for(lambda: not told(it))
+
+
+def test_an_outcome_of_no_skill_is_reported_until_its_skill_arrives(
+    serving: Callable[..., Serving], skill: SkillWriter
+) -> None:
+    """It is stored, and nothing needs attention; so it is with one of an unknown version."""
+    it = serving().start()
+    for path, content in (("later/x.json", '{"output": 1}'), ("y.json", '{"output": 1}')):
+        file = it.settings.outcomes_folder / path
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(content)
+    it.wait_for(lambda: "2 outcomes name no skill of the catalog" in details(it))
+    skill(it.root / "later")
+    it.settle()
+    it.rescan()
+    it.wait_for(lambda: "1 outcome names no skill of the catalog" in details(it))
+    (file.parent / "later@20200101-000000.json").write_text('{"output": 1}')
+    it.wait_for(lambda: "1 outcome names a version that its skill does not have" in details(it))
+    assert not told(it)
 
 
 def test_a_watcher_that_keeps_dying_is_reported(

@@ -8,6 +8,7 @@ import pytest
 
 from pipeline.config.hook_settings import HookSettings
 from pipeline.service import hook_queue
+from tests.pipeline.hooks.test_payload import suggest
 from tests.support.receivers import Received, receiver
 from tests.support.serving import Serving
 from tests.support.skills import SkillWriter
@@ -71,6 +72,30 @@ def test_a_failing_hook_is_told_again_in_order(
     it.wait_for(lambda: paths(received) == ["a", "b"])
     it.wait_for(lambda: not it.rows("SELECT 1 FROM troubles"))
     assert received.refused == 4
+
+
+def test_memories_reach_their_hook_once_and_in_order(
+    serving: Callable[..., Serving], skill: SkillWriter, received: Received
+) -> None:
+    """Also if the hook fails at first, and over a stop and a start."""
+    received.answers = [500] * 2
+    hook = HookSettings(name="anna", on=("memory",), owner="user:anna", url=received.url)
+    it = serving(hooks=(hook,))
+    it.start()
+    skill(it.root / "meetings")
+    it.settle()
+    for number in range(3):
+        suggest(it.settings.outcomes_folder, f"memory {number}", run=f"run-{number}")
+        it.wait_for(lambda number=number: len(it.rows("SELECT 1 FROM outcomes")) == number + 1)
+    it.wait_for(lambda: len(events(received)) == 3)
+    it.stop()
+    it.start()
+    suggest(it.settings.outcomes_folder, "memory 3", run="run-3")
+    it.wait_for(lambda: len(events(received)) == 4)
+    assert [event["memory_write"]["content"] for event in events(received)] == [
+        f"memory {number}" for number in range(4)
+    ]
+    assert {event["outcome"]["skill_id"] for event in events(received)} == {"meetings"}
 
 
 def test_a_hook_that_hangs_blocks_nothing(

@@ -396,6 +396,7 @@ def test_skills_that_disappeared_before_the_start_are_held(
     assert set(it.statuses().values()) == {"active"}
 
 
+@pytest.mark.requirement("apexbridge/outcome-dropped")
 def test_dropped_outcomes_are_stored(
     serving: Callable[..., Serving],
 ) -> None:
@@ -407,9 +408,9 @@ def test_dropped_outcomes_are_stored(
     folder = service.settings.outcomes_folder / "meetings"
     folder.mkdir(parents=True)
     (folder.parent / MARKER).touch()
-    (folder / "before.json").write_text('{"status": "success"}')
+    (folder / "before.json").write_text('{"output": 1, "status": "success"}')
     service.start()
-    (folder / "after.json").write_text('{"status": "failed"}')
+    (folder / "after.json").write_text('{"output": 1, "status": "failed"}')
     service.wait_for(
         lambda: (
             service.rows("SELECT run_id FROM outcomes ORDER BY run_id") == [("after",), ("before",)]

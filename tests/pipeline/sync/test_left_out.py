@@ -170,6 +170,34 @@ def test_a_secret_in_skill_md_rejects_the_skill(kept: Kept) -> None:
     assert kept.findings("secret-refused") == [("SKILL.md", 6)]
 
 
+@pytest.mark.parametrize(
+    ("secrets", "file"),
+    [
+        pytest.param("leave-out", "SKILL.md", id="in SKILL.md"),
+        pytest.param("reject", "notes.md", id="in another file"),
+    ],
+)
+def test_a_published_secret_that_is_refused_now_is_withdrawn(
+    tmp_path: Path, secrets: SecretRule, file: str
+) -> None:
+    """The version that holds it is not the last good one; without the secret it is back."""
+    kept = Kept(tmp_path, "report")
+    write_skill(kept.root / "s", body=f"Use {TOKEN}\n" if file == "SKILL.md" else "x")
+    if file != "SKILL.md":
+        (kept.root / "s" / file).write_text(f"\n{TOKEN}\n")
+    kept.scan()
+    assert kept.status() == "active"
+    kept.secrets = secrets
+    kept.scan()
+    assert kept.status() == "rejected"
+    assert not (kept.settings.packages_folder / "s/current").exists()
+    assert not list(kept.settings.packages_folder.rglob("SKILL.md"))
+    write_skill(kept.root / "s", body="Clean.\n", files={file: "x"} if file != "SKILL.md" else {})
+    kept.scan()
+    assert kept.status() == "active"
+
+
+@pytest.mark.requirement("agent-skills/guide-ignore-files")
 @pytest.mark.parametrize("name", [".gitignore", ".skillignore"])
 def test_ignored_files_are_in_no_version(kept: Kept, name: str) -> None:
     """Ignore files of the root, of a group and of the skill apply, the nearest first."""

@@ -48,6 +48,7 @@ def versions(serving: Serving) -> list[dict[str, Any]]:
     return found
 
 
+@pytest.mark.requirement("prd/versions-rollback")
 @pytest.mark.parametrize("runs", [True, False], ids=["beside a service", "alone"])
 def test_a_rollback_holds_until_unpin(serving: Serving, runs: bool, skill: SkillWriter) -> None:
     """Files, index and status change at once; edits have no effect until `unpin`."""
@@ -110,6 +111,15 @@ def test_the_log_names_the_skill_of_a_request(
     oldest = versions(serving)[-1]["version"]
     command(serving, "rollback", "a", oldest)
     assert f"rollback a {oldest}, requested by a command" in caplog.messages
+
+
+def test_the_log_of_a_request_has_no_path_twice(
+    serving: Serving, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Nor arguments without a value."""
+    caplog.set_level("INFO")
+    assert command(serving, "prefer", "a").returncode == 0
+    assert "prefer a, requested by a command" in caplog.messages
 
 
 def test_during_a_scan_the_command_names_the_writer(tmp_path: Path) -> None:

@@ -208,6 +208,22 @@ def test_a_name_conflict_is_on_both_pages(site: Site, catalog: Path) -> None:
     assert "the same name</b>" not in shadowed
 
 
+@pytest.mark.parametrize("of", ["/skills/{}", "/skills/{}/preview"])
+def test_a_skill_in_a_namespace_has_an_address_by_its_name(
+    site: Site, catalog: Path, of: str
+) -> None:
+    """A whole name leads to it; a bare one that several have is answered with their names."""
+    with closing(Store.open(catalog)) as store:
+        for team in ("red", "blue"):
+            found = judged(f"{team}/zoo", f"Of {team}.", name="zoo", plugin=team)
+            store.apply([found], trigger="event", at=NOON)
+    assert "Of red." in site.get(of.format("red:zoo")).text
+    answer = site.get(of.format("zoo"))
+    assert answer.status_code == 404
+    assert "blue:zoo, red:zoo" in answer.text
+    assert site.get(of.format("green:zoo")).status_code == 404
+
+
 def test_no_finding_speaks_for_others_of_its_kind(site: Site, catalog: Path) -> None:
     """The list has the general words of a kind, and its page the message and fix of each skill."""
     other = ODD._replace(message="A is odd.", fix="Zap it.")

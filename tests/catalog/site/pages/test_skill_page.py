@@ -57,6 +57,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shown]:
     }
     tool = write_skill(shelf.root / "tool", body=BODY, files=files)
     write_skill(shelf.root / "azure", name="Azure CLI")
+    write_skill(shelf.root / "odd", name="doc:reader")
     write_skill(shelf.root / "ming", description="把会议录音整理成纪要，供人阅读。")
     write_skill(shelf.root / "aem" / "code-review")
     shelf.scan()
@@ -76,6 +77,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shown]:
     [
         ("/skills/Azure CLI", "/skills/azure-cli"),
         ("/skills/TOOL", "/skills/tool"),
+        ("/skills/doc:reader", "/skills/doc-reader"),
         ("/skills/aem:code-review", "/skills/aem--code-review"),
         ("/skills/AEM:Code Review", "/skills/aem--code-review"),
         ("/skills/code-review", "/skills/aem--code-review"),

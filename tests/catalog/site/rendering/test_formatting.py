@@ -40,6 +40,7 @@ EMPTY: dict[str, Any] = {
     "held": [],
     "withheld": [],
     "name_conflicts": 0,
+    "unlinked_outcomes": {"of_no_skill": 0, "of_no_version": 0},
     "to_review": 0,
     "troubles": [],
 }

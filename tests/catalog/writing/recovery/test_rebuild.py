@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from subprocess import CompletedProcess
-from typing import Any
 
 import pytest
 
@@ -21,11 +20,11 @@ from pipeline.sync.engines.processes import serial
 from pipeline.sync.open_catalog import open_store
 from pipeline.sync.request_handlers import handle
 from pipeline.sync.run_once import scan_once
+from tests.support.damaged_pages import PAGE, overwrite, pages_of, rows
 from tests.support.program import run
 from tests.support.serving import Serving, ServingProcess
 from tests.support.skills import SkillWriter, write_skill
 
-PAGE = 16384
 SKILLS = 40
 
 
@@ -53,41 +52,6 @@ def settings(made: Settings, tmp_path: Path) -> Settings:
     """Return a copy of that catalog to damage; the root is shared and only read."""
     shutil.copytree(made.data, tmp_path / "data", symlinks=True)
     return made.model_copy(update={"data": tmp_path / "data"})
-
-
-def rows(path: Path, sql: str) -> list[tuple[Any, ...]]:
-    """Query a catalog file."""
-    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
-        return db.execute(sql).fetchall()
-
-
-def pages_of(path: Path, table: str) -> list[int]:
-    """Return the numbers of the leaf pages of a table, from 1, in the order of its rows.
-
-    The interior pages are read as SQLite's file format describes them.
-    """
-    (root,) = rows(path, f"SELECT rootpage FROM sqlite_master WHERE name = '{table}'")[0]
-    data = path.read_bytes()
-
-    def leaves(number: int) -> Iterator[int]:
-        page = data[(number - 1) * PAGE : number * PAGE]
-        if page[0] == 13:
-            yield number
-            return
-        for cell in range(int.from_bytes(page[3:5])):
-            at = int.from_bytes(page[12 + 2 * cell : 14 + 2 * cell])
-            yield from leaves(int.from_bytes(page[at : at + 4]))
-        yield from leaves(int.from_bytes(page[8:12]))
-
-    return list(leaves(root))
-
-
-def overwrite(path: Path, pages: list[int]) -> None:
-    """Fill pages with garbage."""
-    with path.open("r+b") as file:
-        for page in pages:
-            file.seek((page - 1) * PAGE)
-            file.write(os.urandom(PAGE))
 
 
 def middle_of_versions(path: Path) -> None:
@@ -160,7 +124,7 @@ def test_pinned_skills_stay_pinned(settings: Settings) -> None:
     """Pins and run outcomes are history, which no folder can restore."""
     settings.outcomes_folder.joinpath("s01").mkdir(parents=True)
     settings.outcomes_folder.joinpath(MARKER).touch()  # handed over
-    settings.outcomes_folder.joinpath("s01/run.json").write_text('{"status": "ok"}')
+    settings.outcomes_folder.joinpath("s01/run.json").write_text('{"output": "ok"}')
     scan(settings)
     pages = pages_of(settings.catalog_path, "versions")
     overwrite(settings.catalog_path, pages[-2:-1])

@@ -62,6 +62,19 @@ def test_a_removed_skill_lies_in_the_trash() -> None:
     assert "is gone already" in run("remove", "pdf").stderr
 
 
+@pytest.mark.parametrize("rival", ["watched/two", "two", "watched/two/", "./watched/two"])
+def test_a_shadowed_skill_is_removed_by_its_folder(rival: str) -> None:
+    """The skill that has the name stays."""
+    write_skill(Path("watched/one"), name="pdf")
+    run("scan")
+    write_skill(Path("watched/two"), name="pdf", description="Another one.")
+    run("scan")
+    assert run("remove", rival).returncode == 0
+    assert os.listdir("watched") == ["one"]
+    assert "no skill in the folder" in run("remove", "watched/three").stderr
+    assert "no skill 'three'" in run("remove", "three").stderr
+
+
 def test_a_link_moves_instead_of_its_target(tmp_path: Path) -> None:
     """A path that leads through a link is refused."""
     real = write_skill(tmp_path / "mine/pdf")

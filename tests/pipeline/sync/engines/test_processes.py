@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -28,6 +28,11 @@ from pipeline.sync.engines.worker import Worker
 from tests.support.made_archives import make_tar, make_zip
 from tests.support.skills import SkillWriter
 from tests.support.waiting import PATIENCE
+
+
+def _unchanged(results: Iterable[object]) -> list[str]:
+    """Return the sorted paths of unchanged folders."""
+    return sorted(path for one in results if isinstance(one, Unchanged) for path in one.paths)
 
 
 @pytest.fixture
@@ -116,7 +121,9 @@ def test_every_process_has_the_known_fingerprints(root: RootSpec) -> None:
         if isinstance(one, Judged)
     }
     seen = list(engines_processes.processes(ScanScope(root, ("",), known), options))
-    assert sorted(one.path for one in seen if isinstance(one, Unchanged)) == sorted(known)
+    assert sorted(
+        path for one in seen if isinstance(one, Unchanged) for path in one.paths
+    ) == sorted(known)
     assert not [one for one in seen if isinstance(one, Judged)]
 
 
@@ -156,7 +163,9 @@ def rescanned(root: RootSpec, told: Path) -> tuple[list[str], list[str]]:
         seen = list(engines_processes.processes(ScanScope(root, ("",), known), options))
     listening.clear()
     os.close(file)
-    return sorted(known), sorted(one.path for one in seen if isinstance(one, Unchanged))
+    return sorted(known), sorted(
+        path for one in seen if isinstance(one, Unchanged) for path in one.paths
+    )
 
 
 def test_an_unchanged_rescan_opens_no_file_and_uses_the_cores(
