@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 from catalog.database.queries import Database, Reader
 from catalog.database.sql import Row
 from catalog.database.withheld import AWAITING_REVIEW
-from catalog.reading import activity, cards, sorting
+from catalog.reading import cards, sorting
 from catalog.reading import status as reading_status
 from catalog.reading.filters import Filters
 from catalog.reading.versions import restored
@@ -198,11 +198,6 @@ def front(db: Catalog) -> dict[str, Any]:
         "reads": read,
         "awaited": cards.of(db, awaited),
     }
-
-
-def recent(db: Catalog, limit: int, before: int | None = None) -> list[Row]:
-    """Return the latest changes, newest first; `before` is the id of the last one shown."""
-    return list(activity.changes(db, limit, before))
 
 
 def finding_codes(db: Catalog) -> list[Row]:
