@@ -44,7 +44,7 @@ def chosen(db: Database, choice: Choice, before: int | None = None) -> list[Row]
         if choice.scan
         else "i.skill IN (SELECT id FROM skills WHERE skill_id = :skill_id)"
         if choice.skill_id
-        else f"i.skill IN (SELECT id FROM skills WHERE {_PUBLISHER} = :publisher)"
+        else "i.skill IN (SELECT id FROM skills WHERE publisher = :publisher)"
         if choice.publisher
         else "TRUE"
     )
@@ -95,10 +95,6 @@ def _of_scan(db: Database, row: Row) -> Unit:
     return Unit(row["last"], row["started_at"], row, shown, count.fetchone()[0])
 
 
-_PUBLISHER = """coalesce(namespace,
-    nullif(trim(iif(instr(author, '<') > 1, substr(author, 1, instr(author, '<') - 1), author)),
-           ''),
-    replace(root, rtrim(root, replace(root, '/', '')), ''))"""
 # The newest scans that changed something; each step of the recursion is one search in the index.
 _SCANS = f"""
     WITH RECURSIVE changed (scan) AS (
