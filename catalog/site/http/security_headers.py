@@ -65,8 +65,7 @@ def _inline_scripts() -> list[str]:
         for script in scripts
         for facet in ("true", "false")
     }
-    known = {script.encode() for script in rendered if "{{" not in script}
-    return sorted(map(_hash, known | {assets.read("theme.js")}))
+    return sorted(_hash(script.encode()) for script in rendered if "{{" not in script)
 
 
 _ALWAYS = {

@@ -5,8 +5,6 @@ import hashlib
 from functools import cache
 from pathlib import Path
 
-from markupsafe import Markup
-
 _FOLDER = Path(__file__).parents[1] / "static"
 _TYPES = {
     ".css": "text/css; charset=utf-8",
@@ -47,12 +45,6 @@ def content_type(name: str) -> str:
 def path(name: str) -> str:
     """Return the path of an asset; it changes with the content, so clients may cache it forever."""
     return f"/-/skilldrop/{name}?{hashlib.sha256(read(name)).hexdigest()[:12]}"
-
-
-@cache
-def inline(name: str) -> Markup:
-    """Return a script for the head of a page; the policy of the pages allows it by its hash."""
-    return Markup(read(name).decode())
 
 
 @cache

@@ -39,7 +39,7 @@ TABLES = [
 def test_from_a_search_to_what_agents_are_told(page: Page) -> None:
     """Search, skill, file, finding, index: each is a click from the one before."""
     page.goto("/")
-    page.get_by_role("combobox").fill("word count")
+    page.get_by_role("combobox", name="Search").fill("word count")
     page.get_by_role("button", name="Search").click()
     page.get_by_role("link", name="oddity").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("oddity")
@@ -82,8 +82,8 @@ def test_filters_are_chosen_and_taken_off(page: Page) -> None:
     page.goto("/skills?q=csv")
     page.locator(".facet").get_by_role("link", name="with scripts", exact=False).first.click()
     expect(page).to_have_url(re.compile("q=csv&has_scripts=yes"))
-    page.get_by_role("combobox").fill("profile")
-    page.get_by_role("combobox").press("Enter")
+    page.get_by_role("combobox", name="Search").fill("profile")
+    page.get_by_role("combobox", name="Search").press("Enter")
     expect(page).to_have_url(re.compile("has_scripts=yes"))
     page.get_by_role("link", name="Scripts: with scripts").click()
     expect(page).to_have_url("/skills?q=profile")
