@@ -79,7 +79,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
     "show": (
         "show.show",
-        "Show SKILL: its description, version and location, and the commands that install it.",
+        "Show SKILL as its page does, and the commands that install it.",
     ),
     "token": (
         "token.token",
