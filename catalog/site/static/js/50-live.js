@@ -15,7 +15,7 @@
   const offer = () => {
     const text = Object.assign(document.createElement("span"), { textContent: "This page has changed." });
     const reload = Object.assign(document.createElement("button"), { type: "button", textContent: "Reload" });
-    const close = Object.assign(document.createElement("button"), { type: "button", className: "plain", textContent: "Not now" });
+    const close = Object.assign(document.createElement("button"), { type: "button", className: "link-button", textContent: "Not now" });
     reload.addEventListener("click", () => location.reload());
     close.addEventListener("click", () => bar.replaceChildren());
     bar.replaceChildren(text, reload, close);
