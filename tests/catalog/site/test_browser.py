@@ -254,8 +254,8 @@ def _complaints(page: Page, path: str) -> list[str]:
     page.evaluate(AXE_SCRIPT)
     found: list[str] = page.evaluate(
         """async () => {
-        const {violations} = await axe.run(
-            {resultTypes: ["violations"], selectors: false, rules: {"target-size": {enabled: true}}});
+        const rules = {"target-size": {enabled: true}};
+        const {violations} = await axe.run({resultTypes: ["violations"], selectors: false, rules});
         return violations.map(({id, nodes}) => `${id}: ${nodes[0].html.slice(0, 200)}`);
     }"""
     )

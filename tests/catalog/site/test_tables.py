@@ -209,7 +209,8 @@ def test_a_skill_without_a_page_is_no_link(site: Site, catalog: Path) -> None:
     """A link may be to a skill that is here no more."""
     with closing(Store.open(catalog)) as store:
         store.db.execute(
-            "INSERT INTO linked_directories (id, path, origin, filter) VALUES (1, '/l', 'data', '{}')"
+            "INSERT INTO linked_directories (id, path, origin, filter)"
+            " VALUES (1, '/l', 'data', '{}')"
         )
         for skill_id in ("word-count", "nobody"):
             store.db.execute(
