@@ -1,5 +1,6 @@
 """Fixtures of every test: a world without defaults, real skill folders and the corpus."""
 
+import gc
 import logging
 import os
 import shutil
@@ -14,6 +15,7 @@ from typing import Any
 import hypothesis
 import pytest
 
+from tests.support import new_catalogs
 from tests.support.paths import CORPUS, REPOSITORY
 from tests.support.skills import SkillWriter, write_skill
 from tests.support.waiting import PATIENCE
@@ -45,6 +47,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     config.option.loadscopereorder = False
     _let_byte_code_be_cached()
+    gc.disable()  # until all tests are collected
     hypothesis.settings.register_profile("untimed", deadline=None)
     hypothesis.settings.load_profile("untimed")
 
@@ -63,6 +66,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the slowest files, so that no process works alone on one at the end."""
     ranks = {name: rank for rank, name in enumerate(SLOWEST)}
     items.sort(key=lambda item: ranks.get(item.path.name, len(ranks)))
+
+
+def pytest_collection_finish() -> None:
+    """Let the garbage collector skip the modules and thousands of tests that stay to the end."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def new_catalogs_are_copies() -> Iterator[None]:
+    """Run the migrations of new catalogs once."""
+    with new_catalogs.copied():
+        yield
 
 
 @pytest.fixture(autouse=True)
