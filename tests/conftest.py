@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -40,6 +41,11 @@ SLOWEST = (
 """Files that take half a minute or about as long, the slowest first."""
 
 
+MEMORY = Path("/dev/shm")
+ENOUGH = 8 << 30
+"""Bytes: more than the folders of two runs."""
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Keep the order of `pytest_collection_modifyitems`, and give examples no time limit.
 
@@ -47,6 +53,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     config.option.loadscopereorder = False
     _let_byte_code_be_cached()
+    _work_in_memory()
     gc.disable()  # until all tests are collected
     hypothesis.settings.register_profile("untimed", deadline=None)
     hypothesis.settings.load_profile("untimed")
@@ -60,6 +67,19 @@ def _let_byte_code_be_cached() -> None:
     """
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
+
+
+def _work_in_memory() -> None:
+    """Let temporary folders lie in memory where there is enough, unless TMPDIR says otherwise.
+
+    Published packages and catalogs are flushed to the disk, for which tests would wait.
+    """
+    if "TMPDIR" in os.environ or not os.access(MEMORY, os.W_OK):
+        return
+    memory = os.statvfs(MEMORY)
+    if memory.f_bavail * memory.f_frsize > ENOUGH and not memory.f_flag & os.ST_NOEXEC:
+        os.environ["TMPDIR"] = str(MEMORY)
+        tempfile.tempdir = None  # it may have been looked up already
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
