@@ -24,7 +24,8 @@ from tests.support.waiting import PATIENCE
 pytest_plugins = [
     "tests.support.sites",
     "tests.support.browsers",
-]  # the site in this process, and a browser before it
+    "tests.support.requirements",
+]  # the site in this process, a browser before it, and tests that must not be skipped
 
 SLOWEST = (
     "test_promise.py",

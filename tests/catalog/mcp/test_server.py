@@ -83,6 +83,13 @@ def text(result: CallToolResult, part: int = 0) -> str:
     return content.text
 
 
+@pytest.mark.requirement(
+    "agent-skills/disclosure-instructions",
+    "agent-skills/guide-tool",
+    "textbook/step-instructions",
+    "textbook/step-files",
+    "prd/read-whole",
+)
 def test_an_agent_finds_and_reads_a_skill(server: Server, shelf: Shelf) -> None:
     """Search, instructions, script: the whole way in one session."""
 
@@ -124,6 +131,7 @@ def test_a_read_skill_names_the_skills_that_it_uses_and_its_users(server: Server
     assert "used by" not in text(call(server, "read_skill_file", **script), 1)
 
 
+@pytest.mark.requirement("prd/read-arguments")
 def test_what_is_offered_says_what_it_does(server: Server) -> None:
     """Three tools that only read, in English and Chinese, with their arguments explained."""
 
@@ -245,6 +253,7 @@ def test_a_long_file_comes_in_pages(url: str) -> None:
     assert "".join(pages) == LONG
 
 
+@pytest.mark.requirement("prd/read-kinds")
 def test_a_binary_comes_as_base64_with_its_type(url: str) -> None:
     """Neither mangled nor refused."""
     content = call(
@@ -282,6 +291,7 @@ def test_every_escape_is_a_tool_error_with_a_sentence(url: str) -> None:
         assert "Traceback" not in content.text
 
 
+@pytest.mark.requirement("agent-skills/guide-tool-names")
 @pytest.mark.parametrize(
     ("name", "told"),
     [

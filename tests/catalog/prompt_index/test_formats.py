@@ -81,6 +81,15 @@ LOOKS = {
 }
 
 
+@pytest.mark.requirement(
+    "agent-skills/disclosure-metadata",
+    "agent-skills/guide-list",
+    "prd/index-element",
+    "prd/index-description",
+    "textbook/mode-models-marked",
+    "textbook/step-descriptions",
+    "prd/index-files",
+)
 @pytest.mark.parametrize("form", FORMATS)
 def test_the_text_of_a_format(form: str) -> None:
     """Each format in full, with a mark on skills that only agents start."""
@@ -110,6 +119,7 @@ TAILS = {
 }
 
 
+@pytest.mark.requirement("prd/index-languages")
 @pytest.mark.parametrize(("form", "language"), TAILS)
 def test_names_and_the_number_left_out_follow_the_entries(form: str, language: Language) -> None:
     """The names come with one pattern for their files, then the number of missing skills."""
@@ -140,6 +150,7 @@ def test_a_name_outside_the_pattern_has_its_location(form: str) -> None:
     ]
 
 
+@pytest.mark.requirement("agent-skills/guide-instruction", "prd/index-instruction")
 def test_the_instruction_can_be_set_or_silenced() -> None:
     """The semibot format has a default, the others have none; the setting wins."""
     own = {form: builder.build(IndexSpec(format=form), TWO).text for form in FORMATS}
@@ -156,6 +167,7 @@ def test_the_instruction_can_be_set_or_silenced() -> None:
         )
 
 
+@pytest.mark.requirement("prd/index-chinese", "prd/index-files")
 def test_the_semibot_format_in_chinese() -> None:
     """The block is that of Semibot's product specification, character for character."""
     skills = [
@@ -184,6 +196,7 @@ def test_the_semibot_format_in_chinese() -> None:
     assert "scripts/(8个脚本), templates/(12个文件)\n" in other
 
 
+@pytest.mark.requirement("prd/index-folders")
 def test_many_files_are_counted() -> None:
     """The line of files stays short for any skill; folders keep their room beside documents."""
     files = [FileGroup(f"doc{n:02}.md") for n in range(40)]
@@ -218,6 +231,7 @@ def test_markdown_has_one_line_a_skill(candidates: list[Candidate]) -> None:
     assert all(re.match(r"- \*\*", line) for line in lines)
 
 
+@pytest.mark.requirement("agent-skills/discovery-index")
 @given(CANDIDATES)
 def test_discovery_has_the_fields_of_its_schema(candidates: list[Candidate]) -> None:
     """Name, type, description, url and digest, where needed a title, and their schema."""

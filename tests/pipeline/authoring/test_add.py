@@ -67,6 +67,7 @@ def test_an_archive_is_copied_as_it_is(root: RootSpec, tmp_path: Path, skill: Sk
     assert one.place.read_bytes() == (tmp_path / "drafts/skills.zip").read_bytes()
 
 
+@pytest.mark.requirement("prd/life-form")
 @pytest.mark.parametrize("is_archive", [False, True])
 def test_name_description_files_and_findings_are_shown_before_and_after(
     tmp_path: Path, skill: SkillWriter, is_archive: bool
@@ -203,6 +204,7 @@ def call(tmp_path: Path) -> Iterator[Any]:
     shutil.rmtree(tmp_path / "data", ignore_errors=True)
 
 
+@pytest.mark.requirement("prd/life-added")
 def test_the_command_reports_the_result_of_each_source(
     call: Any, tmp_path: Path, skill: SkillWriter
 ) -> None:
@@ -242,6 +244,7 @@ def test_a_copy_can_be_mended_while_it_is_added(
     assert {judgement.path for judgement in one.judgements} == {str(source)}
 
 
+@pytest.mark.requirement("prd/life-trial")
 @pytest.mark.parametrize("fix", [False, True])
 def test_a_trial_leaves_the_root_untouched(
     root: RootSpec, tmp_path: Path, skill: SkillWriter, fix: bool

@@ -37,6 +37,7 @@ def skilldrop(*words: str | Path) -> CompletedProcess[str]:
     return program.run("migrate", *words)
 
 
+@pytest.mark.requirement("apexbridge/validated")
 def test_both_older_layouts_become_loadable_packages(tmp_path: Path) -> None:
     """As packages they lack only sections, which no program can fill in."""
     conversions = migrated(OLD, validate=True)
@@ -49,6 +50,7 @@ def test_both_older_layouts_become_loadable_packages(tmp_path: Path) -> None:
         }
 
 
+@pytest.mark.requirement("apexbridge/metadata-kept", "apexbridge/new-folder")
 def test_the_files_of_older_layouts_are_moved_to_their_new_places(tmp_path: Path) -> None:
     """Code leaves SKILL.md for scripts; the old folders are not changed."""
     before = tree(OLD)
@@ -74,6 +76,7 @@ def test_the_files_of_older_layouts_are_moved_to_their_new_places(tmp_path: Path
     assert tree(OLD) == before
 
 
+@pytest.mark.requirement("apexbridge/metadata-alone")
 @pytest.mark.parametrize("output", [Path("new"), None])
 def test_metadata_alone_becomes_a_package(tmp_path: Path, output: Path | None) -> None:
     """Beside or in place, METADATA.yml gives the fields of a new SKILL.md; the rest is copied."""
@@ -115,6 +118,7 @@ def test_a_metadata_file_without_fields_is_refused_and_left(tmp_path: Path) -> N
     assert (os.listdir("a"), Path("new").exists()) == (["METADATA.yml"], False)
 
 
+@pytest.mark.requirement("apexbridge/default-path")
 def test_without_a_path_the_folder_skills_is_converted(tmp_path: Path) -> None:
     """Where there is none, one sentence asks for a folder."""
     asked = skilldrop()
@@ -124,6 +128,7 @@ def test_without_a_path_the_folder_skills_is_converted(tmp_path: Path) -> None:
     assert sorted(os.listdir("migrated")) == ["dice", "greeting"]
 
 
+@pytest.mark.requirement("apexbridge/again")
 def test_a_second_run_changes_nothing(tmp_path: Path) -> None:
     """Neither beside, nor in place, nor in the result."""
     migrated(OLD)
@@ -134,6 +139,7 @@ def test_a_second_run_changes_nothing(tmp_path: Path) -> None:
     assert sorted(os.listdir("new")) == ["dice", "greeting"]
 
 
+@pytest.mark.requirement("apexbridge/in-place")
 def test_a_conversion_in_place_keeps_a_backup(tmp_path: Path) -> None:
     """The folder becomes the package, and the backup has the old content."""
     shutil.copytree(OLD, "skills")
@@ -144,6 +150,7 @@ def test_a_conversion_in_place_keeps_a_backup(tmp_path: Path) -> None:
     assert len(migrated(Path("skills"), output=None)) == 2  # and no skill named dice~
 
 
+@pytest.mark.requirement("apexbridge/dry-run")
 def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
     """It has the same steps, shows the change, and can judge the result."""
     shutil.copytree(OLD, "skills")
@@ -158,6 +165,7 @@ def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
         assert (tree(Path("skills")), Path("new").exists()) == (tree(OLD), False)
 
 
+@pytest.mark.requirement("apexbridge/unreadable")
 @pytest.mark.parametrize(
     ("content", "code"),
     [

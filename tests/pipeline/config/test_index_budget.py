@@ -14,6 +14,7 @@ CHINESE = (
 ENGLISH = "Turns recordings of meetings into minutes with decisions, owners and dates. " * 3
 
 
+@pytest.mark.requirement("textbook/budget-window")
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("overflow", ["fit", "exclude"])
 @pytest.mark.parametrize("text", [CHINESE, ENGLISH], ids=["zh", "en"])

@@ -2,12 +2,15 @@
 
 from pathlib import Path
 
+import pytest
+
 from catalog.reading import browse, listing, status
 from pipeline.config.settings import Settings
 from pipeline.sync.open_catalog import open_store
 from pipeline.sync.run_once import scan_once
 
 
+@pytest.mark.requirement("apexbridge/package-reason")
 def test_a_rejection_begins_with_the_error_that_rejects(tmp_path: Path) -> None:
     """Errors that reject nothing follow, even those on earlier lines."""
     folder = tmp_path / "root" / "draft"

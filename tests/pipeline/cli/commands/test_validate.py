@@ -54,6 +54,7 @@ def test_options_and_settings_select_the_findings(project: Path) -> None:
     assert (result.return_value, "0 errors, 1 warning" in result.stdout) == (0, True)
 
 
+@pytest.mark.requirement("apexbridge/package-gate", "apexbridge/package-declared")
 @pytest.mark.parametrize("profile", [("--profile", "apexbridge"), ()])
 def test_a_package_that_conforms_to_its_dialect_passes(profile: tuple[str, ...]) -> None:
     """The exit code is 0 if the profile is asked for, and if the package declares itself one."""
@@ -61,6 +62,7 @@ def test_a_package_that_conforms_to_its_dialect_passes(profile: tuple[str, ...])
     assert (result.return_value, "0 errors" in result.stdout) == (0, True)
 
 
+@pytest.mark.requirement("apexbridge/package-gate")
 @pytest.mark.parametrize(
     "package", [*(PACKAGES / "bad").iterdir(), *(PACKAGES / "lenient").iterdir()]
 )
@@ -69,6 +71,7 @@ def test_a_package_that_breaks_its_dialect_does_not_pass(package: Path) -> None:
     assert run(str(package), "--profile", "apexbridge").return_value == 1
 
 
+@pytest.mark.requirement("apexbridge/package-reason")
 def test_a_rejected_skill_shows_its_reason_first(tmp_path: Path) -> None:
     """Findings that reject nothing follow, in every format."""
     folder = tmp_path / "draft"

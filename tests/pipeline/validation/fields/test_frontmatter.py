@@ -97,7 +97,12 @@ def test_lists_written_as_one_text(written: Any, words: tuple[str, ...]) -> None
 @pytest.mark.parametrize(
     ("written", "stored"),
     [
-        pytest.param("Read Bash(git add:*)", "Read Bash(git add:*)", id="spaces, as specified"),
+        pytest.param(
+            "Read Bash(git add:*)",
+            "Read Bash(git add:*)",
+            id="spaces, as specified",
+            marks=pytest.mark.requirement("agent-skills/tools"),
+        ),
         pytest.param("Read, Bash(a, b), Grep", "Read Bash(a, b) Grep", id="commas outside ()"),
         pytest.param(["Read", "Bash(a, b)"], "Read Bash(a, b)", id="a list"),
         pytest.param([], "", id="an empty list"),
