@@ -36,6 +36,7 @@ HOMES = {
     " pipeline.config pipeline.outcomes catalog.mcp",
     "pydantic_core": "pipeline.validation.declare pipeline.outcomes.schema",
     "pydantic_settings": "pipeline.config.environment",
+    "pygments": "catalog.site.rendering.highlight",
     "sqlite_utils": "catalog.database.migrations catalog.writing",
     "uvicorn": "catalog.site.server catalog.mcp",
     "watchdog": "pipeline.watch",

@@ -4,6 +4,7 @@ import functools
 import json
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated, Any, ParamSpec
 
@@ -28,13 +29,12 @@ from catalog.mcp import cursors, search_parameters, uris
 from catalog.mcp.access import CatalogAccess
 from catalog.mcp.tool_results import FoundSkill, FoundSkills, ListedSkill, ListedSkills
 from catalog.model.errors import SkilldropError
+from catalog.reading import filters as search_filters
 from catalog.reading import references, search
-from catalog.reading.filters import Filters
 from catalog.reading.paging import PAGE_BYTES
 from catalog.reading.published import SKILL_MD, Package, package_of
 from catalog.reading.references import References
 from catalog.reading.skill_files import SkillFile
-from catalog.text import times
 from catalog.text.sanitize import one_line
 from catalog.text.suggestions import few, shown
 
@@ -184,31 +184,42 @@ class SkillTools:
         offset: search_parameters.Offset = 0,
         status: search_parameters.Status = "active",
         level: search_parameters.Level = None,
+        publisher: search_parameters.Publisher = "",
         root: search_parameters.Root = "",
         namespace: search_parameters.Namespace = "",
         plugin: search_parameters.Plugin = "",
+        category: search_parameters.Category = "",
         tag: search_parameters.Tag = "",
         author: search_parameters.Author = "",
         license: search_parameters.License = "",  # noqa: A002
         tool: search_parameters.Tool = "",
+        host: search_parameters.Host = "",
+        safety: search_parameters.Safety = None,
         has_scripts: search_parameters.HasScripts = None,
         valid: search_parameters.Valid = None,
         changed_since: search_parameters.ChangedSince = "",
     ) -> Annotated[CallToolResult, FoundSkills]:
         """Return the matching skills, with the words that matched and a snippet around one."""
-        filters = Filters(
-            status=status,
-            level=level or "",
-            root=root.strip(),
-            namespace=namespace.strip(),
-            plugin=plugin.strip(),
-            tag=tag.strip(),
-            author=author.strip(),
-            license=license.strip(),
-            tool=tool.strip(),
+        texts = {
+            "status": status,
+            "level": level or "",
+            "publisher": publisher,
+            "root": root,
+            "namespace": namespace,
+            "plugin": plugin,
+            "category": category,
+            "tag": tag,
+            "author": author,
+            "license": license,
+            "tool": tool,
+            "host": host,
+            "safety": safety or "",
+            "changed_since": changed_since,
+        }
+        filters = replace(
+            search_filters.parse(texts, datetime.now(UTC)),
             has_scripts=has_scripts,
             valid=valid,
-            changed_since=times.since(changed_since.strip(), datetime.now(UTC)),
             model_invocable=True,
         )
         with self._access.open() as db:

@@ -97,6 +97,25 @@ def packages_folder(db: Database) -> str | None:
     return str(row[0]) if row and row[0] else None
 
 
+def entry_text(
+    db: Database, spec: IndexSpec, skill: int, description: str, chars: int
+) -> str | None:
+    """Return the lines of a skill in an index, from its description as the index shows it.
+
+    chars is the length of its entry; None if the skill has changed since the entry was made.
+    """
+    packages = packages_folder(db)
+    form = builder.form_of(spec, packages)
+    for row in db.query(
+        f"SELECT {_COLUMNS}, s.file_inventory FROM skills AS s WHERE id = ?", [skill]
+    ):
+        candidate = _candidate(row, spec, spec.location_base or packages)
+        for layout in filter(None, (form.entries, form.lines)):
+            if len(text := layout.item(candidate, description)) == chars:
+                return text
+    return None
+
+
 # Ranking
 
 _BY_NAME = "skills AS s INDEXED BY skills_by_name"

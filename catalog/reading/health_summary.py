@@ -97,6 +97,18 @@ def health(state: Mapping[str, Any], now: datetime) -> Health:
     )
 
 
+def headline(state: Mapping[str, Any], summary: Health, now: datetime) -> str:
+    """Return the health in a few words, for the header of every page."""
+    scanned = _scanned(state["health"], now).removeprefix("last full scan ")
+    if summary.tone == "bad":
+        return "Needs attention"
+    if summary.tone == "quiet":
+        return f"Not watching, scanned {scanned}".replace("scanned no", "no")
+    pending = state["health"]["pending_count"]
+    now_doing = f"Taking in {count(pending, 'change')}" if pending else "Up to date"
+    return f"{now_doing}, scanned {scanned}".replace("scanned no", "no")
+
+
 def _waiting(state: Mapping[str, Any], troubles: Sequence[object]) -> str:
     """Return the work that waits; "nothing pending" only if nothing is held or in trouble."""
     pending = state["health"]["pending_count"]

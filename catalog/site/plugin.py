@@ -9,12 +9,21 @@ from pluggy import HookimplMarker
 
 from catalog.database import limits
 from catalog.reading import duplicates as reading_duplicates
-from catalog.site.api import discovery, endpoints, files, metrics, neighbours, view_json
+from catalog.site.api import (
+    discovery,
+    endpoints,
+    feeds,
+    files,
+    metrics,
+    neighbours,
+    view_json,
+)
 from catalog.site.api import indexes as prompt_indexes
 from catalog.site.http import (
     checks,
     default_columns,
     errors,
+    header_health,
     host_names,
     query_limits,
     read_only,
@@ -29,11 +38,16 @@ from catalog.site.pages import (
     duplicates,
     file,
     findings,
+    health,
     home,
     indexes,
+    missing,
+    questions,
     review,
     skill,
     skills,
+    usage,
+    version_list,
     versions,
 )
 from catalog.site.rendering import assets, cells, invisible, templates
@@ -51,15 +65,25 @@ _ROUTES = {
     endpoints.SKILL_JSON: endpoints.preview,
     skill.ROUTE: endpoints.skill,
     file.ROUTE: file.page,
-    versions.LIST: versions.listing,
+    version_list.LIST: version_list.listing,
+    version_list.COMPARE: version_list.compare,
     versions.ROUTE: versions.page,
     findings.LIST: findings.listing,
     findings.NOT_SKILLS: findings.not_skills,
     findings.ROUTE: findings.page,
     indexes.LIST: indexes.listing,
     indexes.ROUTE: indexes.page,
+    indexes.HISTORY: indexes.history,
+    indexes.TEXT: indexes.text,
+    indexes.CHANGES: indexes.changes,
     activity.ROUTE: activity.page,
+    feeds.ROUTE: feeds.of_all,
+    feeds.OF_SKILL: feeds.of_skill,
     review.ROUTE: review.page,
+    usage.ROUTE: usage.page,
+    health.ROUTE: health.page,
+    questions.LIST: questions.listing,
+    questions.ROUTE: questions.page,
     duplicates.ROUTE: duplicates.page,
     endpoints.SEARCH: endpoints.hits,
     endpoints.PREVIEW: endpoints.preview,
@@ -156,7 +180,11 @@ def handle_exception(datasette: Any, request: Any, exception: Exception) -> Any:
         if location := http_catalog.find(datasette):
             path = http_catalog.below(datasette, request.path)
             await errors.correct_status(exception, location.database, path)
-        return errors.of_exception(exception) if _is_json_route(datasette, request) else None
+        if _is_json_route(datasette, request):
+            return errors.of_exception(exception)
+        if location and path is None and getattr(exception, "status", 500) == 404:
+            return await missing.page(http_request.RequestContext(datasette, request, location))
+        return None
 
     return respond
 
@@ -168,6 +196,23 @@ def prepare_jinja2_environment(env: Any, datasette: Any) -> None:
         env.globals |= {"asset": assets.path, "table_rows": cells.rows, "cell_html": cells.as_html}
         env.finalize = invisible.plain
         templates.put_before(env)
+
+
+@hookimpl
+def extra_template_vars(request: Any, datasette: Any) -> Any:
+    """Give the header of Datasette's own pages the health, for visitors who may see the catalog."""
+
+    async def variables() -> dict[str, Any]:
+        location = http_catalog.find(datasette)
+        if not location or not request:
+            return {}
+        may_see, _ = await datasette.check_visibility(
+            request.actor,
+            permissions=[("view-database", location.database.name), "view-instance"],
+        )
+        return {"header_health": await header_health.current(location) if may_see else None}
+
+    return variables
 
 
 @hookimpl

@@ -16,13 +16,15 @@ from catalog.model.errors import FilterInvalid, NotInCatalog
 from catalog.model.skill import DESCRIBED
 from catalog.prompt_index import locations
 from catalog.reading import browse, disk_paths, health_summary, search
+from catalog.reading import filters as search_filters
 from catalog.reading.search_hits import Hit
 from catalog.site.api import files as api_files
 from catalog.site.http import errors, reader_tokens, responses
 from catalog.site.http.request import RequestContext
 from catalog.site.pages import skill as skill_page
 from catalog.site.pages import skills as skills_page
-from catalog.site.rendering import assets
+from catalog.site.rendering import assets, result_cache
+from catalog.text.suggestions import shown
 
 SEARCH = r"^/search\.json$"
 PREVIEW = r"^/skills/(?P<skill_id>[^/]+)/preview$"
@@ -72,16 +74,24 @@ async def hits(context: RequestContext) -> Response:
     """
     try:
         filters = skills_page.filters_of(context)
+        sort = search_filters.sort(context.parameter("sort"))
+        limit = _number(context, "limit", 20, range(1, MOST_HITS + 1))
+        offset = _number(context, "offset", 0, range(10**9))
     except FilterInvalid as error:
         return errors.as_json(str(error), 400)
-    results = await context.query(
-        search.search,
-        context.parameter("q"),
-        min(context.number("limit") or 20, MOST_HITS),
-        offset=context.number("offset") or 0,
-        filters=filters,
-        is_typing=context.parameter("typing") == "1",
-    )
+    words, is_typing = context.parameter("q"), context.parameter("typing") == "1"
+
+    def found(db: browse.Catalog) -> search.Results:
+        return result_cache.of_state(
+            db,
+            context.location.catalog,
+            ("hits", words, limit, offset, filters, is_typing, sort),
+            lambda: search.search(
+                db, words, limit, offset=offset, filters=filters, is_typing=is_typing, sort=sort
+            ),
+        )
+
+    results = await context.query(found)
     headers = {
         "X-Search-Note": results.note.encode("ascii", "backslashreplace").decode(),
         "X-Next-Offset": str(results.next_offset or ""),
@@ -90,6 +100,19 @@ async def hits(context: RequestContext) -> Response:
         context.request,
         [asdict(hit) | _addresses(context, hit) for hit in results.hits],
         headers={name: value for name, value in headers.items() if value} or None,
+    )
+
+
+def _number(context: RequestContext, name: str, usual: int, possible: range) -> int:
+    """Return a parameter that is a number of a range. Raises FilterInvalid."""
+    text = context.parameter(name).strip()
+    if not text:
+        return usual
+    if text.isascii() and text.isdigit() and len(text) < 10 and int(text) in possible:
+        return int(text)
+    raise FilterInvalid(
+        f"The {name} cannot be {shown(text)}; it is a number from {possible[0]} to"
+        f" {possible[-1]:,}."
     )
 
 

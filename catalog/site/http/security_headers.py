@@ -80,7 +80,7 @@ _NOTHING_ELSE = "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
 OURS = (
     f"default-src 'none'; style-src 'self'; img-src 'self'; "
-    f"script-src {_hash(assets.read('site.js'))}; {_NOTHING_ELSE}"
+    f"connect-src 'self'; script-src {_hash(assets.read('site.js'))}; {_NOTHING_ELSE}"
 )
 """Policy for the site's own pages: one script, identified by its hash, so no skill can add one."""
 

@@ -195,3 +195,34 @@ def test_a_catalog_that_became_corrupt_is_no_health(site: Site, catalog: Path) -
     assert response.status_code == 503
     assert response.json()["message"].startswith("The catalog cannot be read: ")
     assert response.json()["troubles"] == [asdict(trouble)]
+
+
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        ({"limit": "0"}, "The limit cannot be '0'; it is a number from 1 to 100."),
+        ({"limit": "many"}, "The limit cannot be 'many'; it is a number from 1 to 100."),
+        ({"offset": "-1"}, "The offset cannot be '-1'; it is a number from 0 to 999,999,999."),
+        (
+            {"sort": "price"},
+            ("Results cannot be sorted by 'price'; known: relevance, updated, name, size, reads."),
+        ),
+        ({"safety": "fine"}, "No skill has the safety 'fine'; known: error, warning, info, clear."),
+    ],
+)
+def test_what_a_search_cannot_do_is_said_in_a_sentence(
+    site: Site, asked: dict[str, str], sentence: str
+) -> None:
+    """Instead of an answer to another question."""
+    response = site.get("/search.json", q="words", **asked)
+    assert (response.status_code, response.json()["error"]) == (400, sentence)
+
+
+def test_a_search_has_several_values_of_a_filter_and_an_order(site: Site) -> None:
+    """Any of the values is enough."""
+    hits = site.get("/search.json?tag=text&tool=Bash&tool=Read&status=active&status=shadowed")
+    assert [hit["name"] for hit in hits.json()] == ["word-count"]
+    both = site.get("/search.json?status=active&status=shadowed&sort=name&q=count").json()
+    names = [hit["name"] for hit in both]
+    assert names == sorted(names)
+    assert names.count("dup") == 2
