@@ -5,28 +5,28 @@ wrk; prints one table.
 """
 
 import argparse
-import getpass
 import re
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
 
 from made_skills import make_skills
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
 from catalog.site.server.process import SiteProcess
 from pipeline.config import loader
 from pipeline.sync.open_catalog import open_store
 from pipeline.sync.run_once import scan_once
+from tests.support.nginx import HOST, nginx
 
-HOST = "127.0.0.1"
-DEPLOYED = Path(__file__).parents[1] / "deploy" / "nginx.conf"
 PATHS = {
     "index": "index/default",
     "search": "search.json?q=deploy+cache",
@@ -48,36 +48,6 @@ def ports(count: int) -> list[int]:
     with ExitStack() as stack:
         opened = [stack.enter_context(socket.create_server((HOST, 0))) for _ in range(count)]
         return [server.getsockname()[1] for server in opened]
-
-
-@contextmanager
-def nginx(folder: Path, listen: int, sites: Sequence[int], *, cached: bool) -> Iterator[None]:
-    """Run nginx with the configuration of `deploy/`, on other ports."""
-    text = DEPLOYED.read_text()
-    servers = "".join(f"    server {HOST}:{port};\n" for port in sites)
-    text = re.sub(r"(    server [\d.]+:\d+;\n)+", servers, text)
-    text = text.replace("127.0.0.1:8080", f"{HOST}:{listen}")
-    text = text.replace("/var/cache/nginx/skilldrop", f"{folder}/cache")
-    if not cached:
-        text = text.replace("proxy_cache skilldrop;", "")
-    text = text.replace(
-        "    location / {", f"    location /static/ {{ root {folder}; }}\n    location / {{"
-    )
-    kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-    own = "".join(f"{kind}_temp_path {folder}/{kind};\n" for kind in kinds)
-    config = folder / "nginx.conf"
-    config.write_text(
-        f"user {getpass.getuser()};\ndaemon off;\nworker_processes 1;\n"
-        f"pid {folder}/pid;\nerror_log {folder}/errors;\n"
-        f"events {{}}\nhttp {{\naccess_log off;\n{own}{text}\n}}\n"
-    )
-    server = subprocess.Popen(["nginx", "-e", f"{folder}/errors", "-c", str(config)])
-    try:
-        _wait_for(f"http://{HOST}:{listen}/static/floor")
-        yield
-    finally:
-        server.terminate()
-        server.wait()
 
 
 def load(url: str, seconds: int) -> Load:
