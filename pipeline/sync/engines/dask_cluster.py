@@ -41,8 +41,12 @@ _Future: TypeAlias = "Future[_Answer]"
 
 
 @contextmanager
-def dask(scheduler: str | None = None) -> Iterator[Engine]:
+def dask(
+    scheduler: str | None = None, notice: Callable[[str], None] = log.info
+) -> Iterator[Engine]:
     """Give an engine that scans on the cluster at an address, or on a new local cluster.
+
+    notice gets a sentence with the URL of the dashboard, for people.
 
     Results come in no particular order. If a worker dies, another takes its pieces; this process
     scans pieces that no worker finishes, so nothing is lost. Raises ClusterUnusable if no scheduler
@@ -53,7 +57,7 @@ def dask(scheduler: str | None = None) -> Iterator[Engine]:
     if scheduler:
         with _connected(scheduler) as client:
             if link := client.dashboard_link:
-                log.info("The Dask dashboard is at %s.", link)
+                notice(f"The Dask dashboard is at {link}")
             yield partial(_scan, client)
         return
     with (

@@ -1,6 +1,7 @@
 """A Dask cluster returns the results of one process; all clusters here are real processes."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -219,6 +220,20 @@ def test_a_piece_that_the_scheduler_loses_is_returned(root: RootSpec, workers: A
         client.cancel(list(cluster._tasks))
         assert cluster.wait(PATIENCE) == [task]
     assert task.state == "returned"
+
+
+def test_the_dashboard_of_the_scheduler_is_named() -> None:
+    """Its URL is printed for people."""
+    notices: list[str] = []
+    with (
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=50
+        ) as cluster,
+        dask_cluster.dask(cluster.scheduler_address, notices.append),
+    ):
+        pass
+    (notice,) = notices
+    assert re.fullmatch(r"The Dask dashboard is at http://127\.0\.0\.1:\d+/status", notice)
 
 
 def test_without_an_address_a_local_cluster_starts(root: RootSpec) -> None:
