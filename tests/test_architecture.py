@@ -36,7 +36,7 @@ HOMES = {
     " pipeline.config pipeline.outcomes catalog.mcp",
     "pydantic_core": "pipeline.validation.declare pipeline.outcomes.schema",
     "pydantic_settings": "pipeline.config.environment",
-    "sqlite_utils": "catalog.database.migrations catalog.writing",
+    "sqlite_utils": "catalog.database.migrations",
     "uvicorn": "catalog.site.server catalog.mcp",
     "watchdog": "pipeline.watch",
     "jellyfish": "catalog.text.spelling",

@@ -46,8 +46,8 @@ def test_a_command_is_listed_with_the_first_line_of_its_help(command: LazyComman
         (["list"], OF_READERS),
         (["show", "count-words"], OF_READERS),
         (["validate", "watched"], OF_THE_SERVICE | OF_THE_CATALOG | {"pydantic_settings"}),
-        (["scan"], OF_THE_SERVICE | {"pydantic_settings", "distributed"}),
-        (["reconcile", "--check"], OF_THE_SERVICE | {"pydantic_settings", "distributed"}),
+        (["scan"], OF_THE_SERVICE | {"pydantic_settings", "distributed", "sqlite_utils"}),
+        (["reconcile", "--check"], OF_THE_SERVICE | {"pydantic_settings", "distributed", "sqlite_utils"}),
     ],
     ids=lambda given: " ".join(given) if isinstance(given, list) else "",
 )
