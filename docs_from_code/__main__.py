@@ -4,6 +4,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from docs_from_code import conformance
 from docs_from_code.pages import DOCS, PAGES, stale
 from docs_from_code.site import build, faults
 
@@ -15,10 +16,10 @@ def main() -> int:
     if "--check" not in sys.argv[1:]:
         for name, text in PAGES.items():
             (DOCS / name).write_text(text(), "utf-8")
-        return _report([], build(REPOSITORY))
+        return _report(conformance.problems(), build(REPOSITORY))
     with tempfile.TemporaryDirectory() as folder:
         return _report(
-            [f"docs/{name} is stale: run `make docs`" for name in stale()],
+            conformance.problems() + [f"docs/{name} is stale: run `make docs`" for name in stale()],
             build(REPOSITORY, Path(folder)),
         )
 

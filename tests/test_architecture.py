@@ -36,6 +36,7 @@ HOMES = {
     " pipeline.config pipeline.outcomes catalog.mcp",
     "pydantic_core": "pipeline.validation.declare pipeline.outcomes.schema",
     "pydantic_settings": "pipeline.config.environment",
+    "pygments": "catalog.site.rendering.highlight",
     "sqlite_utils": "catalog.database.migrations",
     "uvicorn": "catalog.site.server catalog.mcp",
     "watchdog": "pipeline.watch",
@@ -43,7 +44,7 @@ HOMES = {
     "wcwidth": "pipeline.cli.output.columns",
     "pathspec": "pipeline.roots.ignore_files",
     "yaml": "pipeline.parsing pipeline.authoring.convert catalog.mcp.frontmatter "
-    "catalog.site.server.app pipeline.cli.output.rule_examples",
+    "catalog.site.server.app catalog.site.api.openapi pipeline.cli.output.rule_examples",
 }
 """The packages or modules that may import each library."""
 

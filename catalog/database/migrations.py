@@ -11,7 +11,9 @@ from sqlite_utils.migrations import Migrations
 
 from catalog.database import schema_version
 from catalog.database.ddl import (
+    activity,
     apexbridge,
+    facets,
     history,
     left_out,
     links,
@@ -117,6 +119,19 @@ def m010_mirrors(db: Database) -> None:
 def m011_runs(db: Database) -> None:
     """Let a file have several outcomes, and an outcome name no skill."""
     _run(db, runs.RUNS)
+
+
+@migrations()
+def m013_activity(db: Database) -> None:
+    """Let the changes of a scan, and those of no scan, be read from an index."""
+    _run(db, activity.CHANGES_BY_SCAN)
+
+
+@migrations()
+def m014_facets(db: Database) -> None:
+    """Add what lists are filtered by; the next start reads it from the versions stored before."""
+    _run(db, facets.FACETS)
+    _run(db, facets.MARK_MISSING.format("TRUE"))
 
 
 def _run(db: Database, script: str) -> None:

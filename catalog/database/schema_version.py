@@ -21,6 +21,8 @@ MIGRATIONS = (
     "m009_references",
     "m010_mirrors",
     "m011_runs",
+    "m013_activity",
+    "m014_facets",
 )
 """Names of all migrations, oldest first; those of `catalog.database.migrations`."""
 _TABLE = "_sqlite_migrations"

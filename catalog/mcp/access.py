@@ -96,8 +96,11 @@ class CatalogAccess:
 
     def wrapped(self, package: Package, file: SkillFile) -> str:
         """Return a page of SKILL.md wrapped, with the skill's directory or, elsewhere, its URI."""
-        directory = uris.of(package.skill_id) if self.is_remote else None
-        return skill_files.wrap(package, file, directory)
+        return skill_files.wrap(package, file, self.directory(package))
+
+    def directory(self, package: Package) -> str:
+        """Return the path of a package's files or, elsewhere, their URI."""
+        return uris.of(package.skill_id) if self.is_remote else package.directory
 
 
 @contextmanager

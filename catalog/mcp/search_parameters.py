@@ -27,6 +27,10 @@ Status: TypeAlias = Annotated[
 Level: TypeAlias = Annotated[
     values.Level | None, Field(description="Only skills of roots with this level.")
 ]
+Publisher: TypeAlias = Annotated[
+    str,
+    Field(description="Only skills of this plugin, owner or author, or of a root of this name."),
+]
 Root: TypeAlias = Annotated[
     str,
     Field(description="Only skills of this root: its path or repository, or its last part."),
@@ -35,6 +39,7 @@ Namespace: TypeAlias = Annotated[
     str, Field(description="Only skills of this namespace, as team-a in team-a:review.")
 ]
 Plugin: TypeAlias = Annotated[str, Field(description="Only skills of this plugin.")]
+Category: TypeAlias = Annotated[str, Field(description="Only skills of this category.")]
 Tag: TypeAlias = Annotated[str, Field(description="Only skills with this tag.")]
 Author: TypeAlias = Annotated[str, Field(description="Only skills of this author.")]
 License: TypeAlias = Annotated[
@@ -42,6 +47,16 @@ License: TypeAlias = Annotated[
 ]
 Tool: TypeAlias = Annotated[
     str, Field(description="Only skills that ask for this tool in allowed-tools, such as Bash.")
+]
+Host: TypeAlias = Annotated[
+    str, Field(description="Only skills whose files have a URL of this host, such as github.com.")
+]
+Safety: TypeAlias = Annotated[
+    Literal["error", "warning", "info", "clear"] | None,
+    Field(
+        description="Only skills whose worst finding about safety has this severity; clear for"
+        " those that were checked and have none."
+    ),
 ]
 HasScripts: TypeAlias = Annotated[
     bool | None, Field(description="Only skills with scripts (true) or without (false).")

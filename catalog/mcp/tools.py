@@ -4,6 +4,7 @@ import functools
 import json
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated, Any, ParamSpec
 
@@ -28,22 +29,22 @@ from catalog.mcp import cursors, search_parameters, uris
 from catalog.mcp.access import CatalogAccess
 from catalog.mcp.tool_results import FoundSkill, FoundSkills, ListedSkill, ListedSkills
 from catalog.model.errors import SkilldropError
+from catalog.reading import filters as search_filters
 from catalog.reading import references, search
-from catalog.reading.filters import Filters
 from catalog.reading.paging import PAGE_BYTES
 from catalog.reading.published import SKILL_MD, Package, package_of
 from catalog.reading.references import References
 from catalog.reading.skill_files import SkillFile
-from catalog.text import times
 from catalog.text.sanitize import one_line
 from catalog.text.suggestions import few, shown
 
 _READ = """\
-Read a file of a skill. Without file_path, read SKILL.md, the skill's instructions; the result wraps
-them in <skill_content> with the skill's directory and a list of its files, and names the skills
-that it uses and those that use it: for a link to ../other/SKILL.md, read the skill other. Text is
-returned as text, any other content as base64. A long file is returned in pages: to read on, pass
-the offset and the version from the result, so that all pages are from one version.
+Read a file of a skill, whole. Without file_path, read SKILL.md, the skill's instructions; with
+wrapped, they come without frontmatter in <skill_content>, with the skill's directory and a list of
+its files. The result also names the skills that it uses and those that use it: for a link to
+../other/SKILL.md, read the skill other. Text is returned as text, any other content as base64. A
+long file is returned in pages: to read on, pass the offset and the version from the result, so that
+all pages are from one version.
 读取技能中的文件;不指定 file_path 时读取 SKILL.md。长文件分页返回,
 续读时请带上 offset 和 version。"""
 
@@ -153,19 +154,26 @@ class SkillTools:
             str | None,
             Field(description="Version to read; only to continue a file of that version."),
         ] = None,
+        wrapped: Annotated[
+            bool, Field(description="Whether to wrap SKILL.md, without its frontmatter.")
+        ] = False,
     ) -> CallToolResult:
         """Return the file and, as a second part, a description of it."""
         with self._access.open() as db:
             package = package_of(db, self._access.packages, skill_name, version)
             related = references.of_active(db, package.skill_id)
         file = self._access.read(package, file_path, offset=offset, limit=PAGE_BYTES)
-        description = _description(file)
+        description = _description(file, self._access.directory(package))
         meta: dict[str, Any] = {"skilldrop/version": file.version}
         if related and _is_skill_md(package, file) and offset == 0:
             description += _relations(related)
             meta |= {f"skilldrop/{relation}": names for relation, names in related.names.items()}
         return CallToolResult(
-            content=[self._content(package, file), TextContent(text=description)], _meta=meta
+            content=[
+                self._content(package, file, wrapped=wrapped),
+                TextContent(text=description),
+            ],
+            _meta=meta,
         )
 
     @_with_errors
@@ -176,31 +184,42 @@ class SkillTools:
         offset: search_parameters.Offset = 0,
         status: search_parameters.Status = "active",
         level: search_parameters.Level = None,
+        publisher: search_parameters.Publisher = "",
         root: search_parameters.Root = "",
         namespace: search_parameters.Namespace = "",
         plugin: search_parameters.Plugin = "",
+        category: search_parameters.Category = "",
         tag: search_parameters.Tag = "",
         author: search_parameters.Author = "",
         license: search_parameters.License = "",  # noqa: A002
         tool: search_parameters.Tool = "",
+        host: search_parameters.Host = "",
+        safety: search_parameters.Safety = None,
         has_scripts: search_parameters.HasScripts = None,
         valid: search_parameters.Valid = None,
         changed_since: search_parameters.ChangedSince = "",
     ) -> Annotated[CallToolResult, FoundSkills]:
         """Return the matching skills, with the words that matched and a snippet around one."""
-        filters = Filters(
-            status=status,
-            level=level or "",
-            root=root.strip(),
-            namespace=namespace.strip(),
-            plugin=plugin.strip(),
-            tag=tag.strip(),
-            author=author.strip(),
-            license=license.strip(),
-            tool=tool.strip(),
+        texts = {
+            "status": status,
+            "level": level or "",
+            "publisher": publisher,
+            "root": root,
+            "namespace": namespace,
+            "plugin": plugin,
+            "category": category,
+            "tag": tag,
+            "author": author,
+            "license": license,
+            "tool": tool,
+            "host": host,
+            "safety": safety or "",
+            "changed_since": changed_since,
+        }
+        filters = replace(
+            search_filters.parse(texts, datetime.now(UTC)),
             has_scripts=has_scripts,
             valid=valid,
-            changed_since=times.since(changed_since.strip(), datetime.now(UTC)),
             model_invocable=True,
         )
         with self._access.open() as db:
@@ -233,14 +252,16 @@ class SkillTools:
             )
         )
 
-    def _content(self, package: Package, file: SkillFile) -> TextContent | EmbeddedResource:
+    def _content(
+        self, package: Package, file: SkillFile, *, wrapped: bool
+    ) -> TextContent | EmbeddedResource:
         if file.encoding == "base64":
             return EmbeddedResource(
                 resource=BlobResourceContents(
                     uri=uris.of(file.skill_id, file.path), blob=file.text, mime_type=file.media_type
                 )
             )
-        if _is_skill_md(package, file):
+        if wrapped and _is_skill_md(package, file):
             return TextContent(text=self._access.wrapped(package, file))
         return TextContent(text=file.text)
 
@@ -259,13 +280,15 @@ def _relations(related: References) -> str:
     )
 
 
-def _description(file: SkillFile) -> str:
-    """Return a description of a file or page, with the offset of the next page."""
+def _description(file: SkillFile, directory: str) -> str:
+    """Return a description of a file or page, with its folder and the offset of the next page."""
     executable = ", executable" if file.executable else ""
     text = (
         f"{shown(file.path)} of {shown(file.skill)}, version {file.version}: {file.size} "
         f"bytes, {file.media_type}, {file.encoding}{executable}, sha256:{file.sha256}."
     )
+    if file.path == SKILL_MD:
+        text += f" Skill directory: {one_line(directory)}."
     if file.next_offset is not None:
         text += (
             f" This page has bytes {file.offset} to {file.next_offset}; "

@@ -101,6 +101,7 @@ class ItemText:
     text: str
     shown: str = ""  # what the text shows of its description
     reason: str | None = None  # for a state other than full
+    is_cut: bool = False  # whether it shows a part of its words for lack of room
 
 
 Plan: TypeAlias = tuple[str, list[ItemText]]
@@ -169,7 +170,7 @@ class Allocation(Generic[S]):
             return False
         least, _, unit = self._per_skill
         return layout is self._form.names or not any(
-            item.state == "shortened" and size(item.text, unit) < least for item in items
+            item.is_cut and size(item.text, unit) < least for item in items
         )
 
     def _as_many(self, names: int) -> Plan:
@@ -223,7 +224,7 @@ class Allocation(Generic[S]):
             return ItemText("full", item, shown)
         if not shown:
             return ItemText("name_only", item, reason="only its name fits")
-        return ItemText("shortened", item, shown, _reason(shown, whole, text))
+        return ItemText("shortened", item, shown, _reason(shown, whole, text), shown != text)
 
     def _composed(
         self, layout: Layout, items: list[ItemText], last_line: str = "", *, searches: bool = False

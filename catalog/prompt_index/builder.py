@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 from catalog.model.values import Json, Level
 from catalog.prompt_index import budget, locations
 from catalog.prompt_index.budget import ItemText, State
-from catalog.prompt_index.formats.form import Form, FormatOptions
+from catalog.prompt_index.formats.form import FileGroup, Form, FormatOptions
 from catalog.prompt_index.formats.registry import FORMATS
 from catalog.prompt_index.measures import UNBOUNDED, USUAL_FACTORS, Bounds, Budget, RoomFactors
 from catalog.prompt_index.messages import Language
@@ -69,7 +69,7 @@ class Candidate:
     follows_pattern: bool = False
     package_path: str | None = None  # where the index names versions: `<skill_id>/<version>`
     user_invocable: bool = True
-    files: tuple[str, ...] = ()  # scripts, references and templates
+    files: tuple[FileGroup, ...] = ()
     skill_md_hash: str = ""
     fallback: str | None = None  # shown if the description says nothing
     is_featured: bool = False

@@ -7,16 +7,23 @@ from catalog.prompt_index import locations
 Language: TypeAlias = Literal["en", "zh"]
 
 INSTRUCTION: dict[Language, str] = {
-    "en": "Each skill here is a folder of instructions for one kind of task. When a task matches "
-    "a description, read SKILL.md in that folder before you begin and follow it. Open its "
-    "other files, or run its scripts, only when SKILL.md says so.",
-    "zh": "这里的每个技能都是一个文件夹，写有某类任务的做法。任务与某条描述相符时，"
-    "先读该文件夹中的 SKILL.md，再照着做；"
-    "只有 SKILL.md 提到时，才打开其中别的文件或运行脚本。",
+    "en": "When a task matches a skill, first read its SKILL.md with the tool read_skill_file, "
+    "and follow it.\n"
+    "Run the scripts of a skill with the tool bash; they lie under scripts/ in its folder.",
+    "zh": "任务与某个技能的说明相符时，先用 read_skill_file 工具读取它的 SKILL.md，再照着做。\n"
+    "要运行技能中的脚本，请使用 bash 工具；脚本在该技能目录的 scripts/ 下。",
 }
-"""Instructions on how to use the skills, at the start of some formats."""
+"""Instructions on how to use the skills, at the end of the format `semibot`."""
 
-FILES: dict[Language, str] = {"en": "Files: ", "zh": "文件："}
+FILES: dict[Language, str] = {"en": "Files: ", "zh": "文件: "}
+
+
+def of_folder(language: Language, folder: str, files: int) -> str:
+    """Return a folder with the number of its files: `scripts/ (8)`."""
+    if language == "zh":
+        return f"{folder}({files}个{'脚本' if folder == 'scripts/' else '文件'})"
+    return f"{folder} ({files})"
+
 
 FOR_AGENTS_ONLY: dict[Language, str] = {"en": "for agents only", "zh": "仅供智能体使用"}
 

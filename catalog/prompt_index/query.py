@@ -13,6 +13,7 @@ from catalog.model.selection import Selection
 from catalog.model.values import LEVELS
 from catalog.prompt_index import builder, locations
 from catalog.prompt_index.builder import Candidate, IndexSpec, PromptIndex
+from catalog.prompt_index.formats.form import FileGroup
 from catalog.prompt_index.measures import Bounds, RoomFactors
 
 
@@ -96,6 +97,25 @@ def packages_folder(db: Database) -> str | None:
     return str(row[0]) if row and row[0] else None
 
 
+def entry_text(
+    db: Database, spec: IndexSpec, skill: int, description: str, chars: int
+) -> str | None:
+    """Return the lines of a skill in an index, from its description as the index shows it.
+
+    chars is the length of its entry; None if the skill has changed since the entry was made.
+    """
+    packages = packages_folder(db)
+    form = builder.form_of(spec, packages)
+    for row in db.query(
+        f"SELECT {_COLUMNS}, s.file_inventory FROM skills AS s WHERE id = ?", [skill]
+    ):
+        candidate = _candidate(row, spec, spec.location_base or packages)
+        for layout in filter(None, (form.entries, form.lines)):
+            if len(text := layout.item(candidate, description)) == chars:
+                return text
+    return None
+
+
 # Ranking
 
 _BY_NAME = "skills AS s INDEXED BY skills_by_name"
@@ -106,6 +126,14 @@ _COLUMNS = """
     s.id, s.skill_id, s.name, s.description, s.root, s.path, s.skill_md_name, s.package_path,
     s.user_invocable, s.skill_md_hash, s.level, s.level_rank, ifnull(s.priority, 0) AS priority,
     s.fallback_description
+"""
+
+
+_FILES = """
+    (SELECT json_group_array(json_array(folder, files, first)) FROM (
+        SELECT CASE instr(path, '/') WHEN 0 THEN path ELSE substr(path, 1, instr(path, '/')) END
+               AS folder, count(*) AS files, min(path) AS first
+        FROM files WHERE version = s.current_version_id GROUP BY folder ORDER BY folder))
 """
 
 
@@ -128,7 +156,7 @@ def conditions(selection: IndexSpec | Selection) -> Iterator[str]:
 
 
 def _rows(db: Database, spec: IndexSpec) -> Iterator[sql.Row]:
-    columns = f"{_COLUMNS}, s.file_inventory" if spec.format == "semibot" else _COLUMNS
+    columns = f"{_COLUMNS}, {_FILES} AS files" if spec.format == "semibot" else _COLUMNS
     yield from _featured(db, spec, columns)
     condition = wanted(spec)
     if spec.featured:
@@ -210,7 +238,7 @@ def _candidate(row: sql.Row, spec: IndexSpec, base: str | None) -> Candidate:
         and (row["package_path"] is not None or locations.is_url(base or "")),
         package_path,
         bool(row["user_invocable"]),
-        _files(row["file_inventory"]) if "file_inventory" in row else (),
+        _files(row["files"]) if "files" in row else (),
         row["skill_md_hash"],
         row["fallback_description"],
         is_featured,
@@ -235,9 +263,11 @@ def _location(row: sql.Row, spec: IndexSpec, base: str | None, package_path: str
     )
 
 
-def _files(inventory: str) -> tuple[str, ...]:
-    paths = json.loads(inventory)
-    return (*paths["referenceFiles"], *paths["scriptFiles"], *paths["templateFiles"])
+def _files(groups: str) -> tuple[FileGroup, ...]:
+    return tuple(
+        FileGroup(first if files == 1 else folder, files)
+        for folder, files, first in json.loads(groups)
+    )
 
 
 @contextmanager

@@ -24,7 +24,13 @@ BEGINNING = 0.6
 _WORD = re.compile(r"\w+(?:[-.']\w+)*[+#]*")
 _SAYS_LITTLE = re.compile(r"[\d.]+|[a-z]", re.IGNORECASE)  # numbers and single letters
 _PART = re.compile(r"[^\W_]+")
-_CJK_FUNCTION = re.compile("[的了和与或及在是为对从到把被将等并可以能会这那个一用于]+")
+# Words without a meaning of their own, but not where the character is part of another word, such as
+# in 目的, 了解 and 合并. Characters that mostly are, such as 会 in 会议, are not among them.
+_CJK_FUNCTION = re.compile(
+    "(?:以及|可以|能够|用于|对于|关于|为了|[一这那每]个|(?<!目)的|了(?!解)|(?<![参给])与(?!会)"
+    "|(?<![涉普])及(?![时格])|在(?![线职校])|等(?![级待价于])|(?<!合)并(?![发行购])|和(?![解谐平])"
+    "|[或是从到把被将这那])+"
+)
 _MOST_CJK = 6  # characters of a run between function characters that is one word
 _ROOM_OF_A_WORD = 4  # added to its length: short words do not win by their length alone
 

@@ -1,26 +1,24 @@
 """Read-only queries behind the pages of the site."""
 
 import sqlite3
-from collections.abc import Iterable
-from pathlib import Path
 from typing import Any, TypeAlias
 
-from catalog.database import stored_health
 from catalog.database.queries import Database, Reader
-from catalog.database.sql import Row, to_json
-from catalog.model.publication_findings import NAME_CONFUSABLE
-from catalog.reading import index_views
+from catalog.database.sql import Row
+from catalog.database.withheld import AWAITING_REVIEW
+from catalog.reading import cards, sorting
 from catalog.reading import status as reading_status
 from catalog.reading.filters import Filters
 from catalog.reading.versions import restored
+from catalog.usage import summary as usage_summary
 
 Catalog: TypeAlias = Database
 """Open catalog, for modules that only pass it on."""
 
 PAGE = 50
 """Rows of a list on one page."""
-GROUPS = {"plugin": 12, "tag": 20}
-"""Values offered by a filter, at most."""
+FRONT = 12
+"""Cards of the latest skills on the front page; other lists there have half of that."""
 
 
 def over(connection: sqlite3.Connection) -> Catalog:
@@ -31,55 +29,17 @@ def over(connection: sqlite3.Connection) -> Catalog:
 # Skills
 
 
-def skills(db: Catalog, filters: Filters, page: int = 1) -> tuple[list[Row], int]:
-    """Return a page of skills by name, and the number of skills on all pages."""
-    values = filters.values
-    listed = f"FROM skills AS s WHERE {filters.condition}"
-    (total,) = db.execute(f"SELECT count(*) {listed}", values).fetchone()
-    rows = db.query(
-        f"SELECT {_CARD} {listed} ORDER BY s.name, s.id LIMIT :limit OFFSET :offset",
-        values | {"limit": PAGE, "offset": (page - 1) * PAGE},
+def skills(
+    db: Catalog, filters: Filters, page: int = 1, sort: str = "updated", size: int = PAGE
+) -> list[int]:
+    """Return a page of the skills with the filters, in an order of `sorting`."""
+    values = filters.values | {"limit": size, "offset": (page - 1) * size}
+    rows = db.execute(
+        f"SELECT s.id FROM skills AS s WHERE {filters.condition}"
+        f" ORDER BY {sorting.order_by(db, sort)} LIMIT :limit OFFSET :offset",
+        values,
     )
-    return list(rows), int(total)
-
-
-def groups(db: Catalog) -> dict[str, list[Row]]:
-    """Return the roots, the statuses, and levels, plugins and tags of the active skills.
-
-    All but the roots have their counts.
-    """
-    return {
-        "root": list(
-            db.query("SELECT path AS value FROM roots WHERE configured ORDER BY position, path")
-        ),
-        "status": list(
-            db.query(
-                "SELECT status AS value, count(*) AS n FROM skills GROUP BY status ORDER BY n DESC"
-            )
-        ),
-        "level": list(
-            db.query(
-                "SELECT level AS value, count(*) AS n FROM skills WHERE status = 'active'"
-                " GROUP BY level_rank, level ORDER BY level_rank"
-            )
-        ),
-        "plugin": list(
-            db.query(
-                "SELECT plugin AS value, count(*) AS n FROM skills"
-                " WHERE status = 'active' AND plugin IS NOT NULL"
-                " GROUP BY plugin ORDER BY n DESC, plugin LIMIT ?",
-                [GROUPS["plugin"]],
-            )
-        ),
-        "tag": list(
-            db.query(
-                "SELECT t.value AS value, count(*) AS n FROM skills AS s, json_each(s.tags) AS t"
-                " WHERE s.status = 'active' AND s.tags != '[]'"
-                " GROUP BY t.value ORDER BY n DESC, t.value LIMIT ?",
-                [GROUPS["tag"]],
-            )
-        ),
-    }
+    return [skill for (skill,) in rows]
 
 
 def skill(db: Catalog, skill_id: str, row: int | None = None) -> Row | None:
@@ -92,7 +52,8 @@ def skill(db: Catalog, skill_id: str, row: int | None = None) -> Row | None:
     rows = db.query(
         f"SELECT s.*, {_IS_NEWEST} AS is_newest, v.version, v.skill_md_content, v.ingested_at,"
         " v.git_commit, (SELECT url FROM mirrors WHERE root = s.root) AS repository,"
-        f" EXISTS ({_LOOKS_ALIKE}) AS looks_alike,"
+        " (SELECT path FROM mirrors WHERE root = s.root) AS repository_path,"
+        f" EXISTS ({cards.LOOKS_ALIKE}) AS looks_alike,"
         " (SELECT body FROM searched_texts WHERE id = s.id) AS body"
         " FROM skills AS s LEFT JOIN versions AS v ON v.id = s.current_version_id"
         f" WHERE s.skill_id = :skill_id AND {chosen} ORDER BY CASE s.status WHEN 'active' THEN 0"
@@ -101,6 +62,14 @@ def skill(db: Catalog, skill_id: str, row: int | None = None) -> Row | None:
         {"skill_id": skill_id, "row": row},
     )
     return next(rows, None)
+
+
+def definition(db: Catalog, skill: int) -> Row:
+    """Return the identity and state of a skill with the product specification's names."""
+    (row,) = db.query(
+        "SELECT id, skillId, currentVersion, isActive FROM skill_definitions WHERE id = ?", [skill]
+    )
+    return row | {"isActive": bool(row["isActive"])}
 
 
 def as_of(db: Catalog, skill: Row, version: str) -> Row | None:
@@ -148,10 +117,10 @@ def left_out_files(db: Catalog, skill: int) -> list[Row]:
 
 
 def findings(db: Catalog, skill: int) -> list[Row]:
-    """Return the findings of a skill, worst first, then by file and line."""
+    """Return the findings of a skill, worst first; those that reject it are the first of these."""
     return list(
         db.query(
-            f"SELECT * FROM findings WHERE skill = ? ORDER BY {_WORST_FIRST}, path, line, id",
+            f"SELECT * FROM findings WHERE skill = ? ORDER BY {_WORST_FIRST}, id",
             [skill],
         )
     )
@@ -213,51 +182,31 @@ def text(db: Catalog, version: int, path: str) -> str | None:
 # The whole catalog
 
 
-def overview(db: Catalog, catalog: Path) -> dict[str, Any]:
-    """Return the data of the front page: counts, latest changes, indexes and health.
-
-    catalog is the path of the catalog, which may have a health file beside it.
-    """
+def front(db: Catalog) -> dict[str, Any]:
+    """Return the data of the front page: counts, latest, most read and awaited skills."""
+    awaited = [
+        skill
+        for (skill,) in db.execute(
+            f"SELECT v.skill FROM {AWAITING_REVIEW} ORDER BY v.id LIMIT {FRONT // 2}"
+        )
+    ]
+    read = usage_summary.most_read(db, FRONT // 2)
     return {
         "counts": reading_status.counts(db),
-        "files": db.execute("SELECT count(*) FROM files").fetchone()[0],
-        "not_skills": db.execute("SELECT count(*) FROM findings WHERE skill IS NULL").fetchone()[0],
-        "severities": dict(db.execute("SELECT severity, count(*) FROM findings GROUP BY severity")),
-        "recent": recent(db, 8),
-        "indexes": index_views.indexes(db),
-        **stored_health.load(db, catalog),
+        "latest": cards.of(db, skills(db, Filters(), size=FRONT)),
+        "most_read": cards.of(db, list(read)),
+        "reads": read,
+        "awaited": cards.of(db, awaited),
     }
 
 
-def recent(db: Catalog, limit: int, before: int | None = None) -> list[Row]:
-    """Return the latest changes, newest first; `before` is the id of the last one shown."""
-    return list(
-        db.query(
-            "SELECT i.id, i.outcome, i.detail, i.started_at, i.took_ms, i.steps, i.root, i.path,"
-            ' i."trigger" AS noticed_by, i.skill, s.skill_id, coalesce(s.name, i.path) AS name,'
-            " s.status, v.version FROM ingestions AS i LEFT JOIN skills AS s ON s.id = i.skill"
-            " LEFT JOIN versions AS v ON v.id = i.version"
-            " WHERE i.id < coalesce(:before, i.id + 1) ORDER BY i.id DESC LIMIT :limit",
-            {"limit": limit, "before": before},
-        )
-    )
-
-
-def scans(db: Catalog, limit: int) -> list[Row]:
-    """Return the latest full scans, newest first."""
-    return list(db.query("SELECT * FROM scans ORDER BY id DESC LIMIT ?", [limit]))
-
-
 def finding_codes(db: Catalog) -> list[Row]:
-    """Return each kind of present finding, worst and most frequent first."""
+    """Return each kind of present finding with its counts, worst and most frequent first."""
     return list(
         db.query(
-            "WITH kinds AS (SELECT code, severity, profile, count(*) AS n,"
-            " count(DISTINCT skill) AS skills, min(id) AS example"
-            " FROM findings GROUP BY code, severity, profile)"
-            # The message and the fix of a kind are those of its oldest finding.
-            " SELECT k.*, f.message, f.fix FROM kinds AS k JOIN findings AS f ON f.id = k.example"
-            f" ORDER BY {_WORST_FIRST.replace('severity', 'k.severity')}, k.n DESC, k.code"
+            "SELECT code, severity, profile, count(*) AS n, count(DISTINCT skill) AS skills"
+            " FROM findings GROUP BY code, severity, profile"
+            f" ORDER BY {_WORST_FIRST}, n DESC, code"
         )
     )
 
@@ -287,23 +236,5 @@ def findings_of(db: Catalog, code: str, page: int = 1) -> list[Row]:
     )
 
 
-_LOOKS_ALIKE = f"SELECT 1 FROM findings WHERE skill = s.id AND code = '{NAME_CONFUSABLE.code}'"
-_CARD = (
-    "s.id, s.skill_id, s.name, s.description, s.status, s.status_reason, s.level, s.plugin,"
-    " s.license, s.tags, s.spec_valid, s.estimated_tokens, s.last_changed,"
-    f" EXISTS ({_LOOKS_ALIKE}) AS looks_alike"
-)
 _IS_NEWEST = "(s.digest IS NULL OR s.seen_digest IS NULL OR s.seen_digest = s.digest)"
 _WORST_FIRST = "CASE severity WHEN 'error' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END"
-
-
-def alike(db: Catalog, skill_ids: Iterable[str]) -> set[str]:
-    """Return the skill_ids of active skills whose names look like another's."""
-    return {
-        row["skill_id"]
-        for row in db.query(
-            "SELECT s.skill_id FROM json_each(?) AS wanted JOIN skills AS s"
-            f" ON s.skill_id = wanted.value AND s.status = 'active' WHERE EXISTS ({_LOOKS_ALIKE})",
-            [to_json(list(skill_ids))],
-        )
-    }

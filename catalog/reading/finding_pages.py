@@ -4,11 +4,25 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 _NAME = "findings.md"
 _SECTION = re.compile(
     r"^### `(?P<code>[\w-]+)`\n(?P<text>.*?)(?=^###? `|\Z)", re.DOTALL | re.MULTILINE
 )
+
+_FIX = re.compile(r"^- \*\*Fix:\*\* (?P<fix>.*?)(?=\n- |\n\n|\Z)", re.DOTALL | re.MULTILINE)
+_EXAMPLES = re.compile(r"^(?:Bad|Good)\b", re.MULTILINE)
+_ESCAPE = re.compile(r"\\(?=[!-/:-@\[-`{-~])")
+
+
+class Explanation(NamedTuple):
+    """Words about a code that hold for all its findings."""
+
+    problem: str  # one line of plain text
+    fix: str  # plain text
+    text: str  # Markdown: problem, fix, severity and source
+    examples: str  # Markdown; empty if there are none
 
 
 def path() -> Path:
@@ -34,3 +48,24 @@ def sections() -> Mapping[str, str]:
     except OSError:
         return {}
     return {match["code"]: match["text"].strip() for match in _SECTION.finditer(text)}
+
+
+def explanation(code: str) -> Explanation | None:
+    """Return the general words about a code; None where the page has no section for it."""
+    section = sections().get(code)
+    if section is None:
+        return None
+    start = _EXAMPLES.search(section)
+    text = section[: start.start()] if start else section
+    fix = _FIX.search(text)
+    return Explanation(
+        _plain(text.partition("\n\n")[0]),
+        _plain(fix["fix"]) if fix else "",
+        text.strip(),
+        section[len(text) :].strip(),
+    )
+
+
+def _plain(markdown: str) -> str:
+    """Return a paragraph of the page as one line without its escapes."""
+    return _ESCAPE.sub("", " ".join(markdown.split())).replace("`", "")

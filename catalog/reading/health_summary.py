@@ -70,7 +70,7 @@ def health(state: Mapping[str, Any], now: datetime) -> Health:
         details.append(_of_conflicts(conflicts))
     details += _of_outcomes(state["unlinked_outcomes"])
     if not is_running:
-        when = f" since {ago(row['service_stopped'], now)}" if row["service_stopped"] else ""
+        when = f" (stopped {ago(row['service_stopped'], now)})" if row["service_stopped"] else ""
         return Health(
             "bad" if troubles else "quiet",
             f"Not watching{when}; {_scanned(row, now)}.",
@@ -95,6 +95,18 @@ def health(state: Mapping[str, Any], now: datetime) -> Health:
         tuple(details),
         tuple(troubles),
     )
+
+
+def headline(state: Mapping[str, Any], summary: Health, now: datetime) -> str:
+    """Return the health in a few words, for the header of every page."""
+    scanned = _scanned(state["health"], now).removeprefix("last full scan ")
+    if summary.tone == "bad":
+        return "Needs attention"
+    if summary.tone == "quiet":
+        return f"Not watching, scanned {scanned}".replace("scanned no", "no")
+    pending = state["health"]["pending_count"]
+    now_doing = f"Taking in {count(pending, 'change')}" if pending else "Up to date"
+    return f"{now_doing}, scanned {scanned}".replace("scanned no", "no")
 
 
 def _waiting(state: Mapping[str, Any], troubles: Sequence[object]) -> str:

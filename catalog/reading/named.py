@@ -3,6 +3,7 @@
 import heapq
 import re
 from collections.abc import Mapping
+from unicodedata import normalize
 
 from catalog.database.queries import Database
 from catalog.reading.filters import Filters
@@ -28,7 +29,7 @@ def named(
     expressions are those of the query's terms.
     """
     query = query[:LONGEST_NAME].strip()
-    slug = re.sub(r"[\W_]+", "-", query.lower()).strip("-")
+    slug = re.sub(r"[\W_]+", "-", normalize("NFKC", query).lower()).strip("-")
     values = {"query": query, "slug": slug} | filters.values
     exact = {skill: 0 for (skill,) in db.execute(_NAMED.format(filters.condition), values)}
     letters = _letters(query)

@@ -9,6 +9,7 @@ from catalog.database.sql import Row
 from catalog.database.withheld import AWAITING_REVIEW, NEWEST
 from catalog.model.errors import NotInCatalog
 from catalog.reading.browse import Catalog
+from catalog.text import hosts as text_hosts
 from catalog.text.suggestions import closest, few, shown
 
 MOST_TEXT = 2_000_000
@@ -144,7 +145,7 @@ def _hosts(db: Catalog, version: int | None) -> tuple[set[str], bool]:
     hosts: set[str] = set()
     room = MOST_TEXT
     for text in _texts(db, version):
-        hosts.update(host.lower() for host in _HOST.findall(text[:room]))
+        hosts |= text_hosts.of_text(text[:room])
         room -= len(text)
         if room < 0:
             return hosts, True
@@ -165,7 +166,6 @@ def _tools(described: str | None) -> list[str]:
     return _TOOL.findall(json.loads(described or "{}").get("allowed_tools") or "")
 
 
-_HOST = re.compile(r"\b(?:https?|wss?|ftp|git|ssh)://(?:[^\s/@]*@)?([\w.-]*\w)", re.IGNORECASE)
 _TOOL = re.compile(r"[^\s,(]+(?:\([^)]*\))?")
 _WAITING = f"""
     SELECT s.id, s.skill_id, s.name, s.root, s.path, s.status, w.id AS version_id, w.version,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from catalog.database import index_order, sql
 from catalog.database.queries import Database
 from catalog.reading import filters as search_filters
-from catalog.reading import named, search_query
+from catalog.reading import named, search_query, sorting
 from catalog.reading.filters import Filters
 from catalog.reading.search_hits import Hit, hits
 from catalog.text import suggestions
@@ -40,6 +40,7 @@ class Results:
     next_offset: int | None = None  # of the next page; None on the last one
     why_empty: str = ""  # sentences about the filters or the query, if there are no results
     nearest: tuple[str, ...] = ()  # names nearest by spelling, if so
+    match: str = ""  # FTS5 expression of the words
 
     @property
     def note(self) -> str:
@@ -73,6 +74,7 @@ def search(
     filters: Filters = _ANY,
     is_typing: bool = False,
     marks: tuple[str, str] = ("[", "]"),
+    sort: str = "",
 ) -> Results:
     """Return the skills for a query, which may be a task in sentences of any length.
 
@@ -80,7 +82,8 @@ def search(
     is the query, or nearly so, comes before all others. There is no query syntax. A word matches
     by its stem. A word that no skill has is taken for the beginning or a misspelling of another;
     with is_typing, the last word is the beginning of a word. A query without words lists the
-    skills by name if there are filters. The marks enclose matches in a snippet.
+    skills by name if there are filters. sort is one of `filters.SORTS`, for results in another
+    order. The marks enclose matches in a snippet.
     """
     query = query.encode(errors="ignore").decode()  # a shell may pass other bytes
     terms = terms_of(query)
@@ -88,10 +91,15 @@ def search(
         return Results(why_empty="The query has no words.")
     is_typing = is_typing and query[-1:].isalnum()
     read = search_query.read(db, terms, is_typing=is_typing)
-    ranked, scores = _ranked(db, query, terms, read, filters) if terms else _listed(db, filters)
+    if terms:
+        ranked, scores = _ranked(db, query, terms, read, filters)
+        if sort not in ("", "relevance"):
+            ranked = _in_order(db, ranked, sort)
+    else:
+        ranked, scores = _listed(db, filters, sort if sort != "relevance" else ""), {}
     page = ranked[offset : offset + limit]
     words = " ".join([*read.expressions, *(used for _, used in read.corrections)])
-    if ranked and (filters.status not in _SEARCHED or ranked[0] not in scores):
+    if ranked and not (_has_text(filters) and any(skill in scores for skill in ranked[:1])):
         # Found by its name or reason: the words need not be in the indexes.
         read = replace(read, corrections=(), unknown=(), left_out=0)
     return Results(
@@ -102,6 +110,7 @@ def search(
         offset + limit if len(ranked) > offset + limit else None,
         "" if ranked else _why_empty(db, terms, read, filters),
         () if ranked or not terms else named.nearest(db, query, filters),
+        read.match,
     )
 
 
@@ -109,7 +118,7 @@ def _ranked(
     db: Database, query: str, terms: Sequence[Term], read: search_query.Query, filters: Filters
 ) -> tuple[list[int], dict[int, float]]:
     """Return the skills for a query, best first, and the scores of those that have its words."""
-    if filters.status in _SEARCHED:
+    if _has_text(filters):
         scores = _scores(db, query, read.match, filters)
     else:
         values = {"terms": sql.to_json([term.text for term in terms]), "limit": CANDIDATES}
@@ -147,13 +156,27 @@ def _scores(db: Database, query: str, match: str, filters: Filters) -> dict[int,
     return scores
 
 
-def _listed(db: Database, filters: Filters) -> tuple[list[int], dict[int, float]]:
-    """Return the skills by name, without scores."""
+def _has_text(filters: Filters) -> bool:
+    """Return whether some of the skills asked for have their text in the indexes."""
+    return any(status in _SEARCHED for status in filters.status)
+
+
+def _listed(db: Database, filters: Filters, sort: str) -> list[int]:
     rows = db.execute(
-        f"SELECT s.id FROM skills AS s WHERE {filters.condition} ORDER BY s.name, s.id",
+        f"SELECT s.id FROM skills AS s WHERE {filters.condition}"
+        f" ORDER BY {sorting.order_by(db, sort or 'name')}",
         filters.values,
     )
-    return [skill for (skill,) in rows], {}
+    return [skill for (skill,) in rows]
+
+
+def _in_order(db: Database, skills: Sequence[int], sort: str) -> list[int]:
+    rows = db.execute(
+        "SELECT s.id FROM json_each(?) AS wanted CROSS JOIN skills AS s ON s.id = wanted.value"
+        f" ORDER BY {sorting.order_by(db, sort)}",
+        [sql.to_json(list(skills))],
+    )
+    return [skill for (skill,) in rows]
 
 
 def _why_empty(
@@ -178,8 +201,8 @@ def why_empty(db: Database, match: str, filters: Filters) -> str:
             f"No skill matches these filters; without them {count(number, 'active skill')}"
             f" {'matches' if number == 1 else 'match'}."
         )
-    shadowed = _number(db, match, replace(filters, status="shadowed"))
-    if filters.status == "active" and shadowed:
+    shadowed = _number(db, match, replace(filters, status=("shadowed",)))
+    if filters.status == ("active",) and shadowed:
         sentences.append(
             f"{count(shadowed, 'shadowed skill')} {'matches' if shadowed == 1 else 'match'};"
             f" the filter status=shadowed finds {'it' if shadowed == 1 else 'them'}."

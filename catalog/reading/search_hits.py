@@ -8,6 +8,8 @@ from catalog.database import sql
 from catalog.database.queries import Database
 from catalog.text import snippets
 
+FIELDS = ("name", "description", "tags", "headings", "file names")
+"""First columns of the full-text index, for people."""
 SHOWN_OTHERS = 3
 """Paths of other skills of a name that come with a hit."""
 
@@ -68,6 +70,21 @@ def hits(
     )
 
 
+def fields_of(db: Database, match: str, skills: Sequence[int]) -> dict[int, list[str]]:
+    """Return the fields in which each skill has words of an FTS5 expression.
+
+    The instructions are named only if no other field has a word.
+    """
+    if not match:
+        return {}
+    values = {"match": match, "skills": sql.to_json(list(skills))}
+    found = {}
+    for skill, in_grams, *marked in db.execute(_FIELDS, values):
+        fields = [name for name, is_so in zip(FIELDS, marked, strict=True) if is_so]
+        found[skill] = fields or list(FIELDS[:2] if in_grams else ("instructions",))
+    return found
+
+
 def _matched(
     db: Database, expressions: Mapping[str, str], skills: Iterable[int]
 ) -> dict[int, list[str]]:
@@ -120,4 +137,10 @@ _HITS = f"""
 _HAVING = """
     SELECT f.rowid FROM json_each(:skills) AS wanted
     CROSS JOIN skills_fts AS f ON f.rowid = wanted.value WHERE skills_fts MATCH :match
+"""
+_MARKED = "instr(highlight(skills_fts, {}, char(1), ''), char(1))"
+_FIELDS = f"""
+    SELECT f.rowid, {_MARKED.format(6)}, {", ".join(map(_MARKED.format, range(len(FIELDS))))}
+    FROM json_each(:skills) AS wanted CROSS JOIN skills_fts AS f ON f.rowid = wanted.value
+    WHERE skills_fts MATCH :match
 """

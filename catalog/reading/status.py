@@ -122,7 +122,7 @@ LISTS = {
     """,
     "errors": """
         SELECT root, folder, path, line, code, message, fix FROM findings
-        WHERE severity = 'error' ORDER BY root, folder, path, line, id
+        WHERE severity = 'error' ORDER BY root, folder, id
     """,
     "not_skills": """
         SELECT root, folder AS path, code, message, fix FROM findings

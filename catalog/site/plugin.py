@@ -9,12 +9,24 @@ from pluggy import HookimplMarker
 
 from catalog.database import limits
 from catalog.reading import duplicates as reading_duplicates
-from catalog.site.api import discovery, endpoints, files, metrics, neighbours
+from catalog.site.api import (
+    discovery,
+    endpoints,
+    feeds,
+    files,
+    metrics,
+    neighbours,
+    openapi,
+    opensearch,
+    state,
+    view_json,
+)
 from catalog.site.api import indexes as prompt_indexes
 from catalog.site.http import (
     checks,
     default_columns,
     errors,
+    header_health,
     host_names,
     query_limits,
     read_only,
@@ -29,11 +41,16 @@ from catalog.site.pages import (
     duplicates,
     file,
     findings,
+    health,
     home,
     indexes,
+    missing,
+    questions,
     review,
     skill,
     skills,
+    usage,
+    version_list,
     versions,
 )
 from catalog.site.rendering import assets, cells, invisible, templates
@@ -48,17 +65,28 @@ handle_exception_module.rich = None
 _ROUTES = {
     home.ROUTE: home.page,
     skills.ROUTE: skills.page,
-    skill.ROUTE: skill.page,
+    endpoints.SKILL_JSON: endpoints.preview,
+    skill.ROUTE: endpoints.skill,
     file.ROUTE: file.page,
-    versions.LIST: versions.listing,
+    version_list.LIST: version_list.listing,
+    version_list.COMPARE: version_list.compare,
     versions.ROUTE: versions.page,
     findings.LIST: findings.listing,
     findings.NOT_SKILLS: findings.not_skills,
     findings.ROUTE: findings.page,
     indexes.LIST: indexes.listing,
     indexes.ROUTE: indexes.page,
+    indexes.HISTORY: indexes.history,
+    indexes.TEXT: indexes.text,
+    indexes.CHANGES: indexes.changes,
     activity.ROUTE: activity.page,
+    feeds.ROUTE: feeds.of_all,
+    feeds.OF_SKILL: feeds.of_skill,
     review.ROUTE: review.page,
+    usage.ROUTE: usage.page,
+    health.ROUTE: health.page,
+    questions.LIST: questions.listing,
+    questions.ROUTE: questions.page,
     duplicates.ROUTE: duplicates.page,
     endpoints.SEARCH: endpoints.hits,
     endpoints.PREVIEW: endpoints.preview,
@@ -71,10 +99,17 @@ _ROUTES = {
     files.OF_VERSION: files.page,
     files.BUNDLE: files.archive,
     metrics.ROUTE: metrics.page,
+    state.ROUTE: state.page,
+    openapi.ROUTE: openapi.page,
+    opensearch.ROUTE: opensearch.page,
     files.BUNDLE_OF_VERSION: files.archive,
     neighbours.ROUTE: neighbours.page,  # last: it matches the paths below a skill of all others
 }
-_OPEN = {assets.ROUTE: endpoints.asset, endpoints.HEALTH: endpoints.healthz}
+_OPEN = {
+    assets.ROUTE: endpoints.asset,
+    endpoints.FAVICON: endpoints.favicon,
+    endpoints.HEALTH: endpoints.healthz,
+}
 _INTERNAL = (
     r"^/-/(metadata|versions|plugins|settings|config|threads|databases|actor|auth-token|"
     r"logout|permissions|messages|allow-debug|patterns)(\.json)?/?$"
@@ -155,7 +190,11 @@ def handle_exception(datasette: Any, request: Any, exception: Exception) -> Any:
         if location := http_catalog.find(datasette):
             path = http_catalog.below(datasette, request.path)
             await errors.correct_status(exception, location.database, path)
-        return errors.of_exception(exception) if _is_json_route(datasette, request) else None
+        if _is_json_route(datasette, request):
+            return errors.of_exception(exception)
+        if location and path is None and getattr(exception, "status", 500) == 404:
+            return await missing.page(http_request.RequestContext(datasette, request, location))
+        return None
 
     return respond
 
@@ -164,9 +203,32 @@ def handle_exception(datasette: Any, request: Any, exception: Exception) -> Any:
 def prepare_jinja2_environment(env: Any, datasette: Any) -> None:
     """Give Datasette's own pages the layout and the cells of the site."""
     if http_catalog.find(datasette):
-        env.globals |= {"asset": assets.path, "table_rows": cells.rows, "cell_html": cells.as_html}
+        env.globals |= templates.ASSETS | {"table_rows": cells.rows, "cell_html": cells.as_html}
         env.finalize = invisible.plain
         templates.put_before(env)
+
+
+@hookimpl
+def extra_template_vars(request: Any, datasette: Any) -> Any:
+    """Give the header of Datasette's own pages the health, for visitors who may see the catalog."""
+
+    async def variables() -> dict[str, Any]:
+        location = http_catalog.find(datasette)
+        if not location or not request:
+            return {}
+        may_see, _ = await datasette.check_visibility(
+            request.actor,
+            permissions=[("view-database", location.database.name), "view-instance"],
+        )
+        return {"header_health": await header_health.current(location) if may_see else None}
+
+    return variables
+
+
+@hookimpl
+def register_output_renderer(datasette: Any) -> dict[str, Any]:
+    """Render JSON in place of Datasette, so that values of the views have their types."""
+    return {"extension": "json", "render": view_json.render}
 
 
 @hookimpl
@@ -175,11 +237,11 @@ def render_cell(value: Any, column: str, table: str | None, database: str, datas
     if not cells.concerns(value, column):
         return None
     location = http_catalog.find(datasette)
-    return (
-        cells.render(value, column, table, database, datasette)
-        if (location and location.database.name == database)
-        else None
-    )
+    if not location or location.database.name != database:
+        return None
+    if cells.needs_look_up(column, table):
+        return cells.skill_id(value, location.database, datasette)
+    return cells.render(value, column, table, database, datasette)
 
 
 def _is_json_route(datasette: Any, request: Any) -> bool:

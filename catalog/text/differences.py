@@ -1,6 +1,7 @@
 """Difference of two texts line by line, in bounded time; coarser beyond the bound."""
 
 import difflib
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -13,6 +14,10 @@ STEPS = 4_000_000
 """Comparisons of two lines, at most; they take about half a second."""
 CONTEXT = 3
 """Unchanged lines around a change."""
+MOST_WORDS = 300
+"""Most words and signs of a line that is compared word by word."""
+ALIKE = 0.4
+"""Part of two lines that is the same, from which a comparison word by word says something."""
 
 
 @dataclass(slots=True)
@@ -36,6 +41,14 @@ class Line(NamedTuple):
     kind: Kind
     text: str
     number: int  # in the new text; for `del` in the old one
+    other: str | None = None  # line that it replaces, or by which it is replaced
+
+
+class Gap(NamedTuple):
+    """Unchanged lines that a difference leaves out."""
+
+    first: int  # in the new text, from 1
+    lines: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +70,36 @@ class Difference:
                     continue
                 yield from (Line("del", self.old[i], i + 1) for i in range(old_from, old_to))
                 yield from (Line("add", self.new[i], i + 1) for i in range(new_from, new_to))
+
+    def whole(self) -> Iterator[Line | Gap]:
+        """Yield the lines of each change with those around it, and the gaps between them."""
+        at = 0
+        for group in self.groups:
+            yield from self._gap(at, group[0][3])
+            at = group[-1][4]
+            for tag, old_from, old_to, new_from, new_to in group:
+                if tag == "equal":
+                    yield from (Line("same", self.new[i], i + 1) for i in range(new_from, new_to))
+                    continue
+                old, new = self.old[old_from:old_to], self.new[new_from:new_to]
+                is_paired = len(old) == len(new) and not self.is_coarse
+                for i, text in enumerate(old):
+                    yield Line("del", text, old_from + i + 1, new[i] if is_paired else None)
+                for i, text in enumerate(new):
+                    yield Line("add", text, new_from + i + 1, old[i] if is_paired else None)
+        yield from self._gap(at, len(self.new))
+
+    def _gap(self, first: int, last: int) -> Iterator[Gap]:
+        if first < last:
+            yield Gap(first + 1, self.new[first:last])
+
+    def counts(self) -> tuple[int, int]:
+        """Return the number of added and of removed lines."""
+        changes = [code for group in self.groups for code in group if code[0] != "equal"]
+        return (
+            sum(code[4] - code[3] for code in changes),
+            sum(code[2] - code[1] for code in changes),
+        )
 
     def unified(self, old_name: str, new_name: str) -> str:
         """Return a unified diff without a final line end; empty if the texts are the same."""
@@ -84,6 +127,29 @@ def difference(old: str, new: str, work: Work | None = None) -> Difference:
     is_same = before == after
     groups = [] if is_same else list(matcher.get_grouped_opcodes(CONTEXT))
     return Difference(before, after, groups, matcher.is_coarse)
+
+
+def words(text: str, other: str, work: Work) -> list[tuple[str, bool]]:
+    """Return the pieces of a line, each with whether another line lacks it.
+
+    A line that has little in common with the other, or is too long, is one unmarked piece.
+    """
+    mine, others = _WORDS.findall(text), _WORDS.findall(other)
+    if max(len(mine), len(others)) > MOST_WORDS:
+        return [(text, False)]
+    matcher = _Matcher(mine, others, work)
+    pieces = [
+        ("".join(mine[first:last]), tag != "equal")
+        for tag, first, last, _, _ in matcher.get_opcodes()
+        if first < last
+    ]
+    same = sum(len(piece) for piece, is_other in pieces if not is_other and piece.strip())
+    if same < ALIKE * max(len(text), len(other)):
+        return [(text, False)]
+    return pieces
+
+
+_WORDS = re.compile(r"\w+|\s+|[^\w\s]")
 
 
 class _Matcher(difflib.SequenceMatcher[str]):

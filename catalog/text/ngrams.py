@@ -15,6 +15,7 @@ _CJK = (
 )
 CJK_RUN = lazy(_CJK)
 """Kana, Han (with its extensions and compatibility forms) and Hangul syllables."""
+_FULL_WIDTH = lazy("[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a]")
 _PARTS = lazy(f"({_CJK})")
 
 CJK_WEIGHT = 3
@@ -25,17 +26,29 @@ def terms(text: str) -> str:
     """Return the pairs of the text's CJK runs and words beside them, separated by spaces.
 
     They are in their order. The last character of a run follows alone, so each character is the
-    beginning of a term. Other words are left out: the tokenizer finds them.
+    beginning of a term. Words in full-width letters follow in plain ones. Other words are left out:
+    the tokenizer finds them.
     """
-    if text.isascii() or not CJK_RUN.search(text):
+    if text.isascii():
         return ""
-    return " ".join(
-        term
-        for word in re.findall(r"\w+", normalize("NFKC", text))
-        if CJK_RUN.search(word)
-        for part, is_cjk in parts(word)
-        for term in ([part[start : start + 2] for start in range(len(part))] if is_cjk else [part])
-    )
+    found = []
+    if CJK_RUN.search(text):
+        found = [
+            term
+            for word in re.findall(r"\w+", normalize("NFKC", text))
+            if CJK_RUN.search(word)
+            for part, is_cjk in parts(word)
+            for term in (
+                [part[start : start + 2] for start in range(len(part))] if is_cjk else [part]
+            )
+        ]
+    if _FULL_WIDTH.search(text):
+        found += [
+            normalize("NFKC", word)
+            for word in re.findall(r"\w+", text)
+            if _FULL_WIDTH.search(word) and not CJK_RUN.search(word)
+        ]
+    return " ".join(found)
 
 
 def parts(word: str) -> list[tuple[str, bool]]:

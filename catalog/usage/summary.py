@@ -7,6 +7,7 @@ from datetime import date, timedelta
 from typing import Any, TypeAlias
 
 from catalog.database.queries import Database
+from catalog.database.sql import Row
 
 Totals: TypeAlias = Sequence[tuple[str, str, int]]
 """Reads so far: counted is `reads` or `index_reads`; then the route, and the number."""
@@ -31,13 +32,51 @@ def of_skill(db: Database, skill_id: str, today: date) -> SkillReads | None:
     return SkillReads(*rows[0]) if rows else None
 
 
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Reads of all skills in some days."""
+
+    skills: list[Row]  # most read first: skill_id, reads, http, mcp, command; name None if unknown
+    indexes: list[Row]  # index_name, reads
+    days: list[Row]  # each day, with reads: 0 where there were none
+    unread: int  # active skills without a read in these days
+    counted_since: str | None  # first day of which counts are kept
+
+
+def of_all(db: Database, today: date, days: int, limit: int) -> Usage | None:
+    """Return the reads in the last days; None where reads are not counted, or cannot be read."""
+    first = today - timedelta(days=days - 1)
+    values = {"since": first.isoformat(), "limit": limit}
+    try:
+        by_day = dict(db.execute(_BY_DAY, values).fetchall())
+        return Usage(
+            list(db.query(_MOST_READ, values)),
+            list(db.query(_INDEXES, values)),
+            [
+                {"day": day, "reads": by_day.get(day, 0)}
+                for day in ((first + timedelta(n)).isoformat() for n in range(days))
+            ],
+            db.execute(_UNREAD, values).fetchone()[0],
+            db.execute("SELECT min(day) FROM usage.reads").fetchone()[0],
+        )
+    except sqlite3.OperationalError as error:
+        if error.args == ("interrupted",):
+            raise
+        return None
+
+
+def most_read(db: Database, limit: int) -> dict[int, int]:
+    """Return the active skills with most reads in the last `DAYS` days, with their reads."""
+    return dict(_rows(db, _MOST_READ_ACTIVE, {"days": f"-{DAYS - 1} days", "limit": limit}) or ())
+
+
 def totals(db: Database) -> Totals | None:
     """Return all reads so far by route; None where reads are not counted, or cannot be read."""
     rows = _rows(db, "SELECT counted, route, reads FROM usage.totals", {})
     return None if rows is None else [tuple(row) for row in rows]
 
 
-def _rows(db: Database, query: str, values: dict[str, str]) -> list[Any] | None:
+def _rows(db: Database, query: str, values: dict[str, Any]) -> list[Any] | None:
     try:
         return db.execute(query, values).fetchall()
     except sqlite3.DatabaseError:  # pages of the catalog work without the counts
@@ -48,4 +87,32 @@ _OF_SKILL = """
     SELECT ifnull(sum(reads) FILTER (WHERE day >= :since), 0),
            count(DISTINCT version) FILTER (WHERE day >= :since), max(day)
     FROM usage.reads WHERE skill_id = :skill_id
+"""
+_MOST_READ = """
+    SELECT r.*, s.name FROM (
+        SELECT skill_id, sum(reads) AS reads,
+               ifnull(sum(reads) FILTER (WHERE route = 'http'), 0) AS http,
+               ifnull(sum(reads) FILTER (WHERE route = 'mcp'), 0) AS mcp,
+               ifnull(sum(reads) FILTER (WHERE route = 'command'), 0) AS command
+        FROM usage.reads WHERE day >= :since GROUP BY skill_id
+        ORDER BY reads DESC, skill_id LIMIT :limit) AS r
+    LEFT JOIN skills AS s ON s.id = (
+        SELECT id FROM skills WHERE skill_id = r.skill_id ORDER BY status != 'active' LIMIT 1)
+    ORDER BY r.reads DESC, r.skill_id
+"""
+_INDEXES = """
+    SELECT index_name, sum(reads) AS reads FROM usage.index_reads WHERE day >= :since
+    GROUP BY index_name ORDER BY reads DESC, index_name
+"""
+_BY_DAY = "SELECT day, sum(reads) FROM usage.reads WHERE day >= :since GROUP BY day"
+_UNREAD = """
+    SELECT count(*) FROM skills AS s WHERE s.status = 'active' AND NOT EXISTS (
+        SELECT 1 FROM usage.reads AS r WHERE r.skill_id = s.skill_id AND r.day >= :since)
+"""
+_MOST_READ_ACTIVE = """
+    SELECT s.id, r.reads FROM (
+        SELECT skill_id, sum(reads) AS reads FROM usage.reads
+        WHERE day >= date('now', :days) GROUP BY skill_id) AS r
+    JOIN skills AS s ON s.skill_id = r.skill_id AND s.status = 'active'
+    ORDER BY r.reads DESC, s.name LIMIT :limit
 """

@@ -28,7 +28,7 @@ from catalog.writing.retention import history as retention_history
 from catalog.writing.retention.history import HistoryRetention
 from catalog.writing.retention.packages import PackageCollector, Retention
 from catalog.writing.reviews import Decision
-from catalog.writing.rows import references, search_rows, sketches
+from catalog.writing.rows import facets, references, search_rows, sketches
 from catalog.writing.seal import seal_of
 from catalog.writing.tables.health import Health
 from catalog.writing.tables.mirrors import Mirrors
@@ -205,6 +205,16 @@ class Store:
         if references.wrong_skills(self.db):
             with self.transaction():
                 self.packager.note_links(references.repair(self.db))
+
+    def repair_facets(self) -> None:
+        """Rewrite what lists are filtered by where it is wrong; see `facets`."""
+        if facets.wrong_skills(self.db):
+            with self.transaction():
+                facets.repair(self.db)
+
+    def fill_facets(self) -> None:
+        """Store the missing facets of versions; see `facets.add_missing`."""
+        facets.add_missing(self.db, self.transaction)
 
     def compare_bodies(self) -> None:
         """Store the missing sketches of bodies; see `sketches.add_missing`."""

@@ -11,13 +11,14 @@ from pathlib import Path
 from catalog.filesystem.by_descriptor import remove_made
 from catalog.model.errors import NotAdded
 from catalog.model.paths import is_archive, text_path
-from catalog.model.skill import RootSpec
+from catalog.model.skill import FileEntry, Inventory, RootSpec
 from catalog.model.values import Json
 from pipeline.authoring.atomic_replace import built_beside, exchange, put
 from pipeline.authoring.fixes.collection import Fixer
 from pipeline.authoring.lint import Judgement, judge_paths
 from pipeline.authoring.selection import of_profiles
 from pipeline.roots.names import is_junk, is_skill_md
+from pipeline.roots.snapshot import kind_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +40,26 @@ class Addition:
             "added": self.is_added,
             "fixed": self.fixed,
             "files": self.files,
-            "skills": [judgement.as_json() for judgement in self.judgements],
+            "skills": [
+                judgement.as_json()
+                | {
+                    "description": judgement.description or None,
+                    "fileInventory": inventory(judgement).as_json(),
+                }
+                for judgement in self.judgements
+            ],
         }
+
+
+def inventory(judgement: Judgement) -> Inventory:
+    """Return the inventory of a judged skill, as the catalog would have it."""
+    return Inventory.of(
+        [
+            FileEntry(file.path, file.size, "", file.mode, kind, file.is_text)
+            for file in judgement.files
+            for kind in (kind_of(file.path, judgement.document),)
+        ]
+    )
 
 
 def root_named(roots: Sequence[RootSpec], name: str | None) -> RootSpec:
@@ -98,7 +117,11 @@ def add(
 def _judged(path: Path, root: RootSpec) -> tuple[Judgement, ...]:
     return tuple(
         judge_paths(
-            [path], acceptance=root.acceptance, profiles=root.profiles, secrets=root.secrets
+            [path],
+            acceptance=root.acceptance,
+            profiles=root.profiles,
+            secrets=root.secrets,
+            with_files=True,
         )
     )
 

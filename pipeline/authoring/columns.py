@@ -8,7 +8,9 @@ from catalog.text.line_ends import with_plain_line_ends
 from pipeline.parsing.document import Parsed
 
 _BEFORE_VALUE = re.compile(r"""(?:[^\s"':]+|"[^"]*"|'[^']*')[ \t]*:[ \t]+(?=[^\s#])""")
-_ABOUT_KEYS = frozenset({"field-not-in-specification", "field-ignored", "duplicate-key"})
+_ABOUT_KEYS = frozenset(
+    {"field-not-in-specification", "fields-of-dialect", "field-ignored", "duplicate-key"}
+)
 
 
 def at_values(

@@ -23,6 +23,7 @@ from pipeline.roots.local import walk as local_walk
 from pipeline.roots.local.folder import Folder
 from pipeline.roots.local.tree_walk import LooseFinding
 from pipeline.roots.local.walk import DEFAULT_LIMITS
+from pipeline.roots.names import SKILL_MD, is_junk, is_skill_md
 from pipeline.roots.snapshot import Snapshot
 from pipeline.validation.codes import FOLDER_UNREADABLE
 from pipeline.validation.conversion import OldLayout, Plan
@@ -70,7 +71,8 @@ def migrate_paths(paths: Sequence[Path], options: ConversionOptions) -> Iterator
     The plan of a folder that cannot be converted contains the reason. Raises RootUnreadable and
     MigrationFailed; at once if a path is unsuitable.
     """
-    targets = [_target(path) for path in paths]
+    stand_ins = options.dialect.conversion.stand_ins
+    targets = [_target(path, stand_ins) for path in paths]
     for path, (root, under) in zip(paths, targets, strict=True):
         if options.output and (options.output.resolve()).is_relative_to(root / under):
             raise MigrationFailed(
@@ -80,16 +82,13 @@ def migrate_paths(paths: Sequence[Path], options: ConversionOptions) -> Iterator
     return chain.from_iterable(_below(root, under, options) for root, under in targets)
 
 
-def _target(path: Path) -> tuple[Path, str]:
+def _target(path: Path, stand_ins: frozenset[str]) -> tuple[Path, str]:
     """Return a root and a path in it; the root of a skill folder is its parent."""
     real = Path(os.path.realpath(path))
     if not real.is_dir():
         raise RootUnreadable(f"{model_paths.text_path(str(path))} is not a folder.")
-    return (
-        (real.parent, model_paths.text_path(real.name))
-        if reader.is_skill_folder(real)
-        else (real, "")
-    )
+    is_skill = reader.is_skill_folder(real) or _is_bare(real, stand_ins)
+    return (real.parent, model_paths.text_path(real.name)) if is_skill else (real, "")
 
 
 def _below(root: Path, under: str, options: ConversionOptions) -> Iterator[Conversion]:
@@ -114,14 +113,52 @@ def _below(root: Path, under: str, options: ConversionOptions) -> Iterator[Conve
                     fix="Unpack the archive and convert its folder.",
                 ),
             )
-    if not entries:
+    bare = list(_bare_folders(root, under, options.dialect.conversion.stand_ins))
+    for path in bare:
+        yield _converted_bare(root, path, options)
+    if not entries and not bare:
         yield Conversion(
             str(root), str(root), Plan(findings=(SKILL_MD_MISSING.at(),), refused=True)
         )
 
 
-def _converted(root: Path, folder: Folder, options: ConversionOptions) -> Conversion:
-    source = root / model_paths.os_path(folder.path)
+def _bare_folders(root: Path, under: str, stand_ins: frozenset[str]) -> Iterator[str]:
+    """Yield the paths of folders that have a file instead of SKILL.md, outside of skills."""
+    for above, folders, files in os.walk(root / model_paths.os_path(under)):
+        if is_bare := _is_bare(above, stand_ins):
+            yield model_paths.text_path(os.path.relpath(above, root))
+        is_end = is_bare or any(map(is_skill_md, files))
+        folders[:] = () if is_end else sorted(name for name in folders if not is_junk(name))
+
+
+def _is_bare(folder: str | Path, stand_ins: frozenset[str]) -> bool:
+    """Return whether a folder has a file instead of SKILL.md, and no skill below."""
+    return not stand_ins.isdisjoint(os.listdir(folder)) and not any(
+        is_skill_md(name) for _, _, files in os.walk(folder) for name in files
+    )
+
+
+def _converted_bare(root: Path, path: str, options: ConversionOptions) -> Conversion:
+    """Convert a folder without SKILL.md, by way of a copy that has an empty one."""
+    source = root / model_paths.os_path(path)
+    with tempfile.TemporaryDirectory(prefix="skilldrop-") as scratch:
+        try:
+            copy = Path(scratch, model_paths.os_path(path))
+            shutil.copytree(source, copy, symlinks=True)
+            (copy / SKILL_MD).touch()
+        except (OSError, shutil.Error) as error:
+            raise _failed(source, error) from error
+        folder = reader.look(Path(scratch), path, DEFAULT_LIMITS)
+        assert folder  # it has a SKILL.md
+        return _converted(Path(scratch), folder, options, source)
+
+
+def _converted(
+    root: Path, folder: Folder, options: ConversionOptions, original: Path | None = None
+) -> Conversion:
+    """Convert a folder; `original` is the one to name and to replace if it is a copy."""
+    copy = root / model_paths.os_path(folder.path)
+    source = original or copy
     place = options.output / model_paths.os_path(folder.path) if options.output else source
     snapshot = reader.read(root, folder, DEFAULT_LIMITS)
     if snapshot is None:
@@ -136,15 +173,19 @@ def _converted(root: Path, folder: Folder, options: ConversionOptions) -> Conver
     if snapshot.digest is None or snapshot.skill_md_name is None:
         return _refused(source, place, *snapshot.problems)
     rules = options.dialect.conversion
-    plan = rules.plan(_old(snapshot, source, rules.reads))
+    plan = rules.plan(_old(snapshot, copy, rules.reads))
     conversion = Conversion(str(source), str(place), plan, diff=_diff(snapshot, plan))
     if plan.refused or (not plan.changes_something and place == source):
         return _judged(conversion, source, options)
     try:
-        return _carried_out(conversion, root, folder, source, place, options)
+        return _carried_out(conversion, root, folder, copy, place, options)
     except (OSError, shutil.Error) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise MigrationFailed(f"{source} was not converted and is unchanged: {reason}.") from error
+        raise _failed(source, error) from error
+
+
+def _failed(source: Path, error: OSError | shutil.Error) -> MigrationFailed:
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+    return MigrationFailed(f"{source} was not converted and is unchanged: {reason}.")
 
 
 def _refused(source: Path, place: Path, *findings: Finding) -> Conversion:
@@ -188,7 +229,7 @@ def _carried_out(
 
     with built_beside(place, source) as built:
         _change(built, conversion.plan)
-        if place != source:
+        if options.output:
             if os.path.lexists(place):
                 return _there_already(conversion, built, place, options)
             if not still_same():

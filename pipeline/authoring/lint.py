@@ -54,6 +54,7 @@ class Judgement:
     ignored: int = 0  # findings left out by comments
     notes: tuple[str, ...] = ()  # about the comments: "SKILL.md:3: the comment names …"
     description: str = ""  # of a skill that would be accepted
+    files: tuple[PartialFile, ...] = ()  # if asked for
 
     @property
     def on_disk(self) -> Path | None:
@@ -96,20 +97,22 @@ def judge_paths(
     limits: Limits = DEFAULT_LIMITS,
     secrets: SecretRule = "leave-out",
     cores: int | None = None,
+    with_files: bool = False,
 ) -> Iterator[Judgement]:
     """Return the judgement of every skill at or below the paths, each skill once.
 
     A path is a skill folder, a tree of them, an archive, or a SKILL.md, which stands for its
     folder without nested skills. `select` takes precedence over `profiles`; without `exclusions`,
     nothing is excluded. Skills are judged during iteration, by default on every core, in an order
-    that does not depend on `cores`; their findings are sorted by path and line. Raises
+    that does not depend on `cores`; their findings are sorted by path and line, after those that
+    reject the skill. Raises
     RootUnreadable at once for a path of another kind, and during iteration for a path that cannot
     be listed.
     """
     targets = [target_of(path) for path in paths]
     limits = replace(limits, ignores_folders=False)
     select = select or selection.of_profiles(profiles)
-    judge = _Judge(acceptance, select, exclusions, limits, secrets)
+    judge = _Judge(acceptance, select, exclusions, limits, secrets, with_files)
     return _judgements(targets, judge, cores)
 
 
@@ -148,6 +151,7 @@ class _Judge:
     exclusions: Exclusions | None
     limits: Limits
     secrets: SecretRule
+    with_files: bool = False  # whether judgements have the files of their skills
 
     def judge(self, steps: Sequence[_Step]) -> list[list[_Result]]:
         """Return the results at each of the paths. The steps of a target share its open root."""
@@ -232,12 +236,13 @@ class _Judge:
             examined.name,
             examined.spec_valid,
             examined.description is not None,
-            columns.at_values(sorted(reported, key=_place), parsed, document),
+            columns.at_values(reported, parsed, document),
             document,
             parsed.text if parsed and any(finding.line for finding in reported) else "",
             len(selected) - len(reported),
             tuple(notes),
             examined.description or "",
+            snapshot.files if self.with_files else (),
         )
 
     def _rejected(
@@ -268,10 +273,6 @@ def _without_ignored(
             if (path != document and finding.path != path) or not ignores.applies(finding, path)
         )
     return findings, notes
-
-
-def _place(finding: Finding) -> tuple[str, int, int]:
-    return finding.path or "", finding.line or 0, finding.column or 0
 
 
 def _judgements(targets: Sequence[Target], judge: _Judge, cores: int | None) -> Iterator[Judgement]:

@@ -14,20 +14,33 @@ _FILTERS = (
     click.option(
         "--status",
         type=click.Choice(search_filters.STATUSES),
-        default="active",
+        multiple=True,
+        default=["active"],
         show_default=True,
-        help="Only skills with this status.",
+        help="Only skills with this status; as most filters, it may be given several times.",
     ),
-    click.option("--level", type=click.Choice(LEVELS), help="Only of this level."),
+    click.option("--level", type=click.Choice(LEVELS), multiple=True, help="Only of this level."),
+    *(
+        click.option(f"--{name}", multiple=True, help=help_text)
+        for name, help_text in (
+            ("publisher", "Only of this plugin, owner or author, or of a root of this name."),
+            ("root", "Only of this root: its path or repository, or the last part of that."),
+            ("namespace", "Only of this namespace, as team-a in team-a:review."),
+            ("plugin", "Only of this plugin."),
+            ("category", "Only of this category."),
+            ("tag", "Only with this tag."),
+            ("author", "Only of this author."),
+            ("license", "Only with this licence, such as MIT."),
+            ("tool", "Only if allowed-tools has this tool, such as Bash."),
+            ("host", "Only if a file has a URL of this host, such as github.com."),
+        )
+    ),
     click.option(
-        "--root", help="Only of this root: its path or repository, or the last part of that."
+        "--safety",
+        type=click.Choice(search_filters.SAFETY),
+        multiple=True,
+        help="Only if this is the worst severity of its findings about safety.",
     ),
-    click.option("--namespace", help="Only of this namespace, as team-a in team-a:review."),
-    click.option("--plugin", help="Only of this plugin."),
-    click.option("--tag", help="Only with this tag."),
-    click.option("--author", help="Only of this author."),
-    click.option("--license", help="Only with this licence, such as MIT."),
-    click.option("--tool", help="Only if allowed-tools has this tool, such as Bash."),
     click.option("--has-scripts", type=click.Choice(["yes", "no"]), help="With scripts or not."),
     click.option(
         "--valid",

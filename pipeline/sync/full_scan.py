@@ -88,6 +88,7 @@ class FullScan:
         if self._checks_packages:
             self._store.repair_search()
             self._store.repair_references()
+            self._store.repair_facets()
             for unrepaired in self._store.repair.check(datetime.now(UTC), deep=self._deep):
                 self._unrepaired += [WatchUnit(*key) for key in unrepaired]
                 yield

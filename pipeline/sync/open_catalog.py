@@ -66,8 +66,9 @@ def open_store(
 
 
 def _configure(store: Store, settings: Settings, progress: Callable[[int], None]) -> None:
-    """Apply the settings to an open catalog, and repair its sketches and its packages."""
+    """Apply the settings to an open catalog, and complete its derived rows and its packages."""
     store.compare_bodies()  # before the roots: shadowing, which they decide, compares bodies
+    store.fill_facets()
     store.roots.configure(settings.root_specs, rules_in_force(), datetime.now(UTC))
     store.mirrors.configure(
         settings.root_specs, {mirror.root: mirror.commit for mirror, _ in settings.git_roots}

@@ -43,7 +43,14 @@ def declare(
     common = _read(Declared, frontmatter, mismatches)
     known = owners(named)
     asked = (wrong for path, wrong in mismatches.items() if path[0] in known)
-    return Declaration(common, own, known, tuple(asked))
+    return Declaration(
+        common,
+        own,
+        known,
+        tuple(asked),
+        tuple(dialect.owner for dialect in named),
+        next((dialect.owner for dialect in named if dialect.is_extensible), None),
+    )
 
 
 @lru_cache

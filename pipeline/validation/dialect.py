@@ -38,6 +38,8 @@ class Dialect(Generic[F]):
     model: type[F]  # of the fields whose values are read
     fields: frozenset[str]  # the names of all fields that it defines
     signs: frozenset[str] = frozenset()  # fields that hardly another system defines
+    is_extensible: bool = False  # whether its packages may declare fields of their own
+    allowed: frozenset[str] = frozenset()  # codes of the specification's errors that it permits
     mismatch_type: FindingType | None = None  # of the rules' findings about wrong types
     values: Callable[[Mapping[str, Json], frozenset[str]], Mapping[str, Json]] = _as_written
     """The frontmatter as the system reads it, from SKILL.md's and the paths of quoted values."""

@@ -2,8 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import chain
 
 from catalog.model import naming
 from catalog.model.finding import Finding
@@ -16,22 +14,20 @@ from pipeline.parsing import markdown
 from pipeline.parsing.document import Parsed
 from pipeline.roots.codes import SECRET_REFUSED
 from pipeline.roots.snapshot import AnySnapshot, Snapshot
-from pipeline.validation import search_words, skill_references
+from pipeline.validation import ruleset, search_words, skill_references
 from pipeline.validation.check import check
 from pipeline.validation.codes import (
     DESCRIPTION_DERIVED,
     DESCRIPTION_UNDERIVABLE,
     FIELD_TYPE,
-    FOLDER_UNREADABLE,
 )
 from pipeline.validation.declare import declare
 from pipeline.validation.dialect import Dialects
 from pipeline.validation.fields.frontmatter import Declaration, Declared
 from pipeline.validation.profile import Profile
-from pipeline.validation.profiles.spec.codes import FIELD_NOT_IN_SPECIFICATION
+from pipeline.validation.profiles.spec.codes import FIELDS_OF_DIALECT
 from pipeline.validation.profiles.spec.profile import SPEC
 from pipeline.validation.profiles.spec.rules import DESCRIPTION_LIMIT
-from pipeline.validation.registry import READING
 from pipeline.validation.skill import Skill
 
 LONGEST_FALLBACK = 300
@@ -75,14 +71,8 @@ class Examined:
     skill: Skill | None  # None if no SKILL.md could be read
     name: str  # without the plugin's prefix
     description: str | None  # None if the folder is rejected
-    findings: tuple[Finding, ...]
-
-    @property
-    def spec_valid(self) -> bool:
-        """Whether the skill is valid by the specification."""
-        return self.description is not None and not any(
-            f.profile == "spec" and f.severity == "error" for f in self.findings
-        )
+    findings: tuple[Finding, ...]  # those that reject the folder first, then by place
+    spec_valid: bool = False  # by the specification alone, whatever a dialect permits
 
 
 def examine(
@@ -99,90 +89,61 @@ def examine(
 
     in_other_skill returns whether another skill has the file at a path relative to the folder.
     """
-    ruleset = _ruleset(tuple(dict.fromkeys((SPEC, *profiles))), dialects)
-    problems = tuple(problem for problem in snapshot.problems if problem.profile in ruleset.names)
+    rules = ruleset.of(tuple(dict.fromkeys((SPEC, *profiles))))
+    problems = tuple(problem for problem in snapshot.problems if problem.profile in rules.names)
     if parsed is None or snapshot.skill_md_name is None:
-        findings = ruleset.with_rejection(problems, acceptance)
+        findings = rules.with_rejection(problems, acceptance)
         return Examined(None, _name(None, place), None, findings)
+    named = _named(parsed, rules.profiles, dialects)
     skill = Skill(
         folder=folder_name(place),
         plugin=place.plugin,
         document=snapshot.skill_md_name,
         parsed=parsed,
-        declaration=_declaration(parsed, ruleset.profiles, dialects),
+        declaration=declare(parsed.frontmatter or {}, parsed.quoted, dialects, named),
         files=snapshot.files,
         is_whole=snapshot.is_whole,
         other_texts=snapshot.texts,
         in_other_skill=in_other_skill,
     )
-    by_rules = check(skill, ruleset.profiles)
-    findings = (*problems, *parsed.findings, *_mismatches(skill, by_rules, dialects), *by_rules)
+    by_rules = check(skill, rules.profiles)
+    found = (*problems, *parsed.findings, *_mismatches(skill, by_rules, dialects), *by_rules)
+    findings = tuple(_permitted(found, named))
     name = _name(skill.declared, place)
     if not snapshot.is_whole:
-        return Examined(skill, name, None, ruleset.with_rejection(findings, acceptance))
+        return Examined(skill, name, None, rules.with_rejection(findings, acceptance))
     description = skill.declared.description
-    rejected = ruleset.rejects(findings, acceptance)
+    rejected = rules.rejects(findings, acceptance)
     if not description and acceptance == "permissive" and not rejected:
         description, derived = _derived_description(skill)
         findings = (*findings, derived)
-        rejected = ruleset.rejects((derived,), acceptance)
-    return Examined(skill, name, None if rejected else description or None, findings)
+        rejected = rules.rejects((derived,), acceptance)
+    is_valid = not any(_breaks_specification(finding) for finding in found)
+    description = None if rejected else description or None
+    findings = rules.in_order(findings, acceptance)
+    return Examined(skill, name, description, findings, bool(description) and is_valid)
 
 
-def _declaration(parsed: Parsed, profiles: tuple[Profile, ...], dialects: Dialects) -> Declaration:
-    """Return the declared fields; a dialect is named if asked for, or if the skill is one of it."""
+def _named(parsed: Parsed, profiles: tuple[Profile, ...], dialects: Dialects) -> Dialects:
+    """Return the dialects that are asked for, or that the skill declares itself to be one of."""
     frontmatter = parsed.frontmatter or {}
-    named = tuple(
+    return tuple(
         dialect
         for dialect in dialects
         if dialect.profile in profiles or dialect.is_named_by(frontmatter)
     )
-    return declare(frontmatter, parsed.quoted, dialects, named)
 
 
-@dataclass(frozen=True, slots=True)
-class _Ruleset:
-    """Profiles to check a skill against, and the consequences of their findings."""
-
-    profiles: tuple[Profile, ...]
-    names: frozenset[str]  # of the profiles, and "reading"
-    rejecting: Mapping[str, frozenset[Acceptance]]  # by a finding's code, where it rejects
-    expected: frozenset[str]  # fields of the dialects among the profiles
-
-    def rejects(self, findings: Iterable[Finding], acceptance: Acceptance) -> bool:
-        return any(
-            acceptance in self.rejecting[finding.code] and not self._is_expected(finding)
-            for finding in findings
-        )
-
-    def with_rejection(
-        self, findings: tuple[Finding, ...], acceptance: Acceptance
-    ) -> tuple[Finding, ...]:
-        """Return the findings, with one added if none of them rejects the folder."""
-        if any(acceptance in self.rejecting[finding.code] for finding in findings):
-            return findings
-        return (*findings, FOLDER_UNREADABLE.at())
-
-    def _is_expected(self, finding: Finding) -> bool:
-        """Return whether a finding is about a field of a requested dialect.
-
-        Such a field makes the skill invalid by the specification, but a strict root of the
-        dialect's packages must accept it.
-        """
-        return finding.code == FIELD_NOT_IN_SPECIFICATION.code and finding.field in self.expected
+def _permitted(findings: Iterable[Finding], named: Dialects) -> Iterator[Finding]:
+    """Yield the findings; an error that a dialect of the package permits becomes a warning."""
+    allowed = {code for dialect in named for code in dialect.allowed}
+    for finding in findings:
+        yield finding._replace(severity="warning") if finding.code in allowed else finding
 
 
-@lru_cache
-def _ruleset(profiles: tuple[Profile, ...], dialects: Dialects) -> _Ruleset:
-    types = chain(READING, *(profile.types for profile in profiles))
-    return _Ruleset(
-        profiles=profiles,
-        names=frozenset(("reading", *(profile.name for profile in profiles))),
-        rejecting={kind.code: kind.rejects for kind in types},
-        expected=frozenset(
-            field for dialect in dialects if dialect.profile in profiles for field in dialect.fields
-        ),
-    )
+def _breaks_specification(finding: Finding) -> bool:
+    is_error = finding.profile == "spec" and finding.severity == "error"
+    return is_error or finding.code == FIELDS_OF_DIALECT.code
 
 
 def _mismatches(skill: Skill, by_rules: Iterable[Finding], dialects: Dialects) -> Iterator[Finding]:
@@ -270,7 +231,7 @@ def _record(
         sketch=sketch(body),
         headings=markdown.headings(body),
         body_lines=len(body.splitlines()),
-        estimated_tokens=tokens.estimate_body(body),
+        estimated_tokens=tokens.estimate_body(skill.parsed.text),
         files=snapshot.files,
         inventory=Inventory.of(snapshot.files),
         findings=examined.findings,

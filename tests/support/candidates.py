@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from catalog.prompt_index import messages
 from catalog.prompt_index.builder import Candidate, IndexSpec, PromptIndex
+from catalog.prompt_index.formats.form import FileGroup
 from catalog.prompt_index.formats.registry import FORMATS
 from catalog.text.sanitize import one_line
 
@@ -37,7 +38,7 @@ CANDIDATES = st.lists(
         skill_id=st.just("a"),
         follows_pattern=st.booleans(),
         user_invocable=st.booleans(),
-        files=st.lists(NAME, max_size=9).map(tuple),
+        files=st.lists(st.builds(FileGroup, NAME, st.integers(1, 99)), max_size=9).map(tuple),
         skill_md_hash=st.just("0" * 64),
     ),
     max_size=14,
@@ -119,9 +120,10 @@ def _from_compact_xml(text: str) -> list[tuple[str, str]]:
 
 
 def _from_semibot(text: str) -> list[tuple[str, str]]:
-    tree = ET.fromstring(text)
+    tree = ET.fromstring(text.partition("</available_skills>\n")[0] + "</available_skills>")
     return [
-        (part.get("name", ""), (part.text or "").split("\n")[1]) for part in tree.iter("skill")
+        (part.get("name", ""), (part.text or "").split("\n")[1].removeprefix("    "))
+        for part in tree.iter("skill")
     ] + _in_brief(tree)
 
 

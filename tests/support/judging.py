@@ -13,6 +13,7 @@ from pipeline.roots.snapshot import AnySnapshot, Snapshot
 from pipeline.validation import check as validation_check
 from pipeline.validation import declare as validation_declare
 from pipeline.validation import verdict
+from pipeline.validation.dialect import Dialects
 from pipeline.validation.fields.frontmatter import Declaration
 from pipeline.validation.skill import Skill
 from pipeline.validation.verdict import Examined
@@ -69,6 +70,6 @@ def check(skill: Skill, profiles: Iterable[str]) -> tuple[Finding, ...]:
     return validation_check.check(skill, profiles_named(tuple(profiles)))
 
 
-def declare(frontmatter: Mapping[str, Any]) -> Declaration:
+def declare(frontmatter: Mapping[str, Any], named: Dialects = DIALECTS) -> Declaration:
     """Return the fields of frontmatter without quoted values, with every dialect named."""
-    return validation_declare.declare(frontmatter, frozenset(), DIALECTS, DIALECTS)
+    return validation_declare.declare(frontmatter, frozenset(), DIALECTS, named)

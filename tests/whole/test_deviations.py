@@ -131,6 +131,7 @@ def judged(folder: Path) -> Judgement:
     return only
 
 
+@pytest.mark.requirement("agent-skills/validator")
 def test_the_verdicts_are_those_of_the_page(case: tuple[Deviation, Path]) -> None:
     """The finding gives the reason."""
     deviation, folder = case

@@ -133,6 +133,7 @@ def site_rows(up: Running, *columns: str) -> list[tuple[str, ...]]:
     return [tuple(row[column] for column in columns) for row in rows]
 
 
+@pytest.mark.requirement("prd/life-drop", "prd/life-edit", "prd/life-removal")
 def test_a_dropped_folder_is_followed_through_its_whole_life(
     up: Running, skill: SkillWriter, tmp_path: Path
 ) -> None:
@@ -155,6 +156,7 @@ def test_a_dropped_folder_is_followed_through_its_whole_life(
     up.eventually(lambda: site_rows(up, "status") == [("removed",)])
 
 
+@pytest.mark.requirement("prd/life-rejected")
 def test_a_broken_skill_never_stops_the_others(up: Running, skill: SkillWriter) -> None:
     """It is a row with findings, and becomes active once its author corrects it."""
     (up.watched / "broken").mkdir()

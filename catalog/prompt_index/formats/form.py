@@ -2,11 +2,18 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 from catalog.prompt_index import messages
 from catalog.prompt_index.measures import UNBOUNDED, Bounds
 from catalog.prompt_index.messages import Language
+
+
+class FileGroup(NamedTuple):
+    """Files of a skill that are listed together: a folder's, `scripts/`, or one file by itself."""
+
+    path: str  # ends with a slash for several files of a folder
+    files: int = 1
 
 
 class Listed(Protocol):
@@ -37,8 +44,8 @@ class Listed(Protocol):
         """Whether people may start it, too."""
 
     @property
-    def files(self) -> Sequence[str]:
-        """Paths of its scripts, references and templates."""
+    def files(self) -> tuple[FileGroup, ...]:
+        """Its files, by folder."""
 
     @property
     def skill_md_hash(self) -> str:

@@ -1,13 +1,9 @@
 """Formats in XML elements: `xml`, `xml-compact` and `semibot`."""
 
-from collections import Counter
-from collections.abc import Sequence
-
 from catalog.prompt_index import messages
+from catalog.prompt_index.formats import file_summary
 from catalog.prompt_index.formats.form import Form, FormatOptions, Item, Layout, Listed, line
-from catalog.text.sanitize import in_attribute, in_xml
-
-_MOST_FILES = 6
+from catalog.text.sanitize import in_attribute, in_xml, one_line
 
 
 def xml(options: FormatOptions) -> Form:
@@ -35,22 +31,26 @@ def xml_compact(options: FormatOptions) -> Form:
 
 
 def semibot(options: FormatOptions) -> Form:
-    """Return the form with the folder of a skill, its description, and a line of its files."""
-    files = messages.FILES[options.language]
+    """Return the form with the folder of a skill, its description, and a line of its files.
+
+    Source: Semibot's product specification of its skill system, on the loading of skills.
+    """
+    language = options.language
 
     def entry(skill: Listed, description: str) -> str:
         folder, _, skill_md = skill.location.rpartition("/")
-        listed = in_xml(", ".join([skill_md, *_summarized(skill.files)]))
         return (
-            f'<skill name="{in_attribute(skill.name)}" path="{in_attribute(folder)}/"'
+            f'  <skill name="{in_attribute(skill.name)}" path="{in_attribute(folder)}/"'
             f"{_mark(skill)}>\n"
-            f"{in_xml(description)}\n{files}{listed}\n</skill>\n"
+            f"    {in_xml(description)}\n"
+            f"    {in_xml(file_summary.line(skill_md, skill.files, language))}\n  </skill>\n"
         )
 
-    default = messages.INSTRUCTION[options.language]
-    return _with_lines(
-        options, entry, default if options.instruction is None else options.instruction
-    )
+    if options.instruction is None:
+        instruction = messages.INSTRUCTION[language]
+    else:
+        instruction = one_line(options.instruction)
+    return _with_lines(options, entry, None, f"\n{instruction}\n" if instruction else "")
 
 
 def _xml_entry(skill: Listed, description: str) -> str:
@@ -61,7 +61,9 @@ def _xml_entry(skill: Listed, description: str) -> str:
     )
 
 
-def _with_lines(options: FormatOptions, entry: Item, instruction: str | None) -> Form:
+def _with_lines(
+    options: FormatOptions, entry: Item, instruction: str | None, after: str = ""
+) -> Form:
     files = f' files="{in_attribute(options.pattern)}"' if options.pattern else ""
     return Form(
         Layout(entry),
@@ -72,7 +74,7 @@ def _with_lines(options: FormatOptions, entry: Item, instruction: str | None) ->
         ),
         start="<available_skills>\n",
         head=_instruction(instruction),
-        foot="</available_skills>\n",
+        foot=f"</available_skills>\n{after}",
         search_first=_search_first(options),
         left_out=lambda count: _left_out(options, count),
     )
@@ -98,17 +100,3 @@ def _compact_location(skill: Listed, options: FormatOptions) -> str:
     """Return the attribute of a location that does not follow from the name."""
     is_plain = skill.name == skill.skill_id and not skill.version and skill.follows_pattern
     return "" if options.pattern and is_plain else f' file="{in_attribute(skill.location)}"'
-
-
-def _summarized(paths: Sequence[str]) -> list[str]:
-    """Return the only file of a folder by its path, several as `scripts/ (8)`."""
-    tops = [path.partition("/") for path in paths]
-    counts = Counter(top for top, slash, _ in tops if slash)
-    summary = list(
-        dict.fromkeys(
-            f"{top}/ ({counts[top]})" if counts[top] > 1 else f"{top}{slash}{rest}"
-            for top, slash, rest in tops
-        )
-    )
-    more = len(summary) - _MOST_FILES
-    return [*summary[:_MOST_FILES], f"… ({more})"] if more > 0 else summary

@@ -15,18 +15,22 @@ from catalog.database.sql import Row
 from catalog.model.errors import FilterInvalid, NotInCatalog
 from catalog.model.skill import DESCRIBED
 from catalog.prompt_index import locations
-from catalog.reading import disk_paths, health_summary, search
+from catalog.reading import browse, disk_paths, health_summary, search
+from catalog.reading import filters as search_filters
 from catalog.reading.search_hits import Hit
 from catalog.site.api import files as api_files
 from catalog.site.http import errors, reader_tokens, responses
 from catalog.site.http.request import RequestContext
 from catalog.site.pages import skill as skill_page
 from catalog.site.pages import skills as skills_page
-from catalog.site.rendering import assets
+from catalog.site.rendering import assets, result_cache
+from catalog.text.suggestions import shown
 
 SEARCH = r"^/search\.json$"
 PREVIEW = r"^/skills/(?P<skill_id>[^/]+)/preview$"
+SKILL_JSON = r"^/skills/(?P<skill_id>[^/]+)\.json$"
 HEALTH = r"^/-/healthz$"
+FAVICON = r"^/favicon\.ico$"
 
 MOST_HITS = 100
 _STATE_FIELDS = (
@@ -49,8 +53,16 @@ _FINDING_FIELDS = ("code", "severity", "profile", "field", "path", "line", "mess
 
 
 async def asset(context: RequestContext) -> Response:
-    """Return a style sheet, the script or the logo."""
-    name = context.path_part("name")
+    """Return a style sheet, a script or the logo."""
+    return _asset(context, context.path_part("name"))
+
+
+async def favicon(context: RequestContext) -> Response:
+    """Return the icon for clients that ask for it at its usual address."""
+    return _asset(context, "drop.png")
+
+
+def _asset(context: RequestContext, name: str) -> Response:
     if name not in assets.names():
         return responses.of_text(context.request, "Not found.\n", responses.TEXT, status=404)
     headers = {"Cache-Control": "public, max-age=31536000, immutable"}
@@ -71,16 +83,24 @@ async def hits(context: RequestContext) -> Response:
     """
     try:
         filters = skills_page.filters_of(context)
+        sort = search_filters.sort(context.parameter("sort"))
+        limit = _number(context, "limit", 20, range(1, MOST_HITS + 1))
+        offset = _number(context, "offset", 0, range(10**9))
     except FilterInvalid as error:
         return errors.as_json(str(error), 400)
-    results = await context.query(
-        search.search,
-        context.parameter("q"),
-        min(context.number("limit") or 20, MOST_HITS),
-        offset=context.number("offset") or 0,
-        filters=filters,
-        is_typing=context.parameter("typing") == "1",
-    )
+    words, is_typing = context.parameter("q"), context.parameter("typing") == "1"
+
+    def found(db: browse.Catalog) -> search.Results:
+        return result_cache.of_state(
+            db,
+            context.location.catalog,
+            ("hits", words, limit, offset, filters, is_typing, sort),
+            lambda: search.search(
+                db, words, limit, offset=offset, filters=filters, is_typing=is_typing, sort=sort
+            ),
+        )
+
+    results = await context.query(found)
     headers = {
         "X-Search-Note": results.note.encode("ascii", "backslashreplace").decode(),
         "X-Next-Offset": str(results.next_offset or ""),
@@ -89,6 +109,19 @@ async def hits(context: RequestContext) -> Response:
         context.request,
         [asdict(hit) | _addresses(context, hit) for hit in results.hits],
         headers={name: value for name, value in headers.items() if value} or None,
+    )
+
+
+def _number(context: RequestContext, name: str, usual: int, possible: range) -> int:
+    """Return a parameter that is a number of a range. Raises FilterInvalid."""
+    text = context.parameter(name).strip()
+    if not text:
+        return usual
+    if text.isascii() and text.isdigit() and len(text) < 10 and int(text) in possible:
+        return int(text)
+    raise FilterInvalid(
+        f"The {name} cannot be {shown(text)}; it is a number from {possible[0]} to"
+        f" {possible[-1]:,}."
     )
 
 
@@ -105,6 +138,14 @@ def _addresses(context: RequestContext, hit: Hit) -> dict[str, Any]:
         return found | {"url": page, "location": context.url(page)}
     skills, name = context.url(context.path(locations.SITE)), hit.location.rpartition("/")[2]
     return found | {"url": page, "location": locations.on_site(hit.skill_id, name, skills)}
+
+
+async def skill(context: RequestContext) -> Response:
+    """Return a skill as its page, or as JSON if the client prefers that."""
+    view = preview if responses.prefers_json(context.request) else skill_page.page
+    response = await view(context)
+    response.headers["Vary"] = "Accept, Accept-Encoding"
+    return response
 
 
 async def preview(context: RequestContext) -> Response:
@@ -124,6 +165,7 @@ async def preview(context: RequestContext) -> Response:
         )
     skill = sheet.skill
     folders = await context.query(disk_paths.folders)
+    definition = await context.query(browse.definition, skill["id"])
     if skill["version"]:
         context.count_skill(skill["skill_id"], skill["version"])
     files = context.skill_path(skill["skill_id"], "/files/")
@@ -131,6 +173,7 @@ async def preview(context: RequestContext) -> Response:
     return responses.of_json(
         context.request,
         {
+            **definition,
             **{name: skill[name] for name in (*_STATE_FIELDS, *DESCRIBED)},
             **_shortened(skill, ("root", "status_reason"), folders),
             **{name: bool(skill[name]) for name in _FLAGS},

@@ -34,7 +34,7 @@ def check(names: Sequence[str]) -> Check:
     def checked(scope: Any) -> Refusal | None:
         host = _host(scope)
         address = _normal(str((scope.get("server") or ("",))[0]))
-        is_own = host in own or host == address or (host in machine and not _is_loopback(address))
+        is_own = host in own or host == address or (host in machine and not is_loopback(address))
         return None if host and is_own else _REFUSED
 
     return checked
@@ -50,8 +50,11 @@ def _normal(name: str) -> str:
     return name.lower().removesuffix(".").removeprefix("[").removesuffix("]")
 
 
-def _is_loopback(address: str) -> bool:
+def is_loopback(name: str) -> bool:
+    """Return whether a name or an address without port is that of loopback."""
+    if name == "localhost":
+        return True
     try:
-        return ipaddress.ip_address(address).is_loopback
+        return ipaddress.ip_address(name).is_loopback
     except ValueError:
         return False

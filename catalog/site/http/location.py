@@ -34,6 +34,8 @@ class CatalogLocation:
     """SHA-256 of archives, by the digest of the skill, which determines it."""
     left_out: dict[str, str] = field(default_factory=dict)
     """Reasons for leaving skills out of the discovery index, by skill_id; each is logged once."""
+    header: list[Any] = field(default_factory=list)
+    """Health in the header of pages, with the time it was looked up; see `header_health`."""
     counter: ReadCounter | None = None
     """Counter of reads; None if this site does not count them."""
     built_indexes: dict[Hashable, Any] = field(default_factory=dict)

@@ -1,8 +1,8 @@
 """Context of one request: rights, parameters, catalog, and the form of its response."""
 
 import sqlite3
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, TypeVar
 from urllib.parse import quote, unquote, urlsplit
 
@@ -12,12 +12,21 @@ from datasette.utils.asgi import Response
 
 from catalog.database.connection import REBUILT, is_damage
 from catalog.reading import browse
-from catalog.site.http import errors, reader_tokens, responses, security_headers
+from catalog.site.http import (
+    errors,
+    header_health,
+    host_names,
+    reader_tokens,
+    responses,
+    security_headers,
+)
 from catalog.site.http import location as http_catalog
 from catalog.site.http.slots import AllTaken
 from catalog.site.rendering import templates
 
 T = TypeVar("T")
+_FORWARDED = {"forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"}
+"""Headers that a proxy adds."""
 LONGEST_NUMBER = 9
 """Digits of a number in a path or query; a longer one cannot be an id."""
 
@@ -29,6 +38,8 @@ class RequestContext:
     datasette: Any
     request: Any
     location: http_catalog.CatalogLocation
+    health: header_health.HeaderHealth | None = None
+    """Health for the header of a page; None on a route without one."""
 
     def path_part(self, name: str) -> str:
         """Return a part of the path, decoded; invalid UTF-8 becomes U+FFFD."""
@@ -38,11 +49,23 @@ class RequestContext:
         """Return a parameter of the query string; empty if it is missing."""
         return (self.request.args.get(name) or "").encode("utf-8", "replace").decode()
 
+    def parameters(self, name: str) -> list[str]:
+        """Return all values of a parameter of the query string."""
+        return [
+            text.encode("utf-8", "replace").decode() for text in self.request.args.getlist(name)
+        ]
+
     def number(self, name: str) -> int | None:
         """Return a parameter as a positive number; None if it is not one."""
         value = self.parameter(name)
         is_number = value.isascii() and value.isdigit() and len(value) <= LONGEST_NUMBER
         return int(value) or None if is_number else None
+
+    async def require_permission(self) -> None:
+        """Raise Forbidden if the visitor may not see the catalog."""
+        await self.datasette.ensure_permissions(
+            self.request.actor, [("view-database", self.location.database.name), "view-instance"]
+        )
 
     async def query(self, function: Callable[..., T], *arguments: Any, **named: Any) -> T:
         """Call a function with the catalog, on Datasette's read-only connection.
@@ -73,6 +96,20 @@ class RequestContext:
         if self.location.counter and self.request.method != "HEAD":
             self.location.counter.count_index(name, "http")
 
+    @property
+    def is_local(self) -> bool:
+        """Whether the reader is surely on this machine, so that paths of its disk are of use.
+
+        A proxy on this machine is no such reader.
+        """
+        client = (self.request.scope.get("client") or ("",))[0]
+        host = urlsplit(f"//{self.request.host}").hostname or ""
+        return (
+            all(map(host_names.is_loopback, (client, host)))
+            and not _FORWARDED & set(self.request.headers)
+            and not http_catalog.setting(self.datasette, "url", "")
+        )
+
     def path(self, path: str) -> str:
         """Return a path of this site, with the prefix of a proxy and the token of the request."""
         return str(self.datasette.urls.path(reader_tokens.prefix(self.request.scope) + path))
@@ -91,18 +128,32 @@ class RequestContext:
 
     def page(self, template: str, *, status: int = 200, **values: Any) -> Response:
         """Return a page rendered from one of the site's templates."""
-        html = templates.render(template, self, values)
+        return self.of_html(self.rendered(template, **values), status)
+
+    def rendered(self, template: str, **values: Any) -> bytes:
+        """Return a page as HTML."""
+        return templates.render(template, self, values).encode("utf-8", "replace")
+
+    def of_html(self, html: bytes, status: int = 200) -> Response:
+        """Return HTML under the policy of the site's pages."""
         return responses.of_bytes(
             self.request,
-            html.encode("utf-8", "replace"),
+            html,
             responses.HTML,
             status=status,
             headers={"Content-Security-Policy": security_headers.OURS},
         )
 
-    def not_found(self, message: str) -> Response:
-        """Return the page for a missing skill, file or other item."""
-        return self.page("error.html", status=404, title="Not found", message=message)
+    def not_found(self, message: str, near: Sequence[tuple[str, str]] = ()) -> Response:
+        """Return the page for a missing skill, file or other item.
+
+        near has the names and addresses of items that may be meant.
+        """
+        return self.page("error.html", status=404, title="Not found", message=message, near=near)
+
+    def redirect(self, path: str) -> Response:
+        """Return a redirect to a path that `path` returned, for now."""
+        return Response.redirect(path, 302)
 
 
 View: TypeAlias = Callable[[RequestContext], Awaitable[Response]]
@@ -120,10 +171,10 @@ def guarded(view: View, *, is_open: bool = False) -> Callable[..., Awaitable[Res
             return errors.refusal(datasette, request.path, "This site has no catalog.", 503)
         context = RequestContext(datasette, request, location)
         if not is_open:
-            await datasette.ensure_permissions(
-                request.actor, [("view-database", location.database.name), "view-instance"]
-            )
+            await context.require_permission()
         try:
+            if not is_open and not errors.is_json_route(datasette, request.path):
+                context = replace(context, health=await header_health.current(location))
             return await view(context)
         except (QueryInterrupted, AllTaken):
             message = "The catalog is busy, or the query is too large. Try again."

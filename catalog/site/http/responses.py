@@ -23,6 +23,7 @@ WHOLE = 2**20
 """Largest file, in bytes, that is sent from memory, compressed if that helps."""
 
 _COMPRESSED = "-gzip"
+_QUALITY = re.compile(r"[01](?:\.[0-9]{0,3})?")
 _ENTITY_TAG = re.compile(r'(?:W/)?"([\x21\x23-\x7e\x80-\xff]*)"')
 
 
@@ -72,6 +73,17 @@ def of_text(request: Any, text: str, content_type: str, **more: Any) -> Response
 def of_json(request: Any, value: Any, **more: Any) -> Response:
     """Return a value as a JSON response."""
     return of_text(request, json.dumps(value, ensure_ascii=False) + "\n", JSON, **more)
+
+
+def prefers_json(request: Any) -> bool:
+    """Return whether a client accepts JSON rather than a page; without a wish, it does not."""
+    weights = {"application/json": 0.0, "text/html": 0.0}
+    for wish in request.headers.get("accept", "").lower().split(","):
+        kind, *parameters = (part.strip() for part in wish.split(";"))
+        if kind in weights:
+            quality = next((part[2:] for part in parameters if part.startswith("q=")), "1")
+            weights[kind] = float(quality) if _QUALITY.fullmatch(quality) else 0.0
+    return weights["application/json"] > weights["text/html"]
 
 
 def of_file(

@@ -1,45 +1,47 @@
-"""Activity: each change of a folder with its steps, and each full scan."""
+"""Activity: changes by day, those of a full scan together; or of one scan, skill or publisher."""
 
 import json
+from itertools import groupby
 from typing import Any
 
 from datasette.utils.asgi import Response
 
-from catalog.database.sql import Row
-from catalog.reading import browse
+from catalog.reading import activity
+from catalog.reading.activity import Choice, Unit
 from catalog.reading.browse import Catalog
 from catalog.site.http.request import RequestContext
 
 ROUTE = r"^/activity$"
 
-SCANS = 6
-"""Full scans listed on the page."""
-
 
 async def page(context: RequestContext) -> Response:
     """Show the latest changes, or those before a given one."""
-    before = context.number("before")
-    changes, scans = await context.query(_changes_and_scans, before)
+    before, choice = context.number("before"), choice_of(context)
+    units, scan = await context.query(_units, choice, before)
+    most = activity.UNITS if choice.is_all else activity.PAGE
     return context.page(
         "activity.html",
-        changes=[row | {"trace": trace(row)} for row in changes],
-        scans=scans,
+        days=[(day, list(of_day)) for day, of_day in groupby(units, lambda unit: unit.at[:10])],
+        choice=choice,
+        scan=scan,
         before=before,
-        has_more=len(changes) == browse.PAGE,
+        following=units[-1].last if len(units) == most else None,
+        steps=lambda row: json.loads(row["steps"]),
     )
 
 
-def trace(change: Row) -> list[dict[str, Any]]:
-    """Return the steps of a change with their position on a bar, in thousandths of its duration."""
-    steps: list[dict[str, Any]] = json.loads(change["steps"])
-    total = sum(step.get("duration") or 0 for step in steps) or 1
-    position = 0.0
-    for step in steps:
-        width = 1000 * (step.get("duration") or 0) / total
-        step |= {"x": round(position, 1), "width": round(width, 1)}
-        position += width
-    return steps
+def choice_of(context: RequestContext) -> Choice:
+    """Return the changes that the address of a request asks for."""
+    return Choice(
+        context.number("scan"),
+        context.parameter("skill").strip(),
+        context.parameter("publisher").strip(),
+    )
 
 
-def _changes_and_scans(db: Catalog, before: int | None) -> tuple[list[Row], list[Row]]:
-    return browse.recent(db, browse.PAGE, before), browse.scans(db, SCANS)
+def _units(db: Catalog, choice: Choice, before: int | None) -> tuple[list[Unit], Any]:
+    if choice.is_all:
+        return activity.units(db, before), activity.last_scan(db)
+    rows = activity.chosen(db, choice, before)
+    units = [Unit(row["id"], row["started_at"], None, [row], 1) for row in rows]
+    return units, activity.scan(db, choice.scan) if choice.scan else None

@@ -19,8 +19,12 @@ from catalog.reading import browse, paging, skill_files
 from catalog.reading.browse import Catalog
 from catalog.reading.paging import Page
 from catalog.site.http.request import RequestContext
-from catalog.site.pages.skill import UNKNOWN_SKILL, row_query
-from catalog.site.rendering import markdown
+from catalog.site.pages import missing
+from catalog.site.pages.skill import COMPARED_VERSIONS, row_query, without_disk_paths
+from catalog.site.rendering import highlight, invisible
+from catalog.site.rendering.background import aside
+from catalog.site.rendering.link_base import PICTURES
+from catalog.site.rendering.result_cache import ResultCache
 from catalog.text.line_ends import with_plain_line_ends
 
 ROUTE = r"^/skills/(?P<skill_id>[^/]+)/view/(?P<path>.+)$"
@@ -43,6 +47,7 @@ class FileSheet:
     part: Page | None  # part of its text; None for a file without text
     findings: list[Row]
     files: list[Row]
+    versions: list[Row]
 
 
 async def page(context: RequestContext) -> Response:
@@ -56,36 +61,64 @@ async def page(context: RequestContext) -> Response:
     }
     sheet = await context.query(_sheet, context.location.packages, skill_id, path, options)
     if not sheet:
-        return context.not_found(UNKNOWN_SKILL.format(skill_id))
+        return await missing.skill(context, skill_id)
     if options["version"] and not sheet.version:
         return context.not_found(f"{sheet.skill['name']} has no version {options['version']}.")
-    if not sheet.file:
+    file = sheet.file
+    if not file:
         return _folder(context, sheet, path)
+    if not context.is_local:
+        sheet = replace(sheet, findings=await context.query(without_disk_paths, sheet.findings))
     lines = part_lines(sheet.part) if sheet.part else []
     return context.page(
         "file.html",
         skill=sheet.skill,
         row_query=row_query(sheet.skill),
-        file=sheet.file,
+        file=file,
         part=sheet.part,
         version=sheet.version,
+        versions=sheet.versions[:COMPARED_VERSIONS],
         lines=lines,
+        highlighted=await _highlighted(file, sheet.part, lines),
         findings_by_line=_findings_by_line(sheet, len(lines)),
         files=sheet.files,
         long_line=LONG_LINE,
         part_bytes=PART_BYTES,
-        is_picture=bool(markdown.PICTURES.search(path)),
+        is_picture=bool(PICTURES.search(path)),
     )
 
 
+async def _highlighted(file: Row, part: Page | None, lines: list[str]) -> list[str] | None:
+    """Return the lines of a whole file as HTML; None if they are shown without colours."""
+    language = highlight.language_of(file["path"])
+    if not part or part.offset or part.next_offset or not language:
+        return None
+
+    def work() -> list[str]:
+        html = highlight.lines("\n".join(lines), language)
+        return [invisible.in_html(line) for line in html or ()]
+
+    return await aside(
+        lambda: _HIGHLIGHTED.get((file["sha256"], language), work) or None, otherwise=lambda: None
+    )
+
+
+_HIGHLIGHTED: ResultCache[list[str]] = ResultCache(
+    4_000_000, lambda lines: 200 + sum(60 + len(line) for line in lines)
+)
+
+
 def _folder(context: RequestContext, sheet: FileSheet, path: str) -> Response:
+    """Show the files of a folder at a version."""
     folder = path.rstrip("/")
     files = [file for file in sheet.files if file["path"].startswith(f"{folder}/")]
     if not files:
-        return context.not_found(f"{sheet.skill['name']} has no file {path}.")
+        at = f" in version {sheet.version}" if sheet.version else ""
+        return context.not_found(f"{sheet.skill['name']} has no file {path}{at}.")
     return context.page(
         "folder.html",
         skill=sheet.skill,
+        version=sheet.version,
         files=files,
         row_query=row_query(sheet.skill),
         folder=folder,
@@ -143,7 +176,7 @@ def _in_one_moment(
     if options["version"]:
         row = browse.version(db, skill_id, options["version"])
         if not row or row["skill"] != skill["id"]:
-            return FileSheet(skill, None, None, None, [], [])
+            return FileSheet(skill, None, None, None, [], [], [])
         version, name = row["id"], row["version"]
     file = browse.file(db, version, path) if version else None
     is_newest = skill["is_newest"] and version == skill["current_version_id"]
@@ -159,6 +192,7 @@ def _in_one_moment(
         _part(db, packages, skill, name, file, options),
         findings,
         browse.files(db, version) if version else [],
+        browse.versions(db, skill["id"]),
     )
 
 

@@ -1,7 +1,10 @@
 """Pages of findings: all kinds, one kind with its skills, and those about no skill."""
 
+from itertools import groupby
+
 from datasette.utils.asgi import Response
 
+from catalog.database.sql import Row
 from catalog.reading import browse, finding_pages
 from catalog.site.http.request import RequestContext
 from catalog.site.rendering import markdown
@@ -11,9 +14,25 @@ NOT_SKILLS = r"^/not-a-skill$"
 ROUTE = r"^/findings/(?P<code>[^/]+)$"
 
 
+SAFETY = "safety"
+"""Profile of the findings about dangerous content."""
+
+
 async def listing(context: RequestContext) -> Response:
-    """Show each kind of finding in the catalog."""
-    return context.page("findings.html", codes=await context.query(browse.finding_codes))
+    """Show each kind of finding in the catalog, dangerous ones first."""
+    kinds = [
+        row | {"explained": finding_pages.explanation(row["code"])}
+        for row in await context.query(browse.finding_codes)
+    ]
+    groups = {name: [row for row in kinds if _group(row) == name] for name in _GROUPS}
+    return context.page("findings.html", groups=groups, total=sum(row["n"] for row in kinds))
+
+
+def _group(kind: Row) -> str:
+    return SAFETY if kind["profile"] == SAFETY else str(kind["severity"])
+
+
+_GROUPS = (SAFETY, "error", "warning", "info")
 
 
 async def not_skills(context: RequestContext) -> Response:
@@ -26,17 +45,32 @@ async def not_skills(context: RequestContext) -> Response:
 
 
 async def page(context: RequestContext) -> Response:
-    """Explain one kind of finding, and show all findings of it."""
+    """Explain one kind of finding, and show all findings of it by skill."""
     code, number = context.path_part("code"), context.number("page") or 1
     rows = await context.query(browse.findings_of, code, number)
-    section = finding_pages.sections().get(code)
-    if not (rows or section):
+    kinds = [row for row in await context.query(browse.finding_codes) if row["code"] == code]
+    explained = finding_pages.explanation(code)
+    if not (rows or explained or kinds):
         return context.not_found(f"No finding has the code {code}.")
+    fixes = {row["fix"] for row in rows} - {explained.fix if explained else ""}
     return context.page(
         "finding_kind.html",
         code=code,
-        rows=rows,
-        explanation=markdown.kept(section, "", "", "") if section else None,
+        kinds=kinds,
+        total=sum(row["n"] for row in kinds),
+        skills=sum(row["skills"] for row in kinds),
+        folders=[list(of_one) for _, of_one in groupby(rows, _folder)],
+        fix=next(iter(fixes)) if len(fixes) == 1 else None,
+        has_fixes=len(fixes) > 1,
+        explanation=[
+            markdown.kept(part) if part else None for part in (explained.text, explained.examples)
+        ]
+        if explained
+        else None,
         number=number,
         has_more=len(rows) == browse.PAGE,
     )
+
+
+def _folder(finding: Row) -> tuple[object, ...]:
+    return finding["skill"], finding["root"], finding["folder"]

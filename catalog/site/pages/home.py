@@ -1,17 +1,28 @@
-"""Home page: search, counts, recent changes, prompt indexes and the health of the service."""
-
-from datetime import UTC, datetime
+"""Home page: search, latest and most read skills, and the ways to browse them."""
 
 from datasette.utils.asgi import Response
 
-from catalog.reading import browse, health_summary
+from catalog.reading import browse
+from catalog.reading.browse import Catalog
+from catalog.reading.filters import Filters
 from catalog.site.http.request import RequestContext
+from catalog.site.rendering import result_cache
 
 ROUTE = r"^/$"
 
 
 async def page(context: RequestContext) -> Response:
-    """Show the home page."""
-    overview = await context.query(browse.overview, context.location.catalog)
-    health = health_summary.health(overview, datetime.now(UTC))
-    return context.page("home.html", **overview | {"health": health})
+    """Show the home page, which is rendered again after a change or a minute."""
+    place = context.location.catalog
+
+    def front(db: Catalog) -> bytes:
+        facets, _ = result_cache.facets(db, place, Filters())
+        key = ("home", context.path("/"), context.health)
+        return result_cache.of_state(
+            db,
+            place,
+            key,
+            lambda: context.rendered("home.html", facets=facets, **browse.front(db)),
+        )
+
+    return context.of_html(await context.query(front))

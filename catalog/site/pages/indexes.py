@@ -1,23 +1,37 @@
-"""Pages of the prompt indexes: included, shortened and left-out skills."""
+"""Pages of the prompt indexes: skills with their words and cuts, texts, history and changes."""
 
+from collections.abc import Mapping
+from datetime import date, timedelta
+from functools import partial
 from typing import Any
 
 from datasette.utils.asgi import Response
 
 from catalog.database.sql import Row
-from catalog.reading import index_views
+from catalog.prompt_index.query import one_moment
+from catalog.reading import disk_paths, index_views
 from catalog.reading.browse import Catalog
 from catalog.site.http.request import RequestContext
+from catalog.site.rendering.background import aside
+from catalog.site.rendering.diff_rows import Part, compare, take
+from catalog.text import cut_words
+from catalog.text.differences import Work
 
 LIST = r"^/indexes$"
 ROUTE = r"^/indexes/(?P<name>[^/]+)$"
+HISTORY = r"^/indexes/(?P<name>[^/]+)/history$"
+TEXT = r"^/indexes/(?P<name>[^/]+)/text$"
+CHANGES = r"^/indexes/(?P<name>[^/]+)/changes$"
 
-NAMED_LEFT_OUT = 100
-"""Most left-out skills that the page lists."""
 MOST_CHARS = 60_000
-"""Most characters of an index on the page, which links to the whole text."""
+"""Most characters of a text on one page."""
+MOST_COMPARED = 2_000_000
+"""Most characters of a text that is compared with another."""
 MOST_SEGMENTS = 400
 """Most entries with a segment of their own on the bar; thinner ones would be invisible."""
+STATES = ("full", "shortened", "name_only")
+REASONS = ("over_budget", "hidden", "filtered")
+UNKNOWN = "No index has the name {}."
 
 
 async def listing(context: RequestContext) -> Response:
@@ -26,48 +40,94 @@ async def listing(context: RequestContext) -> Response:
 
 
 async def page(context: RequestContext) -> Response:
-    """Show one index and its use of the budget."""
-    name = context.path_part("name")
-    row = await context.query(_index, name)
-    if not row:
-        return context.not_found(f"No index has the name {name}.")
-    index, entries, (left_out, reasons) = row
+    """Show a page of the skills in an index, or of those it leaves out, with their words."""
+    name, words = context.path_part("name"), context.parameter("q").strip()
+    asked = context.parameter("show")
+    show = asked if asked in (*STATES, *REASONS) else ""
+    number = context.number("page") or 1
+    values = await context.query(_entries, name, show, words, number)
+    if not values:
+        return context.not_found(UNKNOWN.format(name))
+    return context.page("index.html", show=show, words=words, number=number, **values)
+
+
+async def history(context: RequestContext) -> Response:
+    """Show the publications of an index, newest first."""
+    name, number = context.path_part("name"), context.number("page") or 1
+    index = await context.query(index_views.index, name)
+    if not index:
+        return context.not_found(UNKNOWN.format(name))
+    rows = await context.query(index_views.builds, name, number)
     return context.page(
-        "index.html",
+        "index_history.html",
         index=index,
-        entries=entries,
-        most_chars=MOST_CHARS,
-        left_out=left_out,
-        reasons=reasons,
-        segments=segments(index, entries),
-        states={
-            state: [row for row in entries if row["state"] == state]
-            for state in ("full", "shortened", "name_only")
-        },
+        builds=rows[: index_views.PAGE],
+        number=number,
+        has_more=len(rows) > index_views.PAGE,
     )
 
 
-def segments(index: Row, entries: list[Row]) -> list[dict[str, Any]]:
+async def text(context: RequestContext) -> Response:
+    """Show the text of a publication: the newest one, one by its id, or the last one of a day."""
+    name, on, id_ = context.path_part("name"), context.parameter("on"), context.number("build")
+    index = await context.query(index_views.index, name)
+    if not index:
+        return context.not_found(UNKNOWN.format(name))
+    build = await context.query(_build, name, id_, _day_after(on))
+    whole = build["text"] if build else ""
+    start = min(context.number("from") or 0, len(whole))
+    stop = start + MOST_CHARS
+    if stop < len(whole):
+        stop = whole.rfind("\n", start + MOST_CHARS // 2, stop) + 1 or stop
+    return context.page(
+        "index_text.html",
+        index=index,
+        build=build,
+        on=on,
+        part=whole[start:stop],
+        start=start,
+        stop=stop if stop < len(whole) else None,
+    )
+
+
+async def changes(context: RequestContext) -> Response:
+    """Show the difference of two publications: of two ids, or since the last one of a day."""
+    name, since = context.path_part("name"), context.parameter("since")
+    index = await context.query(index_views.index, name)
+    if not index:
+        return context.not_found(UNKNOWN.format(name))
+    old, new = await context.query(
+        _pair, name, context.number("from"), context.number("to"), _day_after(since)
+    )
+    first = context.number("row") or 0
+    before, after = _as_files(old), _as_files(new)
+
+    def compared(work: Work) -> Part:
+        return take(compare(before, after, work), first)
+
+    part = await aside(partial(compared, Work()), otherwise=partial(compared, Work(0)))
+    return context.page("index_changes.html", index=index, old=old, new=new, since=since, part=part)
+
+
+def segments(index: Row, entries: list[Row], of_states: Mapping[str, int]) -> list[dict[str, Any]]:
     """Return the segments of the bar: position, width and name of each entry.
 
-    Positions and widths are thousandths of the budget; header and footer come first.
+    Positions and widths are thousandths of the budget; header and footer come first. Without
+    entries, each state has one segment.
     """
     a_character = 1000 * index["used"] / max(index["budget"], 1) / max(index["chars"] or 0, 1)
-    around = (index["chars"] or 0) - sum(row["chars"] for row in entries)
-    parts = [{"state": "around", "chars": max(around, 0), "name": "header and footer"}]
-    if len(entries) <= MOST_SEGMENTS:
-        parts += [
-            {"state": row["state"], "chars": row["chars"], "name": row["name"]} for row in entries
-        ]
-    else:
-        parts += [
-            {
-                "state": state,
-                "name": state,
-                "chars": sum(row["chars"] for row in entries if row["state"] == state),
-            }
-            for state in ("full", "shortened", "name_only")
-        ]
+    around = (index["chars"] or 0) - sum(of_states.values())
+    parts: list[dict[str, Any]] = [
+        {"state": "around", "chars": max(around, 0), "name": "header and footer"},
+        *(
+            map(dict, entries)
+            if entries
+            else (
+                {"state": state, "name": state, "chars": of_states.get(state, 0)}
+                for state in STATES
+            )
+        ),
+    ]
     position = 0.0
     for part in parts:
         width = part["chars"] * a_character
@@ -76,12 +136,75 @@ def segments(index: Row, entries: list[Row]) -> list[dict[str, Any]]:
     return [part for part in parts if part["width"]]
 
 
-def _index(db: Catalog, name: str) -> Any:
+def _entries(db: Catalog, name: str, show: str, words: str, number: int) -> dict[str, Any] | None:
     index = index_views.index(db, name)
     if not index:
         return None
-    return (
-        index,
-        index_views.index_entries(db, name),
-        index_views.index_left_out(db, name, NAMED_LEFT_OUT),
-    )
+    if show in REASONS:
+        rows = index_views.index_left_out(db, name, show, words, number)
+    else:
+        rows = index_views.index_entries(db, name, show, words, number)
+    return {
+        "index": index,
+        "rows": [_with_cuts(row) for row in rows[: index_views.PAGE]],
+        "has_more": len(rows) > index_views.PAGE,
+        "left_out": index_views.left_out_counts(db, index),
+        "segments": segments(
+            index,
+            index_views.entry_sizes(db, name, MOST_SEGMENTS),
+            index_views.state_sizes(db, name),
+        ),
+    }
+
+
+def _with_cuts(row: Row) -> Row:
+    """Add the parts of the description that agents get, and those that they do not."""
+    is_cut = row["state"] == "shortened" and row["reason"][:1].isdigit()
+    return row | {"parts": cut_words.parts(row["description"], row["shown"]) if is_cut else ()}
+
+
+def _build(db: Catalog, name: str, id_: int | None, before: str = index_views.LATEST) -> Row | None:
+    """Return a publication with its text, without paths of the disk above the data directory."""
+    build = index_views.build(db, name, id_, before)
+    folders = disk_paths.folders(db)
+    return build and build | {"text": disk_paths.shortened(build["text"], folders)}
+
+
+def _pair(
+    db: Catalog, name: str, old: int | None, new: int | None, before: str
+) -> tuple[Row | None, Row | None]:
+    with one_moment(db):
+        newer = _build(db, name, new)
+        if not newer:
+            return None, None
+        if not old and before == index_views.LATEST:
+            old = newer["previous"]
+        elif not old:
+            older = index_views.build(db, name, None, before)
+            old = older["id"] if older else index_views.oldest_build(db, name)
+        return _build(db, name, old) if old else None, newer
+
+
+def _day_after(day: str) -> str:
+    """Return the day after one, as text; after all times for anything else."""
+    try:
+        return (date.fromisoformat(day) + timedelta(1)).isoformat()
+    except (ValueError, OverflowError):
+        return index_views.LATEST
+
+
+def _as_files(build: Row | None) -> dict[str, Row]:
+    """Return the text of a publication in the form in which versions are compared."""
+    if not build:
+        return {}
+    is_long = build["chars"] > MOST_COMPARED
+    file = {
+        "text": None if is_long else build["text"],
+        "sha256": build["sha256"],
+        "size": build["chars"],
+        "is_text": True,
+        "kind": "other",
+        "mode": "644",
+        "is_left_out": False,
+    }
+    return {"text": file}

@@ -8,13 +8,12 @@ from datasette.utils.asgi import Response
 
 from catalog.database.sql import Row
 from catalog.prompt_index.query import one_moment
-from catalog.reading import review
+from catalog.reading import review, version_changes
 from catalog.reading.browse import Catalog
 from catalog.reading.review import Waiting
 from catalog.site.http.request import RequestContext
-from catalog.site.pages import versions
-from catalog.site.pages.versions import Part
 from catalog.site.rendering.background import aside
+from catalog.site.rendering.diff_rows import Part, compare, take
 from catalog.text.differences import Work
 
 ROUTE = r"^/review$"
@@ -56,7 +55,7 @@ def _load(db: Catalog, number: int) -> list[_Compared]:
         return [
             _Compared(
                 row,
-                *versions.changed_files(
+                *version_changes.changed_files(
                     db, row.row["published_id"], row.row["version_id"], room=COMPARED_CHARS
                 ),
             )
@@ -69,9 +68,7 @@ def _items(compared: Sequence[_Compared], *, coarse: bool = False) -> list[Item]
     return [
         Item(
             one.waiting,
-            versions.take(
-                versions.compare(one.old, one.new, Work(0) if coarse else Work()), room=ROOM
-            ),
+            take(compare(one.old, one.new, Work(0) if coarse else Work()), room=ROOM),
         )
         for one in compared
     ]

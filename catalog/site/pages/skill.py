@@ -1,22 +1,22 @@
 """Page of one skill: instructions, files, findings, prompt indexes and versions."""
 
 import json
-from bisect import bisect_left
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 from datasette.utils.asgi import Response
 
 from catalog.database.sql import Row
 from catalog.model import naming
 from catalog.model.errors import NotInCatalog
-from catalog.prompt_index.query import one_moment
+from catalog.prompt_index import query
 from catalog.reading import (
     bare_names,
     browse,
+    disk_paths,
     duplicates,
+    forge_links,
     index_views,
     install_lines,
     references,
@@ -27,8 +27,10 @@ from catalog.reading.install_lines import InstallLine
 from catalog.reading.references import LinkTarget, References
 from catalog.site.http import reader_tokens
 from catalog.site.http.request import RequestContext
+from catalog.site.pages import missing, skill_findings
 from catalog.site.rendering import file_tree, formatting, markdown
 from catalog.site.rendering.background import aside
+from catalog.site.rendering.link_base import LinkBase
 from catalog.text.line_ends import with_plain_line_ends
 from catalog.usage import counter, summary
 
@@ -36,6 +38,8 @@ ROUTE = r"^/skills/(?P<skill_id>[^/]+)$"
 
 SHOWN_VERSIONS = 12
 """Most versions on the page, which links to the rest."""
+COMPARED_VERSIONS = 200
+"""Most versions that a form offers for a comparison: the newest."""
 LONGEST_TEXT = 100_000
 """Most characters of an unrendered SKILL.md on the page, which links to the rest."""
 SHOWN_SIMILAR = 10
@@ -44,7 +48,8 @@ SHOWN_REFERENCES = 20
 """Most skills in each list of references on the page."""
 MOST_FILES = 500
 """Most files on the page, which links to the rest."""
-UNKNOWN_SKILL = "No skill has or ever had the identifier {}."
+MOST_FINDINGS = 20
+"""Most findings of one rule on the page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +67,17 @@ class Sheet:
     versions: list[Row]
     indexes: list[Row]
     review: Row | None  # of the newest version; None if it needs none
+    folders: list[str]  # of this machine's disk, which readers elsewhere do not see
+
+
+@dataclass(frozen=True, slots=True)
+class Instructions:
+    """SKILL.md as the page shows it."""
+
+    front: list[str]  # lines of its frontmatter
+    rendered: markdown.Rendered
+    plain: str = ""  # the source, where it is not rendered
+    goes_on_at: int = 0  # line from which the source is on another page; 0 if it is whole
 
 
 async def page(context: RequestContext) -> Response:
@@ -69,42 +85,80 @@ async def page(context: RequestContext) -> Response:
     skill_id = context.path_part("skill_id")
     try:
         sheet = await context.query(look_up, skill_id, context.number("row"))
-    except NotInCatalog as error:
-        return context.not_found(str(error))
-    if not sheet:
-        return context.not_found(UNKNOWN_SKILL.format(skill_id))
+    except NotInCatalog:  # several skills have the name
+        sheet = None
+    if not sheet or sheet.skill["skill_id"] != skill_id:
+        return await missing.skill(context, skill_id)
+    if not context.is_local:
+        sheet = _for_readers_elsewhere(sheet)
     skill = sheet.skill
-    content, front, rendered = await _text(context, skill, sheet.links)
-    reads = await context.query(summary.of_skill, skill["skill_id"], counter.today())
-    plain = content[:LONGEST_TEXT] if rendered and rendered.unrendered_reason else ""
-    findings_by_line = (
-        _findings_by_line(sheet.findings, front, rendered) if skill["is_newest"] else {}
-    )
+    reads = await context.query(summary.of_skill, skill_id, counter.today())
     return context.page(
         "skill.html",
         sheet=sheet,
         skill=skill,
-        front=front,
-        rendered=rendered,
-        findings_by_line=findings_by_line,
+        text=await _instructions(context, sheet),
         row_query=row_query(skill),
+        source=_source(skill),
+        danger=skill_findings.danger(sheet.findings) if skill["is_newest"] else "",
+        finding_groups=skill_findings.groups(sheet.findings),
+        most_findings=MOST_FINDINGS,
         tree=file_tree.grow(sheet.files),
         most_files=MOST_FILES,
-        plain=plain,
-        goes_on_at=plain.count("\n") + 1 if len(plain) < len(content) else 0,
         tags=json.loads(skill["tags"]),
         inventory=json.loads(skill["file_inventory"]),
         why_not=formatting.why_not,
-        folder=f"{skill['root']}/{skill['path']}",
         most_versions=SHOWN_VERSIONS,
+        most_compared=COMPARED_VERSIONS,
         most_similar=SHOWN_SIMILAR,
         most_references=SHOWN_REFERENCES,
-        counts=_counts(sheet.findings),
         reads=reads,
         read_days=summary.DAYS,
         install=_install(context, skill),
         install_note=install_lines.restriction(skill),
     )
+
+
+def _source(skill: Row) -> dict[str, str | None] | None:
+    """Return the repository of a skill, with its web page if it is on a well-known forge."""
+    if not (url := skill["repository"]):
+        return None
+    commit, path = skill["git_commit"], (skill["repository_path"] or "", skill["path"])
+    return {
+        "label": forge_links.label(url),
+        "page": forge_links.page(url, commit, *path),
+        "commit": commit,
+    }
+
+
+def _for_readers_elsewhere(sheet: Sheet) -> Sheet:
+    """Return the data with the names of folders in place of their paths on this machine's disk."""
+    (skill,) = _shortened([sheet.skill], sheet.folders)
+    return replace(
+        sheet,
+        skill=skill,
+        rivals=_shortened(sheet.rivals, sheet.folders),
+        similar=_shortened(sheet.similar, sheet.folders),
+        findings=_shortened(sheet.findings, sheet.folders),
+        left_out=_shortened(sheet.left_out, sheet.folders),
+        indexes=_shortened(sheet.indexes, sheet.folders),
+    )
+
+
+def without_disk_paths(db: Catalog, rows: list[Row]) -> list[Row]:
+    """Return rows for readers on other machines, without the paths of this machine's disk."""
+    return _shortened(rows, disk_paths.folders(db))
+
+
+def _shortened(rows: list[Row], folders: Sequence[str]) -> list[Row]:
+    return [
+        row
+        | {name: disk_paths.shortened(row[name], folders) for name in _WITH_PATHS if row.get(name)}
+        for row in rows
+    ]
+
+
+_WITH_PATHS = ("text", "root", "status_reason", "pending_reason", "message", "fix", "detail")
 
 
 def _install(context: RequestContext, skill: Row) -> list[InstallLine]:
@@ -120,7 +174,7 @@ def look_up(db: Catalog, skill_id: str, row: int | None, version: str = "") -> S
     With a version, the skill is returned as it was in that version, if that is known. Raises
     NotInCatalog where several skills have the name.
     """
-    with one_moment(db):
+    with query.one_moment(db):
         skill = browse.skill(db, skill_id, row) or _by_name(db, skill_id)
         if skill and version and version != skill["version"]:
             skill = browse.as_of(db, skill, version)
@@ -137,9 +191,25 @@ def look_up(db: Catalog, skill_id: str, row: int | None, version: str = "") -> S
             browse.files(db, version_id) if version_id else [],
             browse.left_out_files(db, skill["id"]),
             browse.versions(db, skill["id"]),
-            index_views.index_states(db, skill["id"]) if skill["status"] == "active" else [],
+            _indexes(db, skill["id"]) if skill["status"] == "active" else [],
             review.of_skill(db, skill["id"]) if skill["status"] != "removed" else None,
+            disk_paths.folders(db),
         )
+
+
+def _indexes(db: Catalog, skill: int) -> list[Row]:
+    """Return the state of a skill in each index, with the `text` of its entry as agents see it."""
+    return [
+        row
+        | {
+            "text": query.entry_text(
+                db, query.index_spec(db, row["name"]), skill, row["shown"] or "", row["chars"]
+            )
+            if row["state"]
+            else None
+        }
+        for row in index_views.index_states(db, skill)
+    ]
 
 
 def _by_name(db: Catalog, name: str) -> Row | None:
@@ -174,60 +244,33 @@ def front_lines(content: str, body: str | None) -> int:
     return fences[1] if len(fences) > 1 and fences[0] == 1 else 0
 
 
-async def _text(
-    context: RequestContext, skill: Row, links: Mapping[str, LinkTarget]
-) -> tuple[str, list[str], markdown.Rendered | None]:
-    """Return a SKILL.md, the lines of its frontmatter, and its body as HTML."""
-    content = skill["skill_md_content"]
-    if content is None:
-        return "", [], None
-    content = with_plain_line_ends(content.removeprefix("\ufeff"))
+async def _instructions(context: RequestContext, sheet: Sheet) -> Instructions | None:
+    """Return the SKILL.md of a skill; None if no version was accepted."""
+    skill = sheet.skill
+    if skill["skill_md_content"] is None:
+        return None
+    content = with_plain_line_ends(skill["skill_md_content"].removeprefix("\ufeff"))
+    lines = content.split("\n")
     skip = front_lines(content, skill["body"])
+    base = link_base(context, skill, sheet.files, sheet.links)
     rendered = await aside(
-        partial(
-            markdown.kept,
-            content,
-            "",
-            context.skill_path(skill["skill_id"], "/view/"),
-            context.skill_path(skill["skill_id"], "/files/"),
-            skip,
-            row_query(skill),
-            {path: url_of(context, target) for path, target in links.items()},
-        ),
-        otherwise=lambda: markdown.BUSY,
+        partial(markdown.kept, "\n".join(lines[skip:]), base), otherwise=lambda: markdown.BUSY
     )
-    return content, [] if rendered.unrendered_reason else content.split("\n")[:skip], rendered
+    if not rendered.unrendered_reason:
+        return Instructions(lines[:skip], rendered)
+    plain = content[:LONGEST_TEXT]
+    goes_on_at = plain.count("\n") + 1 if len(plain) < len(content) else 0
+    return Instructions([], rendered, plain, goes_on_at)
 
 
-def _findings_by_line(
-    findings: list[Row], front: list[str], rendered: markdown.Rendered | None
-) -> dict[int, list[Row]]:
-    """Group the findings of SKILL.md by line.
-
-    Findings of the frontmatter are grouped by their line, findings of the body by the first line
-    of their block.
-    """
-    by_line: dict[int, list[Row]] = {}
-    for finding in findings:
-        line = finding["line"]
-        if (
-            not line
-            or not rendered
-            or rendered.unrendered_reason
-            or (finding["path"] or "SKILL.md").lower() != "skill.md"
-        ):
-            continue
-        if line <= len(front):
-            by_line.setdefault(line, []).append(finding)
-        else:
-            index = bisect_left(rendered.blocks, line, key=lambda block: block.last)
-            if index < len(rendered.blocks):
-                by_line.setdefault(rendered.blocks[index].first, []).append(finding)
-    return by_line
-
-
-def _counts(findings: list[Row]) -> dict[str, int]:
-    counts: dict[str, Any] = {}
-    for finding in findings:
-        counts[finding["severity"]] = counts.get(finding["severity"], 0) + 1
-    return counts
+def link_base(
+    context: RequestContext, skill: Row, files: Sequence[Row], links: Mapping[str, LinkTarget]
+) -> LinkBase:
+    """Return the place of a SKILL.md, for its links."""
+    outside = {path: url_of(context, target) for path, target in links.items()}
+    return LinkBase(
+        context.skill_path(skill["skill_id"]),
+        row_query(skill),
+        paths=frozenset(file["path"] for file in files),
+        outside=tuple(sorted(outside.items())),
+    )

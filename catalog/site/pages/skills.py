@@ -1,69 +1,119 @@
-"""List of skills: all skills by name, or the results of a search, best match first."""
+"""Skills to browse and to search: words, filters, order and page are all in the address."""
 
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from datasette.utils.asgi import Response
 
 from catalog.model.errors import FilterInvalid
-from catalog.reading import browse, search
+from catalog.reading import browse, cards, search, search_hits
 from catalog.reading import filters as search_filters
 from catalog.reading.browse import Catalog
 from catalog.reading.filters import Filters
 from catalog.site.http.request import RequestContext
+from catalog.site.pages import skill_filters
+from catalog.site.rendering import result_cache
 from catalog.site.rendering.templates import MARKS
 
 ROUTE = r"^/skills/?$"
 
-MOST_HITS = 50
-"""Search results on one page."""
+PAGE = 30
+"""Skills on one page."""
 
 
 async def page(context: RequestContext) -> Response:
-    """Show the results of a search, or the list of skills, with the filters of either."""
+    """Show the skills with the filters, those that match the words best first."""
     words = context.parameter("q").strip()
     number = context.number("page") or 1
     try:
         filters = filters_of(context)
+        sort = search_filters.sort(context.parameter("sort"))
     except FilterInvalid as error:
         return context.page("error.html", status=400, title="Unknown filter", message=str(error))
-    given = {name: context.parameter(name).strip() for name in search_filters.PARAMETERS}
-    query = _found if words else _listed
-    values = await context.query(query, words, filters, number)
+    sort = sort or ("relevance" if words else "updated")
+    address = skill_filters.Address(
+        context.path("/skills"),
+        words,
+        "" if sort == ("relevance" if words else "updated") else sort,
+        {name: tuple(context.parameters(name)) for name in search_filters.PARAMETERS},
+    )
+    values = await context.query(
+        _found if words else _listed, context.location.catalog, words, filters, sort, number
+    )
     return context.page(
-        "search_results.html" if words else "skills.html",
+        "skills.html",
         words=words,
-        filters=given | {"status": filters.status},
-        is_filtered=not filters.is_default,
-        most=browse.GROUPS,
+        sort=sort,
+        sorts=[each for each in search_filters.SORTS if words or each != "relevance"],
         number=number,
+        size=PAGE,
+        address=address,
+        kept=address.fields("q"),
+        chips=skill_filters.chips(address),
+        groups=skill_filters.groups(address, values["facets"]),
+        is_filtered=not filters.is_default,
         **values,
     )
 
 
 def filters_of(context: RequestContext) -> Filters:
     """Return the filters in the address of a request. Raises FilterInvalid."""
-    given = {name: context.parameter(name) for name in search_filters.PARAMETERS}
+    given = {name: context.parameters(name) for name in search_filters.PARAMETERS}
     return search_filters.parse(given, datetime.now(UTC))
 
 
-def _found(db: Catalog, words: str, filters: Filters, number: int) -> dict[str, Any]:
-    offset = (number - 1) * MOST_HITS
-    results = search.search(db, words, MOST_HITS, offset=offset, filters=filters, marks=MARKS)
+def _found(
+    db: Catalog, place: Path, words: str, filters: Filters, sort: str, number: int
+) -> dict[str, Any]:
+    offset = (number - 1) * PAGE
+
+    def found() -> tuple[search.Results, dict[int, list[str]]]:
+        results = search.search(
+            db, words, PAGE, offset=offset, filters=filters, marks=MARKS, sort=sort
+        )
+        ids = [hit.id for hit in results.hits]
+        return results, search_hits.fields_of(db, results.match, ids)
+
+    key = ("found", words, offset, filters, sort)
+    results, fields = result_cache.of_state(db, place, key, found)
+    ids = [hit.id for hit in results.hits]
+    facets, total = result_cache.facets(db, place, filters, results.match)
     return {
+        "rows": cards.of(db, ids),
+        "hits": {hit.id: hit for hit in results.hits},
+        "why": {skill: _why(names) for skill, names in fields.items()},
+        "total": max(total if results.match else 0, len(ids) + offset),
+        "has_more": results.next_offset is not None,
         "results": results,
-        "first": offset + 1,
-        "alike": browse.alike(db, [hit.skill_id for hit in results.hits]),
-        "groups": browse.groups(db),
+        "facets": facets,
+        "why_empty": "",
     }
 
 
-def _listed(db: Catalog, _: str, filters: Filters, number: int) -> dict[str, Any]:
-    rows, total = browse.skills(db, filters, number)
-    return {
-        "rows": rows,
-        "total": total,
-        "pages": -(-total // browse.PAGE),
-        "why_empty": "" if total else search.why_empty(db, "", filters),
-        "groups": browse.groups(db),
-    }
+def _why(fields: list[str]) -> str:
+    """Return where the words of a query stand in a skill."""
+    if not fields:
+        return ""
+    *first, last = fields
+    return f"Found in its {', '.join(first)}{' and ' if first else ''}{last}"
+
+
+def _listed(
+    db: Catalog, place: Path, _: str, filters: Filters, sort: str, number: int
+) -> dict[str, Any]:
+    facets, total = result_cache.facets(db, place, filters)
+
+    def listed() -> dict[str, Any]:
+        return {
+            "rows": cards.of(db, browse.skills(db, filters, number, sort, PAGE)),
+            "hits": {},
+            "why": {},
+            "total": total,
+            "has_more": total > number * PAGE,
+            "results": None,
+            "why_empty": "" if total else search.why_empty(db, "", filters),
+        }
+
+    values = result_cache.of_state(db, place, ("listed", filters, sort, number), listed)
+    return values | {"facets": facets}

@@ -6,22 +6,24 @@ or takes too much time, is not rendered: the page shows its source.
 """
 
 import hashlib
-import posixpath
-import re
 import time
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import MutableMapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
-from urllib.parse import quote, unquote, urlsplit
 
 import nh3
 from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
 from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
+from markdown_it.utils import OptionsDict
+from markupsafe import escape
 
-from catalog.site.rendering import invisible
+from catalog.site.rendering import headings, highlight, invisible
+from catalog.site.rendering.headings import Heading
+from catalog.site.rendering.link_base import SCHEMES, LinkBase
 from catalog.site.rendering.result_cache import ResultCache
 
 LONGEST = 200_000
@@ -30,102 +32,66 @@ MOST_LINES = 10_000
 """Most lines of a text that is rendered."""
 SECONDS = 1.0
 """Most processor time for rendering a text; nearly all texts take a hundredth of it."""
+HIGHLIGHTED = 60_000
+"""Most characters of code in a text that are highlighted: the first ones."""
 KEPT = 16_000_000
 """Most characters of HTML in the cache."""
 
 _TAGS = set(
     "h1 h2 h3 h4 h5 h6 p br hr em strong s code pre blockquote ul ol li a img table thead"
-    " tbody tr th td".split()
+    " tbody tr th td span".split()
 )
 _ATTRIBUTES = {
-    "a": {"href", "title"},
+    "a": {"href", "title", "aria-label"},
     "img": {"src", "alt", "title"},
     "ol": {"start"},
-    "h1": {"id"},
-    "h2": {"id"},
-    "h3": {"id"},
-    "h4": {"id"},
-    "h5": {"id"},
-    "h6": {"id"},
+    **{f"h{level}": {"id"} for level in range(1, 7)},
 }
-_SCHEMES = {"http", "https", "mailto"}
-_NO_LINKS: Mapping[str, str] = {}
-PICTURES = re.compile(r"\.(png|jpe?g|gif|webp|avif)$", re.IGNORECASE)
-"""Pattern of file names that are shown as pictures."""
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """Part of a rendered text, with its lines in the source."""
-
-    first: int  # from 1
-    last: int
-    html: str
+_CLASSES = {"a": {"anchor"}, "span": {*highlight.CLASSES, "missing"}}
 
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """Rendered blocks of a text, or the reason why it is not rendered."""
+    """Rendered text, or the reason why it is not rendered."""
 
-    blocks: tuple[Block, ...] = ()
+    html: str = ""
+    contents: tuple[Heading, ...] = ()
     unrendered_reason: str = ""  # a clause such as "it has 12,000 lines, the limit is 10,000"
 
     @property
     def size(self) -> int:
         """Approximate memory, in characters."""
-        return 200 + sum(200 + len(block.html) for block in self.blocks)
+        return 400 + len(self.html)
 
 
 BUSY = Rendered(unrendered_reason="the site is busy rendering other texts")
 """Result for a text that waited too long."""
+_NOWHERE = LinkBase()
 
 
-def kept(
-    text: str,
-    folder: str,
-    view: str,
-    files: str,
-    skip_lines: int = 0,
-    query: str = "",
-    outside: Mapping[str, str] = _NO_LINKS,
-) -> Rendered:
+def kept(text: str, base: LinkBase = _NOWHERE) -> Rendered:
     """Return the result of `render`, from the cache if possible."""
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
-    return _CACHE.get(
-        (digest, folder, view, files, skip_lines, query, frozenset(outside.items())),
-        lambda: render(text, folder, view, files, skip_lines, query, outside),
-    )
+    return _CACHE.get((digest, base), lambda: render(text, base))
 
 
-def render(
-    text: str,
-    folder: str,
-    view: str,
-    files: str,
-    skip_lines: int = 0,
-    query: str = "",
-    outside: Mapping[str, str] = _NO_LINKS,
-    seconds: float = SECONDS,
-) -> Rendered:
-    """Return a Markdown text as safe HTML, block by block.
+def render(text: str, base: LinkBase = _NOWHERE, seconds: float = SECONDS) -> Rendered:
+    """Return a Markdown text as safe HTML.
 
-    folder is the folder of the text in the skill, for its relative links: a link to a file leads
-    to `view`, the path and the query; a picture comes from `files` and the path. outside has the
-    URLs of links that lead out of the skill, by their paths relative to it; the others are no
-    links. The first skip_lines are frontmatter; the line numbers of the blocks include them.
-    seconds limits the processor time; a text beyond a limit has no blocks.
+    seconds limits the processor time; a text beyond a limit is not rendered.
     """
     if reason := _too_large(text):
         return Rendered(unrendered_reason=reason)
-    body = "\n" * skip_lines + text.split("\n", skip_lines)[-1] if skip_lines else text
-    environment = {_DEADLINE: time.thread_time() + seconds}
+    environment = {_DEADLINE: time.thread_time() + seconds, _ROOM: HIGHLIGHTED}
     try:
-        tokens = _parser().parse(body, environment)
-        _name_headings(tokens)
+        tokens = _parser().parse(text, environment)
+        entries = headings.number(tokens)
+        anchors = {entry.anchor for entry in entries}
         for token in tokens:
-            for child in token.children or ():
-                _rewrite_target(child, folder, view, files, query, outside)
-        return Rendered(tuple(_block(run, environment) for run in _runs(tokens)))
+            if token.children:
+                token.children = _with_targets(token.children, base, anchors)
+        html = "".join(_block(run, environment) for run in _runs(tokens))
+        return Rendered(html, headings.contents(entries))
     except _TooSlow:
         return Rendered(unrendered_reason=f"rendering takes more than {seconds:g} s")
 
@@ -134,7 +100,8 @@ class _TooSlow(Exception):
     """Rendering of a text takes too much time."""
 
 
-_DEADLINE = "deadline"  # key in the environment that markdown-it passes to its rules
+# Keys in the environment that markdown-it passes to its rules.
+_DEADLINE, _ROOM = "deadline", "room"
 _CACHE: ResultCache[Rendered] = ResultCache(KEPT, lambda rendered: rendered.size)
 
 
@@ -160,6 +127,8 @@ def _parser() -> MarkdownIt:
         {"alt": ["paragraph", "reference", "blockquote", "list"]},
     )
     parser.inline.ruler.before("text", "deadline", _inline_deadline)
+    parser.add_render_rule("fence", _code)
+    parser.add_render_rule("heading_close", _heading_end)
     return parser
 
 
@@ -177,79 +146,38 @@ def _check_deadline(environment: MutableMapping[str, Any]) -> bool:
     return False  # the rule does not apply, so markdown-it tries the next one
 
 
-def _name_headings(tokens: Sequence[Token]) -> None:
-    """Give each heading an anchor, and a level below the headings of the page."""
-    taken: dict[str, int] = {}  # last number given to an anchor
-    for opening, inline, closing in zip(tokens, tokens[1:], tokens[2:], strict=False):
-        if opening.type != "heading_open":
-            continue
-        text = "".join(child.content for child in inline.children or ()).strip()
-        slug = anchor = "md-" + re.sub(r"\W+", "-", text.lower()).strip("-")[:60]
-        while anchor in taken:
-            taken[slug] += 1
-            anchor = f"{slug}-{taken[slug]}"
-        taken[anchor] = 1
-        opening.attrSet("id", anchor)
-        opening.tag = closing.tag = f"h{min(int(opening.tag[1:]) + 2, 6)}"
-
-
-def _rewrite_target(
-    token: Token, folder: str, view: str, files: str, query: str, outside: Mapping[str, str]
-) -> None:
+def _with_targets(tokens: Sequence[Token], base: LinkBase, anchors: "set[str]") -> list[Token]:
     """Point links to the site's pages and pictures to files of the skill, or only name them."""
-    if token.type == "link_open":
-        href = str(token.attrGet("href") or "")
-        if (place := _path_outside(href, folder)) is None:
-            token.attrSet("href", _target(href, folder, view, query))
-        elif place in outside:
-            token.attrSet("href", outside[place])
-        else:
-            del token.attrs["href"]
-    elif token.type == "image":
-        source = str(token.attrGet("src") or "")
-        path = _path_in_skill(source, folder)
-        if path and PICTURES.search(path):
-            token.attrSet("src", files + quote(path))
-        else:
-            # A picture from another host would reveal the visitor to it; a file that the site
-            # does not serve as a picture would be a broken one.
-            token.type, token.tag, token.nesting = "text", "", 0
-            token.content = f"[picture: {token.content or source}]"
-            token.children = None
+    result: list[Token] = []
+    note = ""
+    for token in tokens:
+        result.append(token)
+        if token.type == "link_open" and "class" not in token.attrs:
+            target = base.link(str(token.attrGet("href") or ""), anchors)
+            token.attrSet("href", target.address)
+            note = target.note
+            if note:
+                del token.attrs["href"]
+        elif token.type == "link_close" and note:
+            result.append(_html(f' <span class="missing">({note})</span>'))
+            note = ""
+        elif token.type == "image":
+            _rewrite_picture(token, base)
+    return result
 
 
-def _target(href: str, folder: str, view: str, query: str) -> str:
-    if href.startswith("#"):
-        return f"#md-{unquote(href[1:]).lower()}"
-    path = _path_in_skill(href, folder)
-    return view + quote(path) + query if path else href
+def _rewrite_picture(token: Token, base: LinkBase) -> None:
+    source = str(token.attrGet("src") or "")
+    if address := base.picture(source):
+        token.attrSet("src", address)
+        return
+    token.type, token.tag, token.nesting = "text", "", 0
+    token.content = f"[picture: {token.content or source}]"
+    token.children = None
 
 
-def _path_in_skill(href: str, folder: str) -> str | None:
-    """Return the path in the skill of a relative link; None for any other link."""
-    path = _relative(href, folder)
-    return None if path is None or _leads_out(path) or path == "." else path
-
-
-def _path_outside(href: str, folder: str) -> str | None:
-    """Return the path, relative to the skill, of a link out of it; None for any other link."""
-    path = _relative(href, folder)
-    return path if path is not None and _leads_out(path) else None
-
-
-def _leads_out(path: str) -> bool:
-    return path == ".." or path.startswith("../")
-
-
-def _relative(href: str, folder: str) -> str | None:
-    """Return the normalised path of a relative link; None for any other link."""
-    try:
-        parts = urlsplit(href)
-    except ValueError:
-        return None
-    if parts.scheme or parts.netloc or not parts.path or parts.path.startswith("/"):
-        return None
-    return posixpath.normpath(posixpath.join(folder, unquote(parts.path)))
+def _html(html: str) -> Token:
+    return Token("html_inline", "", 0, content=html)
 
 
 def _runs(tokens: Sequence[Token]) -> "list[list[Token]]":
@@ -264,12 +192,43 @@ def _runs(tokens: Sequence[Token]) -> "list[list[Token]]":
     return runs
 
 
-def _block(run: list[Token], environment: MutableMapping[str, Any]) -> Block:
+def _block(run: list[Token], environment: MutableMapping[str, Any]) -> str:
     _check_deadline(environment)
     parser = _parser()
-    html = parser.renderer.render(run, parser.options, {})
-    first, last = run[0].map or (0, 0)
-    return Block(first + 1, last, invisible.in_html(_focusable(_sanitise(html))))
+    html = parser.renderer.render(run, parser.options, environment)
+    return invisible.in_html(_focusable(_sanitise(html)))
+
+
+def _code(
+    renderer: RendererHTML,
+    tokens: Sequence[Token],
+    index: int,
+    options: OptionsDict,
+    environment: MutableMapping[str, Any],
+) -> str:
+    """Return a block of code, highlighted as long as there is room."""
+    code, info = tokens[index].content, tokens[index].info.split()
+    lines = None
+    if info and len(code) <= environment[_ROOM]:
+        environment[_ROOM] -= len(code)
+        left = environment[_DEADLINE] - time.thread_time()
+        lines = highlight.lines(code, info[0].strip("{.}"), max(0, left / 2))
+    html = "\n".join(lines) if lines is not None else str(escape(code))
+    return f"<pre><code>{html}</code></pre>\n"
+
+
+def _heading_end(
+    renderer: RendererHTML,
+    tokens: Sequence[Token],
+    index: int,
+    options: OptionsDict,
+    environment: MutableMapping[str, Any],
+) -> str:
+    """Return the end of a heading with a link to it."""
+    opening, tag = tokens[index - 2], tokens[index].tag
+    anchor = escape(opening.attrGet("id") or "")
+    label = escape(f"Link to {tokens[index - 1].content[: headings.LONGEST]}")
+    return f'<a class="anchor" href="#{anchor}" aria-label="{label}">#</a></{tag}>\n'
 
 
 def _focusable(html: str) -> str:
@@ -282,6 +241,7 @@ def _sanitise(html: str) -> str:
         html,
         tags=_TAGS,
         attributes=_ATTRIBUTES,
-        url_schemes=_SCHEMES,
+        allowed_classes=_CLASSES,
+        url_schemes=set(SCHEMES),
         link_rel="noopener noreferrer nofollow",
     )

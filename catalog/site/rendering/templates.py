@@ -3,17 +3,19 @@
 import json
 from datetime import UTC, datetime
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 from urllib.parse import quote, urlencode
 
 from jinja2 import ChoiceLoader, Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from catalog.site.rendering import assets, formatting, invisible
-from catalog.text import humanize
+from catalog.site.rendering import assets, formatting, invisible, language
+from catalog.text import humanize, suggestions, truncate
 
 FOLDER = Path(__file__).parents[1] / "templates"
+ASSETS = {"asset": assets.path, "integrity": assets.integrity}
+"""Functions of the layout, also on Datasette's own pages."""
 MARKS = ("\ue000", "\ue001")
 """Delimiters of matches in a snippet until it is escaped; removed from the skill's text first."""
 
@@ -28,6 +30,7 @@ def render(template: str, context: Any, values: dict[str, Any]) -> str:
         .render(
             values,
             context=context,
+            header_health=context.health,
             urls=context.datasette.urls,
             path=context.path,
             skill_path=context.skill_path,
@@ -52,7 +55,7 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         finalize=invisible.plain,
     )
-    environment.globals |= {"asset": assets.path, "integrity": assets.integrity, "query": _query}
+    environment.globals |= ASSETS | {"query": _query}
     environment.filters |= {
         "count": humanize.count,
         "size": humanize.size,
@@ -63,8 +66,17 @@ def _environment() -> Environment:
         "words": lambda text: str(text).replace("_", " "),
         "thousands": lambda n: f"{n:,}",
         "shown": invisible.marked,
+        "lang": language.attribute,
+        "first_sentence": lambda text: next(iter(truncate.sentences(text)), ""),
+        "some": suggestions.few,
+        "explained": lambda level: _EXPLAINED.get(level, level),
+        "coded": coded,
+        "root_name": lambda root: PurePath(root).name or root,
+        "groupby_day": formatting.by_day,
+        "weekday": formatting.weekday,
         "plain_level": lambda level: _LEVELS.get(level, level),
     }
+    environment.tests["iso_time"] = formatting.is_iso_time
     return environment
 
 
@@ -74,11 +86,29 @@ def marked(snippet: str) -> Markup:
     return Markup(text.replace(MARKS[0], "<mark>").replace(MARKS[1], "</mark>"))
 
 
+def coded(text: str) -> Markup:
+    """Return a sentence as HTML, with what stands between backticks as code."""
+    parts = str(invisible.marked(text)).split("`")
+    if len(parts) % 2 == 0:  # a backtick of its own
+        return Markup("`".join(parts))
+    return Markup(
+        "".join(f"<code>{part}</code>" if n % 2 else part for n, part in enumerate(parts))
+    )
+
+
 _LEVELS = {
     "enterprise": "Enterprise",
     "personal": "Personal",
     "project": "Project",
     "plugin": "Plugin",
+}
+
+
+_EXPLAINED = {
+    "enterprise": "From a root of the company, which comes before all others of the same name",
+    "personal": "From a personal root, which comes before projects and plugins",
+    "project": "From a project's root, which comes before plugins",
+    "plugin": "From a plugin, whose name is part of the skill's name",
 }
 
 

@@ -17,7 +17,7 @@ from catalog.reading import versions
 from catalog.text.times import iso
 from catalog.writing.events import OF_MEMORIES
 from catalog.writing.recovery.damaged_file import Values, readable_rows
-from catalog.writing.rows import dialects, fulltext, mapping, references, sketches
+from catalog.writing.rows import dialects, facets, fulltext, mapping, references, sketches
 
 
 def recover(db: Writer, damaged: Path, aside: Path, reason: str, at: datetime) -> dict[str, int]:
@@ -167,7 +167,7 @@ def _retire_packages(db: Database, at: datetime) -> None:
 
 
 def _write_derived(db: Database) -> None:
-    """Write the derived rows of the accepted skills; the start adds the sketches."""
+    """Write the derived rows of the accepted skills; the start adds sketches and facets."""
     for version in list(db.query(_PRESENT)):
         document = fulltext.stored_document(db, version["skill"], version)
         fulltext.replace(db.conn, [document])
@@ -175,6 +175,7 @@ def _write_derived(db: Database) -> None:
         references.write(db.conn, {version["skill"]: references.restored(version)})
     references.repair(db)
     sketches.mark_missing(db)
+    facets.mark_missing(db)
 
 
 _COUNTED = ("skills", "versions", "ingestions", "index_builds", "outcomes")

@@ -9,6 +9,7 @@ from catalog.reading import versions
 from catalog.text import humanize
 from catalog.writing.rows import (
     dialects,
+    facets,
     fulltext,
     mapping,
     references,
@@ -50,6 +51,7 @@ def accept(work: UnitOfWork, record: SkillRecord, judged: Judged) -> None:
         work.buffer.references[skill] = record.references
     if stored:
         work.describe(stored, record)
+        work.buffer.facets[stored] = facets.of_record(record)
     version = stored or work.add_version(skill, old, record, fields, work.moment(old), review)
     is_new = not old or version != old["current_version_id"]
     if stored and old and is_new:  # it waited behind the present one
@@ -180,6 +182,7 @@ def _restore_content(
     work.buffer.texts.append(mapping.search_document(old["id"], version, record))
     sketches.remove(work.db.conn, version)
     work.buffer.sketches.append((version, record.sketch))
+    work.buffer.facets[version] = facets.of_record(record)
 
 
 def _is_delayed(work: UnitOfWork, old: database_sql.Row, record: SkillRecord) -> bool:

@@ -55,6 +55,10 @@ def purge(db: Connection, skills: Sequence[int]) -> list[str]:
         )
     ]
     db.execute(
+        f"DELETE FROM version_facets WHERE version IN (SELECT id FROM versions WHERE {_OF})",
+        parameters,
+    )
+    db.execute(
         f"DELETE FROM files WHERE version IN (SELECT id FROM versions WHERE {_OF})", parameters
     )
     db.execute(

@@ -16,7 +16,7 @@ from catalog.text import humanize
 from catalog.text.sketch import sketch
 from catalog.text.suggestions import few
 from catalog.text.times import iso
-from catalog.writing.rows import mapping, references, reviews
+from catalog.writing.rows import facets, mapping, references, reviews
 from catalog.writing.rows.ingestions import Ingestion
 from catalog.writing.rows.write_buffer import FILE_COLUMNS, WriteBuffer
 
@@ -169,6 +169,7 @@ class UnitOfWork:
         )
         self.buffer.files.extend(mapping.file(version, entry) for entry in record.files)
         self.buffer.sketches.append((version, record.sketch))
+        self.buffer.facets[version] = facets.of_record(record)
         if old and old["current_version_id"]:
             self.buffer.superseded.append((moment, old["current_version_id"]))
         return version
@@ -193,6 +194,7 @@ class UnitOfWork:
         text = mapping.restored_text(old["id"], content, [path for path, *_ in files])
         self.buffer.texts.append(text)
         self.buffer.sketches.append((version, sketch(text.body)))
+        self.buffer.facets[version] = facets.of_version(content, [file[-1] for file in files])
         self.buffer.superseded.append((self.moment(old), old["current_version_id"]))
         return fields | {"current_version_id": version}
 

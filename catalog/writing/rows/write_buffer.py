@@ -10,7 +10,16 @@ from catalog.database import sql as database_sql
 from catalog.database.sql import insert, upsert, write
 from catalog.model.naming import version_name
 from catalog.model.skill import SkillReference
-from catalog.writing.rows import dialects, fulltext, ingestions, mapping, references, sketches
+from catalog.writing.rows import (
+    dialects,
+    facets,
+    fulltext,
+    ingestions,
+    mapping,
+    references,
+    sketches,
+)
+from catalog.writing.rows.facets import Facets
 from catalog.writing.rows.ingestions import Ingestion
 
 
@@ -22,6 +31,7 @@ class WriteBuffer:
     versions: list[database_sql.Row] = field(default_factory=list)
     files: list[tuple[Any, ...]] = field(default_factory=list)
     sketches: list[tuple[int, bytes]] = field(default_factory=list)  # by version
+    facets: dict[int, Facets] = field(default_factory=dict)  # by version
     findings: list[tuple[Any, ...]] = field(default_factory=list)
     declared: dict[int, dialects.Records] = field(default_factory=dict)  # by skill
     references: dict[int, Sequence[SkillReference]] = field(default_factory=dict)  # by skill
@@ -43,6 +53,7 @@ class WriteBuffer:
         execute("UPDATE versions SET superseded_at = ? WHERE id = ?", self.superseded)
         write(db, insert, "files", FILE_COLUMNS, self.files)
         sketches.add(db, self.sketches)
+        facets.replace(db, self.facets)
         write(db, insert, "findings", mapping.FINDING_COLUMNS, self.findings)
         dialects.write(db, self.declared)
         references.write(db, self.references)

@@ -1,6 +1,6 @@
 """Command that copies skills into a root."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import click
@@ -10,13 +10,16 @@ from catalog.model.paths import text_path
 from catalog.model.skill import RootSpec
 from catalog.reading import name_holders
 from catalog.text.display import visible
-from catalog.text.suggestions import few
 from pipeline.authoring.add import Addition, root_named
 from pipeline.authoring.add import add as add_to
+from pipeline.authoring.lint import Judgement
 from pipeline.cli.context import settings_of
 from pipeline.cli.options import DONE, FINDINGS, as_json_option, to_json
 from pipeline.cli.output import terminal
+from pipeline.cli.output.file_list import file_list
+from pipeline.cli.output.finding_line import finding_at
 from pipeline.config.settings import Settings
+from pipeline.roots.names import SKILL_MD
 from pipeline.sync.engines.scanner import place_of
 
 
@@ -97,19 +100,22 @@ def _expected(settings: Settings, root: RootSpec, addition: Addition) -> dict[st
     return found
 
 
+def _skill(judgement: Judgement) -> Iterator[str]:
+    """Yield the name and description of a skill, and its files with their number and size."""
+    if judgement.name is None:
+        return
+    described = visible(judgement.description) if judgement.loadable else "rejected"
+    yield f"{click.style(visible(judgement.name), bold=True)}: {described}"
+    if judgement.files:
+        sizes = [(file.path, file.size) for file in judgement.files]
+        yield f"    {file_list(judgement.document or SKILL_MD, sizes)}"
+
+
 def _rendered(addition: Addition, expected: Mapping[str, str], *, dry_run: bool) -> str:
     """Return skills, files and findings of a source, and a line about the result."""
-    lines = [
-        f"{click.style(visible(judgement.name or ''), bold=True)}: {visible(judgement.description)}"
-        for judgement in addition.judgements
-        if judgement.description
-    ]
-    if addition.files:
-        files = few(addition.files)
-        lines.append(f"{terminal.counted(len(addition.files), 'file')}: {files}")
+    lines = [line for judgement in addition.judgements for line in _skill(judgement)]
     lines += [
-        f"{visible(judgement.file(finding))}{f':{finding.line}' if finding.line else ''}: "
-        f"{finding.severity} {finding.code} {visible(finding.message)}"
+        finding_at(judgement.file(finding), finding._asdict())
         for judgement in addition.judgements
         for finding in judgement.findings
     ]

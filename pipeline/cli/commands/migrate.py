@@ -9,13 +9,13 @@ from pipeline.authoring.convert import Conversion, ConversionOptions, migrate_pa
 from pipeline.cli.options import DONE, FINDINGS, PATH, as_json_option, to_json
 from pipeline.cli.output import terminal
 from pipeline.dialects.apexbridge.dialect import APEXBRIDGE
-from pipeline.validation.profiles.spec.codes import FIELD_NOT_IN_SPECIFICATION
 
+_INPUT = Path("skills")
 _OUTPUT = Path("migrated")
 
 
 @click.command()
-@click.argument("paths", nargs=-1, required=True, type=PATH)
+@click.argument("paths", nargs=-1, type=PATH)
 @click.option("--dry-run", is_flag=True, help="Print the steps and a diff; write nothing.")
 @click.option("--validate", is_flag=True, help="Validate the result with the profile apexbridge.")
 @click.option("--in-place", is_flag=True, help="Convert the folders in place and keep backups.")
@@ -31,8 +31,9 @@ def migrate(
 ) -> int:
     """Convert skill folders in older layouts, or a tree of them, to ApexBridge packages.
 
-    Missing values become placeholders, and each one is listed. Exit 1 if a folder cannot be
-    converted or, with --validate, has an error.
+    Without a path, the folder skills is converted. METADATA.yml may stand for SKILL.md. Missing
+    values become placeholders, and each one is listed. Exit 1 if a folder cannot be converted or,
+    with --validate, has an error.
 
     \b
     Examples:
@@ -42,12 +43,14 @@ def migrate(
     """
     if in_place and output:
         raise click.UsageError("Use either --in-place or --output, not both.")
+    if not paths and not _INPUT.is_dir():
+        raise click.UsageError("There is no folder skills here; name the folders to convert.")
     options = ConversionOptions(
         APEXBRIDGE, None if in_place else output or _OUTPUT, dry_run, validate
     )
     conversions: list[Conversion] = []
     with terminal.progress("skills") as progress:
-        for conversion in migrate_paths(paths, options):
+        for conversion in migrate_paths(paths or (_INPUT,), options):
             conversions.append(conversion)
             progress(len(conversions))
             if not as_json:
@@ -60,10 +63,7 @@ def migrate(
 
 def _has_failed(conversion: Conversion) -> bool:
     findings = conversion.judgement.findings if conversion.judgement else ()
-    return conversion.plan.refused or any(
-        finding.severity == "error" and finding.code != FIELD_NOT_IN_SPECIFICATION.code
-        for finding in findings
-    )
+    return conversion.plan.refused or any(finding.severity == "error" for finding in findings)
 
 
 def _rendered(conversion: Conversion, options: ConversionOptions) -> str:

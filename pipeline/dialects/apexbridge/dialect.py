@@ -2,7 +2,12 @@
 
 from pipeline.dialects.apexbridge import body_rules, field_rules, file_rules
 from pipeline.dialects.apexbridge.codes import FIELD_MALFORMED, TYPES
-from pipeline.dialects.apexbridge.conversion_plan import MANIFEST, METADATA, plan
+from pipeline.dialects.apexbridge.conversion_plan import (
+    MANIFEST,
+    METADATA,
+    STAND_INS,
+    plan,
+)
 from pipeline.dialects.apexbridge.fields import (
     FIELDS,
     SIGNS,
@@ -14,6 +19,7 @@ from pipeline.dialects.apexbridge.fields import (
 from pipeline.validation.conversion import Conversion
 from pipeline.validation.dialect import Dialect
 from pipeline.validation.profile import Profile
+from pipeline.validation.profiles.spec.codes import NAME_FORM
 
 APEXBRIDGE = Dialect(
     owner="ApexBridge",
@@ -21,10 +27,12 @@ APEXBRIDGE = Dialect(
     model=ApexBridgeFields,
     fields=FIELDS,
     signs=SIGNS,
+    is_extensible=True,
+    allowed=frozenset(kind.code for kind in NAME_FORM),
     mismatch_type=FIELD_MALFORMED,
     values=with_json_values,
     record=package_of,
     priority=lambda declared: declared.triggers.priority,
     search_words=searched_words,
-    conversion=Conversion(frozenset((*METADATA, MANIFEST)), plan),
+    conversion=Conversion(frozenset((*METADATA, MANIFEST)), frozenset(STAND_INS), plan),
 )

@@ -94,6 +94,13 @@ class Declaration(NamedTuple):
     own: Mapping[type[Fields], Any]  # by its model, the fields of each dialect that has any here
     owners: Mapping[str, str]  # the system that defines each known field
     mismatches: tuple[TypeMismatch, ...]
+    systems: tuple[str, ...] = ()  # whose dialects are asked for, or that the package names …
+    extensible: str | None = None  # … and the one of them that takes any field
+
+    def owner(self, field: str) -> str | None:
+        """Return the system that a field is for; None if no known system defines it."""
+        owner = self.owners.get(field)
+        return owner if owner in (SPECIFICATION, *self.systems) else self.extensible or owner
 
     def of(self, model: type[F]) -> F:
         """Return the fields of a dialect, all undeclared if it has none here."""

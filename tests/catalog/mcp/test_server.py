@@ -83,6 +83,13 @@ def text(result: CallToolResult, part: int = 0) -> str:
     return content.text
 
 
+@pytest.mark.requirement(
+    "agent-skills/disclosure-instructions",
+    "agent-skills/guide-tool",
+    "textbook/step-instructions",
+    "textbook/step-files",
+    "prd/read-whole",
+)
 def test_an_agent_finds_and_reads_a_skill(server: Server, shelf: Shelf) -> None:
     """Search, instructions, script: the whole way in one session."""
 
@@ -91,11 +98,16 @@ def test_an_agent_finds_and_reads_a_skill(server: Server, shelf: Shelf) -> None:
             await client.call_tool("search_skills", {"query": "word count"}),
             await client.call_tool("read_skill_file", {"skill_name": "word-count"}),
             await client.call_tool(
+                "read_skill_file", {"skill_name": "word-count", "wrapped": True}
+            ),
+            await client.call_tool(
                 "read_skill_file", {"skill_name": "word-count", "file_path": "scripts/count.py"}
             ),
         ]
 
-    found, skill_md, script = session(server, work)
+    found, whole, skill_md, script = session(server, work)
+    assert text(whole) == (shelf.root / "word-count/SKILL.md").read_text()
+    assert str(shelf.version_folder("word-count")) in text(whole, 1)
     assert json.loads(text(found))["skills"][0]["name"] == "word-count"
     assert text(skill_md).startswith('<skill_content name="word-count">\n# Count\n')
     assert str(shelf.version_folder("word-count")) in text(skill_md)
@@ -103,7 +115,7 @@ def test_an_agent_finds_and_reads_a_skill(server: Server, shelf: Shelf) -> None:
     assert text(script) == "print('words')\n"
     assert "'scripts/count.py' of 'word-count', version 20" in text(script, 1)
     assert "15 bytes, text/x-python, utf-8, executable, sha256:" in text(script, 1)
-    assert not any(result.is_error for result in (found, skill_md, script))
+    assert not any(result.is_error for result in (found, whole, skill_md, script))
 
 
 def test_a_read_skill_names_the_skills_that_it_uses_and_its_users(server: Server) -> None:
@@ -119,6 +131,7 @@ def test_a_read_skill_names_the_skills_that_it_uses_and_its_users(server: Server
     assert "used by" not in text(call(server, "read_skill_file", **script), 1)
 
 
+@pytest.mark.requirement("prd/read-arguments")
 def test_what_is_offered_says_what_it_does(server: Server) -> None:
     """Three tools that only read, in English and Chinese, with their arguments explained."""
 
@@ -240,6 +253,7 @@ def test_a_long_file_comes_in_pages(url: str) -> None:
     assert "".join(pages) == LONG
 
 
+@pytest.mark.requirement("prd/read-kinds")
 def test_a_binary_comes_as_base64_with_its_type(url: str) -> None:
     """Neither mangled nor refused."""
     content = call(
@@ -277,6 +291,7 @@ def test_every_escape_is_a_tool_error_with_a_sentence(url: str) -> None:
         assert "Traceback" not in content.text
 
 
+@pytest.mark.requirement("agent-skills/guide-tool-names")
 @pytest.mark.parametrize(
     ("name", "told"),
     [

@@ -35,6 +35,7 @@ def test_skill_id(name: str | None, plugin: str | None, path: str, expected: str
     assert skill_id(name, plugin, path) == expected
 
 
+@pytest.mark.requirement("textbook/plugin-apart")
 def test_a_plugins_skill_never_has_the_id_of_a_bare_one() -> None:
     """Only qualification gives two hyphens in a row."""
     assert skill_id("p--s", None, "x") == "p-s"
@@ -57,12 +58,14 @@ def test_any_skill_id_is_safe_as_a_directory(name: str, plugin: str | None, path
     assert own == skill_id(name, plugin, path)
 
 
+@pytest.mark.requirement("textbook/plugin-name")
 def test_qualified_name() -> None:
     """A plugin's skill carries its plugin's name."""
     assert qualified_name("skill", "plugin") == "plugin:skill"
     assert qualified_name("skill", None) == "skill"
 
 
+@pytest.mark.requirement("prd/packages-version-name")
 def test_version_name_is_utc_to_the_second() -> None:
     """The time zone of the clock does not matter."""
     tokyo = datetime(2026, 1, 2, 8, 4, 5, tzinfo=timezone(timedelta(hours=9)))

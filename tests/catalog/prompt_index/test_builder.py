@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from catalog.prompt_index import builder
 from catalog.prompt_index.budget import STEPS, State
 from catalog.prompt_index.builder import Candidate, IndexSpec, PromptIndex
+from catalog.prompt_index.formats.form import FileGroup
 from catalog.prompt_index.formats.registry import FORMATS
 from catalog.prompt_index.measures import Bounds
 from catalog.text import tokens
@@ -31,6 +32,7 @@ def wordy(count: int) -> list[Candidate]:
     return [a(f"skill-number-{n:04d}", description) for n in range(count)]
 
 
+@pytest.mark.requirement("agent-skills/guide-empty")
 @pytest.mark.parametrize("form", FORMATS)
 def test_without_skills_the_text_is_empty(form: str) -> None:
     """No header stands alone, even if no skill fits; the skills left out are counted."""
@@ -44,6 +46,7 @@ def test_without_skills_the_text_is_empty(form: str) -> None:
     )
 
 
+@pytest.mark.requirement("textbook/budget-exclude")
 def test_excluding_ends_at_the_first_entry_that_does_not_fit() -> None:
     """A short skill never overtakes a long one that ranks above it."""
     skills = [a("first"), a("second", "Long. " * 30), a("third")]
@@ -151,6 +154,7 @@ def test_a_list_of_names_begins_with_how_to_search() -> None:
         assert more[:5000] == most[:5000]
 
 
+@pytest.mark.requirement("textbook/budget-window")
 def test_a_budget_of_tokens_bounds_them() -> None:
     """Chinese text gets fewer characters of it than English text."""
     description = "".join(map(chr, range(0x4E00, 0x4F00)))
@@ -161,18 +165,19 @@ def test_a_budget_of_tokens_bounds_them() -> None:
     assert len(texts[0]) < len(texts[1])
 
 
+@pytest.mark.requirement("prd/index-tokens")
 def test_an_entry_of_semibot_takes_a_hundred_tokens_at_most() -> None:
     """But its description is not shortened to nothing; the setting overrides this."""
     skills = many(10, 900)
     spec = IndexSpec(format="semibot", budget_chars=100_000)
     index = builder.build(spec, skills)
-    entries = re.findall(r"<skill .*?</skill>\n", index.text, re.DOTALL)
+    entries = re.findall(r"  <skill .*?</skill>\n", index.text, re.DOTALL)
     assert len(entries) == 10
     assert all(80 < tokens.estimate(entry) <= 100 for entry in entries)
     free = replace(spec, per_skill=Bounds(0, 500, "chars"))
     assert set(states(builder.build(free, skills))) == {"shortened"}
     assert set(states(builder.build(replace(spec, per_skill=Bounds()), skills))) == {"full"}
-    long_files = [a("x", "Reads a long table. " * 9, files=("f" * 900,))]
+    long_files = [a("x", "Reads a long table. " * 9, files=(FileGroup("f" * 900),))]
     assert states(builder.build(spec, long_files)) == ["shortened"]
 
 
@@ -182,6 +187,13 @@ def test_an_entry_that_would_be_too_short_becomes_a_line() -> None:
     spec = IndexSpec(format="semibot", budget_chars=9_500, per_skill=Bounds(0, 100))
     assert "<by_name" not in builder.build(spec, skills).text
     assert "<by_name" in builder.build(replace(spec, per_skill=Bounds(90, 100)), skills).text
+
+
+def test_a_short_first_sentence_of_instructions_shortens_no_other_entry() -> None:
+    """The least size of a skill is about entries that lack room, not about those without words."""
+    vague = a("pdf", "Use when this capability is needed.", fallback="Fills forms.")
+    text = builder.build(IndexSpec(format="semibot"), [vague, *many(3, 900)]).text
+    assert ("<by_name" in text, text.count("<skill ")) == (False, 4)
 
 
 def test_a_skill_whose_description_says_nothing_shows_its_fallback() -> None:
@@ -217,6 +229,7 @@ def test_no_more_is_drawn_than_the_budget_reaches() -> None:
     assert drawn <= len(index.entries) + 101
 
 
+@pytest.mark.requirement("textbook/budget-default")
 def test_three_hundred_skills_are_all_named_in_the_default_budget() -> None:
     """Only thirty whole entries would fit."""
     skills = many(300)
@@ -225,6 +238,7 @@ def test_three_hundred_skills_are_all_named_in_the_default_budget() -> None:
     assert len(builder.build(IndexSpec(format="xml", overflow="exclude"), skills).entries) < 50
 
 
+@pytest.mark.requirement("textbook/budget-bounds")
 @given(SPECS, CANDIDATES)
 def test_the_budget_bounds_the_whole_text(spec: IndexSpec, candidates: list[Candidate]) -> None:
     """Header and footer count, for any names and descriptions; no skill is lost."""
@@ -248,6 +262,7 @@ def test_one_skill_more_at_the_end_takes_words_only(
     assert len(after.entries) >= len(before.entries)
 
 
+@pytest.mark.requirement("textbook/budget-bounds")
 @pytest.mark.parametrize("form", ["xml", "semibot", "markdown", "json"])
 def test_at_every_budget_the_text_fits_and_no_skill_is_lost(form: str) -> None:
     """Even where the number left out gains a digit, and where one character decides."""

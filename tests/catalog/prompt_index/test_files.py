@@ -26,6 +26,7 @@ def publish(folder: Path, name: str = "default") -> set[str]:
     )
 
 
+@pytest.mark.requirement("prd/index-prebuilt")
 def test_an_index_is_written_with_its_report_beside_it(tmp_path: Path) -> None:
     """Agents of other users may read both."""
     folder = tmp_path / "index"

@@ -9,20 +9,30 @@ from hypothesis import given
 
 from catalog.prompt_index import builder
 from catalog.prompt_index.builder import Candidate, IndexSpec
+from catalog.prompt_index.formats.form import FileGroup
 from catalog.prompt_index.formats.registry import FORMATS
 from catalog.prompt_index.messages import Language
 from catalog.text.sanitize import one_line
 from tests.support.candidates import CANDIDATES, SPECS, a, read_back
 
 TWO = [
-    a("count", files=("scripts/count.py",)),
+    a("count", files=(FileGroup("SKILL.md"), FileGroup("scripts/count.py"))),
     a(
         "pdf",
         "Fills forms & more.",
         user_invocable=False,
-        files=("REFERENCE.md", *(f"scripts/s{n}.py" for n in range(8))),
+        files=(
+            FileGroup("FORMS.md"),
+            FileGroup("LICENSE.txt"),
+            FileGroup("REFERENCE.md"),
+            FileGroup("SKILL.md"),
+            FileGroup("scripts/", 8),
+            FileGroup("templates/", 12),
+        ),
     ),
 ]
+
+SEMIBOT_ZH = IndexSpec(format="semibot", language="zh")
 
 LOOKS = {
     "lines": (
@@ -44,11 +54,12 @@ LOOKS = {
         "<location>/p/pdf/current/SKILL.md</location>\n</skill>\n</available_skills>\n"
     ),
     "semibot": (
-        '<available_skills>\nDo.\n<skill name="count" path="/p/count/current/">\n'
-        "Counts words.\nFiles: SKILL.md, scripts/count.py\n</skill>\n"
-        '<skill name="pdf" path="/p/pdf/current/" user_invocable="false">\n'
-        "Fills forms &amp; more.\nFiles: SKILL.md, REFERENCE.md, scripts/ (8)\n</skill>\n"
-        "</available_skills>\n"
+        '<available_skills>\n  <skill name="count" path="/p/count/current/">\n'
+        "    Counts words.\n    Files: SKILL.md, scripts/count.py\n  </skill>\n"
+        '  <skill name="pdf" path="/p/pdf/current/" user_invocable="false">\n'
+        "    Fills forms &amp; more.\n"
+        "    Files: SKILL.md, REFERENCE.md, FORMS.md, scripts/ (8), templates/ (12)\n  </skill>\n"
+        "</available_skills>\n\nDo.\n"
     ),
     "markdown": (
         "- **count** (`/p/count/current/SKILL.md`): Counts words.\n"
@@ -70,6 +81,15 @@ LOOKS = {
 }
 
 
+@pytest.mark.requirement(
+    "agent-skills/disclosure-metadata",
+    "agent-skills/guide-list",
+    "prd/index-element",
+    "prd/index-description",
+    "textbook/mode-models-marked",
+    "textbook/step-descriptions",
+    "prd/index-files",
+)
 @pytest.mark.parametrize("form", FORMATS)
 def test_the_text_of_a_format(form: str) -> None:
     """Each format in full, with a mark on skills that only agents start."""
@@ -86,7 +106,7 @@ TAILS = {
     ("semibot", "zh"): (
         '<by_name files="/p/NAME/current/">\none\ntwo\n</by_name>\n'
         "<left_out>另有 98 个技能未列出。</left_out>\n"
-        "</available_skills>\n"
+        "</available_skills>\n\nDo.\n"
     ),
     ("markdown", "en"): (
         "The files of NAME are in `/p/NAME/current/`:\n\n- one\n- two\n\n"
@@ -99,11 +119,13 @@ TAILS = {
 }
 
 
+@pytest.mark.requirement("prd/index-languages")
 @pytest.mark.parametrize(("form", "language"), TAILS)
 def test_names_and_the_number_left_out_follow_the_entries(form: str, language: Language) -> None:
     """The names come with one pattern for their files, then the number of missing skills."""
     skills = [a("one", "x" * 500), a("two", "x" * 500), *[a("y" * 5000)] * 98]
-    spec = IndexSpec(format=form, language=language, location_base="/p")
+    instruction = "Do." if form == "semibot" else None
+    spec = IndexSpec(format=form, language=language, location_base="/p", instruction=instruction)
     found = (builder.build(replace(spec, budget_chars=n), skills) for n in range(200, 500))
     named = next(index for index in found if index.count("name_only") == 2)
     assert named.text.endswith(TAILS[form, language])
@@ -128,16 +150,16 @@ def test_a_name_outside_the_pattern_has_its_location(form: str) -> None:
     ]
 
 
+@pytest.mark.requirement("agent-skills/guide-instruction", "prd/index-instruction")
 def test_the_instruction_can_be_set_or_silenced() -> None:
     """The semibot format has a default, the others have none; the setting wins."""
     own = {form: builder.build(IndexSpec(format=form), TWO).text for form in FORMATS}
-    assert "Each skill here is a folder" in own["semibot"]
-    zh = builder.build(IndexSpec(format="semibot", language="zh"), TWO).text
-    assert "每个技能都是一个文件夹" in zh
-    assert "文件：SKILL.md, scripts/count.py" in zh
+    for text in (own["semibot"], builder.build(SEMIBOT_ZH, TWO).text):
+        after = text.rpartition("</available_skills>\n\n")[2]
+        assert re.findall("read_skill_file|bash", after) == ["read_skill_file", "bash"]
     for form in ("xml", "semibot", "markdown", "json"):
         assert (
-            "Each skill here" not in builder.build(IndexSpec(format=form, instruction=""), TWO).text
+            "read_skill_file" not in builder.build(IndexSpec(format=form, instruction=""), TWO).text
         )
         assert (
             "Use wisely."
@@ -145,11 +167,43 @@ def test_the_instruction_can_be_set_or_silenced() -> None:
         )
 
 
-def test_many_kinds_of_files_are_counted() -> None:
-    """The line of files stays short for any skill."""
-    skill = a("big", files=tuple(f"folder{n}/x.py" for n in range(40)))
-    text = builder.build(IndexSpec(format="semibot"), [skill]).text
-    assert "folder5/x.py, … (34)\n" in text
+@pytest.mark.requirement("prd/index-chinese", "prd/index-files")
+def test_the_semibot_format_in_chinese() -> None:
+    """The block is that of Semibot's product specification, character for character."""
+    skills = [
+        a(
+            "pdf",
+            "处理 PDF 文件（读取、合并、拆分、表单填写等）",
+            location="/var/lib/semibot/skills/pdf/current/SKILL.md",
+            files=TWO[1].files[:-1],
+        ),
+        a("count", "Counts words.", files=TWO[0].files),
+    ]
+    text = builder.build(SEMIBOT_ZH, skills).text
+    assert text.startswith(
+        "<available_skills>\n"
+        '  <skill name="pdf" path="/var/lib/semibot/skills/pdf/current/">\n'
+        "    处理 PDF 文件（读取、合并、拆分、表单填写等）\n"
+        "    文件: SKILL.md, REFERENCE.md, FORMS.md, scripts/(8个脚本)\n"
+        "  </skill>\n"
+        '  <skill name="count" path="/p/count/current/">\n'
+        "    Counts words.\n"
+        "    文件: SKILL.md, scripts/count.py\n"
+        "  </skill>\n"
+        "</available_skills>\n\n"
+    )
+    other = builder.build(SEMIBOT_ZH, [TWO[1]]).text
+    assert "scripts/(8个脚本), templates/(12个文件)\n" in other
+
+
+@pytest.mark.requirement("prd/index-folders")
+def test_many_files_are_counted() -> None:
+    """The line of files stays short for any skill; folders keep their room beside documents."""
+    files = [FileGroup(f"doc{n:02}.md") for n in range(40)]
+    folders = [FileGroup(f"folder{n:02}/", 3) for n in range(40)]
+    text = builder.build(IndexSpec(format="semibot"), [a("big", files=(*files, *folders))]).text
+    assert "doc05.md, … (34), folder00/ (3), " in text
+    assert "folder11/ (3), … (28)\n" in text
 
 
 @given(SPECS, CANDIDATES)
@@ -177,6 +231,7 @@ def test_markdown_has_one_line_a_skill(candidates: list[Candidate]) -> None:
     assert all(re.match(r"- \*\*", line) for line in lines)
 
 
+@pytest.mark.requirement("agent-skills/discovery-index")
 @given(CANDIDATES)
 def test_discovery_has_the_fields_of_its_schema(candidates: list[Candidate]) -> None:
     """Name, type, description, url and digest, where needed a title, and their schema."""

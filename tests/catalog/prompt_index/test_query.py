@@ -54,6 +54,7 @@ def names(store: Store, spec: IndexSpec) -> list[str]:
     return [candidate.name for candidate in prompt_index_query.ranked(store.db, spec)]
 
 
+@pytest.mark.requirement("textbook/budget-order")
 def test_an_index_ranks_by_feature_level_priority_and_name() -> None:
     """Featured skills in their order, then levels, declared priority, names by code point."""
     store = filled(
@@ -85,6 +86,20 @@ def test_an_index_ranks_by_feature_level_priority_and_name() -> None:
     store.close()
 
 
+@pytest.mark.requirement("textbook/levels-order")
+def test_levels_rank_from_enterprise_to_plugin() -> None:
+    """Whatever the names are, and the priorities."""
+    store = filled(
+        judged("a", root="/plugin", level="plugin", plugin="office", priority=1.0),
+        judged("b", root="/project", priority=0.5),
+        judged("c", root="/personal", level="personal"),
+        judged("d", root="/enterprise", level="enterprise"),
+    )
+    assert names(store, IndexSpec()) == ["d", "c", "b", "office:a"]
+    store.close()
+
+
+@pytest.mark.requirement("agent-skills/guide-hidden", "textbook/mode-users-hidden")
 @pytest.mark.parametrize(
     ("spec", "expected"),
     [
@@ -242,6 +257,7 @@ def changes(skills: list[tuple[str, Level, float | None, set[str], bool]]) -> li
     ]
 
 
+@pytest.mark.requirement("prd/index-active")
 @settings(max_examples=60, deadline=None)
 @given(SKILLS, FILTERS, st.randoms())
 def test_every_active_skill_is_in_the_index_or_left_out_with_a_reason(

@@ -58,6 +58,12 @@ def test_chinese_is_shortened_by_its_own_words(room: int) -> None:
     assert 0 < len(shown) <= room
 
 
+@pytest.mark.parametrize("word", ["会议", "用户", "功能", "目的", "了解", "参与", "在线", "合并"])
+def test_chinese_words_stay_whole(word: str) -> None:
+    """Also those with a character that is a function word where it stands alone."""
+    assert shorten_description(f"把{word}资料整理出来看看", "x", 8) == f"{word}资料整理"
+
+
 @given(st.text(max_size=300), st.text(max_size=20), st.integers(0, 300))
 def test_no_text_is_longer_than_its_room(text: str, name: str, room: int) -> None:
     """On one line, whatever the text."""

@@ -8,7 +8,7 @@ import pytest
 from catalog.model.errors import FilterInvalid
 from catalog.model.git_origin import GitOrigin
 from catalog.model.skill import RootSpec
-from catalog.reading import browse, search
+from catalog.reading import browse, cards, facet_counts, search
 from catalog.reading.filters import Filters, parse
 from catalog.writing.store import Store
 from tests.support.records import NOON, ROOT, judged, refused, rooted
@@ -84,7 +84,9 @@ def test_a_filter_goes_with_words_and_without(
     words = "refused" if value == "rejected" else "count words"
     assert found(store, words, **filters) == names
     assert found(store, "", **filters) == names
-    rows, total = browse.skills(store.db, parse(filters, LATER))
+    wanted = parse(filters, LATER)
+    rows = cards.of(store.db, browse.skills(store.db, wanted))
+    _, total = facet_counts.of(store.db, facet_counts.load(store.db), wanted)
     assert ({row["name"] for row in rows}, total) == (names, len(names))
 
 
@@ -149,7 +151,7 @@ def test_an_empty_result_says_which_filter_is_to_blame(
 @pytest.mark.parametrize("words", ["refused", "is there a description"])
 def test_a_rejected_skill_is_found_without_a_word_in_the_index(store: Store, words: str) -> None:
     """By its name or reason, which is shown; no word is reported as missing."""
-    results = search.search(store.db, words, filters=Filters(status="rejected"))
+    results = search.search(store.db, words, filters=Filters(status=("rejected",)))
     (hit,) = results.hits
     assert (hit.snippet, results.note) == ("There is no description.", "")
 

@@ -37,6 +37,7 @@ def test_pages_together_are_all_skills_in_index_order(shelf: Shelf, limit: int) 
     assert names == ["high", "low", "also-none", "for-models", "none"]
 
 
+@pytest.mark.requirement("textbook/mode-users", "textbook/mode-models")
 def test_users_and_models_have_their_own_skills(shelf: Shelf) -> None:
     """A skill that one may not start is neither listed nor found for it."""
     rows, _ = offered.page(shelf.db, "user", 9)

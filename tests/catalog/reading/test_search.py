@@ -207,7 +207,7 @@ def test_a_hit_names_the_other_skills_of_its_name(catalog: Store) -> None:
     assert hits["same"].others.count == 5
     assert hits["same"].others.first == (f"{ROOT}/1/same", f"{ROOT}/2/same", f"{ROOT}/3/same")
     assert hits["alone"].others.count == 0
-    shadowed = search.search(store.db, "sheep 4", filters=Filters(status="shadowed")).hits
+    shadowed = search.search(store.db, "sheep 4", filters=Filters(status=("shadowed",))).hits
     assert shadowed[0].location == f"{ROOT}/4/same/SKILL.md"
     assert f"{ROOT}/0/same" in shadowed[0].others.first
     store.close()
@@ -224,7 +224,7 @@ def test_words_that_no_skill_has_lead_to_the_nearest_names(catalog: Store) -> No
     results = search.search(catalog.db, "invqqqzzz")
     assert (results.hits, results.nearest[0]) == ((), "invoice")
     assert results.note.startswith("No skill contains 'invqqqzzz'. Did you mean 'invoice' or ")
-    tagged = Filters(tag="spreadsheet")
+    tagged = Filters(tag=("spreadsheet",))
     assert search.search(catalog.db, "tinvqqqg", filters=tagged).nearest == ("tagged",)
 
 
@@ -244,7 +244,7 @@ def test_words_that_no_skill_has_lead_to_the_nearest_names(catalog: Store) -> No
 )
 def test_no_text_is_an_error(catalog: Store, query: str) -> None:
     """With filters or without, and while somebody types."""
-    for filters in (Filters(), Filters(license="MIT"), Filters(status="rejected")):
+    for filters in (Filters(), Filters(license=("MIT",)), Filters(status=("rejected",))):
         search.search(catalog.db, query, filters=filters, is_typing=True)
 
 
@@ -380,4 +380,15 @@ def test_letters_beside_chinese_are_a_word() -> None:
     store = stored(表格=("导出CSV文件。", "写下结论。\n"), 其他=("画图。", "写下。\n"))
     assert names(store, "csv") == ["表格"]
     assert names(store, "ＣＳＶ") == ["表格"]
+    store.close()
+
+
+def test_full_width_letters_are_found_as_plain_ones() -> None:
+    """In a query and in a text, also where they are a word of their own."""
+    store = stored(
+        wide=("Reads ＰＤＦ files.", "Use ＸＬＳＸ １２３.\n"), other=("Draws.", "Do.\n")
+    )
+    for query in ("pdf", "ＰＤＦ", "xlsx", "ｘｌｓｘ", "１２３"):
+        assert names(store, query) == ["wide"], query
+    assert names(store, "ｗｉｄｅ") == ["wide"]
     store.close()

@@ -9,6 +9,9 @@ from hypothesis import strategies as st
 from catalog.reading.skill_content import LISTED, wrap
 
 
+@pytest.mark.requirement(
+    "agent-skills/guide-wrapped", "agent-skills/guide-files-listed", "textbook/step-instructions"
+)
 def test_a_skill_is_wrapped_with_folder_and_files() -> None:
     """The format of the client guide; Markdown stays as written."""
     told = wrap("word-count", "# Steps\n\nIf a < b, `x & y`.\n", "/srv/word-count/1", ["s/run.py"])
@@ -20,6 +23,7 @@ def test_a_skill_is_wrapped_with_folder_and_files() -> None:
     )
 
 
+@pytest.mark.requirement("agent-skills/guide-wrapped")
 @pytest.mark.parametrize(
     "body",
     [
@@ -55,6 +59,7 @@ def test_no_name_breaks_out_of_its_line(name: str, path: str) -> None:
     assert lines[7].count("<") == 2
 
 
+@pytest.mark.requirement("agent-skills/guide-files-listed")
 def test_a_long_list_of_files_ends_with_the_number_of_the_others() -> None:
     """A model learns that more files exist."""
     told = wrap("x", "body", "/d", [f"f{n}" for n in range(LISTED + 7)])

@@ -82,6 +82,7 @@ def read(
 # What is given
 
 
+@pytest.mark.requirement("prd/read-default")
 def test_a_skill_is_read_by_its_name(shelf: Shelf) -> None:
     """SKILL.md is the default file, and its content is the published one."""
     told = read(shelf)
@@ -94,6 +95,7 @@ def test_a_skill_is_read_by_its_name(shelf: Shelf) -> None:
     assert told.version == os.readlink(shelf.packages / "word-count/current")
 
 
+@pytest.mark.requirement("agent-skills/disclosure-resources", "prd/read-kinds")
 @pytest.mark.parametrize(
     ("path", "media_type", "encoding", "text"),
     [
@@ -126,6 +128,7 @@ def test_a_script_is_marked_as_executable(shelf: Shelf) -> None:
     assert read(shelf, "scripts/count.py").executable
 
 
+@pytest.mark.requirement("prd/read-name")
 def test_a_name_is_tried_before_a_skill_id(shelf: Shelf) -> None:
     """Both lead to the skill, in Chinese as well."""
     assert read(shelf, skill="会议纪要").skill_id == "会议纪要"
@@ -217,6 +220,7 @@ def test_there_are_more_than_two_hundred_attempts() -> None:
     assert len(set(ESCAPES)) == len(ESCAPES) > 200
 
 
+@pytest.mark.requirement("prd/read-inside")
 @pytest.mark.parametrize("path", ESCAPES, ids=numbered(ESCAPES))
 def test_a_path_that_names_no_published_file_is_refused(shelf: Shelf, path: str) -> None:
     """Every attempt gives a sentence with files that exist."""
@@ -274,6 +278,7 @@ _PIECES = st.sampled_from(
 )
 
 
+@pytest.mark.requirement("prd/read-inside")
 @given(
     path=st.lists(_PIECES, max_size=12).map("".join)
     | st.lists(_PIECES, max_size=8).map("/".join)
@@ -295,6 +300,7 @@ def package(shelf: Shelf) -> Package:
     return package_of(shelf.db, shelf.packages, "word-count")
 
 
+@pytest.mark.requirement("prd/read-unknown-file")
 @pytest.mark.parametrize(
     ("asked", "told"),
     [
@@ -318,6 +324,7 @@ def test_a_refusal_has_a_reason_and_suggestions(shelf: Shelf, asked: str, told: 
     assert told in refused(shelf, asked)
 
 
+@pytest.mark.requirement("prd/read-unknown-skill")
 @pytest.mark.parametrize(
     ("asked", "told"),
     [
@@ -461,6 +468,7 @@ def test_a_device_is_not_opened(own: Shelf) -> None:
     assert "special file" in refused(own, "scripts/count.py")
 
 
+@pytest.mark.requirement("prd/read-accepted")
 @pytest.mark.parametrize("content", [b"print('other')\n", b"", b"x" * 10**7, SECRET.encode()])
 def test_unaccepted_content_is_not_served(own: Shelf, content: bytes) -> None:
     """The hash of the catalog decides, for text and for raw bytes."""

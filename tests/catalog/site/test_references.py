@@ -54,7 +54,7 @@ def test_links_lead_to_the_pages_of_other_skills(far: Site) -> None:
 
 def test_the_page_shows_uses_users_and_all_needed_skills(far: Site) -> None:
     """Skills that need each other are listed once."""
-    card = re.compile(r'<section class="card" aria-labelledby="references">.*?</section>', re.S)
+    card = re.compile(r'<section[^>]* aria-labelledby="related">.*?</section>', re.S)
 
     def shown(name: str) -> str:
         found = card.search(far.get(f"/skills/{name}").text)
@@ -62,10 +62,10 @@ def test_the_page_shows_uses_users_and_all_needed_skills(far: Site) -> None:
         return re.sub(r"\s+", " ", re.sub("<[^>]*>", " ", found[0])).strip()
 
     assert shown("user") == (
-        "References to other skills Needs, in all deeper needed Uses needed needed"
+        "Related skills Needs, in all deeper needed Uses needed needed"
         " other 3 links broken for agents Leads to no skill ../none/SKILL.md SKILL.md:7"
     )
-    assert shown("other") == "References to other skills Used by user 3 links"
+    assert shown("other") == "Related skills Used by user 3 links"
     assert "Needs, in all needed Uses" in shown("deeper")
 
 

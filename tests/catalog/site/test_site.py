@@ -110,6 +110,7 @@ def test_plain_datasette_understands_the_file(catalog: Path) -> None:
 # Pages
 
 
+@pytest.mark.requirement("prd/life-browse")
 @pytest.mark.parametrize(
     "path", ["", "catalog", *(f"catalog/{name}" for name in (*SHOWN, *QUERIES))]
 )
@@ -148,6 +149,7 @@ def test_a_facet_counts_and_narrows(site: Site) -> None:
     assert {row["status"] for row in site.rows("skills", status="shadowed")} == {"shadowed"}
 
 
+@pytest.mark.requirement("prd/life-browse")
 @pytest.mark.parametrize(
     ("words", "found"),
     [

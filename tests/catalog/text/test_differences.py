@@ -6,7 +6,7 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalog.text.differences import Work, difference
+from catalog.text.differences import Gap, Work, difference, words
 
 LINES = st.lists(st.sampled_from("abcdefg"), max_size=30).map(
     lambda lines: "".join(f"{line}\n" for line in lines)
@@ -73,3 +73,29 @@ def _patched(lines: list[str], diff: list[str]) -> list[str]:
             if line.startswith(" "):
                 result.append(line[1:])
     return result + lines[at:]
+
+
+@given(LINES, LINES)
+def test_a_difference_with_its_gaps_is_the_whole_text(old: str, new: str) -> None:
+    """Every line of both texts is in a change, around one, or in a gap."""
+    before: list[str] = []
+    after: list[str] = []
+    for line in difference(old, new).whole():
+        lines = list(line.lines) if isinstance(line, Gap) else [line.text]
+        kind = "same" if isinstance(line, Gap) else line.kind
+        before += lines if kind in ("same", "del") else []
+        after += lines if kind in ("same", "add") else []
+    assert "\n".join(before) == old.removesuffix("\n")
+    assert "\n".join(after) == new.removesuffix("\n")
+
+
+def test_words_that_another_line_lacks_are_marked() -> None:
+    """In bounded time; lines with little in common, or of many words, are not compared."""
+    assert words("retries = 3  # times", "retries = 5  # times", Work()) == [
+        ("retries = ", False),
+        ("3", True),
+        ("  # times", False),
+    ]
+    assert words("a b c", "x y z", Work()) == [("a b c", False)]
+    assert words("a " * 1_000, "b " * 1_000, Work()) == [("a " * 1_000, False)]
+    assert words("a b c d", "a b c e", Work(0)) == [("a b c d", False)]

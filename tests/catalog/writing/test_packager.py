@@ -34,6 +34,7 @@ def world(tmp_path: Path) -> Iterator[World]:
     made.store.close()
 
 
+@pytest.mark.requirement("agent-skills/other-files", "prd/package-path", "prd/packages-whole")
 def test_an_accepted_skill_is_published_whole(world: World, skill: SkillWriter) -> None:
     """Every file has the judged bytes, read-only, under `current`."""
     skill(world.root / "a", files={"scripts/run.sh": "echo 1\n", "deep/er/x.bin": b"\0\xff"})
@@ -73,6 +74,7 @@ def test_whatever_the_umask_others_can_read(world: World, skill: SkillWriter) ->
     assert (world.packages / "a").stat().st_mode & 0o755 == 0o755
 
 
+@pytest.mark.requirement("agent-skills/guide-file", "agent-skills/guide-record")
 def test_the_index_points_to_current(world: World, skill: SkillWriter, tmp_path: Path) -> None:
     """An agent reads the judged SKILL.md there."""
     skill(world.root / "a")
@@ -177,6 +179,7 @@ def test_a_scan_without_changes_begins_no_transaction(world: World, skill: Skill
     assert [sql for sql in statements if not sql.lstrip().startswith(("SELECT", "WITH"))] == []
 
 
+@pytest.mark.requirement("prd/packages-whole")
 def test_a_reader_stays_in_the_version_it_resolved(world: World, skill: SkillWriter) -> None:
     """An update does not change the previous version."""
     skill(world.root / "a", description="One.", files={"x.txt": "one"})
@@ -189,6 +192,7 @@ def test_a_reader_stays_in_the_version_it_resolved(world: World, skill: SkillWri
     assert world.rows("SELECT retired_at IS NULL FROM versions ORDER BY id") == [(0,), (1,)]
 
 
+@pytest.mark.requirement("prd/packages-rejected")
 def test_rejected_content_is_never_published(world: World, skill: SkillWriter) -> None:
     """The last good version stays, with a finding, until the content is good again."""
     skill(world.root / "a", files={"x.txt": "good"})
@@ -373,6 +377,7 @@ def test_a_disk_without_room_leaves_the_catalog_as_it_was(
     assert world.differences() == []
 
 
+@pytest.mark.requirement("agent-skills/scripts")
 def test_scripts_run_from_the_package_by_a_plain_shell(world: World, examples: Path) -> None:
     """Modes are kept, and read-only directories do not matter."""
     shutil.copytree(examples, world.root, dirs_exist_ok=True)

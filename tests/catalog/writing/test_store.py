@@ -1,5 +1,6 @@
 """Changes applied to the catalog."""
 
+import json
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,7 +14,7 @@ from catalog.database.connection import explained
 from catalog.model import publication_findings
 from catalog.model.change import Change, Judged, Removal
 from catalog.model.errors import CatalogBusy, CatalogUnusable, DiskFull
-from catalog.model.skill import Place, RootSpec
+from catalog.model.skill import Place, RootSpec, SkillRecord
 from catalog.prompt_index.builder import Entry, IndexSpec, PromptIndex
 from catalog.writing.store import Store
 from catalog.writing.tables.removals import NO_ROOT
@@ -50,6 +51,7 @@ def moved(change: Judged, path: str) -> Judged:
     return change._replace(moved_from=(ROOT, path))
 
 
+@pytest.mark.requirement("agent-skills/guide-record")
 def test_an_accepted_skill_is_stored_with_version_files_findings_and_text(store: Store) -> None:
     """One verdict is stored in skills, versions, files, findings, the search and the history."""
     assert apply(store, judged("count-words", findings=[ODD])) == ["added"]
@@ -75,6 +77,7 @@ def test_an_accepted_skill_is_stored_with_version_files_findings_and_text(store:
     assert '"stepName":"read"' in steps[1]
 
 
+@pytest.mark.requirement("prd/packages-hash-same")
 def test_the_same_content_again_changes_nothing_but_the_fingerprint(store: Store) -> None:
     """A folder that was touched but not changed adds no history."""
     apply(store, judged("a"))
@@ -96,6 +99,7 @@ def test_new_content_becomes_a_new_version_and_supersedes_the_old(store: Store) 
     assert row(store, "a")["description"] == "Counts lines."
 
 
+@pytest.mark.requirement("prd/packages-version-unique")
 def test_versions_of_one_skill_id_never_share_a_name(store: Store) -> None:
     """Two contents accepted in the same second get a suffix, also across folders."""
     apply(store, judged("x/a"), judged("y/a", "Another."), judged("z/a", "A third."))
@@ -110,6 +114,7 @@ def test_new_findings_on_the_same_content_are_an_update_without_a_version(store:
     assert (count(store, "findings"), count(store, "versions")) == (1, 1)
 
 
+@pytest.mark.requirement("agent-skills/guide-diagnostics")
 def test_a_rejected_newcomer_is_a_row_with_its_reason(store: Store) -> None:
     """A broken skill is visible with a reason, but without a version."""
     assert apply(store, refused("broken")) == ["rejected"]
@@ -142,6 +147,7 @@ def test_a_skill_recovers_when_its_content_is_good_again(store: Store) -> None:
     assert (count(store, "versions"), count(store, "findings")) == (1, 0)
 
 
+@pytest.mark.requirement("prd/life-removal")
 def test_a_removed_skill_keeps_row_and_history_and_leaves_the_search(store: Store) -> None:
     """Removal is a status; a second removal has no effect."""
     apply(store, judged("a", findings=[ODD]))
@@ -204,6 +210,7 @@ def test_of_skills_with_one_skill_id_the_first_path_is_active(store: Store) -> N
     }
 
 
+@pytest.mark.requirement("textbook/levels-next")
 def test_the_next_skill_replaces_a_removed_winner_at_once(store: Store) -> None:
     """The same batch that removes the winner makes the runner-up active."""
     apply(store, judged("a/start"), judged("b/start"))
@@ -225,6 +232,7 @@ def test_a_skill_that_changes_its_name_frees_the_old_one(store: Store) -> None:
     }
 
 
+@pytest.mark.requirement("textbook/levels-one-name")
 def test_a_higher_level_wins_in_any_order_of_roots(store: Store) -> None:
     """Level decides before the order of roots, and that before depth and path."""
     rooted(store, RootSpec("/p1"), RootSpec("/p2"), RootSpec("/e", level="enterprise"))
@@ -332,6 +340,7 @@ def test_an_index_build_is_recorded_only_if_it_is_new(store: Store) -> None:
     assert (count(store, "index_builds"), count(store, "index_texts")) == (2, 1)
 
 
+@pytest.mark.requirement("textbook/budget-told")
 def test_skills_left_out_of_an_index_are_queryable_with_the_reason(store: Store) -> None:
     """Every active skill is in index_entries or, with a reason, in index_left_out."""
     apply(
@@ -350,23 +359,45 @@ def test_skills_left_out_of_an_index_are_queryable_with_the_reason(store: Store)
     assert reasons == {"big": "over_budget", "hidden": "hidden", "other": "filtered"}
 
 
-def test_the_product_views_have_the_column_names_of_the_specification(store: Store) -> None:
-    """skill_definitions and skill_packages give one row with the published columns."""
-    apply(store, judged("a"))
-    definition = next(iter(store.db.query("SELECT * FROM skill_definitions")))
-    assert list(definition) == [
-        "id",
-        "skillId",
-        "name",
-        "description",
-        "fileInventory",
-        "currentVersion",
-        "isActive",
-        "skill_md_content",
-    ]
-    assert (definition["currentVersion"], definition["isActive"]) == ("20261120-120000", 1)
-    package = next(iter(store.db.query("SELECT * FROM skill_packages")))
-    assert {"version", "skill_md_hash", "file_inventory", "package_path"} <= set(package)
+@pytest.mark.requirement(
+    "prd/definition-id",
+    "prd/definition-name",
+    "prd/definition-description",
+    "prd/definition-inventory",
+    "prd/definition-version",
+    "prd/definition-active",
+    "prd/definition-content",
+    "prd/package-version",
+    "prd/package-hash",
+    "prd/package-inventory",
+    "prd/package-path",
+)
+def test_the_product_views_have_the_columns_of_the_specification(store: Store) -> None:
+    """skill_definitions has a row for each skill, skill_packages one for each version."""
+    first = judged("a")
+    apply(store, first)
+    apply(store, judged("a", "Counts lines."), refused("b"), at=LATER)
+    definition, rejected = store.db.query("SELECT * FROM skill_definitions ORDER BY id")
+    inventory = json.loads(definition.pop("fileInventory"))
+    assert (inventory["scriptFiles"], inventory["totalFiles"]) == (["scripts/run.py"], 2)
+    assert definition == {
+        "id": row(store, "a")["id"],
+        "skillId": "a",
+        "name": "a",
+        "description": "Counts lines.",
+        "currentVersion": "20261120-120500",
+        "isActive": 1,
+        "skill_md_content": "---\nname: a\ndescription: Counts lines.\n---\n# Steps\n",
+    }
+    assert (rejected["skillId"], rejected["isActive"]) == ("b", 0)
+    old, new = store.db.query("SELECT * FROM skill_packages ORDER BY version")
+    assert isinstance(first.verdict, SkillRecord)
+    assert (old["version"], old["skill_md_hash"]) == (
+        "20261120-120000",
+        first.verdict.skill_md_hash,
+    )
+    assert (new["version"], json.loads(new["file_inventory"])) == ("20261120-120500", inventory)
+    assert "package_path" in new
 
 
 def test_a_batch_that_fails_leaves_the_catalog_as_it_was(store: Store) -> None:

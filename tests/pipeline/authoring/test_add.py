@@ -67,6 +67,33 @@ def test_an_archive_is_copied_as_it_is(root: RootSpec, tmp_path: Path, skill: Sk
     assert one.place.read_bytes() == (tmp_path / "drafts/skills.zip").read_bytes()
 
 
+@pytest.mark.requirement("prd/life-form")
+@pytest.mark.parametrize("is_archive", [False, True])
+def test_name_description_files_and_findings_are_shown_before_and_after(
+    tmp_path: Path, skill: SkillWriter, is_archive: bool
+) -> None:
+    """A trial and the addition print the same of each skill; JSON has its inventory."""
+    files = {"REFERENCE.md": "# More\n", "scripts/a.py": "a", "scripts/b.py": "b", "data/x": "x"}
+    source = skill(tmp_path / "drafts/word-count", more="foo: x", files=files)
+    if is_archive:
+        archive = shutil.make_archive(str(source), "zip", source.parent, source.name)
+        shutil.rmtree(source)
+        source = Path(archive)
+    (tmp_path / "root").mkdir()
+    places = ["--watched", str(tmp_path / "root"), "--data", str(tmp_path / "data")]
+    trial = CliRunner().invoke(cli, [*places, "add", str(source), "--dry-run"])
+    shown = trial.stdout.splitlines()
+    assert shown[0].startswith("word-count: Takes a text file and gives its word count.")
+    assert shown[1].startswith("    Files: SKILL.md, REFERENCE.md, data/x, scripts/ (2) (5 files, ")
+    assert "error field-not-in-specification" in shown[2]
+    after = CliRunner().invoke(cli, [*places, "add", str(source), "--replace"])
+    assert after.stdout.splitlines()[:-1] == shown[:-1]
+    asked = [*places, "add", str(source), "--replace", "--json"]
+    (listed,) = json.loads(CliRunner().invoke(cli, asked).stdout)
+    assert listed["skills"][0]["fileInventory"]["scriptFiles"] == ["scripts/a.py", "scripts/b.py"]
+    assert listed["skills"][0]["description"].startswith("Takes a text")
+
+
 def test_a_skill_that_the_root_would_reject_is_not_copied(
     root: RootSpec, tmp_path: Path, skill: SkillWriter
 ) -> None:
@@ -177,6 +204,7 @@ def call(tmp_path: Path) -> Iterator[Any]:
     shutil.rmtree(tmp_path / "data", ignore_errors=True)
 
 
+@pytest.mark.requirement("prd/life-added")
 def test_the_command_reports_the_result_of_each_source(
     call: Any, tmp_path: Path, skill: SkillWriter
 ) -> None:
@@ -216,6 +244,7 @@ def test_a_copy_can_be_mended_while_it_is_added(
     assert {judgement.path for judgement in one.judgements} == {str(source)}
 
 
+@pytest.mark.requirement("prd/life-trial")
 @pytest.mark.parametrize("fix", [False, True])
 def test_a_trial_leaves_the_root_untouched(
     root: RootSpec, tmp_path: Path, skill: SkillWriter, fix: bool

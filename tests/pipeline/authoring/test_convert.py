@@ -1,9 +1,8 @@
 import json
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from catalog.model.errors import MigrationFailed, RootUnreadable
 from pipeline.authoring.convert import Conversion, ConversionOptions, migrate_paths
 from pipeline.dialects.apexbridge.dialect import APEXBRIDGE
+from tests.support import program
 from tests.support.skills import SkillWriter
 
 OLD = Path(__file__).parents[2] / "samples" / "apexbridge" / "old"
@@ -32,16 +32,12 @@ def migrated(*paths: Path, **how: Any) -> list[Conversion]:
     )
 
 
-def skilldrop(*words: str | Path) -> subprocess.CompletedProcess[str]:
+def skilldrop(*words: str | Path) -> CompletedProcess[str]:
     """Run the command."""
-    return subprocess.run(
-        [sys.executable, "-c", "from pipeline.cli.entry import main; main()", "migrate", *words],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return program.run("migrate", *words)
 
 
+@pytest.mark.requirement("apexbridge/validated")
 def test_both_older_layouts_become_loadable_packages(tmp_path: Path) -> None:
     """As packages they lack only sections, which no program can fill in."""
     conversions = migrated(OLD, validate=True)
@@ -51,10 +47,10 @@ def test_both_older_layouts_become_loadable_packages(tmp_path: Path) -> None:
         assert conversion.judgement.loadable
         assert {f.code for f in conversion.judgement.findings if f.severity == "error"} <= {
             "section-missing",
-            "field-not-in-specification",
         }
 
 
+@pytest.mark.requirement("apexbridge/metadata-kept", "apexbridge/new-folder")
 def test_the_files_of_older_layouts_are_moved_to_their_new_places(tmp_path: Path) -> None:
     """Code leaves SKILL.md for scripts; the old folders are not changed."""
     before = tree(OLD)
@@ -80,6 +76,59 @@ def test_the_files_of_older_layouts_are_moved_to_their_new_places(tmp_path: Path
     assert tree(OLD) == before
 
 
+@pytest.mark.requirement("apexbridge/metadata-alone")
+@pytest.mark.parametrize("output", [Path("new"), None])
+def test_metadata_alone_becomes_a_package(tmp_path: Path, output: Path | None) -> None:
+    """Beside or in place, METADATA.yml gives the fields of a new SKILL.md; the rest is copied."""
+    shutil.copytree(OLD / "dice", "group/dice")
+    Path("group/dice/SKILL.md").unlink()
+    Path("group/dice/scripts").mkdir()
+    Path("group/dice/scripts/main.ts").write_text("export {}")
+    before = tree(Path("group/dice"))
+    (only,) = migrated(Path("group"), output=output, validate=True)
+    package = Path("new/dice") if output else Path("group/dice")
+    assert only.plan.steps[-1] == "write SKILL.md"
+    assert Path(only.path) == tmp_path / "group/dice"
+    assert only.judgement
+    assert {f.code for f in only.judgement.findings if f.severity == "error"} == {"section-missing"}
+    text = (package / "SKILL.md").read_text("utf-8")
+    assert text.startswith("---\n")
+    assert "displayName: 掷骰子" in text
+    assert (package / "METADATA.yml.legacy").exists()
+    assert (package / "scripts/execute.ts").read_text() == "export {}"
+    assert tree(Path("group/dice") if output else Path("group/dice~")) == before
+    (again,) = migrated(Path("group"), output=output)
+    assert not again.plan.changes_something or output
+
+
+def test_metadata_beside_skills_is_no_package(tmp_path: Path) -> None:
+    """A tree of skills with METADATA.yml at its top stays a tree."""
+    shutil.copytree(OLD, "skills")
+    Path("skills/METADATA.yml").write_text("name: all\n")
+    assert [Path(each.path).name for each in migrated(Path("skills"))] == ["dice", "greeting"]
+
+
+def test_a_metadata_file_without_fields_is_refused_and_left(tmp_path: Path) -> None:
+    """METADATA.yml that is no mapping gives its finding, and nothing is written."""
+    Path("a").mkdir()
+    Path("a/METADATA.yml").write_text("- one\n- two\n")
+    (only,) = migrated(Path("a"))
+    assert only.plan.refused
+    assert [f.path for f in only.plan.findings] == ["METADATA.yml"]
+    assert (os.listdir("a"), Path("new").exists()) == (["METADATA.yml"], False)
+
+
+@pytest.mark.requirement("apexbridge/default-path")
+def test_without_a_path_the_folder_skills_is_converted(tmp_path: Path) -> None:
+    """Where there is none, one sentence asks for a folder."""
+    asked = skilldrop()
+    assert (asked.returncode, "name the folders" in asked.stderr) == (2, True)
+    shutil.copytree(OLD, "skills")
+    assert skilldrop().returncode == 0
+    assert sorted(os.listdir("migrated")) == ["dice", "greeting"]
+
+
+@pytest.mark.requirement("apexbridge/again")
 def test_a_second_run_changes_nothing(tmp_path: Path) -> None:
     """Neither beside, nor in place, nor in the result."""
     migrated(OLD)
@@ -90,6 +139,7 @@ def test_a_second_run_changes_nothing(tmp_path: Path) -> None:
     assert sorted(os.listdir("new")) == ["dice", "greeting"]
 
 
+@pytest.mark.requirement("apexbridge/in-place")
 def test_a_conversion_in_place_keeps_a_backup(tmp_path: Path) -> None:
     """The folder becomes the package, and the backup has the old content."""
     shutil.copytree(OLD, "skills")
@@ -100,6 +150,7 @@ def test_a_conversion_in_place_keeps_a_backup(tmp_path: Path) -> None:
     assert len(migrated(Path("skills"), output=None)) == 2  # and no skill named dice~
 
 
+@pytest.mark.requirement("apexbridge/dry-run")
 def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
     """It has the same steps, shows the change, and can judge the result."""
     shutil.copytree(OLD, "skills")
@@ -114,6 +165,7 @@ def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
         assert (tree(Path("skills")), Path("new").exists()) == (tree(OLD), False)
 
 
+@pytest.mark.requirement("apexbridge/unreadable")
 @pytest.mark.parametrize(
     ("content", "code"),
     [

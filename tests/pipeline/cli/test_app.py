@@ -90,6 +90,7 @@ def test_a_scan_of_one_path_updates_only_this_path(
     assert (json.loads(out)["seen"], json.loads(out)["added"]) == (1, 1)
 
 
+@pytest.mark.requirement("prd/index-prebuilt", "prd/index-active")
 def test_the_index_holds_the_active_skills(call: Any, watched: Path) -> None:
     """The file and the output of the command are equal."""
     call("scan")
@@ -104,6 +105,7 @@ def test_the_index_holds_the_active_skills(call: Any, watched: Path) -> None:
     assert (report["full"], report["shortened"], report["left_out"]) == (1, 1, 0)
 
 
+@pytest.mark.requirement("textbook/budget-told")
 def test_an_index_can_be_explained(call: Any, watched: Path, skill: SkillWriter) -> None:
     """It gives the included and excluded skills with reasons: a table, or all details as JSON."""
     skill(watched / "secret", more="disable-model-invocation: true")
@@ -189,6 +191,7 @@ def test_search_shows_the_other_skills_of_a_name(
     assert "same (shadowed)\n" in call("search", "same", "--status", "shadowed")[1]
 
 
+@pytest.mark.requirement("agent-skills/guide-diagnostics")
 def test_status_lists_problems_with_reasons(call: Any, watched: Path) -> None:
     """The state of the service, the counts, and each rejected folder with its reason."""
     call("scan")

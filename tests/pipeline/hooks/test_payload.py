@@ -76,6 +76,7 @@ def suggest(folder: Path, *contents: str, run: str = "run-1", **owner: Any) -> N
     drop(folder, run, memoryWrites=writes)
 
 
+@pytest.mark.requirement("apexbridge/memory-fields", "apexbridge/memory-handed-on")
 def test_a_memory_comes_with_the_identity_of_its_outcome(
     told: Told, store: Store, folder: Path
 ) -> None:
@@ -102,6 +103,7 @@ def test_a_memory_comes_with_the_identity_of_its_outcome(
     assert len({first["id"], second["id"]}) == 2
 
 
+@pytest.mark.requirement("apexbridge/memory-handed-on")
 def test_each_suggestion_is_told_once_in_order(told: Told, store: Store, folder: Path) -> None:
     """Neither another delivery, nor a look at the same files, nor a restart repeats one."""
     suggest(folder, "a", "b", "b")
@@ -157,6 +159,7 @@ def test_many_memories_come_in_portions(
     assert len(told.received) == 3
 
 
+@pytest.mark.requirement("apexbridge/memory-owner")
 @pytest.mark.parametrize(
     ("owner", "contents"),
     [

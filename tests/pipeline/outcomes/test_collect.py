@@ -69,6 +69,7 @@ STEP = {
 }
 
 
+@pytest.mark.requirement("apexbridge/outcome-linked")
 def test_an_outcome_is_linked_to_the_skill_and_version_it_ran(store: Store, folder: Path) -> None:
     """A run without a version belongs to the current one."""
     drop(folder)
@@ -80,6 +81,7 @@ def test_an_outcome_is_linked_to_the_skill_and_version_it_ran(store: Store, fold
     ) == [("meetings", "20261120-120000", "run-1", 1)]
 
 
+@pytest.mark.requirement("apexbridge/outcome-rows", "apexbridge/step-fields")
 def test_memory_writes_and_steps_are_rows(store: Store, folder: Path) -> None:
     """Their values keep their types; an output is stored as JSON."""
     drop(folder, memoryWrites=[MEMORY_WRITE], intermediateSteps=[STEP])
@@ -92,6 +94,7 @@ def test_memory_writes_and_steps_are_rows(store: Store, folder: Path) -> None:
     ]
 
 
+@pytest.mark.requirement("apexbridge/outcome-linked")
 def test_the_version_that_a_file_names_is_what_it_ran(store: Store, folder: Path) -> None:
     """Also if it is no longer the current one; an unknown version is stored as written."""
     store.apply([judged("meetings", "Another one.")], trigger="command", at=NOON)
@@ -105,6 +108,7 @@ def test_the_version_that_a_file_names_is_what_it_ran(store: Store, folder: Path
     ) == [("odd", None, "1.0"), ("old", "20261120-120000", "20261120-120000")]
 
 
+@pytest.mark.requirement("apexbridge/outcome-once")
 def test_a_run_is_stored_once_however_often_its_file_is_seen(store: Store, folder: Path) -> None:
     """A file that is touched or rewritten with the same bytes is unchanged."""
     path = drop(folder)
@@ -115,6 +119,7 @@ def test_a_run_is_stored_once_however_often_its_file_is_seen(store: Store, folde
     assert rows(store, "SELECT count(*) FROM outcomes") == [(1,)]
 
 
+@pytest.mark.requirement("apexbridge/outcome-revision")
 def test_changed_content_is_a_new_revision(store: Store, folder: Path) -> None:
     """The older one stays, and is no longer the newest."""
     drop(folder, status="running")
@@ -127,6 +132,7 @@ def test_changed_content_is_a_new_revision(store: Store, folder: Path) -> None:
     ]
 
 
+@pytest.mark.requirement("apexbridge/outcome-unknown-skill")
 def test_an_unknown_skill_does_not_keep_an_outcome_out(store: Store, folder: Path) -> None:
     """It may have been removed since, or may not have arrived yet."""
     drop(folder, skill_id="nobody")
@@ -160,6 +166,7 @@ def test_a_file_that_changed_just_now_is_left_for_later(store: Store, folder: Pa
     assert report == OutcomeReport(unsettled=["meetings/run-1.json"])
 
 
+@pytest.mark.requirement("apexbridge/outcome-quarantine")
 def test_a_bad_file_is_quarantined_with_its_findings(store: Store, folder: Path) -> None:
     """Nothing of it is lost, and the next file of that name is judged again."""
     for _ in range(2):
@@ -194,6 +201,20 @@ def test_nothing_behind_a_link_is_read_or_moved(store: Store, folder: Path, tmp_
     assert inbox.take_due(store, 20.0, time.time_ns() + LATER) == OutcomeReport()
     assert (tmp_path / "outside/below/bad.json").is_file()
     assert rows(store, "SELECT count(*) FROM outcomes") == [(0,)]
+
+
+def test_bad_files_that_differ_in_their_ending_keep_their_findings(
+    store: Store, folder: Path
+) -> None:
+    """The second is numbered, as the first has the name of the findings."""
+    drop(folder).write_text("{")
+    take(store, folder)
+    (folder / "meetings/run-1.ndjson").write_text('{"output": 1}\n{"status": "ok"}\n')
+    take(store, folder)
+    quarantined = folder / "quarantine/meetings"
+    assert "outcome-not-json" in (quarantined / "run-1.findings.txt").read_text()
+    assert "outcome-field-missing" in (quarantined / "run-1-2.findings.txt").read_text()
+    assert (quarantined / "run-1-2.ndjson").exists()
 
 
 def test_a_quarantine_behind_a_link_is_not_used(store: Store, folder: Path, tmp_path: Path) -> None:
@@ -258,11 +279,16 @@ def test_other_files_are_ignored(store: Store, folder: Path, name: str) -> None:
     assert files.outcome_at(folder, f"{folder}/{name}") is None
 
 
-def test_a_missing_folder_holds_nothing(store: Store, tmp_path: Path) -> None:
-    """Outcomes are optional."""
-    assert take(store, tmp_path / "nowhere") == OutcomeReport()
+def test_a_missing_folder_is_created(store: Store, tmp_path: Path) -> None:
+    """It belongs to skilldrop then, so a runtime can fill it between two scans."""
+    folder = tmp_path / "var/outcomes"
+    assert take(store, folder) == OutcomeReport()
+    (folder / "meetings").mkdir()
+    drop(folder)
+    assert take(store, folder).stored == ["meetings/run-1.json"]
 
 
+@pytest.mark.requirement("apexbridge/outcome-dropped")
 def test_the_inbox_collects_a_hinted_file_once_it_is_quiet(store: Store, folder: Path) -> None:
     """It ignores hints for other paths."""
     inbox = OutcomeInbox(folder, quiet=1, longest=300)
@@ -275,6 +301,7 @@ def test_the_inbox_collects_a_hinted_file_once_it_is_quiet(store: Store, folder:
     assert inbox.seconds_to_next(11.0) is None
 
 
+@pytest.mark.requirement("apexbridge/outcome-dropped")
 def test_the_inbox_keeps_a_file_that_still_changes(store: Store, folder: Path) -> None:
     """It is never dropped."""
     inbox = OutcomeInbox(folder, quiet=60, longest=300)

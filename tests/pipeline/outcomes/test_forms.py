@@ -90,6 +90,7 @@ def step(**fields: Any) -> Any:
     return it
 
 
+@pytest.mark.requirement("apexbridge/outcome-output", "apexbridge/outcome-result")
 @pytest.mark.parametrize("example", RESULTS.values(), ids=RESULTS)
 def test_a_result_passes_through_models_and_schemas(example: dict[str, Any]) -> None:
     """Both forms take it, and write the same values as it has."""
@@ -104,6 +105,7 @@ def test_a_result_passes_through_models_and_schemas(example: dict[str, Any]) -> 
     assert taken(json.dumps(example)).findings == ()
 
 
+@pytest.mark.requirement("apexbridge/outcome-optional")
 @pytest.mark.parametrize("example", OUTCOMES.values(), ids=OUTCOMES)
 def test_an_outcome_passes_through_model_and_schema(example: dict[str, Any]) -> None:
     """It is written with the same values as it has."""
@@ -113,6 +115,7 @@ def test_an_outcome_passes_through_model_and_schema(example: dict[str, Any]) -> 
     assert taken(json.dumps(example)).findings == ()
 
 
+@pytest.mark.requirement("apexbridge/outcome-javascript")
 @pytest.mark.parametrize("text", STRINGIFIED.values(), ids=STRINGIFIED)
 def test_texts_of_javascript_are_taken(text: str) -> None:
     """JSON has no undefined, NaN, Error or Date."""
@@ -120,6 +123,7 @@ def test_texts_of_javascript_are_taken(text: str) -> None:
     Draft202012Validator(json_schema("skill-execution-outcome")).validate(json.loads(text))
 
 
+@pytest.mark.requirement("apexbridge/step-error")
 @pytest.mark.parametrize(
     ("error", "text"),
     [
@@ -143,6 +147,7 @@ def test_a_step_without_an_error_has_none() -> None:
     assert step(error=None).error is None
 
 
+@pytest.mark.requirement("apexbridge/step-timestamp")
 @pytest.mark.parametrize(
     ("written", "time"),
     [
@@ -163,6 +168,7 @@ def test_a_timestamp_is_in_milliseconds_or_a_text(written: Any, time: str | None
     assert (it.timestamp, it.timestamp_declared) == (time, written)
 
 
+@pytest.mark.requirement("apexbridge/outcome-tokens")
 @pytest.mark.parametrize(
     ("usage", "tokens"),
     [
@@ -184,6 +190,7 @@ def test_tokens_are_one_number_and_are_kept_as_written(usage: Any, tokens: float
     assert (outcome.tokens, outcome.token_usage) == (tokens, usage)
 
 
+@pytest.mark.requirement("apexbridge/outcome-warnings")
 def test_warnings_become_texts() -> None:
     """JavaScript writes undefined as null, and an error as an object."""
     text = '{"output":1,"warnings":["a",null,{"message":"b"},{}]}'
@@ -263,6 +270,7 @@ _OUTCOME = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.requirement("apexbridge/outcome-optional", "apexbridge/step-fields")
 @given(_RESULT | _OUTCOME)
 def test_every_outcome_of_the_specification_passes_through(example: dict[str, Any]) -> None:
     """Model and schema take it, it is written as it was, and the parser loses nothing."""

@@ -32,6 +32,7 @@ def line(output: Any, **fields: Any) -> str:
     return json.dumps({"output": output, **fields}) + "\n"
 
 
+@pytest.mark.requirement("apexbridge/outcome-lines")
 @pytest.mark.parametrize("name", ["meetings/runs.jsonl", "meetings/runs.ndjson"])
 def test_each_line_is_an_outcome(store: Store, folder: Path, name: str) -> None:
     """Blank lines and other line ends do not matter."""

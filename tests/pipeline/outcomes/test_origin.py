@@ -37,6 +37,7 @@ ROWS = """
 """
 
 
+@pytest.mark.requirement("apexbridge/outcome-origin")
 @pytest.mark.parametrize(
     ("path", "fields", "row"),
     [

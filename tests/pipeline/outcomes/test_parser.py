@@ -52,6 +52,7 @@ def test_a_good_sample_shows_nothing(sample: Path) -> None:
     assert outcome.findings == ()
 
 
+@pytest.mark.requirement("apexbridge/outcome-fields")
 def test_a_direct_outcome_is_read_whole() -> None:
     """Every field is returned as written, with times in UTC."""
     outcome = judge_outcome(FILE, (SAMPLES / "good/direct.json").read_bytes())
@@ -70,6 +71,9 @@ def test_a_direct_outcome_is_read_whole() -> None:
     assert outcome.version == "20261120-080000"
 
 
+@pytest.mark.requirement(
+    "apexbridge/envelope", "apexbridge/envelope-scale", "apexbridge/envelope-owner"
+)
 @pytest.mark.parametrize(
     ("written", "importance"), [(0, 1), (0.1, 1), (0.25, 2), (0.5, 3), (0.75, 4), (0.9, 5), (1, 5)]
 )
@@ -129,6 +133,7 @@ def test_a_failure_shows_in_the_status_or_the_last_step(
     assert taken(outcome).failed is failed
 
 
+@pytest.mark.requirement("apexbridge/outcome-all", "apexbridge/outcome-output")
 def test_every_problem_is_reported_at_once_with_its_path() -> None:
     """Fields are named by their path in the file."""
     outcome = judged(

@@ -16,6 +16,7 @@ def codes(parsed: Parsed) -> list[str]:
     return [each.code for each in parsed.findings]
 
 
+@pytest.mark.requirement("agent-skills/body")
 def test_a_plain_skill_is_read_whole() -> None:
     """Frontmatter, positions, text and body are returned as written."""
     data = "---\nname: a\nmetadata:\n  v: 1.0\n---\n\n# Titre é\n\nText\n"
@@ -57,6 +58,7 @@ def test_the_same_skill_is_read_from_any_wrapping(data: bytes, found: list[str])
     assert codes(parsed) == found
 
 
+@pytest.mark.requirement("agent-skills/frontmatter-first", "agent-skills/frontmatter-mapping")
 @pytest.mark.parametrize(
     ("text", "code", "line"),
     [
@@ -146,6 +148,7 @@ def test_hostile_frontmatter_is_a_value(fenced: bytes) -> None:
     assert parsed.findings
 
 
+@pytest.mark.requirement("agent-skills/body")
 @pytest.mark.parametrize("body", [b"[" * 25_000, b"\n" * 500_000, b"<<<<<<< a\n=======\n" * 9_000])
 def test_a_hostile_body_is_only_text(body: bytes) -> None:
     """Nothing of the body is parsed."""

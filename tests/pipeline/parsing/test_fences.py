@@ -3,6 +3,7 @@ import pytest
 from pipeline.parsing.fences import close, cut
 
 
+@pytest.mark.requirement("agent-skills/frontmatter-fences")
 @pytest.mark.parametrize(
     ("text", "frontmatter", "body", "codes"),
     [
@@ -29,6 +30,7 @@ def test_a_fence_is_a_line_that_starts_with_three_dashes(
     assert [each.code for each in fences.findings] == codes
 
 
+@pytest.mark.requirement("agent-skills/frontmatter-fences")
 @pytest.mark.parametrize("text", ["---", "---\na: b", "---\na: b\n ---\n", "---\na: b ---", "---x"])
 def test_without_a_closing_line_nothing_is_cut(text: str) -> None:
     """An indented fence, or one at the end of a value, closes nothing."""

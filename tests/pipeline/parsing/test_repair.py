@@ -4,6 +4,7 @@ from pipeline.parsing.repair import Repaired, read_repaired
 from pipeline.parsing.yaml_reader import Unreadable, YamlText, read_yaml
 
 
+@pytest.mark.requirement("agent-skills/guide-colons")
 @pytest.mark.parametrize(
     ("before", "after", "code"),
     [

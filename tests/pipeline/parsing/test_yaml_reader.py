@@ -24,6 +24,7 @@ def refusal(text: str) -> Unreadable:
     return outcome
 
 
+@pytest.mark.requirement("agent-skills/metadata-as-written")
 @pytest.mark.parametrize(
     ("text", "value"),
     [
@@ -70,6 +71,7 @@ def test_every_key_has_its_place_in_the_file() -> None:
     }
 
 
+@pytest.mark.requirement("agent-skills/frontmatter-yaml")
 @pytest.mark.parametrize(
     ("text", "code", "line", "repairable"),
     [

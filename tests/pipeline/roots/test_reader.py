@@ -81,9 +81,24 @@ class TestWhatIsASkillFolder:
     @pytest.mark.parametrize(
         ("files", "expected"),
         [
-            pytest.param(["s/SKILL.md"], ["s"], id="directly in the root"),
-            pytest.param(["a/b/c/SKILL.md"], ["a/b/c"], id="below directories that are no skills"),
-            pytest.param(["s/README.md", "s/sub/"], [], id="no SKILL.md"),
+            pytest.param(
+                ["s/SKILL.md"],
+                ["s"],
+                id="directly in the root",
+                marks=pytest.mark.requirement("agent-skills/guide-folders"),
+            ),
+            pytest.param(
+                ["a/b/c/SKILL.md"],
+                ["a/b/c"],
+                id="below directories that are no skills",
+                marks=pytest.mark.requirement("agent-skills/guide-folders"),
+            ),
+            pytest.param(
+                ["s/README.md", "s/sub/"],
+                [],
+                id="no SKILL.md",
+                marks=pytest.mark.requirement("agent-skills/skill-md"),
+            ),
             pytest.param(["SKILL.md"], [], id="the root itself"),
             pytest.param(["s/SKILL.md", "s/sub/t/SKILL.md"], ["s", "s/sub/t"], id="nested"),
             pytest.param(
@@ -133,6 +148,7 @@ class TestWhatIsASkillFolder:
                 ],
                 [],
                 id="junk",
+                marks=pytest.mark.requirement("agent-skills/guide-skip"),
             ),
             pytest.param(
                 ["b/SKILL.md", "a/SKILL.md", "a/x/SKILL.md", "a-b/SKILL.md"],
@@ -223,6 +239,7 @@ class TestWhatIsASkillFolder:
 class TestSkillMd:
     """Spelling and type of SKILL.md."""
 
+    @pytest.mark.requirement("agent-skills/skill-md-name")
     def test_another_spelling_is_a_warning(self, tmp_path: Path) -> None:
         """It is still read."""
         write(tmp_path, "s/skill.MD")
@@ -543,6 +560,7 @@ class TestOddThings:
             os.mkdir(name)
             os.chdir(name)
 
+    @pytest.mark.requirement("agent-skills/guide-bounds")
     @pytest.mark.parametrize(
         ("length", "levels", "code"),
         [
@@ -681,6 +699,7 @@ class TestLimits:
         assert problems(folder) == [("too-many-files", None)]
         assert names(folder) == ["SKILL.md"]
 
+    @pytest.mark.requirement("agent-skills/guide-bounds")
     def test_directories_are_limited_too(self, tmp_path: Path) -> None:
         """Empty directories take time, too, and so does a finding for each."""
         write(tmp_path, "s/SKILL.md", *(f"s/\udcff{number}/" for number in range(10)))

@@ -14,6 +14,14 @@ A = FileEntry("a.txt", 3, "1" * 64, 0o644, "other", True)
 B = FileEntry("b.txt", 4, "2" * 64, 0o644, "other", True)
 
 
+@pytest.mark.requirement(
+    "agent-skills/references",
+    "agent-skills/assets",
+    "prd/inventory-scripts",
+    "prd/inventory-references",
+    "prd/inventory-references-beside",
+    "prd/inventory-templates",
+)
 @pytest.mark.parametrize(
     ("path", "kind"),
     [
@@ -53,6 +61,17 @@ def test_the_spelling_that_was_read_is_the_skill_md() -> None:
     assert kind_of("skill.md", None) == "reference"
 
 
+@pytest.mark.requirement(
+    "prd/inventory-skill-md",
+    "prd/inventory-has-scripts",
+    "prd/inventory-has-references",
+    "prd/inventory-scripts",
+    "prd/inventory-references",
+    "prd/inventory-references-beside",
+    "prd/inventory-templates",
+    "prd/inventory-files",
+    "prd/inventory-size",
+)
 def test_an_inventory_lists_what_the_kinds_say() -> None:
     """The three lists of files and the two yes-or-no fields follow from the kinds alone."""
     paths = ["SKILL.md", "FORMS.md", "README.md", "scripts/a.py", "assets/templates/t.md"]

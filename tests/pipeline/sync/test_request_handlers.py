@@ -48,6 +48,7 @@ def versions(serving: Serving) -> list[dict[str, Any]]:
     return found
 
 
+@pytest.mark.requirement("prd/versions-rollback")
 @pytest.mark.parametrize("runs", [True, False], ids=["beside a service", "alone"])
 def test_a_rollback_holds_until_unpin(serving: Serving, runs: bool, skill: SkillWriter) -> None:
     """Files, index and status change at once; edits have no effect until `unpin`."""

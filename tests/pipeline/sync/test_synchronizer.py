@@ -229,6 +229,7 @@ def skill_md(name: str, description: str = "Counts words.") -> str:
     return f"---\nname: {name}\ndescription: {description}\n---\n"
 
 
+@pytest.mark.requirement("prd/packages-archive")
 def test_an_archive_is_stored_as_its_skills(folders: Folders, skill: SkillWriter) -> None:
     """They are added, changed and removed with it; unchanged it is not opened again."""
     skill(folders.path / "group/plain")

@@ -85,6 +85,16 @@ NAME_NOT_FOLDER = FindingType(
     "Rename the folder, or change the name, so that they are equal.",
     f"{_FRONTMATTER}, name",
 )
+NAME_FORM = (
+    NAME_TOO_LONG,
+    NAME_NOT_LOWER_CASE,
+    NAME_OUTER_HYPHEN,
+    NAME_DOUBLE_HYPHEN,
+    NAME_CHARACTERS,
+    NAME_NOT_FOLDER,
+)
+"""Findings about names that only the specification forbids; a dialect may permit them."""
+
 DESCRIPTION_MISSING = FindingType(
     "description-missing",
     "error",
@@ -184,15 +194,19 @@ FIELD_NOT_IN_SPECIFICATION = FindingType(
     "Move it under metadata, or remove it. It is stored in any case.",
     f"{_FRONTMATTER}",
 )
+FIELDS_OF_DIALECT = FindingType(
+    "fields-of-dialect",
+    "info",
+    "spec",
+    NEVER,
+    "Fields of the system that the package is for are not the specification's.",
+    "Keep them for that system; spec_valid is no, and other clients ignore them.",
+    f"{_FRONTMATTER}",
+)
 TYPES = (
     NAME_MISSING,
     NAME_NOT_TEXT,
-    NAME_TOO_LONG,
-    NAME_NOT_LOWER_CASE,
-    NAME_OUTER_HYPHEN,
-    NAME_DOUBLE_HYPHEN,
-    NAME_CHARACTERS,
-    NAME_NOT_FOLDER,
+    *NAME_FORM,
     DESCRIPTION_MISSING,
     DESCRIPTION_NOT_TEXT,
     DESCRIPTION_TOO_LONG,
@@ -204,4 +218,5 @@ TYPES = (
     METADATA_VALUE_NOT_TEXT,
     ALLOWED_TOOLS_NOT_TEXT,
     FIELD_NOT_IN_SPECIFICATION,
+    FIELDS_OF_DIALECT,
 )

@@ -25,6 +25,7 @@ from pipeline.validation.profiles.spec.codes import (
     DESCRIPTION_NOT_TEXT,
     DESCRIPTION_TOO_LONG,
     FIELD_NOT_IN_SPECIFICATION,
+    FIELDS_OF_DIALECT,
     LICENSE_NOT_TEXT,
     METADATA_NOT_MAP,
     METADATA_VALUE_NOT_TEXT,
@@ -147,10 +148,13 @@ def allowed_tools_is_text(skill: Skill) -> Iterator[Finding]:
 
 
 def no_other_fields(skill: Skill) -> Iterator[Finding]:
-    """Find each field that the specification does not define."""
+    """Find each field that the specification does not define; those of dialects together."""
+    of_dialects: dict[str, list[str]] = {}
     for field in skill.frontmatter:
-        owner = skill.declaration.owners.get(field)
-        if owner is None:
+        owner = skill.declaration.owner(field)
+        if owner in skill.declaration.systems:
+            of_dialects.setdefault(owner, []).append(field)
+        elif owner is None:
             yield skill.finding(
                 FIELD_NOT_IN_SPECIFICATION,
                 f"{printable(field)} is not a field of the specification.",
@@ -164,6 +168,13 @@ def no_other_fields(skill: Skill) -> Iterator[Finding]:
                 field=field,
                 fix=f"Keep it if {owner} needs it; otherwise move it under metadata or remove it.",
             )
+    for system, fields in of_dialects.items():
+        yield skill.finding(
+            FIELDS_OF_DIALECT,
+            f"{humanize.count(len(fields), 'field')} for {system}, not of the specification: "
+            f"{', '.join(map(printable, fields))}.",
+            field=fields[0],
+        )
 
 
 RULES: tuple[Rule, ...] = (

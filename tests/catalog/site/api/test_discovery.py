@@ -40,6 +40,7 @@ def shelf(tmp_path: Path, skill: SkillWriter) -> Iterator[Shelf]:
 far = pytest.fixture(site_of_shelf, name="far")
 
 
+@pytest.mark.requirement("agent-skills/discovery-digest")
 def test_the_index_leads_to_what_it_says(far: Site) -> None:
     """Each artifact can be fetched at its URL and has its digest from the index."""
     response = far.get(INDEX)
@@ -172,6 +173,7 @@ def odd(tmp_path: Path, skill: SkillWriter) -> Iterator[Shelf]:
     shelf.close()
 
 
+@pytest.mark.requirement("agent-skills/discovery-limits")
 @pytest.mark.parametrize("index", [INDEX, BY_FILES])
 def test_all_entries_are_within_the_limits_of_installers(
     odd: Shelf, serve: Callable[[Path], Site], index: str

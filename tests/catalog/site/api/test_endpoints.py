@@ -33,6 +33,7 @@ def test_nothing_typed_is_an_error(site: Site, words: str) -> None:
         assert site.get(path, q=asked).status_code == 200
 
 
+@pytest.mark.requirement("prd/preview-content", "prd/preview-inventory")
 def test_a_preview_has_content_and_inventory(site: Site) -> None:
     """One response replaces queries of six tables."""
     body = site.get("/skills/word-count/preview").json()
@@ -45,6 +46,60 @@ def test_a_preview_has_content_and_inventory(site: Site) -> None:
         "company": "filtered",
     }
     assert site.get("/skills/nobody/preview").status_code == 404
+
+
+@pytest.mark.requirement("prd/preview-identity", "prd/preview-version", "prd/preview-active")
+def test_a_preview_has_the_fields_of_the_product_specification(site: Site) -> None:
+    """They are those of its view, with an object and a boolean."""
+    body = site.get("/skills/word-count/preview").json()
+    (row,) = site.get("/catalog/skill_definitions.json?_shape=array&skillId=word-count").json()
+    assert {key: body[key] for key in row} == row
+    assert (row["isActive"], type(row["id"])) == (True, int)
+    assert row["currentVersion"] == body["version"]
+
+
+@pytest.mark.requirement("prd/preview-views")
+def test_views_have_objects_and_booleans_in_json(site: Site) -> None:
+    """In every shape and without a parameter; a skill without files has none."""
+    rows = site.get("/catalog/skill_definitions.json?_shape=array&_size=max").json()
+    assert {type(row["isActive"]) for row in rows} == {bool}
+    assert {row["isActive"] for row in rows} == {True, False}
+    assert {type(row["fileInventory"]) for row in rows if row["currentVersion"]} == {dict}
+    plain = site.get("/catalog/skill_definitions.json?_size=max").json()
+    assert [dict(zip(plain["columns"], row, strict=True)) for row in plain["rows"]] == rows
+    (package,) = site.get("/catalog/skill_packages.json?_shape=array&skillId=word-count").json()
+    assert package["file_inventory"]["scriptFiles"] == ["scripts/run.py"]
+    (table,) = site.get("/catalog/skills.json?_shape=array&skill_id=word-count").json()
+    assert isinstance(table["file_inventory"], str)
+
+
+@pytest.mark.requirement("prd/preview-json")
+@pytest.mark.parametrize(
+    ("accept", "is_json"),
+    [
+        ("application/json", True),
+        ("text/html;q=0.5, application/json", True),
+        ("text/html,application/xhtml+xml,*/*;q=0.8", False),
+        ("application/json;q=0.5, text/html", False),
+        ("*/*", False),
+        ("application/json;q=x", False),
+    ],
+)
+def test_a_skill_is_json_where_a_client_prefers_it(site: Site, accept: str, is_json: bool) -> None:
+    """The page and its JSON share an address; a cache keeps them apart."""
+    response = site.ask("get", "/skills/word-count", headers={"Accept": accept})
+    assert response.headers["content-type"].startswith("application/json") == is_json
+    assert "Accept" in response.headers["vary"].split(", ")
+    if is_json:
+        assert response.json() == site.get("/skills/word-count/preview").json()
+
+
+@pytest.mark.requirement("prd/preview-json")
+def test_the_address_of_a_skill_with_json_at_its_end_is_json(site: Site) -> None:
+    """Also where there is no such skill."""
+    assert site.get("/skills/word-count.json").json()["skillId"] == "word-count"
+    missing = site.get("/skills/nobody.json")
+    assert (missing.status_code, missing.json()["ok"]) == (404, False)
 
 
 @pytest.mark.parametrize(
@@ -140,3 +195,34 @@ def test_a_catalog_that_became_corrupt_is_no_health(site: Site, catalog: Path) -
     assert response.status_code == 503
     assert response.json()["message"].startswith("The catalog cannot be read: ")
     assert response.json()["troubles"] == [asdict(trouble)]
+
+
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        ({"limit": "0"}, "The limit cannot be '0'; it is a number from 1 to 100."),
+        ({"limit": "many"}, "The limit cannot be 'many'; it is a number from 1 to 100."),
+        ({"offset": "-1"}, "The offset cannot be '-1'; it is a number from 0 to 999,999,999."),
+        (
+            {"sort": "price"},
+            ("Results cannot be sorted by 'price'; known: relevance, updated, name, size, reads."),
+        ),
+        ({"safety": "fine"}, "No skill has the safety 'fine'; known: error, warning, info, clear."),
+    ],
+)
+def test_what_a_search_cannot_do_is_said_in_a_sentence(
+    site: Site, asked: dict[str, str], sentence: str
+) -> None:
+    """Instead of an answer to another question."""
+    response = site.get("/search.json", q="words", **asked)
+    assert (response.status_code, response.json()["error"]) == (400, sentence)
+
+
+def test_a_search_has_several_values_of_a_filter_and_an_order(site: Site) -> None:
+    """Any of the values is enough."""
+    hits = site.get("/search.json?tag=text&tool=Bash&tool=Read&status=active&status=shadowed")
+    assert [hit["name"] for hit in hits.json()] == ["word-count"]
+    both = site.get("/search.json?status=active&status=shadowed&sort=name&q=count").json()
+    names = [hit["name"] for hit in both]
+    assert names == sorted(names)
+    assert names.count("dup") == 2

@@ -115,6 +115,7 @@ def test_a_time_will_do_instead_of_a_validator(site: Site, published: Path) -> N
     assert site.ask("get", "/index/company", headers=both).status_code == 200
 
 
+@pytest.mark.requirement("apexbridge/outcome-no-post")
 @pytest.mark.parametrize("method", ["post", "put", "delete", "patch"])
 def test_only_reading_is_answered(site: Site, method: str) -> None:
     """The response lists the allowed methods."""

@@ -42,7 +42,7 @@ def test_the_page_shows_what_is_new(site: Site, catalog: Path) -> None:
     assert "https://&lt;b&gt;Evil" in page
     assert "<b>Evil" not in page
     assert "This page is empty." in site.get("/review?page=9").text
-    assert "2 versions wait for review" in site.get("/").text
+    assert "Waiting for review" in site.get("/").text
 
 
 def test_many_versions_share_pages(site: Site, catalog: Path) -> None:
@@ -66,7 +66,7 @@ def test_the_page_of_a_skill_tells_of_its_review(site: Site, catalog: Path) -> N
     assert "Counts words. Use when" in page
     new = site.get("/skills/new-one").text
     assert "Agents do not get this skill.</b> <b>Version" in new
-    assert "agents do not get it before" in new
+    assert "Agents do not get it before" in new
     assert "Is new." in new
 
 

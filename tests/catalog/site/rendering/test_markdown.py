@@ -5,13 +5,13 @@ import time
 
 import pytest
 
-from catalog.site.rendering import markdown
+from catalog.site.rendering import headings, markdown
+from catalog.site.rendering.link_base import LinkBase
 
 
-def html(text: str, folder: str = "", skip: int = 0) -> str:
+def html(text: str, folder: str = "", paths: frozenset[str] | None = None) -> str:
     """Return a text as the page of the skill `s` shows it."""
-    rendered = markdown.render(text, folder, "/skills/s/view/", "/skills/s/files/", skip)
-    return "".join(block.html for block in rendered.blocks)
+    return markdown.render(text, LinkBase("/skills/s", folder=folder, paths=paths)).html
 
 
 @pytest.mark.parametrize(
@@ -71,23 +71,34 @@ def test_the_sanitiser_is_a_wall_of_its_own(html: str) -> None:
         ("<a b.md>", "", "/skills/s/view/a%20b.md"),
         ("../scripts/run.py", "references", "/skills/s/view/scripts/run.py"),
         ("../../other/SKILL.md", "", None),  # out of the skill, to no known place
+        ("references/", "", "/skills/s/view/references"),
+        ("none.md", "", None),
+        ("/references/a.md", "", "/skills/s/view/references/a.md"),
+        ("/none", "", None),  # never a page of this site
+        ("references/a.md#L3", "", "/skills/s/view/references/a.md#L3"),
+        (".", "", "/skills/s#files"),
+        ("?a=b", "", None),
         ("#Steps", "", "#md-steps"),
+        ("#none", "", None),
+        ("skill://x", "", None),
         ("https://example.org/x?y=1", "", "https://example.org/x?y=1"),
         ("mailto:a@example.org", "", "mailto:a@example.org"),
     ],
 )
 def test_links_lead_to_the_pages_of_files(link: str, folder: str, href: str | None) -> None:
     """A relative link means a file of the skill, an anchor a heading of the text."""
-    found = html(f"[x]({link})", folder)
+    paths = frozenset({"references/a.md", "a b.md", "scripts/run.py"})
+    found = html(f"[x]({link})\n\n# Steps", folder, paths).partition("<h3")[0]
     assert f'href="{href}"' in found if href else "href" not in found
+    if link in ("none.md", "/none", "../../other/SKILL.md"):
+        assert 'x</a> <span class="missing">(not in this package)</span>' in found
 
 
 def test_links_out_of_the_skill_lead_to_their_known_places() -> None:
     """From any file of the skill; dots at the start of a name do not lead out."""
-    outside = {"../b/SKILL.md": "/skills/b"}
-    text = "[x](../../b/SKILL.md#use) [y](../..c.md)"
-    blocks = markdown.render(text, "docs", "/v/", "/f/", outside=outside).blocks
-    assert re.findall('href="([^"]*)"', blocks[0].html) == ["/skills/b", "/v/..c.md"]
+    base = LinkBase("/s", folder="docs", outside=(("../b/SKILL.md", "/skills/b"),))
+    rendered = markdown.render("[x](../../b/SKILL.md#use) [y](../..c.md)", base)
+    assert re.findall('href="([^"]*)"', rendered.html) == ["/skills/b", "/s/view/..c.md"]
 
 
 def test_pictures_of_the_skill_are_shown() -> None:
@@ -96,19 +107,51 @@ def test_pictures_of_the_skill_are_shown() -> None:
 
 
 def test_headings_can_be_led_to() -> None:
-    """Each has an anchor of its own, and stands below the headings of the page."""
+    """Each has an anchor of its own and a link to itself, and stands below those of the page."""
     found = html("# Steps\n\n## Steps\n\n[up](#steps)\n\n#### Last\n")
-    assert '<h3 id="md-steps">Steps</h3>' in found
-    assert '<h4 id="md-steps-2">Steps</h4>' in found
-    assert '<h6 id="md-last">Last</h6>' in found
+    assert '<h3 id="md-steps">Steps<a class="anchor" href="#md-steps" aria-label=' in found
+    assert '<h4 id="md-steps-1">Steps<' in found
+    assert '<h6 id="md-last">Last<' in found
 
 
-def test_blocks_know_their_lines() -> None:
-    """They count from the beginning of the file, frontmatter included."""
-    text = "---\nname: a\n---\n\n# One\n\nTwo\nlines\n\n- a\n- b\n"
-    rendered = markdown.render(text, "", "/v/", "/f/", 3)
-    assert [(block.first, block.last) for block in rendered.blocks] == [(5, 5), (7, 8), (10, 11)]
-    assert "name: a" not in "".join(block.html for block in rendered.blocks)
+@pytest.mark.parametrize(
+    ("heading", "slug"),
+    [
+        ("A & B", "a--b"),
+        ("`code` and *more*", "code-and-more"),
+        ("[Link](x.md): text", "link-text"),
+        ("1. First!", "1-first"),
+        ("\U0001f680 Go", "-go"),
+        ("snake_case - dash", "snake_case---dash"),
+        ("会议纪要（一）", "会议纪要一"),
+        ("Cafe\u0301", "cafe\u0301"),
+    ],
+)
+def test_anchors_are_those_of_github(heading: str, slug: str) -> None:
+    """So that links in a text, written for GitHub, lead to their headings."""
+    assert f'id="md-{slug}"' in html(f"## {heading}")
+
+
+def test_the_contents_leave_out_the_title() -> None:
+    """A single first-level heading is the title; the entries begin at level 1."""
+    rendered = markdown.render("# Title\n\n## One\n\n### Two\n\n## Three\n")
+    assert [(entry.level, entry.text) for entry in rendered.contents] == [
+        (1, "One"),
+        (2, "Two"),
+        (1, "Three"),
+    ]
+    assert markdown.render("# Only\n").contents == ()
+
+
+def test_code_is_highlighted_by_classes() -> None:
+    """In a known language, up to a size, and letter by letter as it was written."""
+    found = html("```python\nif a < 1:  # why\n    pass\n```\n")
+    assert '<span class="kw">if</span> a &lt; <span class="nu">1</span>' in found
+    assert '<span class="cm"># why</span>' in found
+    for plain in ("```\nif a\n```", "```none\nif a\n```", "    if a"):
+        assert "<span" not in html(plain)
+    assert "<span" not in html(f"```python\nif {'a' * 2_000}\n```")
+    assert html("```python\n" + "if a\n" * 20_000 + "```").count("<span") == 0
 
 
 def test_tables_are_tables() -> None:
@@ -118,29 +161,27 @@ def test_tables_are_tables() -> None:
 
 def test_what_is_too_long_is_not_rendered() -> None:
     """A text of megabytes has no blocks, and the bound that it passes is named."""
-    rendered = markdown.render("word " * markdown.LONGEST, "", "/v/", "/f/", 0)
-    assert rendered.blocks == ()
+    rendered = markdown.render("word " * markdown.LONGEST)
+    assert rendered.html == ""
     assert f"the limit is {markdown.LONGEST:,}" in rendered.unrendered_reason
 
 
 def test_what_takes_too_long_is_not_rendered() -> None:
     """A text may be short and yet full of work; the time that it may take is named."""
-    rendered = markdown.render("*a* " * 1_000, "", "/v/", "/f/", 0, seconds=0)
-    assert rendered.blocks == ()
+    rendered = markdown.render("*a* " * 1_000, seconds=0)
+    assert rendered.html == ""
     assert "takes more than 0 s" in rendered.unrendered_reason
 
 
 def test_headings_alike_take_no_longer_than_others() -> None:
     """Nearly ten thousand headings of the same words, each with an anchor of its own."""
     began = time.process_time()
-    rendered = markdown.render("# a\n" * 9_900, "", "/v/", "/f/", 0, seconds=5)
+    rendered = markdown.render("# a\n" * 9_900, seconds=5)
     assert time.process_time() - began < 4
-    assert [block.html for block in rendered.blocks[:3]] == [
-        '<h3 id="md-a">a</h3>\n',
-        '<h3 id="md-a-2">a</h3>\n',
-        '<h3 id="md-a-3">a</h3>\n',
-    ]
-    assert len({block.html for block in rendered.blocks}) == 9_900
+    anchors = re.findall('<h3 id="([^"]*)"', rendered.html)
+    assert anchors[:3] == ["md-a", "md-a-1", "md-a-2"]
+    assert len(set(anchors)) == 9_900
+    assert len(rendered.contents) == headings.MOST
 
 
 @pytest.mark.parametrize(
@@ -151,7 +192,7 @@ def test_headings_alike_take_no_longer_than_others() -> None:
             "`a\u200bb`",
             '<code>a<span class="unseen" title="zero width space">[U+200B]</span>b</code>',
         ),
-        ("# a\u2066", "[U+2066]</span></h3>"),
+        ("# a\u2066", "[U+2066]</span><a class="),
         ('[x](https://a.example "b\u202ec>\u202e")', 'title="b[U+202E]c&gt;[U+202E]"'),
         ("![a\u202eb](a.png)", 'alt="a[U+202E]b"'),
         ("\U0001f468\u200d\U0001f469", "\U0001f468\u200d\U0001f469"),

@@ -3,7 +3,8 @@
 import json
 import os
 import shutil
-import tempfile
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
@@ -12,6 +13,8 @@ import pytest
 from catalog.database import connection
 from catalog.model.errors import NotRemoved
 from pipeline.authoring import trash
+from pipeline.dialects.registry import PROFILES
+from tests.support import disks
 from tests.support.program import run
 from tests.support.records import NOON
 from tests.support.skills import write_skill
@@ -29,6 +32,19 @@ def test_a_new_skill_has_no_finding(name: str, tmp_path: Path) -> None:
     assert (done.returncode, os.listdir(tmp_path / "drafts")) == (0, [name])
     checked = json.loads(run("validate", tmp_path / "drafts", "--json").stdout)
     assert [(skill["name"], skill["findings"]) for skill in checked] == [(name, [])]
+
+
+@pytest.mark.parametrize("name", ["csv-profile", "a", "x" * 64])
+def test_a_new_package_for_apexbridge_passes_every_profile(name: str, tmp_path: Path) -> None:
+    """It conforms, its script runs, and only the note about the fields of the dialect is left."""
+    assert run("new", name, "--in", tmp_path, "--profile", "apexbridge").returncode == 0
+    every = [word for profile in PROFILES for word in ("--profile", profile)]
+    done = run("validate", tmp_path / name, "--json", *every)
+    codes = [finding["code"] for finding in json.loads(done.stdout)[0]["findings"]]
+    assert (done.returncode, codes) == (0, ["fields-of-dialect"])
+    script = [sys.executable, str(tmp_path / name / "scripts" / "execute.py")]
+    ran = subprocess.run(script, input='{"text": "a"}', capture_output=True, text=True, check=True)
+    assert json.loads(ran.stdout) == {"result": "a"}
 
 
 @pytest.mark.parametrize("name", ["", "Bad", "a--b", "a-", "x" * 65, "数据", "../a", "a/b"])
@@ -127,7 +143,7 @@ def test_a_skill_inside_that_is_gone_is_not_named() -> None:
 
 def test_the_trash_of_a_root_on_another_disk_lies_beside_the_root(tmp_path: Path) -> None:
     """Beside its real place, if the root is a link; other moves of the second do not matter."""
-    elsewhere = _on_another_disk(tmp_path)
+    elsewhere = disks.folder_on_another(tmp_path)
     try:
         (elsewhere / "root").mkdir()
         Path("watched").symlink_to(elsewhere / "root")
@@ -141,13 +157,6 @@ def test_the_trash_of_a_root_on_another_disk_lies_beside_the_root(tmp_path: Path
         assert os.listdir("watched") == []
     finally:
         shutil.rmtree(elsewhere)
-
-
-def _on_another_disk(folder: Path) -> Path:
-    for place in ("/dev/shm", "/var/tmp"):
-        if os.access(place, os.W_OK) and os.stat(place).st_dev != folder.stat().st_dev:
-            return Path(tempfile.mkdtemp(dir=place))
-    pytest.skip("there is only one file system")
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -13,6 +13,7 @@ from tests.support.without_rights import bound_by_permissions
 
 HELP = ["-h", "--help"]
 """Options that a command keeps from its first run; those that it has below `skilldrop`."""
+PACKAGES = Path(__file__).parents[3] / "samples" / "apexbridge"
 COMMENT = "See [it](missing.md). <!-- skilldrop: ignore=reference-missing -->\n"
 
 
@@ -51,6 +52,35 @@ def test_options_and_settings_select_the_findings(project: Path) -> None:
     result = run("skills")
     assert places(result) == both[1:]
     assert (result.return_value, "0 errors, 1 warning" in result.stdout) == (0, True)
+
+
+@pytest.mark.requirement("apexbridge/package-gate", "apexbridge/package-declared")
+@pytest.mark.parametrize("profile", [("--profile", "apexbridge"), ()])
+def test_a_package_that_conforms_to_its_dialect_passes(profile: tuple[str, ...]) -> None:
+    """The exit code is 0 if the profile is asked for, and if the package declares itself one."""
+    result = run(*map(str, (PACKAGES / "good").iterdir()), *profile)
+    assert (result.return_value, "0 errors" in result.stdout) == (0, True)
+
+
+@pytest.mark.requirement("apexbridge/package-gate")
+@pytest.mark.parametrize(
+    "package", [*(PACKAGES / "bad").iterdir(), *(PACKAGES / "lenient").iterdir()]
+)
+def test_a_package_that_breaks_its_dialect_does_not_pass(package: Path) -> None:
+    """Each package with an error of its dialect gives exit code 1."""
+    assert run(str(package), "--profile", "apexbridge").return_value == 1
+
+
+@pytest.mark.requirement("apexbridge/package-reason")
+def test_a_rejected_skill_shows_its_reason_first(tmp_path: Path) -> None:
+    """Findings that reject nothing follow, in every format."""
+    folder = tmp_path / "draft"
+    folder.mkdir()
+    (folder / "SKILL.md").write_text("---\nname: Other\nfoo: x\ndescription:\n---\nCount.\n")
+    result = run(str(folder))
+    assert next(place.rpartition(" ")[2] for place in places(result)) == "description-missing"
+    (listed,) = json.loads(run(str(folder), "--format", "json").stdout)
+    assert listed["findings"][0]["code"] == "description-missing"
 
 
 def test_a_comment_leaves_out_a_finding_and_the_summary_counts_it(

@@ -3,6 +3,7 @@ import pytest
 from pipeline.dialects.apexbridge.code_block import code_block
 
 
+@pytest.mark.requirement("apexbridge/code-block")
 @pytest.mark.parametrize(
     ("text", "ending", "code"),
     [

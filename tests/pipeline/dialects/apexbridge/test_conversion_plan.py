@@ -64,12 +64,14 @@ def test_a_package_is_left_as_it_is() -> None:
     assert planned(FULL, "scripts/execute.ts") == Plan()
 
 
+@pytest.mark.requirement("apexbridge/folders-made")
 def test_missing_folders_are_made() -> None:
     """Only the folders of the package layout are created."""
     made = planned(FULL, "scripts/execute.ts", folders=frozenset({"scripts", "docs"}))
     assert (made.folders, made.writes) == (("references", "assets"), {})
 
 
+@pytest.mark.requirement("apexbridge/placeholders")
 @pytest.mark.parametrize(
     "field",
     [
@@ -105,6 +107,7 @@ def test_name_and_description_are_filled_in() -> None:
     assert str(declared(bare)["description"]).startswith("TODO: ")
 
 
+@pytest.mark.requirement("apexbridge/metadata-merged", "apexbridge/metadata-kept")
 def test_metadata_is_merged_and_kept() -> None:
     """Fields missing in SKILL.md are added with their comments; its own values stay."""
     of = planned(
@@ -123,6 +126,7 @@ def test_metadata_is_merged_and_kept() -> None:
     assert "keep name from SKILL.md; METADATA.yml has “cubes”" in of.steps
 
 
+@pytest.mark.requirement("apexbridge/metadata-bare")
 def test_metadata_alone_becomes_the_frontmatter() -> None:
     """A SKILL.md without frontmatter gets one, and its text stays below it."""
     of = planned(
@@ -134,6 +138,7 @@ def test_metadata_alone_becomes_the_frontmatter() -> None:
     assert written(of).endswith("---\n\n# Dice\n\nText.\n")
 
 
+@pytest.mark.requirement("apexbridge/unreadable")
 @pytest.mark.parametrize(
     "text",
     [
@@ -170,6 +175,7 @@ def test_a_skill_md_that_cannot_be_read_stops_it(data: bytes) -> None:
     assert of.findings
 
 
+@pytest.mark.requirement("apexbridge/code-block")
 def test_code_moves_to_a_script() -> None:
     """A link to the script replaces the block, and nothing else changes."""
     of = planned(FULL + "## 代码\n\n```python\nprint(1)\n```\n\n## 示例\n", folders=frozenset())
@@ -185,6 +191,7 @@ def test_code_stays_where_there_is_a_script() -> None:
     assert of.steps == ("leave the code block in SKILL.md, because a script exists already",)
 
 
+@pytest.mark.requirement("apexbridge/main-script")
 def test_the_older_script_gets_its_name() -> None:
     """The frontmatter and the body of SKILL.md name the new path."""
     text = FULL.replace("execute.ts", "main.ts") + "Run `scripts/main.ts`, not xscripts/main.ts.\n"
@@ -202,6 +209,7 @@ def test_without_any_script_there_is_a_placeholder() -> None:
     assert of.folders == ("references", "assets")
 
 
+@pytest.mark.requirement("apexbridge/entry-added")
 def test_an_entry_is_added_to_resources() -> None:
     """Existing entries of resources stay."""
     of = planned(
@@ -212,6 +220,7 @@ def test_an_entry_is_added_to_resources() -> None:
     assert declared(of)["resources"] == {"entry": "./scripts/other.py", "references": ["a.md"]}
 
 
+@pytest.mark.requirement("apexbridge/permissions-converted")
 @pytest.mark.parametrize(
     ("permissions", "network"),
     [("{network: false, filesystem: none}", "none"), ("{network: true}", "allowlist")],
@@ -225,9 +234,11 @@ def test_permissions_become_security(permissions: str, network: str) -> None:
     security = declared(of)["security"]
     assert isinstance(security, dict)
     assert (security["network"], security["filesystem"]) == (network, "none")
+    assert security.get("network_allowlist") == ([] if network == "allowlist" else None)
     assert "permissions" not in declared(of)
 
 
+@pytest.mark.requirement("apexbridge/permissions-converted")
 def test_permissions_without_an_equal_stay() -> None:
     """A value without an equivalent is not dropped."""
     of = planned(
@@ -237,6 +248,7 @@ def test_permissions_without_an_equal_stay() -> None:
     assert declared(of)["permissions"] == {"filesystem": "write"}
 
 
+@pytest.mark.requirement("apexbridge/manifest")
 @pytest.mark.parametrize(
     ("manifest", "name", "description"),
     [
@@ -269,6 +281,7 @@ def test_windows_line_ends_are_kept() -> None:
     assert written(of).count("\r\n") == written(of).count("\n")
 
 
+@pytest.mark.requirement("apexbridge/again")
 @pytest.mark.parametrize(
     ("skill_md", "files", "texts"),
     [

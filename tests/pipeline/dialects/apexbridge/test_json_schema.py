@@ -86,6 +86,7 @@ def test_a_deep_schema_does_not_make_it_fail() -> None:
     assert [code for code, _ in codes(deep)] == ["schema-invalid"]
 
 
+@pytest.mark.requirement("apexbridge/schema-references")
 def test_nothing_is_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
     """No reference and no dialect causes a network connection."""
 

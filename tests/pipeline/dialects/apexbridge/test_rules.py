@@ -57,7 +57,11 @@ def only(of: Any) -> Finding:
 @pytest.mark.parametrize(
     "of",
     [
-        pytest.param(package(), id="what is required"),
+        pytest.param(
+            package(),
+            id="what is required",
+            marks=pytest.mark.requirement("apexbridge/fields-optional"),
+        ),
         pytest.param(
             package(
                 "scripts/execute.ts",
@@ -92,14 +96,28 @@ def only(of: Any) -> Finding:
                 },
             ),
             id="everything there is",
+            marks=pytest.mark.requirement("apexbridge/fields-optional"),
         ),
-        pytest.param(package(version="2.10.3-rc.1+build.5"), id="version with all its parts"),
-        pytest.param(package(protocol="vcp"), id="the default protocol by name"),
+        pytest.param(
+            package(version="2.10.3-rc.1+build.5"),
+            id="version with all its parts",
+            marks=pytest.mark.requirement("apexbridge/version"),
+        ),
+        pytest.param(
+            package(protocol="vcp"),
+            id="the default protocol by name",
+            marks=pytest.mark.requirement("apexbridge/protocol"),
+        ),
         pytest.param(
             package(triggers={"priority": "0", "event_types": ["abp.tool_request"]}),
             id="an event alone, the lowest priority",
+            marks=pytest.mark.requirement("apexbridge/triggers-some"),
         ),
-        pytest.param(package(triggers={"priority": "1", "phrases": ["go"]}), id="the highest"),
+        pytest.param(
+            package(triggers={"priority": "1", "phrases": ["go"]}),
+            id="the highest",
+            marks=pytest.mark.requirement("apexbridge/triggers-priority"),
+        ),
         pytest.param(
             package(resources={"entry": "./scripts/execute.ts", "helpers": []}),
             id="an empty list of helpers",
@@ -157,6 +175,7 @@ def test_every_field_of_apexbridges_is_in_the_good_packages() -> None:
     }
 
 
+@pytest.mark.requirement("apexbridge/fields-required")
 @pytest.mark.parametrize("field", field_rules.REQUIRED)
 @pytest.mark.parametrize("value", [None, "", " "], ids=["null", "empty", "blank"])
 def test_a_required_field_must_not_be_empty(field: str, value: Any) -> None:
@@ -171,25 +190,57 @@ def test_a_required_field_must_not_be_empty(field: str, value: Any) -> None:
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        pytest.param({"capabilities": []}, ["required-field-missing"], id="no capability"),
+        pytest.param(
+            {"capabilities": []},
+            ["required-field-missing"],
+            id="no capability",
+            marks=pytest.mark.requirement("apexbridge/capabilities"),
+        ),
         pytest.param({"security": {}}, ["required-field-missing"], id="empty security"),
         pytest.param({"triggers": {}}, ["required-field-missing"], id="empty triggers"),
-        pytest.param({"capabilities": "weather"}, ["field-malformed"], id="capabilities a text"),
-        pytest.param({"tags": "a, b"}, ["field-malformed"], id="tags a text"),
-        pytest.param({"keywords": "a"}, ["field-malformed"], id="keywords a text"),
+        pytest.param(
+            {"capabilities": "weather"},
+            ["field-malformed"],
+            id="capabilities a text",
+            marks=pytest.mark.requirement("apexbridge/capabilities"),
+        ),
+        pytest.param(
+            {"tags": "a, b"},
+            ["field-malformed"],
+            id="tags a text",
+            marks=pytest.mark.requirement("apexbridge/tags"),
+        ),
+        pytest.param(
+            {"keywords": "a"},
+            ["field-malformed"],
+            id="keywords a text",
+            marks=pytest.mark.requirement("apexbridge/keywords"),
+        ),
         pytest.param({"tags": {"a": "b"}}, ["field-malformed"], id="tags a map"),
         pytest.param({"capabilities": [["a"]]}, ["field-malformed"], id="a list in a list"),
-        pytest.param({"triggers": ["go"]}, ["field-malformed"], id="triggers a list"),
-        pytest.param({"triggers": {"phrases": "go"}}, ["field-malformed"], id="phrases a text"),
+        pytest.param(
+            {"triggers": ["go"]},
+            ["field-malformed"],
+            id="triggers a list",
+            marks=pytest.mark.requirement("apexbridge/triggers"),
+        ),
+        pytest.param(
+            {"triggers": {"phrases": "go"}},
+            ["field-malformed"],
+            id="phrases a text",
+            marks=pytest.mark.requirement("apexbridge/triggers"),
+        ),
         pytest.param(
             {"triggers": {"phrases": ["go"], "priority": "1.1"}},
             ["field-malformed"],
             id="priority above 1",
+            marks=pytest.mark.requirement("apexbridge/triggers-priority"),
         ),
         pytest.param(
             {"triggers": {"phrases": ["go"], "priority": "-0.1"}},
             ["field-malformed"],
             id="priority below 0",
+            marks=pytest.mark.requirement("apexbridge/triggers-priority"),
         ),
         pytest.param(
             {"triggers": {"phrases": ["go"], "priority": "high"}},
@@ -200,36 +251,108 @@ def test_a_required_field_must_not_be_empty(field: str, value: Any) -> None:
             {"triggers": {"intents": [], "priority": "1"}},
             ["triggers-empty"],
             id="nothing triggers it",
+            marks=pytest.mark.requirement("apexbridge/triggers-some"),
         ),
-        pytest.param({"version": "1.0"}, ["version-not-semantic"], id="two numbers"),
-        pytest.param({"version": "v1.0.0"}, ["version-not-semantic"], id="a v before it"),
+        pytest.param(
+            {"version": "1.0"},
+            ["version-not-semantic"],
+            id="two numbers",
+            marks=pytest.mark.requirement("apexbridge/version"),
+        ),
+        pytest.param(
+            {"version": "v1.0.0"},
+            ["version-not-semantic"],
+            id="a v before it",
+            marks=pytest.mark.requirement("apexbridge/version"),
+        ),
         pytest.param({"version": "01.0.0"}, ["version-not-semantic"], id="a leading zero"),
         pytest.param({"version": "1.0.0-"}, ["version-not-semantic"], id="nothing after -"),
         pytest.param({"version": "１.0.0"}, ["version-not-semantic"], id="wide digits"),
         pytest.param({"version": ["1.0.0"]}, ["field-malformed"], id="version a list"),
-        pytest.param({"type": "script"}, ["package-type-unknown"], id="type"),
-        pytest.param({"type": "Direct"}, ["package-type-unknown"], id="types have a case"),
-        pytest.param({"protocol": "mcp"}, ["protocol-unknown"], id="protocol"),
-        pytest.param({"input_schema": "object"}, ["field-malformed"], id="schema a text"),
+        pytest.param(
+            {"type": "script"},
+            ["package-type-unknown"],
+            id="type",
+            marks=pytest.mark.requirement("apexbridge/type"),
+        ),
+        pytest.param(
+            {"type": "Direct"},
+            ["package-type-unknown"],
+            id="types have a case",
+            marks=pytest.mark.requirement("apexbridge/type"),
+        ),
+        pytest.param(
+            {"protocol": "mcp"},
+            ["protocol-unknown"],
+            id="protocol",
+            marks=pytest.mark.requirement("apexbridge/protocol"),
+        ),
+        pytest.param(
+            {"input_schema": "object"},
+            ["field-malformed"],
+            id="schema a text",
+            marks=pytest.mark.requirement("apexbridge/input-schema"),
+        ),
         pytest.param({"input_schema": ["object"]}, ["field-malformed"], id="schema a list"),
-        pytest.param({"input_schema": {"type": "text"}}, ["schema-invalid"], id="input_schema"),
-        pytest.param({"output_schema": {"required": "a"}}, ["schema-invalid"], id="output_schema"),
+        pytest.param(
+            {"input_schema": {"type": "text"}},
+            ["schema-invalid"],
+            id="input_schema",
+            marks=pytest.mark.requirement("apexbridge/input-schema"),
+        ),
+        pytest.param(
+            {"output_schema": {"required": "a"}},
+            ["schema-invalid"],
+            id="output_schema",
+            marks=pytest.mark.requirement("apexbridge/output-schema"),
+        ),
         pytest.param(
             {"output_schema": {"$ref": "https://a.example/b"}},
             ["schema-reference-outside"],
             id="a reference",
+            marks=pytest.mark.requirement("apexbridge/schema-references"),
         ),
         pytest.param(
             {"output_schema": {"$schema": "https://a.example/b"}},
             ["schema-dialect-unknown"],
             id="a dialect",
         ),
-        pytest.param({"cacheable": "sometimes"}, ["field-malformed"], id="cacheable"),
-        pytest.param({"ttl": "-1"}, ["field-malformed"], id="ttl below 0"),
-        pytest.param({"ttl": "soon"}, ["field-malformed"], id="ttl a word"),
-        pytest.param({"displayName": ["a"]}, ["field-malformed"], id="displayName a list"),
-        pytest.param({"domain": {"a": "b"}}, ["field-malformed"], id="domain a map"),
-        pytest.param({"category": ["a"]}, ["field-malformed"], id="category a list"),
+        pytest.param(
+            {"cacheable": "sometimes"},
+            ["field-malformed"],
+            id="cacheable",
+            marks=pytest.mark.requirement("apexbridge/cacheable"),
+        ),
+        pytest.param(
+            {"ttl": "-1"},
+            ["field-malformed"],
+            id="ttl below 0",
+            marks=pytest.mark.requirement("apexbridge/ttl"),
+        ),
+        pytest.param(
+            {"ttl": "soon"},
+            ["field-malformed"],
+            id="ttl a word",
+            marks=pytest.mark.requirement("apexbridge/ttl"),
+        ),
+        pytest.param(
+            {"displayName": ["a"]},
+            ["field-malformed"],
+            id="displayName a list",
+            marks=pytest.mark.requirement("apexbridge/display-name"),
+        ),
+        pytest.param(
+            {"domain": {"a": "b"}},
+            ["field-malformed"],
+            id="domain a map",
+            marks=pytest.mark.requirement("apexbridge/domain"),
+        ),
+        pytest.param(
+            {"category": ["a"]},
+            ["field-malformed"],
+            id="category a list",
+            marks=pytest.mark.requirement("apexbridge/category"),
+        ),
     ],
 )
 def test_fields(change: Mapping[str, Any], expected: list[str]) -> None:
@@ -240,21 +363,72 @@ def test_fields(change: Mapping[str, Any], expected: list[str]) -> None:
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        pytest.param({"timeout_ms": "0"}, ["field-malformed"], id="no time at all"),
-        pytest.param({"timeout_ms": "1.5"}, ["field-malformed"], id="half a millisecond"),
-        pytest.param({"memory_mb": "much"}, ["field-malformed"], id="memory a word"),
-        pytest.param({"network": "full"}, ["security-value-unknown"], id="network"),
-        pytest.param({"filesystem": "read-write"}, ["security-value-unknown"], id="filesystem"),
-        pytest.param({"requires_filesystem": "x"}, ["field-malformed"], id="requires_filesystem"),
-        pytest.param({"environment": ["TZ"]}, ["field-malformed"], id="environment a list"),
-        pytest.param({"environment": {"TZ": ["UTC"]}}, ["field-malformed"], id="a variable a list"),
-        pytest.param({"network": "allowlist"}, ["allowlist-missing"], id="allowlist of nobody"),
+        pytest.param(
+            {"timeout_ms": "0"},
+            ["field-malformed"],
+            id="no time at all",
+            marks=pytest.mark.requirement("apexbridge/timeout"),
+        ),
+        pytest.param(
+            {"timeout_ms": "1.5"},
+            ["field-malformed"],
+            id="half a millisecond",
+            marks=pytest.mark.requirement("apexbridge/timeout"),
+        ),
+        pytest.param(
+            {"memory_mb": "much"},
+            ["field-malformed"],
+            id="memory a word",
+            marks=pytest.mark.requirement("apexbridge/memory"),
+        ),
+        pytest.param(
+            {"network": "full"},
+            ["security-value-unknown"],
+            id="network",
+            marks=pytest.mark.requirement("apexbridge/network"),
+        ),
+        pytest.param(
+            {"filesystem": "read-write"},
+            ["security-value-unknown"],
+            id="filesystem",
+            marks=pytest.mark.requirement("apexbridge/filesystem"),
+        ),
+        pytest.param(
+            {"requires_filesystem": "x"},
+            ["field-malformed"],
+            id="requires_filesystem",
+            marks=pytest.mark.requirement("apexbridge/requires-filesystem"),
+        ),
+        pytest.param(
+            {"environment": ["TZ"]},
+            ["field-malformed"],
+            id="environment a list",
+            marks=pytest.mark.requirement("apexbridge/environment"),
+        ),
+        pytest.param(
+            {"environment": {"TZ": ["UTC"]}},
+            ["field-malformed"],
+            id="a variable a list",
+            marks=pytest.mark.requirement("apexbridge/environment"),
+        ),
+        pytest.param(
+            {"network": "allowlist"},
+            ["allowlist-missing"],
+            id="allowlist of nobody",
+            marks=pytest.mark.requirement("apexbridge/allowlist"),
+        ),
         pytest.param(
             {"network": "allowlist", "network_allowlist": []},
             ["allowlist-missing"],
             id="empty allowlist",
+            marks=pytest.mark.requirement("apexbridge/allowlist"),
         ),
-        pytest.param({"network_allowlist": ["a.example"]}, ["allowlist-unused"], id="unused list"),
+        pytest.param(
+            {"network_allowlist": ["a.example"]},
+            ["allowlist-unused"],
+            id="unused list",
+            marks=pytest.mark.requirement("apexbridge/allowlist"),
+        ),
         pytest.param(
             {"network": "allowlist", "network_allowlist": "a.example"},
             ["field-malformed"],
@@ -268,12 +442,14 @@ def test_security(change: Mapping[str, Any], expected: list[str]) -> None:
     assert told(package(security={**SECURITY, **change})) == expected
 
 
+@pytest.mark.requirement("apexbridge/security-complete")
 def test_missing_fields_of_security_are_named() -> None:
     """The message lists what is missing."""
     finding = only(package(security={"filesystem": "none"}))
     assert finding.message == "security does not set timeout_ms, memory_mb and network."
 
 
+@pytest.mark.requirement("apexbridge/permissions")
 @pytest.mark.parametrize(
     ("permissions", "expected", "said"),
     [
@@ -305,6 +481,7 @@ def test_permissions(permissions: Any, expected: list[str], said: str) -> None:
     assert found("apexbridge", of)[-1].message.endswith(said)
 
 
+@pytest.mark.requirement("apexbridge/permissions")
 def test_security_holds_beside_permissions() -> None:
     """If both are declared, a finding says that the old form has no effect."""
     finding = only(package(permissions={"network": "true"}))
@@ -314,25 +491,48 @@ def test_security_holds_beside_permissions() -> None:
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        pytest.param({"protocol": "abp"}, ["abp-missing"], id="no abp"),
-        pytest.param({"protocol": "abp", "abp": {"kind": "query"}}, ["abp-missing"], id="no tools"),
-        pytest.param({"protocol": "abp", "abp": {"tools": []}}, ["abp-missing"], id="empty tools"),
+        pytest.param(
+            {"protocol": "abp"},
+            ["abp-missing"],
+            id="no abp",
+            marks=pytest.mark.requirement("apexbridge/abp"),
+        ),
+        pytest.param(
+            {"protocol": "abp", "abp": {"kind": "query"}},
+            ["abp-missing"],
+            id="no tools",
+            marks=pytest.mark.requirement("apexbridge/abp"),
+        ),
+        pytest.param(
+            {"protocol": "abp", "abp": {"tools": []}},
+            ["abp-missing"],
+            id="empty tools",
+            marks=pytest.mark.requirement("apexbridge/abp"),
+        ),
         pytest.param({"abp": {"tools": [TOOL]}}, ["abp-unused"], id="no protocol"),
-        pytest.param({"protocol": "vcp", "abp": {"tools": [TOOL]}}, ["abp-unused"], id="vcp"),
+        pytest.param(
+            {"protocol": "vcp", "abp": {"tools": [TOOL]}},
+            ["abp-unused"],
+            id="vcp",
+            marks=pytest.mark.requirement("apexbridge/abp-unused"),
+        ),
         pytest.param(
             {"protocol": "abp", "abp": {"tools": [{"name": "a"}]}},
             ["tool-incomplete"],
             id="a name alone",
+            marks=pytest.mark.requirement("apexbridge/tool-parameters"),
         ),
         pytest.param(
             {"protocol": "abp", "abp": {"tools": [TOOL, TOOL]}},
             ["tool-twice"],
             id="one name for two",
+            marks=pytest.mark.requirement("apexbridge/tool"),
         ),
         pytest.param(
             {"protocol": "abp", "abp": {"tools": [TOOL, {"parameters": {}}]}},
             ["field-malformed"],
             id="a tool without a name",
+            marks=pytest.mark.requirement("apexbridge/tool"),
         ),
         pytest.param(
             {"protocol": "abp", "abp": {"tools": [TOOL, "x"]}},
@@ -346,6 +546,7 @@ def test_security_holds_beside_permissions() -> None:
             {"protocol": "abp", "abp": {"kind": ["a"], "tools": [TOOL]}},
             ["field-malformed"],
             id="kind a list",
+            marks=pytest.mark.requirement("apexbridge/tool-kind"),
         ),
         pytest.param(
             {"protocol": "abp", "abp": {"tools": [{**TOOL, "returns": "x"}]}},
@@ -363,6 +564,7 @@ def test_security_holds_beside_permissions() -> None:
             },
             [],
             id="parameters by name",
+            marks=pytest.mark.requirement("apexbridge/tool-parameters"),
         ),
         pytest.param(
             {
@@ -397,12 +599,14 @@ def test_tools(change: Mapping[str, Any], expected: list[str]) -> None:
             {"references": ["references/a.md"]},
             ["script-missing"],
             id="no script",
+            marks=pytest.mark.requirement("apexbridge/script"),
         ),
         pytest.param(
             ["scripts/a.ts", "scripts/b.py"],
             {"helpers": ["scripts/a.ts"]},
             ["entry-missing"],
             id="two scripts and no entry",
+            marks=pytest.mark.requirement("apexbridge/entry-of-several"),
         ),
         pytest.param(
             ["scripts/a.ts", "scripts/lib/b.ts"],
@@ -415,6 +619,7 @@ def test_tools(change: Mapping[str, Any], expected: list[str]) -> None:
             {"entry": "./scripts/b.ts"},
             ["resource-missing"],
             id="an entry that is not there",
+            marks=pytest.mark.requirement("apexbridge/entry"),
         ),
         pytest.param(
             ["scripts/a.ts"],
@@ -432,15 +637,21 @@ def test_tools(change: Mapping[str, Any], expected: list[str]) -> None:
             },
             ["resource-missing"] * 3,
             id="helpers, references, assets",
+            marks=pytest.mark.requirement("apexbridge/helpers"),
         ),
         pytest.param(
-            ["scripts/a.ts"], {"entry": "/scripts/a.ts"}, ["resource-outside-folder"], id="absolute"
+            ["scripts/a.ts"],
+            {"entry": "/scripts/a.ts"},
+            ["resource-outside-folder"],
+            id="absolute",
+            marks=pytest.mark.requirement("apexbridge/resources-relative"),
         ),
         pytest.param(
             ["scripts/a.ts"],
             {"entry": "scripts/../../a.ts"},
             ["resource-outside-folder"],
             id="climbing out",
+            marks=pytest.mark.requirement("apexbridge/resources-inside"),
         ),
         pytest.param(["scripts/a.ts"], {"entry": "scripts/x/../a.ts"}, [], id="climbing inside"),
         pytest.param(
@@ -454,6 +665,7 @@ def test_tools(change: Mapping[str, Any], expected: list[str]) -> None:
             {"assets": ["https://a.example/b"]},
             ["resource-outside-folder"],
             id="an address",
+            marks=pytest.mark.requirement("apexbridge/resources-relative"),
         ),
         pytest.param(
             ["scripts/a.ts"], {"assets": ["~/a"]}, ["resource-outside-folder"], id="a home folder"
@@ -463,12 +675,14 @@ def test_tools(change: Mapping[str, Any], expected: list[str]) -> None:
             {"entry": "notes.md"},
             ["entry-not-script"],
             id="an entry that is no script",
+            marks=pytest.mark.requirement("apexbridge/entry"),
         ),
         pytest.param(
             ["scripts/a.ts", "assets/b.ts"],
             {"entry": "scripts/a.ts"},
             ["code-outside-scripts"],
             id="code among assets",
+            marks=pytest.mark.requirement("apexbridge/code-elsewhere"),
         ),
         pytest.param(
             ["scripts/a.ts", "references/b.PY"],
@@ -481,6 +695,7 @@ def test_tools(change: Mapping[str, Any], expected: list[str]) -> None:
             {"entry": "scripts/a.ts"},
             ["code-outside-scripts"],
             id="code beside SKILL.md",
+            marks=pytest.mark.requirement("apexbridge/code-elsewhere"),
         ),
         pytest.param(
             ["scripts/a.ts", "config/b.js"],
@@ -493,6 +708,7 @@ def test_tools(change: Mapping[str, Any], expected: list[str]) -> None:
             {"entry": "scripts/a.ts"},
             [],
             id="tests and config",
+            marks=pytest.mark.requirement("apexbridge/tests-and-config"),
         ),
         pytest.param(
             ["scripts/a.ts", "docs/b.md"],
@@ -510,12 +726,18 @@ def test_layout(files: list[str], resources: Any, expected: list[str]) -> None:
 @pytest.mark.parametrize(
     ("body", "missing"),
     [
-        pytest.param(BODY, set(), id="Chinese"),
+        pytest.param(
+            BODY,
+            set(),
+            id="Chinese",
+            marks=pytest.mark.requirement("apexbridge/sections-languages"),
+        ),
         pytest.param(
             "# Weather\n\n## Overview\n## Inputs\n## Returns\n## Instructions\n"
             "## Usage examples\n## Security",
             set(),
             id="English",
+            marks=pytest.mark.requirement("apexbridge/sections-languages"),
         ),
         pytest.param(
             "# Weather\n\n## 1. Description\n## 输入与输出\n## Steps to follow\n"
@@ -533,8 +755,18 @@ def test_layout(files: list[str], resources: Any, expected: list[str]) -> None:
             set(),
             id="all at the top level",
         ),
-        pytest.param(BODY.replace("## 示例\n", ""), {"examples"}, id="no examples"),
-        pytest.param("Some text.", set(body_rules.SECTIONS), id="no heading at all"),
+        pytest.param(
+            BODY.replace("## 示例\n", ""),
+            {"examples"},
+            id="no examples",
+            marks=pytest.mark.requirement("apexbridge/sections"),
+        ),
+        pytest.param(
+            "Some text.",
+            set(body_rules.SECTIONS),
+            id="no heading at all",
+            marks=pytest.mark.requirement("apexbridge/sections"),
+        ),
         pytest.param("", set(body_rules.SECTIONS), id="nothing"),
         pytest.param(
             "# Output safety description with examples",
@@ -554,6 +786,7 @@ def test_sections(body: str, missing: set[str]) -> None:
     assert len(messages) == len(missing)
 
 
+@pytest.mark.requirement("apexbridge/package-documented")
 def test_the_documented_package_has_its_findings() -> None:
     """The example in ApexBridge's documentation lacks six fields and has old permissions."""
     of = skill(

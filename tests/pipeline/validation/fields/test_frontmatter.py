@@ -21,7 +21,7 @@ from tests.support.judging import declare
 
 def test_the_specifications_fields() -> None:
     """The six fields of the specification are read as written, without surrounding space."""
-    declared, _, _, mismatches = declare(
+    declared, _, _, mismatches, *_ = declare(
         {
             "name": " pdf ",
             "description": "Reads PDF.\n",
@@ -39,7 +39,7 @@ def test_the_specifications_fields() -> None:
 
 def test_claude_codes_fields() -> None:
     """Claude Code's fields have their types."""
-    declared, _, _, mismatches = declare(
+    declared, _, _, mismatches, *_ = declare(
         {
             "when_to_use": "Often.",
             "argument-hint": ["file"],
@@ -72,7 +72,7 @@ def test_claude_codes_fields() -> None:
 )
 def test_yes_and_no_as_people_write_them(written: str, meant: bool) -> None:
     """A flag is understood in every spelling that YAML dialects and people use."""
-    declared, _, _, mismatches = declare({"user-invocable": written})
+    declared, _, _, mismatches, *_ = declare({"user-invocable": written})
     assert (declared.user_invocable, mismatches) == (meant, ())
 
 
@@ -90,14 +90,19 @@ def test_yes_and_no_as_people_write_them(written: str, meant: bool) -> None:
 )
 def test_lists_written_as_one_text(written: Any, words: tuple[str, ...]) -> None:
     """Tags and keywords may be a list or one text."""
-    declared, _, _, mismatches = declare({"tags": written, "keywords": written})
+    declared, _, _, mismatches, *_ = declare({"tags": written, "keywords": written})
     assert (declared.tags, declared.keywords, mismatches) == (words, words, ())
 
 
 @pytest.mark.parametrize(
     ("written", "stored"),
     [
-        pytest.param("Read Bash(git add:*)", "Read Bash(git add:*)", id="spaces, as specified"),
+        pytest.param(
+            "Read Bash(git add:*)",
+            "Read Bash(git add:*)",
+            id="spaces, as specified",
+            marks=pytest.mark.requirement("agent-skills/tools"),
+        ),
         pytest.param("Read, Bash(a, b), Grep", "Read Bash(a, b) Grep", id="commas outside ()"),
         pytest.param(["Read", "Bash(a, b)"], "Read Bash(a, b)", id="a list"),
         pytest.param([], "", id="an empty list"),
@@ -246,7 +251,7 @@ def test_a_mismatch_leaves_everything_else_alone() -> None:
 
 def test_the_rules_speak_of_the_specifications_own_fields() -> None:
     """A wrong type in the specification's fields is not reported twice."""
-    declared, _, _, mismatches = declare(
+    declared, _, _, mismatches, *_ = declare(
         {
             "name": ["a"],
             "description": {"a": "b"},

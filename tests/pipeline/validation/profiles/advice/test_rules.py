@@ -26,12 +26,22 @@ def test_a_well_written_skill_needs_no_advice() -> None:
     ("description", "expected"),
     [
         # short, long
-        pytest.param("Counts words, if asked.", {"description-short"}, id="short"),
+        pytest.param(
+            "Counts words, if asked.",
+            {"description-short"},
+            id="short",
+            marks=pytest.mark.requirement("textbook/describe-length"),
+        ),
         pytest.param("x" * 39 + " Use when asked to count.", set(), id="long enough"),
         pytest.param("统计文本字数。需要时使用。", {"description-short"}, id="short Chinese"),
         pytest.param("读取文本文件并统计字数，用于检查文章长度。", set(), id="enough Chinese"),
         pytest.param(f"{DESCRIPTION} {'Fast. ' * 106}", set(), id="718 of about 600"),
-        pytest.param(f"{DESCRIPTION} {'Fast. ' * 110}", {"description-long"}, id="long"),
+        pytest.param(
+            f"{DESCRIPTION} {'Fast. ' * 110}",
+            {"description-long"},
+            id="long",
+            marks=pytest.mark.requirement("textbook/describe-length"),
+        ),
         pytest.param(f"{DESCRIPTION} {'Fast. ' * 200}", set(), id="left to the specification"),
         pytest.param(
             "统计文本的字数，用户询问长度时使用。" * 15, {"description-long"}, id="long Chinese"
@@ -41,26 +51,31 @@ def test_a_well_written_skill_needs_no_advice() -> None:
             "Helps with PDF files of any sort. Use when somebody has one.",
             {"description-vague"},
             id="helps with",
+            marks=pytest.mark.requirement("agent-skills/description-specific"),
         ),
         pytest.param(
             "Handles the spreadsheets of a company. Use when there is one.",
             {"description-vague"},
             id="handles",
+            marks=pytest.mark.requirement("textbook/describe-verbs"),
         ),
         pytest.param(
             "Processes all data, for when somebody has some data at hand.",
             {"description-vague"},
             id="processes",
+            marks=pytest.mark.requirement("textbook/describe-verbs"),
         ),
         pytest.param(
             "The calendar of a company, for when its dates are in question.",
             {"description-vague"},
             id="no verb at all",
+            marks=pytest.mark.requirement("agent-skills/description-what-and-when"),
         ),
         pytest.param(
             "Handles PDF files: extracts tables and text. Use when given a PDF.",
             set(),
             id="a weak verb beside a concrete one",
+            marks=pytest.mark.requirement("textbook/describe-verbs"),
         ),
         pytest.param(
             "Helps with planning a wedding, when you have to do it by yourself.",
@@ -95,11 +110,15 @@ def test_a_well_written_skill_needs_no_advice() -> None:
             "Counts the words and the lines of a text that somebody wrote.",
             {"description-without-when"},
             id="no when",
+            marks=pytest.mark.requirement(
+                "agent-skills/description-what-and-when", "textbook/describe-when"
+            ),
         ),
         pytest.param(
             "Reads the lines of a log and returns the five that matter.",
             set(),
             id="what goes in and what comes out",
+            marks=pytest.mark.requirement("textbook/describe-in-and-out"),
         ),
         pytest.param(
             "Converts the tables of a PDF into spreadsheets, one for each.",
@@ -110,6 +129,7 @@ def test_a_well_written_skill_needs_no_advice() -> None:
             "一个关于电力市场的知识集合，包含电价结构分析与风险评估方法。",
             {"description-without-when"},
             id="Chinese without when",
+            marks=pytest.mark.requirement("textbook/describe-when"),
         ),
         pytest.param("当用户要分析电价结构时，读取账单并给出建议。", set(), id="当…时"),
         pytest.param(
@@ -122,6 +142,7 @@ def test_a_well_written_skill_needs_no_advice() -> None:
             "Analyzes the sentiment of a review and returns a polarity score from -1 to 1.",
             set(),
             id="a textbook's good example",
+            marks=pytest.mark.requirement("textbook/describe-in-and-out"),
         ),
         pytest.param(
             "Handles invoices for the accounts team when they arrive each month.",
@@ -157,7 +178,12 @@ def test_a_well_written_skill_needs_no_advice() -> None:
             id="nothing",
         ),
         # generic
-        pytest.param(f"A useful skill. {DESCRIPTION}", {"description-generic"}, id="useful skill"),
+        pytest.param(
+            f"A useful skill. {DESCRIPTION}",
+            {"description-generic"},
+            id="useful skill",
+            marks=pytest.mark.requirement("agent-skills/description-specific"),
+        ),
         pytest.param(f"{DESCRIPTION} And much more!", {"description-generic"}, id="and much more"),
         pytest.param(
             "强大的工具，读取文本文件并统计字数，用于检查文章长度。",
@@ -178,6 +204,7 @@ def test_description(description: str, expected: set[str]) -> None:
             {"disable_model_invocation": "true", "user_invocable": "no"},
             {"nobody-can-invoke"},
             id="both switched off",
+            marks=pytest.mark.requirement("textbook/mode-nobody"),
         ),
         pytest.param({"disable_model_invocation": "true"}, set(), id="for people alone"),
         pytest.param({"user_invocable": "false"}, set(), id="for models alone"),
@@ -212,10 +239,30 @@ def test_other_fields(fields: dict[str, Any], expected: set[str]) -> None:
     ("body", "expected"),
     [
         pytest.param("", {"body-empty"}, id="empty"),
-        pytest.param("\n".join(["Go on."] * 500), set(), id="500 lines"),
-        pytest.param("\n".join(["Go on."] * 501), {"body-too-long"}, id="501 lines"),
-        pytest.param("word " * 4_900, set(), id="4,900 tokens"),
-        pytest.param("word " * 5_100, {"body-too-long"}, id="5,100 tokens"),
+        pytest.param(
+            "\n".join(["Go on."] * 500),
+            set(),
+            id="500 lines",
+            marks=pytest.mark.requirement("agent-skills/body-lines"),
+        ),
+        pytest.param(
+            "\n".join(["Go on."] * 501),
+            {"body-too-long"},
+            id="501 lines",
+            marks=pytest.mark.requirement("agent-skills/body-lines"),
+        ),
+        pytest.param(
+            "word " * 4_900,
+            set(),
+            id="4,900 tokens",
+            marks=pytest.mark.requirement("agent-skills/body-tokens"),
+        ),
+        pytest.param(
+            "word " * 5_100,
+            {"body-too-long"},
+            id="5,100 tokens",
+            marks=pytest.mark.requirement("agent-skills/body-tokens"),
+        ),
         pytest.param("字" * 5_900, {"body-too-long"}, id="5,015 tokens of Chinese"),
         pytest.param("🚀" * 2_501, {"body-too-long"}, id="an emoji costs two tokens"),
     ],
@@ -244,12 +291,22 @@ HAS = (
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
-        pytest.param("[a](references/rules.md)", set(), id="there"),
+        pytest.param(
+            "[a](references/rules.md)",
+            set(),
+            id="there",
+            marks=pytest.mark.requirement("agent-skills/references-relative"),
+        ),
         pytest.param("[a](./references/rules.md#top)", set(), id="with ./ and a fragment"),
         pytest.param("[a](references/)", set(), id="a directory"),
         pytest.param("[a](a%20b.md) [a](<a b.md>)", set(), id="spaces in a name"),
         pytest.param("![a](assets/a.png)", {"reference-missing"}, id="an image"),
-        pytest.param("[a]: references/none.md", {"reference-missing"}, id="a definition"),
+        pytest.param(
+            "[a]: references/none.md",
+            {"reference-missing"},
+            id="a definition",
+            marks=pytest.mark.requirement("agent-skills/references-forms"),
+        ),
         pytest.param("[^1]: Not a definition", set(), id="a footnote"),
         pytest.param("Run `scripts/none.py`.", {"reference-missing"}, id="code"),
         pytest.param("Run `python3 scripts/none.py --all`.", {"reference-missing"}, id="a command"),
@@ -265,11 +322,26 @@ HAS = (
         pytest.param("``` a ``` [a](none.md)", {"reference-missing"}, id="after a code span"),
         pytest.param("<!-- [a](none.md) -->", set(), id="in a comment"),
         pytest.param("- <b>\n    [a](none.md)", {"reference-missing"}, id="indented in a list"),
-        pytest.param("[a](../other/SKILL.md)", {"reference-outside-folder"}, id="outside"),
+        pytest.param(
+            "[a](../other/SKILL.md)",
+            {"reference-outside-folder"},
+            id="outside",
+            marks=pytest.mark.requirement("agent-skills/references-relative"),
+        ),
         pytest.param("[a](references/../../b.md)", {"reference-outside-folder"}, id="by a detour"),
-        pytest.param("[a](/docs/b.md)", {"reference-outside-folder"}, id="absolute"),
+        pytest.param(
+            "[a](/docs/b.md)",
+            {"reference-outside-folder"},
+            id="absolute",
+            marks=pytest.mark.requirement("agent-skills/references-relative"),
+        ),
         pytest.param("[a](/etc/passwd)", set(), id="a system folder is for safety"),
-        pytest.param("[a](references/en/rules.md)", {"reference-deep"}, id="deep"),
+        pytest.param(
+            "[a](references/en/rules.md)",
+            {"reference-deep"},
+            id="deep",
+            marks=pytest.mark.requirement("agent-skills/references-depth"),
+        ),
         pytest.param("[a](assets/templates/a.md)", set(), id="a template"),
         pytest.param("Use `[a](none.md)` or ``[`b`](none.md)``.", set(), id="an example"),
         pytest.param("[`a`](none.md)", {"reference-missing"}, id="a link whose text is code"),
@@ -279,7 +351,12 @@ HAS = (
         pytest.param("Look at your project's `scripts/none.sh`.", set(), id="your project's file"),
         pytest.param("Run `scripts/none.sh` in the repository.", set(), id="the repository's file"),
         pytest.param("Run `$HOME/scripts/none.sh`.", set(), id="below a variable"),
-        pytest.param("Run it:\nscripts/none.py", {"reference-missing"}, id="alone on a line"),
+        pytest.param(
+            "Run it:\nscripts/none.py",
+            {"reference-missing"},
+            id="alone on a line",
+            marks=pytest.mark.requirement("agent-skills/references-forms"),
+        ),
         pytest.param("Run it:\nscripts/run.py", set(), id="alone on a line, and there"),
         pytest.param("See forms.md.", {"reference-case"}, id="a mention in another case"),
         pytest.param("[a](References/rules.md)", {"reference-case"}, id="a link in another case"),
@@ -323,6 +400,7 @@ def test_a_chain_of_references_is_followed() -> None:
     assert "“references/rules.md”" in missing.message
 
 
+@pytest.mark.requirement("agent-skills/references-small")
 def test_a_long_reference_is_reported_once_it_is_led_to() -> None:
     """A document of more than 5,000 tokens is reported, if an agent may load it."""
     texts = {"references/a.md": "word " * 5_100}

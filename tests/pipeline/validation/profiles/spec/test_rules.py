@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from catalog.model.finding import Finding
 from pipeline.cli.output.finding_types import REGISTRY
-from pipeline.dialects.registry import PROFILES
+from pipeline.dialects.registry import DIALECTS, PROFILES
 from pipeline.parsing.document import Parsed
 from pipeline.parsing.yaml_reader import Position
+from pipeline.validation.dialect import Dialects
 from pipeline.validation.profiles.spec import codes as spec_findings
 from pipeline.validation.profiles.spec import names as spec_names
 from pipeline.validation.profiles.spec import rules as spec_rules
@@ -25,8 +26,9 @@ def skill(
     frontmatter: Mapping[str, Any] | None,
     folder: str = "pdf",
     positions: Mapping[str, Position] | None = None,
+    named: Dialects = (),
 ) -> Skill:
-    """Return a skill whose SKILL.md declares this."""
+    """Return a skill whose SKILL.md declares this, as a package of the named dialects."""
     parsed = Parsed(
         frontmatter=frontmatter,
         positions=positions or {},
@@ -35,7 +37,7 @@ def skill(
         body_line=1,
         findings=(),
     )
-    return Skill(folder, None, "SKILL.md", parsed, declare(frontmatter or {}), ())
+    return Skill(folder, None, "SKILL.md", parsed, declare(frontmatter or {}, named), ())
 
 
 def found(frontmatter: Mapping[str, Any] | None, folder: str = "pdf") -> tuple[Finding, ...]:
@@ -51,7 +53,11 @@ def codes(frontmatter: Mapping[str, Any] | None, folder: str = "pdf") -> set[str
 @pytest.mark.parametrize(
     "frontmatter",
     [
-        pytest.param(GOOD, id="the two that are required"),
+        pytest.param(
+            GOOD,
+            id="the two that are required",
+            marks=pytest.mark.requirement("agent-skills/fields-required"),
+        ),
         pytest.param(
             {
                 **GOOD,
@@ -61,8 +67,15 @@ def codes(frontmatter: Mapping[str, Any] | None, folder: str = "pdf") -> set[str
                 "allowed-tools": "Read Bash(git:*)",
             },
             id="all six",
+            marks=pytest.mark.requirement(
+                "agent-skills/fields-optional", "agent-skills/compatibility-length"
+            ),
         ),
-        pytest.param({**GOOD, "description": "x" * 1_024}, id="description at its limit"),
+        pytest.param(
+            {**GOOD, "description": "x" * 1_024},
+            id="description at its limit",
+            marks=pytest.mark.requirement("agent-skills/description-length"),
+        ),
         pytest.param({**GOOD, "license": None, "metadata": {"a": None}}, id="empty values"),
     ],
 )
@@ -74,35 +87,143 @@ def test_a_conforming_skill_has_no_findings(frontmatter: Mapping[str, Any]) -> N
 @pytest.mark.parametrize(
     ("name", "folder", "expected"),
     [
-        pytest.param("数据-分析2", "数据-分析2", set(), id="Chinese"),
-        pytest.param("a" * 64, "a" * 64, set(), id="64 characters"),
-        pytest.param("日" * 65, "日" * 65, {"name-too-long"}, id="65 characters, not bytes"),
+        pytest.param(
+            "数据-分析2",
+            "数据-分析2",
+            set(),
+            id="Chinese",
+            marks=pytest.mark.requirement("agent-skills/name-characters"),
+        ),
+        pytest.param(
+            "a" * 64,
+            "a" * 64,
+            set(),
+            id="64 characters",
+            marks=pytest.mark.requirement("agent-skills/name-length"),
+        ),
+        pytest.param(
+            "日" * 65,
+            "日" * 65,
+            {"name-too-long"},
+            id="65 characters, not bytes",
+            marks=pytest.mark.requirement("agent-skills/name-length"),
+        ),
         pytest.param(" pdf ", "pdf", set(), id="space around it is stripped"),
-        pytest.param("ﬁle②", "file2", set(), id="compared after NFKC"),
-        pytest.param("cafe\u0301", "café", set(), id="decomposed name, composed folder"),
+        pytest.param(
+            "ﬁle②",
+            "file2",
+            set(),
+            id="compared after NFKC",
+            marks=pytest.mark.requirement("agent-skills/name-unicode"),
+        ),
+        pytest.param(
+            "cafe\u0301",
+            "café",
+            set(),
+            id="decomposed name, composed folder",
+            marks=pytest.mark.requirement("agent-skills/name-unicode"),
+        ),
         pytest.param("café", "cafe\u0301", set(), id="composed name, decomposed folder"),
         pytest.param("x²", "x²", set(), id="a superscript digit becomes a digit"),
-        pytest.param("٣", "٣", set(), id="Arabic digits"),
+        pytest.param(
+            "٣",
+            "٣",
+            set(),
+            id="Arabic digits",
+            marks=pytest.mark.requirement("agent-skills/name-characters"),
+        ),
         pytest.param("ß", "ß", set(), id="a letter that has no single upper case"),
-        pytest.param("PDF", "PDF", {"name-not-lower-case"}, id="upper case"),
-        pytest.param("ǅ", "ǅ", {"name-not-lower-case"}, id="title case"),
+        pytest.param(
+            "PDF",
+            "PDF",
+            {"name-not-lower-case"},
+            id="upper case",
+            marks=pytest.mark.requirement("agent-skills/name-lower-case"),
+        ),
+        pytest.param(
+            "ǅ",
+            "ǅ",
+            {"name-not-lower-case"},
+            id="title case",
+            marks=pytest.mark.requirement("agent-skills/name-lower-case"),
+        ),
         pytest.param("Ⅳ", "Ⅳ", {"name-not-lower-case"}, id="Roman numeral"),
         pytest.param("कि", "कि", {"name-characters"}, id="a combining mark that stays one"),
-        pytest.param("-pdf", "-pdf", {"name-outer-hyphen"}, id="leading hyphen"),
-        pytest.param("pdf-", "pdf-", {"name-outer-hyphen"}, id="trailing hyphen"),
+        pytest.param(
+            "-pdf",
+            "-pdf",
+            {"name-outer-hyphen"},
+            id="leading hyphen",
+            marks=pytest.mark.requirement("agent-skills/name-outer-hyphen"),
+        ),
+        pytest.param(
+            "pdf-",
+            "pdf-",
+            {"name-outer-hyphen"},
+            id="trailing hyphen",
+            marks=pytest.mark.requirement("agent-skills/name-outer-hyphen"),
+        ),
         pytest.param("-", "-", {"name-outer-hyphen"}, id="a hyphen alone"),
-        pytest.param("p--f", "p--f", {"name-double-hyphen"}, id="two hyphens in a row"),
-        pytest.param("p_f", "p_f", {"name-characters"}, id="underscore"),
-        pytest.param("p f", "p f", {"name-characters"}, id="space within"),
+        pytest.param(
+            "p--f",
+            "p--f",
+            {"name-double-hyphen"},
+            id="two hyphens in a row",
+            marks=pytest.mark.requirement("agent-skills/name-double-hyphen"),
+        ),
+        pytest.param(
+            "p_f",
+            "p_f",
+            {"name-characters"},
+            id="underscore",
+            marks=pytest.mark.requirement("agent-skills/name-characters"),
+        ),
+        pytest.param(
+            "p f",
+            "p f",
+            {"name-characters"},
+            id="space within",
+            marks=pytest.mark.requirement("agent-skills/name-characters"),
+        ),
         pytest.param("a/b", "b", {"name-characters"}, id="slash"),
         pytest.param("pdf\u200b", "pdf", {"name-characters"}, id="invisible"),
-        pytest.param("pdf", "word", {"name-not-folder"}, id="another folder"),
-        pytest.param("pdf", "Pdf", {"name-not-folder"}, id="the folder in another case"),
-        pytest.param("", "pdf", {"name-missing"}, id="empty"),
+        pytest.param(
+            "pdf",
+            "word",
+            {"name-not-folder"},
+            id="another folder",
+            marks=pytest.mark.requirement("agent-skills/name-folder"),
+        ),
+        pytest.param(
+            "pdf",
+            "Pdf",
+            {"name-not-folder"},
+            id="the folder in another case",
+            marks=pytest.mark.requirement("agent-skills/name-folder"),
+        ),
+        pytest.param(
+            "",
+            "pdf",
+            {"name-missing"},
+            id="empty",
+            marks=pytest.mark.requirement("agent-skills/name-length"),
+        ),
         pytest.param(" \t", "pdf", {"name-missing"}, id="blank"),
         pytest.param(None, "pdf", {"name-missing"}, id="null"),
-        pytest.param(["pdf"], "pdf", {"name-not-text"}, id="a list"),
-        pytest.param({"a": "b"}, "pdf", {"name-not-text"}, id="a map"),
+        pytest.param(
+            ["pdf"],
+            "pdf",
+            {"name-not-text"},
+            id="a list",
+            marks=pytest.mark.requirement("agent-skills/name-text"),
+        ),
+        pytest.param(
+            {"a": "b"},
+            "pdf",
+            {"name-not-text"},
+            id="a map",
+            marks=pytest.mark.requirement("agent-skills/name-text"),
+        ),
         pytest.param(
             "-A--b_",
             "x",
@@ -119,23 +240,88 @@ def test_name(name: Any, folder: str, expected: set[str]) -> None:
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        pytest.param({"description": ""}, {"description-missing"}, id="description empty"),
-        pytest.param({"description": " \n"}, {"description-missing"}, id="description blank"),
+        pytest.param(
+            {"description": ""},
+            {"description-missing"},
+            id="description empty",
+            marks=pytest.mark.requirement("agent-skills/description-blank"),
+        ),
+        pytest.param(
+            {"description": " \n"},
+            {"description-missing"},
+            id="description blank",
+            marks=pytest.mark.requirement("agent-skills/description-blank"),
+        ),
         pytest.param({"description": None}, {"description-missing"}, id="description null"),
         pytest.param({"description": " " * 2_000}, {"description-missing"}, id="long and blank"),
-        pytest.param({"description": ["a"]}, {"description-not-text"}, id="description a list"),
-        pytest.param({"description": "述" * 1_025}, {"description-too-long"}, id="1,025"),
-        pytest.param({"compatibility": "x" * 501}, {"compatibility-too-long"}, id="501"),
-        pytest.param({"compatibility": ["a"]}, {"compatibility-not-text"}, id="a list"),
-        pytest.param({"compatibility": ""}, {"compatibility-empty"}, id="compatibility empty"),
+        pytest.param(
+            {"description": ["a"]},
+            {"description-not-text"},
+            id="description a list",
+            marks=pytest.mark.requirement("agent-skills/description-text"),
+        ),
+        pytest.param(
+            {"description": "述" * 1_025},
+            {"description-too-long"},
+            id="1,025",
+            marks=pytest.mark.requirement("agent-skills/description-length"),
+        ),
+        pytest.param(
+            {"compatibility": "x" * 501},
+            {"compatibility-too-long"},
+            id="501",
+            marks=pytest.mark.requirement("agent-skills/compatibility-length"),
+        ),
+        pytest.param(
+            {"compatibility": ["a"]},
+            {"compatibility-not-text"},
+            id="a list",
+            marks=pytest.mark.requirement("agent-skills/compatibility-text"),
+        ),
+        pytest.param(
+            {"compatibility": ""},
+            {"compatibility-empty"},
+            id="compatibility empty",
+            marks=pytest.mark.requirement("agent-skills/compatibility-empty"),
+        ),
         pytest.param({"compatibility": None}, {"compatibility-empty"}, id="compatibility null"),
-        pytest.param({"license": ["MIT"]}, {"license-not-text"}, id="license a list"),
-        pytest.param({"metadata": "x"}, {"metadata-not-map"}, id="metadata a text"),
-        pytest.param({"metadata": ["x"]}, {"metadata-not-map"}, id="metadata a list"),
-        pytest.param({"metadata": {"a": ["x"]}}, {"metadata-value-not-text"}, id="value a list"),
-        pytest.param({"allowed-tools": ["Read"]}, {"allowed-tools-not-text"}, id="tools a list"),
+        pytest.param(
+            {"license": ["MIT"]},
+            {"license-not-text"},
+            id="license a list",
+            marks=pytest.mark.requirement("agent-skills/license-text"),
+        ),
+        pytest.param(
+            {"metadata": "x"},
+            {"metadata-not-map"},
+            id="metadata a text",
+            marks=pytest.mark.requirement("agent-skills/metadata-map"),
+        ),
+        pytest.param(
+            {"metadata": ["x"]},
+            {"metadata-not-map"},
+            id="metadata a list",
+            marks=pytest.mark.requirement("agent-skills/metadata-map"),
+        ),
+        pytest.param(
+            {"metadata": {"a": ["x"]}},
+            {"metadata-value-not-text"},
+            id="value a list",
+            marks=pytest.mark.requirement("agent-skills/metadata-values"),
+        ),
+        pytest.param(
+            {"allowed-tools": ["Read"]},
+            {"allowed-tools-not-text"},
+            id="tools a list",
+            marks=pytest.mark.requirement("agent-skills/tools-text"),
+        ),
         pytest.param({"version": "1"}, {"field-not-in-specification"}, id="a known field"),
-        pytest.param({"foo": "1"}, {"field-not-in-specification"}, id="an unknown field"),
+        pytest.param(
+            {"foo": "1"},
+            {"field-not-in-specification"},
+            id="an unknown field",
+            marks=pytest.mark.requirement("agent-skills/fields-other"),
+        ),
         pytest.param({"Name": "pdf"}, {"field-not-in-specification"}, id="fields have a case"),
     ],
 )
@@ -144,6 +330,7 @@ def test_other_fields(change: Mapping[str, Any], expected: set[str]) -> None:
     assert codes({**GOOD, **change}) == expected
 
 
+@pytest.mark.requirement("agent-skills/fields-required")
 def test_required_fields_that_are_not_there() -> None:
     """An empty frontmatter lacks both."""
     assert codes({}) == {"name-missing", "description-missing"}
@@ -154,6 +341,7 @@ def test_unreadable_frontmatter_is_left_to_parsing() -> None:
     assert found(None) == ()
 
 
+@pytest.mark.requirement("agent-skills/validator-all")
 def test_findings_give_numbers_and_places() -> None:
     """A finding names field, file, line and column, the actual numbers and the remedy."""
     positions = {"description": Position(3, 14), "metadata.a": Position(5, 3)}
@@ -191,8 +379,8 @@ def test_a_missing_field_is_reported_on_the_first_line() -> None:
         ),
         (
             "version",
-            "version is a field of ApexBridge, not of the specification.",
-            "Keep it if ApexBridge needs it",
+            "version is not a field of the specification.",
+            "Move it under metadata",
         ),
         (
             "allowed_tools",
@@ -228,10 +416,21 @@ def test_a_field_of_another_system_differs_from_a_misspelt_one(
     assert only.fix.startswith(fix)
 
 
+@pytest.mark.requirement("agent-skills/fields-other")
 def test_each_field_of_others_has_its_own_finding() -> None:
     """Each field has its own finding with its line."""
     fields = [finding.field for finding in found({**GOOD, "version": "1", "foo": "2"})]
     assert fields == ["version", "foo"]
+
+
+def test_fields_of_a_dialect_that_is_asked_for_are_no_error() -> None:
+    """One finding names them all, with fields that its packages may add."""
+    asked = skill({**GOOD, "version": "1", "colour": "red", "model": "opus"}, named=DIALECTS)
+    (only,) = check(asked, ["spec"])
+    assert (only.code, only.severity) == ("fields-of-dialect", "info")
+    assert only.message == (
+        "3 fields for ApexBridge, not of the specification: version, colour, model."
+    )
 
 
 @pytest.mark.parametrize(
@@ -279,6 +478,8 @@ def test_every_finding_of_the_rules_can_be_made() -> None:
         *({"name": name} for name in ("Pdf", "-pdf", "p--df", "word")),
     ]
     made = set().union(*(codes(frontmatter) for frontmatter in everything))
+    package = skill({**GOOD, "version": "1"}, named=DIALECTS)
+    made |= {finding.code for finding in check(package, ["spec"])}
     listed = {kind.code for kind in spec_findings.TYPES if kind.profile == "spec"}
     assert made == listed
 
@@ -359,6 +560,7 @@ _VALUES = (
 )
 
 
+@pytest.mark.requirement("agent-skills/validator")
 @given(
     st.fixed_dictionaries(
         {},

@@ -1,0 +1,95 @@
+"""Atom feeds (RFC 4287) of changes: of all skills, of one skill, and of a publisher."""
+
+import re
+import uuid
+from datetime import datetime
+from typing import NamedTuple
+from urllib.parse import urlencode
+
+from datasette.utils.asgi import Response
+
+from catalog.database.sql import Row
+from catalog.reading import activity, browse
+from catalog.reading.activity import Choice
+from catalog.reading.browse import Catalog
+from catalog.site.http import responses
+from catalog.site.http.request import RequestContext
+from catalog.site.pages.activity import choice_of
+from catalog.site.rendering import templates
+
+ROUTE = r"^/activity\.atom$"
+OF_SKILL = r"^/skills/(?P<skill_id>[^/]+)/feed\.atom$"
+
+ATOM = "application/atom+xml; charset=utf-8"
+_NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_BEGINNING = "1970-01-01T00:00:00+00:00"  # of a feed without entries, which needs a time, too
+
+
+class _Feed(NamedTuple):
+    entries: list[Row]
+    identity: str  # of the catalog
+    is_known: bool
+
+
+async def of_all(context: RequestContext) -> Response:
+    """Return the feed of all changes, or of those of a publisher or of a skill."""
+    choice = choice_of(context)._replace(scan=None)
+    about = choice.publisher or choice.skill_id
+    title = f"Changes of {about}" if about else "Changes of all skills"
+    asked = {"publisher": choice.publisher, "skill": choice.skill_id}
+    given = urlencode({name: value for name, value in asked.items() if value})
+    page, own = (
+        context.path(path) + (f"?{given}" if given else "")
+        for path in ("/activity", "/activity.atom")
+    )
+    return await _feed(context, choice, title, page, own)
+
+
+async def of_skill(context: RequestContext) -> Response:
+    """Return the feed of one skill."""
+    skill_id = context.path_part("skill_id")
+    choice = Choice(skill_id=skill_id)
+    page, own = context.skill_path(skill_id), context.skill_path(skill_id, "/feed.atom")
+    return await _feed(context, choice, f"Changes of {skill_id}", page, own)
+
+
+async def _feed(
+    context: RequestContext, choice: Choice, title: str, page: str, own: str
+) -> Response:
+    feed = await context.query(_load, choice)
+    if not feed.is_known:
+        return context.not_found(f"No skill has the identifier {choice.skill_id}.")
+    updated = feed.entries[0]["started_at"] if feed.entries else _BEGINNING
+
+    def identifier(*parts: object) -> str:
+        return uuid.uuid5(uuid.NAMESPACE_URL, f"skilldrop:{feed.identity}:{parts!r}").urn
+
+    values = {
+        "title": title,
+        "id": identifier("feed", choice.skill_id, choice.publisher),
+        "updated": updated,
+        "page": context.url(page),
+        "own": context.url(own),
+        "entries": [
+            row | {"id": identifier(row["id"]), "url": context.url(_page(context, row))}
+            for row in feed.entries
+        ],
+    }
+    text = _NOT_IN_XML.sub("\ufffd", templates.render("feed.xml", context, values))
+    return responses.of_text(context.request, text, ATOM, modified=datetime.fromisoformat(updated))
+
+
+def _load(db: Catalog, choice: Choice) -> _Feed:
+    identity = db.execute("SELECT identity FROM health").fetchone()[0] or ""
+    is_known = not choice.skill_id or browse.skill(db, choice.skill_id) is not None
+    return _Feed(activity.chosen(db, choice), identity, is_known)
+
+
+def _page(context: RequestContext, row: Row) -> str:
+    """Return the path of the version that a change made, or of its skill."""
+    if not row["skill_id"]:
+        return context.path("/activity")
+    if row["version"]:
+        return context.skill_path(row["skill_id"], f"/versions/{row['version']}")
+    chosen = "" if row["status"] == "active" else f"?row={row['skill']}"
+    return f"{context.skill_path(row['skill_id'])}{chosen}"

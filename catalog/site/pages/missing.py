@@ -1,0 +1,92 @@
+"""Answers for addresses that name no page: the skill that is meant, or the closest names."""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+from datasette.utils.asgi import Forbidden, Response
+
+from catalog.model import naming
+from catalog.model.errors import NotInCatalog
+from catalog.reading import bare_names, named
+from catalog.reading.browse import Catalog
+from catalog.reading.filters import Filters
+from catalog.site.http import header_health
+from catalog.site.http import location as http_location
+from catalog.site.http.request import RequestContext
+from catalog.text import spelling
+from catalog.text.suggestions import shown
+
+MOST_NEAR = 5
+"""Most names that are offered."""
+ALIKE = 0.7
+"""Similarity from which a name is offered, from 0 to 1."""
+
+
+class Meant(NamedTuple):
+    """Skill that an address means, or the skills that it may mean."""
+
+    skill_id: str | None
+    near: list[tuple[str, str]]  # names and skill_ids
+    reason: str = ""  # why no skill is meant, as a sentence
+
+
+async def skill(context: RequestContext, name: str) -> Response:
+    """Redirect from another name of a skill to its page, or offer the closest names."""
+    meant = await context.query(find, name)
+    if meant.skill_id and meant.skill_id != name:
+        path = http_location.path(context.datasette, context.request.scope)
+        rest = path.split("/", 3)[3:]
+        query = context.request.query_string
+        address = "/".join([context.skill_path(meant.skill_id), *rest])
+        return context.redirect(f"{address}?{query}" if query else address)
+    near = [(near, context.skill_path(skill_id)) for near, skill_id in meant.near]
+    return context.not_found(meant.reason or f"No skill has the name {shown(name)}.", near)
+
+
+async def page(context: RequestContext) -> Response:
+    """Say that the site has no page at an address, and offer the closest skills."""
+    path = context.request.path
+    last = path.rstrip("/").rpartition("/")[2]
+    try:
+        await context.require_permission()
+        context = replace(context, health=await header_health.current(context.location))
+        meant = await context.query(find, last.rpartition("=")[2])
+    except Forbidden:
+        meant = Meant(None, [])
+    near = [(near, context.skill_path(skill_id)) for near, skill_id in meant.near]
+    return context.not_found(f"This site has no page {shown(path)}.", near)
+
+
+def find(db: Catalog, name: str) -> Meant:
+    """Return the skill of a name: its own, in other letters, bare, or one it had before."""
+    namespace, _, bare = name.rpartition(":")
+    slug = naming.skill_id(bare, namespace or None, bare)
+    for query, value in ((_BY_NAME, name), (_BY_ID, slug), (_FORMER, name)):
+        for (skill_id,) in db.execute(query, [value]).fetchall():
+            return Meant(skill_id, _near(db, name))
+    try:
+        return Meant(bare_names.skill_id_of(db, name), _near(db, name))
+    except NotInCatalog as several:
+        return Meant(None, _near(db, name), str(several))
+
+
+def _near(db: Catalog, name: str) -> list[tuple[str, str]]:
+    asked = name[: named.LONGEST_COMPARED].lower()
+    names = [
+        near
+        for near in named.nearest(db, name, Filters(), MOST_NEAR)
+        if spelling.similarity(asked, near.lower()) >= ALIKE
+    ]
+    rows = [(near, db.execute(_BY_NAME, [near]).fetchone()) for near in names]
+    return [(near, row[0]) for near, row in rows if row]
+
+
+_BY_NAME = """
+    SELECT skill_id FROM skills WHERE name = ?
+    ORDER BY status = 'active' DESC, status = 'removed', id LIMIT 1
+"""
+_BY_ID = "SELECT skill_id FROM skills WHERE skill_id = ? LIMIT 1"
+_FORMER = """
+    SELECT s.skill_id FROM versions AS v JOIN skills AS s ON s.id = v.skill
+    WHERE v.skill_id = ? ORDER BY v.id DESC LIMIT 1
+"""

@@ -1,0 +1,102 @@
+"""Targets of the links and pictures in a text of a skill, as pages of the site."""
+
+import posixpath
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import NamedTuple
+from urllib.parse import quote, unquote, urlsplit
+
+from catalog.site.rendering import headings
+
+PICTURES = re.compile(r"\.(png|jpe?g|gif|webp|avif)$", re.IGNORECASE)
+"""Pattern of file names that are shown as pictures."""
+SCHEMES = frozenset({"http", "https", "mailto"})
+
+MISSING = "not in this package"
+_NO_HEADING = "no such heading"
+_NO_LINK = "no link"
+_LINES = re.compile(r"L\d{1,9}(-L\d{1,9})?")
+
+
+class Target(NamedTuple):
+    """Target of a link; without an address, the note says why there is none."""
+
+    address: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkBase:
+    """Place of a text, from which its relative links start."""
+
+    page: str = ""  # of the skill; its files are at `page/view/…`, and raw at `page/files/…`
+    query: str = ""  # of these addresses, which selects a folder or a version
+    folder: str = ""  # of the text in the skill
+    paths: frozenset[str] | None = None  # of the skill's files; None takes any path for one
+    outside: tuple[tuple[str, str], ...] = ()  # paths out of the skill, with their addresses
+
+    def link(self, href: str, anchors: Collection[str]) -> Target:
+        """Return the target of a link in a text with some anchors."""
+        if href.startswith("#"):
+            return _in_text(unquote(href[1:]), anchors)
+        try:
+            parts = urlsplit(href)
+        except ValueError:
+            return Target("", _NO_LINK)
+        if parts.scheme or parts.netloc:
+            is_safe = not parts.scheme or parts.scheme.lower() in SCHEMES
+            return Target(href) if is_safe else Target("", _NO_LINK)
+        path = self._path(parts.path)
+        if not path:
+            return Target("", _NO_LINK)
+        if path == ".." or path.startswith("../"):
+            return self._outside(path)
+        if path == ".":
+            return Target(f"{self.page}{self.query}#files")
+        if not self._exists(path):
+            return Target("", MISSING)
+        lines = f"#{parts.fragment}" if _LINES.fullmatch(parts.fragment) else ""
+        return Target(f"{self.page}/view/{quote(path)}{self.query}{lines}")
+
+    def picture(self, source: str) -> str:
+        """Return the address of a picture of the skill; empty for any other picture.
+
+        A picture from another host would reveal the visitor to it; the files of a skill that is not
+        active are not published.
+        """
+        if self.query:
+            return ""
+        try:
+            parts = urlsplit(source)
+        except ValueError:
+            return ""
+        path = self._path(parts.path)
+        is_ours = not (parts.scheme or parts.netloc) and path and not path.startswith("..")
+        if not is_ours or not PICTURES.search(path) or not self._exists(path):
+            return ""
+        return f"{self.page}/files/{quote(path)}"
+
+    def _path(self, path: str) -> str:
+        """Return a path relative to the skill, normalised; one that begins with / starts there."""
+        path = unquote(path)
+        if not path:
+            return ""
+        top = "" if path.startswith("/") else self.folder
+        return posixpath.normpath(posixpath.join(top, path.lstrip("/") or "."))
+
+    def _outside(self, path: str) -> Target:
+        address = dict(self.outside).get(path, "")
+        return Target(address, "" if address else MISSING)
+
+    def _exists(self, path: str) -> bool:
+        if self.paths is None or path in self.paths:
+            return True
+        return any(other.startswith(f"{path}/") for other in self.paths)
+
+
+def _in_text(name: str, anchors: Collection[str]) -> Target:
+    for anchor in (name, name.lower(), headings.slug(name)):
+        if headings.PREFIX + anchor in anchors:
+            return Target(f"#{headings.PREFIX}{quote(anchor)}")
+    return Target("", _NO_HEADING) if name else Target("", _NO_LINK)

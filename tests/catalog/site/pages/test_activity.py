@@ -1,0 +1,63 @@
+"""Page of the activity."""
+
+import re
+from datetime import timedelta
+from pathlib import Path
+
+from catalog.reading import activity
+from catalog.text.times import iso
+from catalog.writing.store import Store
+from tests.support.records import NOON, judged, refused
+from tests.support.sites import Site
+
+
+def fill(catalog: Path) -> int:
+    """Add a scan of many skills, and single changes on the next day; return the scan."""
+    store = Store.open(catalog)
+    scan = store.scans.begin("re-scan", NOON)
+    found = [refused("bad-one"), *(judged(f"scanned-{n:02}", f"Has {n}.") for n in range(60))]
+    store.apply(found, trigger="re-scan", at=NOON, scan=scan)
+    store.scans.finish(scan, NOON, 80.0, 61, {"added": 60, "rejected": 1}, 0)
+    for n in range(activity.UNITS):
+        later = NOON + timedelta(days=1, minutes=n)
+        change = judged(f"single-{n:02}", f"Is {n}.")._replace(started_at=iso(later))
+        store.apply([change], trigger="event", at=later)
+    store.close()
+    return scan
+
+
+def test_a_scan_is_one_entry_of_its_day(site: Site, catalog: Path) -> None:
+    """Its counts come first, then rejected folders; a click leads to all of it."""
+    scan = fill(catalog)
+    newest = site.get("/activity").text
+    assert "Saturday, 21 November 2026" in newest
+    assert "Full scan</a>" not in newest
+    link = re.search(r'href="(/activity\?before=\d+)"', newest)
+    assert link
+    page = site.get(link[1]).text
+    assert "61 folders: 60 added, 1 rejected, 0 unchanged" in page
+    entry = page.partition("60 added")[2].partition("</ul>")[0]
+    assert entry.index("bad-one") < entry.index("scanned-")
+    assert entry.count("scanned-") == 2 * (activity.SHOWN - 1)  # in the address and as the name
+    all_of_it = site.get(f"/activity?scan={scan}").text
+    assert all_of_it.count('<p class="row-head">') == activity.PAGE
+
+
+def test_every_change_is_on_one_page(site: Site, catalog: Path) -> None:
+    """Pages of single changes and scans follow each other without a gap."""
+    fill(catalog)
+    path, names, scans = "/activity", [], 0
+    while path:
+        page = site.get(path).text
+        names += re.findall(r'href="/skills/(single-\d+)"', page)
+        scans += page.count(">Full scan</a>")
+        link = re.search(r'href="([^"]+)" rel="next"', page)
+        path = link[1].replace("&amp;", "&") if link else ""
+    assert names == [f"single-{n:02}" for n in reversed(range(activity.UNITS))]
+    assert scans == 1
+
+
+def test_changes_come_before_their_durations(site: Site) -> None:
+    """The steps are folded."""
+    page = site.get("/activity").text
+    assert re.search(r"<details><summary>[\d.]+ .?s, found at the start</summary>", page)

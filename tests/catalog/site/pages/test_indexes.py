@@ -1,0 +1,100 @@
+"""Pages of one prompt index: its skills, texts, history and changes."""
+
+import re
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from catalog.prompt_index import query
+from catalog.prompt_index.builder import IndexSpec
+from catalog.reading import index_views
+from catalog.site.pages import indexes
+from catalog.writing.store import Store
+from tests.support.records import NOON, judged
+from tests.support.sites import Site
+
+TIGHT = IndexSpec("tight", budget_chars=4_000)
+WORDS = "Folds paper into cranes and boats. Use when somebody asks for origami with kraft paper."
+
+
+@pytest.fixture(autouse=True)
+def builds(catalog: Path) -> None:
+    """Publish a tight index of many skills on one day, and with one more two days later."""
+    store = Store.open(catalog)
+    many = [judged(f"fold-{n:02}", f"{WORDS} Number {n}.") for n in range(index_views.PAGE)]
+    store.apply(many, trigger="event", at=NOON)
+    store.indexes.configure([TIGHT])
+    store.indexes.record(TIGHT, query.build_index(store.db, TIGHT), NOON)
+    later = NOON + timedelta(days=2)
+    store.apply([judged("only-later", "Is new.")], trigger="event", at=later)
+    store.indexes.record(TIGHT, query.build_index(store.db, TIGHT), later)
+    store.close()
+
+
+def test_skills_are_on_pages(site: Site) -> None:
+    """No page has all of them, and together they have each one once, in the order of the index."""
+    pages = [site.get("/indexes/tight", page=number).text for number in (1, 2)]
+    assert [page.count('<p class="row-head">') for page in pages] == [index_views.PAGE, 6]
+    names = re.findall(r'href="/skills/(fold-\d+)"', "".join(pages))
+    assert names == sorted({*names})
+    assert len(names) == index_views.PAGE
+    assert 'rel="next"' not in pages[1]
+
+
+def test_words_that_agents_get_are_marked_in_the_description(site: Site) -> None:
+    """The kept and the cut parts together are the description, told once."""
+    page = site.get("/indexes/tight", q="number 7.").text
+    cuts = re.findall(r'<p class="cuts">(.*?)</p>', page)
+    assert len(cuts) == 1
+    assert re.sub("</?mark>", "", cuts[0]) == f"{WORDS} Number 7."
+    shown = re.search(r'<p class="told">(.*?)</p>', page)
+    assert shown
+    assert [word for word in shown[1].split() if f"<mark>{word}" not in cuts[0]] == []
+
+
+def test_skills_that_are_left_out_have_their_reason_once(site: Site) -> None:
+    """The reason is above the list."""
+    page = site.get("/indexes/tight", show="hidden").text
+    assert page.count("disable-model-invocation") == 1
+    assert re.findall(r'href="/skills/([\w-]+)"', page) == ["secret"]
+    assert "No skills." in site.get("/indexes/tight", show="filtered").text
+
+
+def test_the_text_of_a_day(site: Site) -> None:
+    """It is the last one of that day or before, until the end of the day."""
+    for day, has_new in [("2026-11-20", False), ("2026-11-21", False), ("2026-11-22", True)]:
+        text = site.get("/indexes/tight/text", on=day).text
+        assert ("only-later" in text) == has_new, day
+    assert "No text of that time is kept." in site.get("/indexes/tight/text", on="2026-11-19").text
+    assert "only-later" in site.get("/indexes/tight/text", on="Tuesday").text
+
+
+def test_the_changes_since_a_day(site: Site) -> None:
+    """They have the added line; since before the first text, they begin with that one."""
+    for asked in ({}, {"since": "2026-11-21"}, {"since": "2026-11-01"}):
+        assert re.search(r"only-later.*Is new\.", site.get("/indexes/tight/changes", **asked).text)
+    assert "Nothing changed." in site.get("/indexes/tight/changes", since="2026-11-22").text
+    history = site.get("/indexes/tight/history").text
+    assert history.index("Sunday, 22 November") < history.index("Friday, 20 November")
+    first = re.findall(r"changes\?to=(\d+)", history)[-1]
+    assert "nothing to compare" in site.get("/indexes/tight/changes", to=first).text
+
+
+def test_a_long_text_has_pages(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next page goes on where one ends."""
+    monkeypatch.setattr(indexes, "MOST_CHARS", 1_000)
+    path, parts = "/indexes/tight/text", []
+    while path:
+        page = site.get(path).text
+        parts += re.findall(r"(?s)<pre[^>]*>(.*?)</pre>", page)
+        link = re.search(r'href="([^"]+)" rel="next"', page)
+        path = link[1].replace("&amp;", "&") if link else ""
+    assert len(parts) > 2
+    assert "".join(parts).count("fold-") >= index_views.PAGE
+
+
+@pytest.mark.parametrize("part", ["", "/text", "/history", "/changes"])
+def test_an_unknown_index_is_not_found(site: Site, part: str) -> None:
+    """Each of its pages says so."""
+    assert site.get(f"/indexes/none{part}").status_code == 404
