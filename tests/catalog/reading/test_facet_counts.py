@@ -9,6 +9,7 @@ from catalog.model.finding import Finding
 from catalog.model.skill import FileEntry, RootSpec
 from catalog.reading import browse, cards, facet_counts, filters, search
 from catalog.reading.filters import Filters
+from catalog.writing.rows import facets
 from catalog.writing.store import Store
 from tests.support.records import NOON, ROOT, judged, refused, rooted
 
@@ -123,3 +124,12 @@ def test_a_card_says_what_a_skill_may_do(store: Store) -> None:
     assert rows["three"]["tools"] == ["Bash", "Read"]
     assert rows["four"]["hosts"] == ["docs.acme.dev", "git.acme.dev"]
     assert rows["office:five"]["has_scripts"]
+
+
+def test_versions_of_an_older_program_have_no_facets_yet() -> None:
+    """Their skills are listed all the same until a scan adds what is missing."""
+    store = rooted(Store.in_memory(), RootSpec(ROOT))
+    store.apply([judged("one")], trigger="command", at=NOON)
+    facets.mark_missing(store.db)
+    assert "missing" not in facet_counts.load(store.db)
+    store.close()
