@@ -20,12 +20,11 @@ from skills_ref.prompt import to_prompt
 
 from catalog.prompt_index import builder
 from catalog.prompt_index import query as prompt_index_query
-from catalog.prompt_index.budget import DESCRIPTION_STEPS
 from catalog.prompt_index.builder import Candidate, IndexSpec
 from catalog.prompt_index.formats.registry import FORMATS
+from catalog.prompt_index.measures import UNBOUNDED
 from catalog.text import tokens
 from catalog.text.ngrams import CJK_RUN
-from catalog.text.truncate import shorten
 from pipeline.config import loader
 from pipeline.sync.open_catalog import open_store
 from pipeline.sync.run_once import scan_once
@@ -79,7 +78,13 @@ def _print_sizes(skills: list[Candidate], folder: Path, counters: Mapping[str, C
     print(f"| form | characters a skill | {' | '.join(f'{name} tokens' for name in counters)} |")
     print("|---" * (len(counters) + 2) + "|")
     for form in FORMATS:
-        spec = IndexSpec(format=form, budget_chars=10**7, location_base=BASE, instruction="")
+        spec = IndexSpec(
+            format=form,
+            budget_chars=10**7,
+            location_base=BASE,
+            instruction="",
+            per_skill=UNBOUNDED,
+        )
         index = builder.build(spec, skills)
         _print_row(f"`{form}`", index.text, len(skills), counters)
     names = "\n".join(skill.name for skill in skills)
@@ -91,19 +96,25 @@ def _print_sizes(skills: list[Candidate], folder: Path, counters: Mapping[str, C
 
 
 def _print_semibot(skills: list[Candidate], counters: Mapping[str, Counter]) -> None:
+    bounds = FORMATS["semibot"].per_skill
     spec = IndexSpec(format="semibot", location_base=BASE, instruction="", budget_chars=10**7)
-    entry = builder.form_of(spec).entry
-    print("\n`semibot`, tokens of one skill\n")
-    print("| step | " + " | ".join(f"{name}, median (50 to 100)" for name in counters) + " |")
+    texts = [_only_entry(builder.build(spec, [skill]).text) for skill in skills]
+    print(f"\n`semibot` with its bounds of {bounds.least} to {bounds.most} {bounds.unit} a skill\n")
+    print(f"| characters a skill | {' | '.join(f'{name} tokens' for name in counters)} |")
     print("|---" * (len(counters) + 1) + "|")
-    for step in (*DESCRIPTION_STEPS, 10_000):
-        texts = [entry(skill, shorten(skill.description, step)) for skill in skills]
-        cells = []
-        for counter in counters.values():
-            counted = [counter(text) for text in texts]
-            within = sum(50 <= count <= 100 for count in counted)
-            cells.append(f"{statistics.median(counted):.0f} ({within} of {len(counted)})")
-        print(f"| {step if step < 10_000 else 'whole'} | {' | '.join(cells)} |")
+    cells = []
+    for counter in counters.values():
+        counted = [counter(text) for text in texts]
+        within = sum(bounds.least <= count <= (bounds.most or count) for count in counted)
+        cells.append(
+            f"{statistics.mean(counted):.0f}, median {statistics.median(counted):.0f}, "
+            f"{within} of {len(counted)} within"
+        )
+    print(f"| {statistics.mean(map(len, texts)):.0f} | {' | '.join(cells)} |")
+
+
+def _only_entry(index: str) -> str:
+    return index.removeprefix("<available_skills>\n").removesuffix("</available_skills>\n")
 
 
 def _readable(folder: Path) -> list[Path]:

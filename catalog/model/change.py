@@ -40,6 +40,13 @@ class Judged(NamedTuple):
     took_ms: float
     moved_from: tuple[str, str] | None = None  # the (root, path) whose content it has, if renamed
 
+    @property
+    def places(self) -> tuple[tuple[str, str], ...]:
+        """Its root and path; if it was renamed, also those of its former folder."""
+        place = self.verdict.place
+        here = (place.root, place.path)
+        return (here, self.moved_from) if self.moved_from else (here,)
+
 
 @dataclass(frozen=True, slots=True)
 class Removal:
@@ -48,6 +55,11 @@ class Removal:
     root: str
     path: str
     leads_out: bool = False  # a link in the path now leads out of the root
+
+    @property
+    def places(self) -> tuple[tuple[str, str], ...]:
+        """Its root and path."""
+        return ((self.root, self.path),)
 
 
 Change: TypeAlias = Judged | Removal

@@ -1,11 +1,10 @@
-"""Facts about one skill for a person: its state, its location and how to install it."""
+"""Facts about one skill for a person: what its page shows, and how to install it."""
 
+import json
 from typing import Any
 
 from catalog.database.queries import Database
-from catalog.model.errors import NotInCatalog
-from catalog.reading import install_lines, references, search_hits
-from catalog.text.suggestions import closest, few, shown
+from catalog.reading import browse, install_lines, listing, references, search_hits, versions
 
 FIELDS = (
     "skill_id",
@@ -14,28 +13,38 @@ FIELDS = (
     "status",
     "status_reason",
     "level",
+    "root",
+    "path",
     "version",
     "digest",
-    "location",
+    "skill_md_name",
+    "author",
+    "license",
+    "compatibility",
+    "allowed_tools",
+    "category",
 )
 
 
 def of_skill(db: Database, name: str, site: str, *, needs_token: bool = False) -> dict[str, Any]:
-    """Return a skill by its name or skill_id: `FIELDS`, its `install` lines and `install_note`.
+    """Return a skill by its name or skill_id: `FIELDS`, `location`, `tags` and `listing.details`.
 
-    Also the names of the skills that it `uses`, `needs` in all, and is `used_by`. An active skill
-    comes before any other of that name. site is the URL of the site, which ends with a slash.
-    Raises NotInCatalog, which suggests the closest names.
+    Also the `files` and `versions`, newest first, the names of the skills that it `uses`, `needs`
+    in all, and is `used_by`, its `install` lines and `install_note`. An active skill comes before
+    any other of that name. site is the URL of the site, which ends with a slash. Raises
+    NotInCatalog, which suggests the closest names.
     """
-    name = name.encode(errors="replace").decode()
-    row = next(db.query(_SKILL, {"name": name}), None)
-    if row is None:
-        raise NotInCatalog(_no_skill(db, name))
+    (row,) = db.query(_SKILL, [versions.find_skill(db, name)["id"]])
     lines = install_lines.of_skill(site, row, needs_token=needs_token)
+    version = row["current_version_id"]
     return {
-        **{field: row[field] for field in FIELDS if field in row},
+        **{field: row[field] for field in FIELDS},
         "location": search_hits.location(row),
+        "tags": json.loads(row["tags"]),
         **references.of_skill(db, row["id"]).names,
+        "files": browse.files(db, version) if version else [],
+        **listing.details(db, row),
+        "versions": [each["version"] for each in browse.versions(db, row["id"])],
         "install": [
             {"client": line.client, "text": line.text, "note": line.note} for line in lines
         ],
@@ -45,14 +54,5 @@ def of_skill(db: Database, name: str, site: str, *, needs_token: bool = False) -
 
 _SKILL = """
     SELECT s.*, v.version, (SELECT packages_folder FROM health) AS packages_folder
-    FROM skills AS s LEFT JOIN versions AS v ON v.id = s.current_version_id
-    WHERE s.name = :name OR s.skill_id = :name
-    ORDER BY s.status = 'active' DESC, s.status = 'removed', s.name = :name DESC, s.id LIMIT 1
+    FROM skills AS s LEFT JOIN versions AS v ON v.id = s.current_version_id WHERE s.id = ?
 """
-
-
-def _no_skill(db: Database, name: str) -> str:
-    names = [row["name"] for row in db.query("SELECT DISTINCT name FROM skills")]
-    near = closest(name, names)
-    advice = f" The closest are: {few(near)}." if near else ""
-    return f"There is no skill {shown(name)}.{advice}"

@@ -70,7 +70,7 @@ def health(state: Mapping[str, Any], now: datetime) -> Health:
         details.append(_of_conflicts(conflicts))
     details += _of_outcomes(state["unlinked_outcomes"])
     if not is_running:
-        when = f" since {ago(row['service_stopped'], now)}" if row["service_stopped"] else ""
+        when = f" (stopped {ago(row['service_stopped'], now)})" if row["service_stopped"] else ""
         return Health(
             "bad" if troubles else "quiet",
             f"Not watching{when}; {_scanned(row, now)}.",

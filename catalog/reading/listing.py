@@ -21,20 +21,21 @@ def skills(db: Database, filters: Filters) -> list[Row]:
 def states(db: Database, name: str) -> list[Row]:
     """Return the state of each folder with the skill_id of a skill, the given skill first.
 
-    Each has its places in the `indexes`, its `findings` and the `left_out_files`. Raises
-    NotInCatalog.
+    Each has its `details`. Raises NotInCatalog.
     """
     asked = versions.find_skill(db, name)
     rows = list(db.query(_STATES, [asked["skill_id"], asked["id"]]))
-    return [
-        row
-        | {
-            "indexes": index_views.index_states(db, row["id"]) if row["status"] == "active" else [],
-            "findings": findings(db, skill=row["id"]),
-            "left_out_files": browse.left_out_files(db, row["id"]),
-        }
-        for row in rows
-    ]
+    return [row | details(db, row) for row in rows]
+
+
+def details(db: Database, skill: Row) -> dict[str, list[Row]]:
+    """Return the places of a skill in the `indexes`, its `findings` and the `left_out_files`."""
+    is_active = skill["status"] == "active"
+    return {
+        "indexes": index_views.index_states(db, skill["id"]) if is_active else [],
+        "findings": findings(db, skill=skill["id"]),
+        "left_out_files": browse.left_out_files(db, skill["id"]),
+    }
 
 
 def findings(db: Database, *, skill: int | None = None, code: str = "") -> list[Row]:

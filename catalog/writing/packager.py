@@ -11,7 +11,7 @@ from catalog.database import sql
 from catalog.database.queries import Database
 from catalog.filesystem.by_descriptor import directory, named
 from catalog.filesystem.fsync import sync
-from catalog.model.change import Change, ChangeResult, Judged, Removal
+from catalog.model.change import Change, ChangeResult, Judged
 from catalog.model.errors import SkilldropError
 from catalog.model.quota import Quota
 from catalog.model.values import Trigger
@@ -64,7 +64,7 @@ class Packager:
         unsettled: set[Key] = set()
         changed: list[Key] = []
         while True:
-            remaining = [change for change in changes if unsettled.isdisjoint(_keys(change))]
+            remaining = [change for change in changes if unsettled.isdisjoint(change.places)]
             try:
                 with self._staged() as staged:
                     batch = rows_batch.write_batch(
@@ -83,7 +83,7 @@ class Packager:
                 break
             except _ChangedMeanwhile as error:
                 unsettled.update(
-                    *(_keys(change) for change in remaining if _keys(change)[0] in error.places)
+                    *(change.places for change in remaining if change.places[0] in error.places)
                 )
         self.switch_current()
         self._discard(purged)
@@ -290,16 +290,8 @@ class _ChangedMeanwhile(Exception):
         self.places = places
 
 
-def _keys(change: Change) -> tuple[Key, ...]:
-    """Return the places of a change; a rename has two."""
-    if isinstance(change, Removal):
-        return ((change.root, change.path),)
-    place = change.verdict.place
-    return tuple(filter(None, ((place.root, place.path), change.moved_from)))
-
-
 def _judged(changes: Iterable[Change]) -> frozenset[Key]:
-    return frozenset(_keys(change)[0] for change in changes if isinstance(change, Judged))
+    return frozenset(change.places[0] for change in changes if isinstance(change, Judged))
 
 
 def _unsettled(key: Key, reason: str | None = None) -> ChangeResult:

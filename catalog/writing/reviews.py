@@ -54,20 +54,20 @@ def _follow(db: Database, skill: Row, decision: Row, *, is_unpublished: bool) ->
     if not (is_present or is_unpublished):
         return set()  # removed, or rejected by the rules
     latest = reviews.newest_publishable(db, skill["id"])
-    told, at = reviews.told(decision), decision["decided_at"]
+    reason, at = reviews.clause(decision), decision["decided_at"]
     keeps_pin = skill["pinned_version_id"] and skill["pin_review"] not in reviews.UNPUBLISHABLE
     if keeps_pin or (is_present and latest and latest["id"] == skill["current_version_id"]):
         if decision["decision"] == "rejected":
-            _note(db, skill, told, at)
+            _note(db, skill, reason, at)
         reviews.update_findings(db, skill["id"])
         return {skill["skill_id"]}
     if latest and (is_present or latest["id"] in (skill["newest"], skill["decided"])):
         if is_unpublished:
             skill |= {"status": "active"}
             _set(db, skill["id"], {"status": "active", "status_reason": None})
-        change = pins.Return("added" if is_unpublished else "updated", told, at)
+        change = pins.Return("added" if is_unpublished else "updated", reason, at)
         return pins.return_to(db, skill, latest, change, pinned=None)
-    return _withdraw(db, skill, pins.Return("rejected", told, at))
+    return _withdraw(db, skill, pins.Return("rejected", reason, at))
 
 
 def _withdraw(db: Database, skill: Row, change: pins.Return) -> set[str]:
@@ -85,11 +85,11 @@ def _set(db: Database, skill: int, fields: Row) -> None:
     db.execute(f"UPDATE skills SET {settings} WHERE id = :id", fields | {"id": skill})
 
 
-def _note(db: Database, skill: Row, told: str, at: str) -> None:
+def _note(db: Database, skill: Row, reason: str, at: str) -> None:
     """Add a rejection to the history of a skill that keeps its version."""
     place = (skill["id"], skill["root"], skill["path"])
     at = max(at, skill["last_changed"])
-    change = Ingestion(*place, None, "command", "rejected", told, skill["decided"], at)
+    change = Ingestion(*place, None, "command", "rejected", reason, skill["decided"], at)
     ingestions.add(db.conn, [change])
 
 

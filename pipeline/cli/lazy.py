@@ -25,7 +25,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "rule": ("rule.rule", "Explain the finding CODE, with examples; without CODE, list all codes."),
     "outcome": (
         "outcome.outcome",
-        "Validate outcome FILES, which runtimes write after each run of a skill.",
+        "Validate outcome FILES, which runtimes write after runs of skills.",
     ),
     "migrate": (
         "migrate.migrate",
@@ -79,7 +79,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     ),
     "show": (
         "show.show",
-        "Show SKILL: its description, version and location, and the commands that install it.",
+        "Show SKILL as its page does, and the commands that install it.",
     ),
     "token": (
         "token.token",

@@ -51,21 +51,20 @@ def take_outcomes(
 
     A file that changed less than `quiet` seconds ago is left for later; a known one is not opened,
     and of a known file of JSON Lines that grew only the new lines are judged. A missing folder
-    counts as empty. Raises FolderNotOwned if the folder is not skilldrop's, as bad files are moved
-    inside it.
+    is created, so that runtimes can write to it. Raises FolderNotOwned if the folder is not
+    skilldrop's, as bad files are moved inside it.
     """
     report = OutcomeReport()
     known = store.outcomes.read_files()
     existing = set()
-    if folder.exists():
-        with store.folders.opened(OwnedFolder(folder, "outcomes")) as dir_fd:
-            for path in files.all_files(folder) if paths is None else paths:
-                existing.add(path)
-                result = _check(store, dir_fd, path, known.get(path), quiet, now_ns)
-                if result == "unsettled":
-                    report.unsettled.append(path)
-                elif result:
-                    _take(store, dir_fd, result, report)
+    with store.folders.opened(OwnedFolder(folder, "outcomes")) as dir_fd:
+        for path in files.all_files(folder) if paths is None else paths:
+            existing.add(path)
+            result = _check(store, dir_fd, path, known.get(path), quiet, now_ns)
+            if result == "unsettled":
+                report.unsettled.append(path)
+            elif result:
+                _take(store, dir_fd, result, report)
     if paths is None:
         store.outcomes.forget([path for path in known if path not in existing])
         report.linked = store.outcomes.link()

@@ -12,10 +12,10 @@ from pipeline.outcomes.files import QUARANTINE
 
 
 def free_path(dir_fd: int, path: str) -> str:
-    """Return a path in quarantine that no file has yet."""
+    """Return a path in quarantine that no file has yet, with a free one for its findings."""
     name = PurePosixPath(path)
     target, count = f"{QUARANTINE}/{path}", 1
-    while _exists(dir_fd, target):
+    while _exists(dir_fd, target) or _exists(dir_fd, _findings_of(target)):
         count += 1
         target = f"{QUARANTINE}/{name.with_name(f'{name.stem}-{count}{name.suffix}')}"
     return target
@@ -46,7 +46,11 @@ def _explain(dir_fd: int, name: str, bad: Sequence[BadOutcome]) -> None:
         for finding in outcome.findings
     )
     with suppress(OSError):  # the catalog has the findings, too
-        _write(dir_fd, f"{os.path.splitext(name)[0]}.findings.txt", text.encode())
+        _write(dir_fd, _findings_of(name), text.encode())
+
+
+def _findings_of(path: str) -> str:
+    return f"{os.path.splitext(path)[0]}.findings.txt"
 
 
 def _write(dir_fd: int, name: str, content: bytes) -> None:

@@ -6,7 +6,7 @@ repeats at most one delivery. A slow or failing hook delays nothing else.
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from catalog.model.errors import HookFailed
 from catalog.model.trouble import Problem
@@ -19,6 +19,8 @@ FIRST_PAUSE = 2.0
 """Seconds until the first retry; the pause doubles after each failure …"""
 LONGEST_PAUSE = 600.0
 """… up to this limit."""
+GRACE = 5.0
+"""Seconds for which the end of the service waits for the deliveries that are on their way."""
 
 
 class HookQueue:
@@ -47,6 +49,11 @@ class HookQueue:
         next_try = self._problem.next_try if self._problem else None
         return max(0.0, next_try - time.monotonic()) if next_try else 0.0
 
+    def stop(self, store: Store, seconds: float) -> None:
+        """Wait for the delivery on its way; store its end, so that it is not repeated."""
+        if self._sending and self._sending.ends_within(seconds):
+            self._finish(store, self._sending)
+
     def restart(self) -> None:
         """Forget a delivery of a catalog that was replaced."""
         self._sending = None
@@ -69,8 +76,15 @@ class HookQueue:
         self._problem = Problem(sent.failure, self._failures, time.monotonic() + pause)
 
 
+def stop_all(queues: Iterable[HookQueue], store: Store) -> None:
+    """Wait for the deliveries that are on their way, GRACE seconds at most for all."""
+    latest = time.monotonic() + GRACE
+    for queue in queues:
+        queue.stop(store, max(0.0, latest - time.monotonic()))
+
+
 class _Delivery:
-    """One delivery in a thread of its own, which the end of the service does not wait for."""
+    """One delivery in a thread of its own."""
 
     def __init__(
         self,
@@ -83,7 +97,13 @@ class _Delivery:
         self.failure: str | None = None
         self.is_over = False
         self._work = hook, body, wake
-        threading.Thread(target=self._run, name=hook.listener, daemon=True).start()
+        self._thread = threading.Thread(target=self._run, name=hook.listener, daemon=True)
+        self._thread.start()
+
+    def ends_within(self, seconds: float) -> bool:
+        """Wait for the end, so many seconds at most; return whether it has come."""
+        self._thread.join(seconds)
+        return self.is_over
 
     def _run(self) -> None:
         hook, body, wake = self._work

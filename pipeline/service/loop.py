@@ -20,7 +20,7 @@ from catalog.writing.events import Listener
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
 from pipeline.outcomes.inbox import OutcomeInbox
-from pipeline.service import systemd
+from pipeline.service import hook_queue, systemd
 from pipeline.service.heartbeat import BEAT, Heartbeat, quarantined
 from pipeline.service.hook_queue import HookQueue
 from pipeline.service.inbox import CollectDue, Hint, Inbox, PullDue, ScanDue
@@ -152,6 +152,8 @@ class Service:
             if self._site:
                 self._site.stop()
             with suppress(sqlite3.Error):  # the catalog may be locked, full or closed
+                hook_queue.stop_all(self._hooks, self._store)
+            with suppress(sqlite3.Error):
                 self._heartbeat.end(self._store, _now())
             self._store.close()
 

@@ -2,8 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import chain
 
 from catalog.model import naming
 from catalog.model.finding import Finding
@@ -16,13 +14,12 @@ from pipeline.parsing import markdown
 from pipeline.parsing.document import Parsed
 from pipeline.roots.codes import SECRET_REFUSED
 from pipeline.roots.snapshot import AnySnapshot, Snapshot
-from pipeline.validation import search_words, skill_references
+from pipeline.validation import ruleset, search_words, skill_references
 from pipeline.validation.check import check
 from pipeline.validation.codes import (
     DESCRIPTION_DERIVED,
     DESCRIPTION_UNDERIVABLE,
     FIELD_TYPE,
-    FOLDER_UNREADABLE,
 )
 from pipeline.validation.declare import declare
 from pipeline.validation.dialect import Dialects
@@ -31,7 +28,6 @@ from pipeline.validation.profile import Profile
 from pipeline.validation.profiles.spec.codes import FIELDS_OF_DIALECT
 from pipeline.validation.profiles.spec.profile import SPEC
 from pipeline.validation.profiles.spec.rules import DESCRIPTION_LIMIT
-from pipeline.validation.registry import READING
 from pipeline.validation.skill import Skill
 
 LONGEST_FALLBACK = 300
@@ -93,12 +89,12 @@ def examine(
 
     in_other_skill returns whether another skill has the file at a path relative to the folder.
     """
-    ruleset = _ruleset(tuple(dict.fromkeys((SPEC, *profiles))))
-    problems = tuple(problem for problem in snapshot.problems if problem.profile in ruleset.names)
+    rules = ruleset.of(tuple(dict.fromkeys((SPEC, *profiles))))
+    problems = tuple(problem for problem in snapshot.problems if problem.profile in rules.names)
     if parsed is None or snapshot.skill_md_name is None:
-        findings = ruleset.with_rejection(problems, acceptance)
+        findings = rules.with_rejection(problems, acceptance)
         return Examined(None, _name(None, place), None, findings)
-    named = _named(parsed, ruleset.profiles, dialects)
+    named = _named(parsed, rules.profiles, dialects)
     skill = Skill(
         folder=folder_name(place),
         plugin=place.plugin,
@@ -110,21 +106,21 @@ def examine(
         other_texts=snapshot.texts,
         in_other_skill=in_other_skill,
     )
-    by_rules = check(skill, ruleset.profiles)
+    by_rules = check(skill, rules.profiles)
     found = (*problems, *parsed.findings, *_mismatches(skill, by_rules, dialects), *by_rules)
     findings = tuple(_permitted(found, named))
     name = _name(skill.declared, place)
     if not snapshot.is_whole:
-        return Examined(skill, name, None, ruleset.with_rejection(findings, acceptance))
+        return Examined(skill, name, None, rules.with_rejection(findings, acceptance))
     description = skill.declared.description
-    rejected = ruleset.rejects(findings, acceptance)
+    rejected = rules.rejects(findings, acceptance)
     if not description and acceptance == "permissive" and not rejected:
         description, derived = _derived_description(skill)
         findings = (*findings, derived)
-        rejected = ruleset.rejects((derived,), acceptance)
+        rejected = rules.rejects((derived,), acceptance)
     is_valid = not any(_breaks_specification(finding) for finding in found)
     description = None if rejected else description or None
-    findings = ruleset.in_order(findings, acceptance)
+    findings = rules.in_order(findings, acceptance)
     return Examined(skill, name, description, findings, bool(description) and is_valid)
 
 
@@ -148,53 +144,6 @@ def _permitted(findings: Iterable[Finding], named: Dialects) -> Iterator[Finding
 def _breaks_specification(finding: Finding) -> bool:
     is_error = finding.profile == "spec" and finding.severity == "error"
     return is_error or finding.code == FIELDS_OF_DIALECT.code
-
-
-@dataclass(frozen=True, slots=True)
-class _Ruleset:
-    """Profiles to check a skill against, and the consequences of their findings."""
-
-    profiles: tuple[Profile, ...]
-    names: frozenset[str]  # of the profiles, and "reading"
-    rejecting: Mapping[str, frozenset[Acceptance]]  # by a finding's code, where it rejects
-
-    def rejects(self, findings: Iterable[Finding], acceptance: Acceptance) -> bool:
-        return any(self._is_reason(finding, acceptance) for finding in findings)
-
-    def in_order(self, findings: Iterable[Finding], acceptance: Acceptance) -> tuple[Finding, ...]:
-        """Return the findings that reject the folder first, each part by file and line."""
-        return tuple(
-            sorted(
-                findings,
-                key=lambda finding: (
-                    not self._is_reason(finding, acceptance),
-                    finding.path or "",
-                    finding.line or 0,
-                    finding.column or 0,
-                ),
-            )
-        )
-
-    def with_rejection(
-        self, findings: tuple[Finding, ...], acceptance: Acceptance
-    ) -> tuple[Finding, ...]:
-        """Return the findings in order, with one added if none of them rejects the folder."""
-        if not self.rejects(findings, acceptance):
-            findings = (*findings, FOLDER_UNREADABLE.at())
-        return self.in_order(findings, acceptance)
-
-    def _is_reason(self, finding: Finding, acceptance: Acceptance) -> bool:
-        return finding.severity == "error" and acceptance in self.rejecting[finding.code]
-
-
-@lru_cache
-def _ruleset(profiles: tuple[Profile, ...]) -> _Ruleset:
-    types = chain(READING, *(profile.types for profile in profiles))
-    return _Ruleset(
-        profiles=profiles,
-        names=frozenset(("reading", *(profile.name for profile in profiles))),
-        rejecting={kind.code: kind.rejects for kind in types},
-    )
 
 
 def _mismatches(skill: Skill, by_rules: Iterable[Finding], dialects: Dialects) -> Iterator[Finding]:

@@ -12,10 +12,9 @@ from urllib.parse import quote
 
 from datasette.utils.asgi import Response
 
-from catalog.database.sql import Row
 from catalog.model.errors import NotInCatalog, PackageDamaged, PathRefused
 from catalog.model.naming import CURRENT
-from catalog.reading import browse, bundle, skill_files
+from catalog.reading import bundle, skill_files
 from catalog.reading.browse import Catalog
 from catalog.reading.published import Package, PublishedFile, find_file, package_of
 from catalog.site.http import responses, security_headers
@@ -213,7 +212,7 @@ def _requested_version(context: RequestContext) -> str:
 
 
 def _package(db: Catalog, packages: Path, skill_id: str, *, version: str) -> Package:
-    return package_of(db, packages, _active(db, skill_id)["name"], version)
+    return package_of(db, packages, skill_id, version, by_id=True)
 
 
 def _hex(package: Package) -> str:
@@ -224,17 +223,10 @@ def _open(
     db: Catalog, packages: Path, skill_id: str, path: str, *, version: str
 ) -> tuple[Package, PublishedFile, IO[bytes]]:
     """Return a verified file, opened for sending."""
-    package = package_of(db, packages, _active(db, skill_id)["name"], version)
+    package = _package(db, packages, skill_id, version=version)
     file = find_file(package, path)
     with skill_files.opened(package, file) as content:
         return package, file, open(os.dup(content.fileno()), "rb")
-
-
-def _active(db: Catalog, skill_id: str) -> Row:
-    skill = browse.skill(db, skill_id)
-    if not skill or skill["status"] != "active":
-        raise NotInCatalog(f"No active skill has the identifier {skill_id}.")
-    return skill
 
 
 def _error(context: RequestContext, message: str, status: int) -> Response:

@@ -91,10 +91,10 @@ def unpublished(db: Database, state: ReviewState, digest: str) -> sql.Row:
 def rejection(db: Database, digest: str) -> str:
     """Return who rejected a content and why, as part of a sentence."""
     decision = newest_decision(db, digest)
-    return told(decision) if decision else "rejected in review"
+    return clause(decision) if decision else "rejected in review"
 
 
-def told(decision: sql.Row) -> str:
+def clause(decision: sql.Row) -> str:
     """Return a decision as part of a sentence."""
     why = f": {decision['why'].rstrip('.')}" if decision["why"] else ""
     return f"{decision['decision']} in review by {decision['decided_by']}{why}"

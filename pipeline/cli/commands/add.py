@@ -8,9 +8,7 @@ import click
 from catalog.database.connection import open_catalog
 from catalog.model.paths import text_path
 from catalog.model.skill import RootSpec
-from catalog.prompt_index.formats import file_summary
 from catalog.reading import name_holders
-from catalog.text import humanize
 from catalog.text.display import visible
 from pipeline.authoring.add import Addition, root_named
 from pipeline.authoring.add import add as add_to
@@ -18,6 +16,8 @@ from pipeline.authoring.lint import Judgement
 from pipeline.cli.context import settings_of
 from pipeline.cli.options import DONE, FINDINGS, as_json_option, to_json
 from pipeline.cli.output import terminal
+from pipeline.cli.output.file_list import file_list
+from pipeline.cli.output.finding_line import finding_at
 from pipeline.config.settings import Settings
 from pipeline.roots.names import SKILL_MD
 from pipeline.sync.engines.scanner import place_of
@@ -107,19 +107,15 @@ def _skill(judgement: Judgement) -> Iterator[str]:
     described = visible(judgement.description) if judgement.loadable else "rejected"
     yield f"{click.style(visible(judgement.name), bold=True)}: {described}"
     if judgement.files:
-        groups = tuple(file_summary.grouped(file.path for file in judgement.files))
-        files = file_summary.line(judgement.document or SKILL_MD, groups, "en")
-        size = humanize.size(sum(file.size for file in judgement.files))
-        number = terminal.counted(len(judgement.files), "file")
-        yield f"    {visible(files)} ({number}, {size})"
+        sizes = [(file.path, file.size) for file in judgement.files]
+        yield f"    {file_list(judgement.document or SKILL_MD, sizes)}"
 
 
 def _rendered(addition: Addition, expected: Mapping[str, str], *, dry_run: bool) -> str:
     """Return skills, files and findings of a source, and a line about the result."""
     lines = [line for judgement in addition.judgements for line in _skill(judgement)]
     lines += [
-        f"{visible(judgement.file(finding))}{f':{finding.line}' if finding.line else ''}: "
-        f"{finding.severity} {finding.code} {visible(finding.message)}"
+        finding_at(judgement.file(finding), finding._asdict())
         for judgement in addition.judgements
         for finding in judgement.findings
     ]

@@ -18,17 +18,24 @@ from pipeline.cli.options import DONE, PATH
     default=Path(),
     help="Directory that gets the folder.  [default: the current one]",
 )
-def new(name: str, parent: Path) -> int:
+@click.option(
+    "--profile",
+    type=click.Choice(["apexbridge"]),
+    help="Write a package that passes this profile, too.",
+)
+def new(name: str, parent: Path, profile: str | None) -> int:
     """Write a skill called NAME to fill in: a folder with a SKILL.md.
 
-    As written, it passes every profile that `validate` checks by default.
+    As written, it passes every profile that `validate` checks by default; with --profile apexbridge
+    it is a package for ApexBridge, with a script.
 
     \b
     Examples:
       skilldrop new csv-profile
       skilldrop new csv-profile --in ~/drafts
+      skilldrop new unit-converter --profile apexbridge
     """
-    folder = visible(str(skeleton.make(name, parent)))
+    folder = visible(str(skeleton.make(name, parent, is_apexbridge=bool(profile))))
     click.echo(
         f"Made {folder}. Fill in {folder}/SKILL.md, check it with `skilldrop validate {folder}`, "
         f"and hand it over with `skilldrop add {folder}`."

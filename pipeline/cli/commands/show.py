@@ -12,6 +12,9 @@ from catalog.text.display import visible
 from catalog.text.suggestions import few
 from pipeline.cli.context import reading_settings_of, site_address
 from pipeline.cli.options import DONE, as_json_option, to_json
+from pipeline.cli.output import skill_state
+from pipeline.cli.output.file_list import file_list
+from pipeline.roots.names import SKILL_MD
 
 
 @click.command()
@@ -19,7 +22,7 @@ from pipeline.cli.options import DONE, as_json_option, to_json
 @as_json_option
 @click.pass_context
 def show(context: click.Context, skill: str, as_json: bool) -> int:
-    """Show SKILL: its description, version and location, and the commands that install it.
+    """Show SKILL as its page does, and the commands that install it.
 
     \b
     Examples:
@@ -36,6 +39,22 @@ def show(context: click.Context, skill: str, as_json: bool) -> int:
     return DONE
 
 
+_VALUES = (
+    ("author", "author"),
+    ("licence", "license"),
+    ("for", "compatibility"),
+    ("tools", "allowed_tools"),
+    ("category", "category"),
+)
+_LISTS = (
+    ("tags", "tags"),
+    ("versions", "versions"),
+    ("uses", "uses"),
+    ("needs", "needs"),
+    ("used by", "used_by"),
+)
+
+
 def _text(facts: dict[str, Any]) -> str:
     reason = f": {facts['status_reason']}" if facts["status_reason"] else ""
     lines = [
@@ -43,11 +62,15 @@ def _text(facts: dict[str, Any]) -> str:
         visible(facts["description"] or ""),
         visible(f"status    {facts['status']}{reason}"),
         f"version   {facts['version'] or 'none'}",
+        visible(f"folder    {facts['root']}/{facts['path']}"),
         visible(f"location  {facts['location']}"),
     ]
-    for label, key in (("uses", "uses"), ("needs", "needs"), ("used by", "used_by")):
-        if facts[key]:
-            lines.append(visible(f"{label:9} {few(facts[key])}"))
+    lines += [visible(f"{label:9} {facts[key]}") for label, key in _VALUES if facts[key]]
+    lines += [visible(f"{label:9} {few(facts[key])}") for label, key in _LISTS if facts[key]]
+    if facts["files"]:
+        sizes = [(file["path"], file["size"]) for file in facts["files"]]
+        lines.append(file_list(facts["skill_md_name"] or SKILL_MD, sizes))
+    lines += skill_state.details(facts)
     for line in facts["install"]:
         note = f" ({line['note']})" if line["note"] else ""
         lines += ["", f"{line['client']}{note}:", f"  {line['text']}"]

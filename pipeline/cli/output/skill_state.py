@@ -31,12 +31,17 @@ def _lines(folder: Mapping[str, Any]) -> Iterator[str]:
     if folder["pending_since"]:
         reason = visible(folder["pending_reason"] or "still changing")
         yield f"    pending since {folder['pending_since']}: {reason}"
-    for index in folder["indexes"]:
-        yield visible(f"    index {index['name']}: {_place(index)}")
-    for file in folder["left_out_files"]:
-        yield visible(f"    not published: {file['path']} ({file['reason']}: {file['detail']})")
-    for finding in folder["findings"]:
-        yield f"    {finding_line(finding)}"
+    yield from (f"    {line}" for line in details(folder))
+
+
+def details(skill: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a line for each index, left-out file and finding of `listing.details`."""
+    for index in skill["indexes"]:
+        yield visible(f"index {index['name']}: {_place(index)}")
+    for file in skill["left_out_files"]:
+        yield visible(f"not published: {file['path']} ({file['reason']}: {file['detail']})")
+    for finding in skill["findings"]:
+        yield finding_line(finding)
 
 
 def _place(index: Mapping[str, Any]) -> str:

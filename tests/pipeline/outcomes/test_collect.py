@@ -203,6 +203,20 @@ def test_nothing_behind_a_link_is_read_or_moved(store: Store, folder: Path, tmp_
     assert rows(store, "SELECT count(*) FROM outcomes") == [(0,)]
 
 
+def test_bad_files_that_differ_in_their_ending_keep_their_findings(
+    store: Store, folder: Path
+) -> None:
+    """The second is numbered, as the first has the name of the findings."""
+    drop(folder).write_text("{")
+    take(store, folder)
+    (folder / "meetings/run-1.ndjson").write_text('{"output": 1}\n{"status": "ok"}\n')
+    take(store, folder)
+    quarantined = folder / "quarantine/meetings"
+    assert "outcome-not-json" in (quarantined / "run-1.findings.txt").read_text()
+    assert "outcome-field-missing" in (quarantined / "run-1-2.findings.txt").read_text()
+    assert (quarantined / "run-1-2.ndjson").exists()
+
+
 def test_a_quarantine_behind_a_link_is_not_used(store: Store, folder: Path, tmp_path: Path) -> None:
     """A bad file then stays in place, and nothing is written elsewhere."""
     (tmp_path / "outside").mkdir()
@@ -265,9 +279,13 @@ def test_other_files_are_ignored(store: Store, folder: Path, name: str) -> None:
     assert files.outcome_at(folder, f"{folder}/{name}") is None
 
 
-def test_a_missing_folder_holds_nothing(store: Store, tmp_path: Path) -> None:
-    """Outcomes are optional."""
-    assert take(store, tmp_path / "nowhere") == OutcomeReport()
+def test_a_missing_folder_is_created(store: Store, tmp_path: Path) -> None:
+    """It belongs to skilldrop then, so a runtime can fill it between two scans."""
+    folder = tmp_path / "var/outcomes"
+    assert take(store, folder) == OutcomeReport()
+    (folder / "meetings").mkdir()
+    drop(folder)
+    assert take(store, folder).stored == ["meetings/run-1.json"]
 
 
 @pytest.mark.requirement("apexbridge/outcome-dropped")

@@ -98,10 +98,35 @@ def test_memories_reach_their_hook_once_and_in_order(
     assert {event["outcome"]["skill_id"] for event in events(received)} == {"meetings"}
 
 
-def test_a_hook_that_hangs_blocks_nothing(
+def test_a_delivery_during_a_stop_is_not_repeated(
     serving: Callable[..., Serving], skill: SkillWriter, received: Received
 ) -> None:
-    """While a server does not answer, skills are published; a stop does not wait either."""
+    """A stop waits for its answer, so the next start tells only later memories."""
+    received.answers = [0]
+    it = serving(hooks=(HookSettings(name="all", on=("memory",), url=received.url),)).start()
+    skill(it.root / "meetings")
+    it.settle()
+    suggest(it.settings.outcomes_folder, "early")
+    it.wait_for(lambda: not received.answers)
+    assert it.service
+    it.service.stop()
+    received.release.set()
+    it.stop()
+    it.start()
+    suggest(it.settings.outcomes_folder, "late", run="run-2")
+    it.wait_for(lambda: len(received) >= 2)
+    told = [event["memory_write"]["content"] for event in events(received)]
+    assert told == ["early", "late"]
+
+
+def test_a_hook_that_hangs_blocks_nothing(
+    serving: Callable[..., Serving],
+    skill: SkillWriter,
+    received: Received,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """While a server does not answer, skills are published; a stop waits for a moment only."""
+    monkeypatch.setattr(hook_queue, "GRACE", 0.01)
     received.answers = [0]
     it = serving(hooks=hooked(received, "added")).start()
     skill(it.root / "a")

@@ -18,6 +18,7 @@ from catalog.site.http import location as http_catalog
 from catalog.site.http import security_headers, streamed
 from catalog.site.server.process import SiteProcess
 from pipeline.config import loader
+from pipeline.config.root_settings import RootSettings
 from pipeline.sync.engines.processes import serial
 from pipeline.sync.open_catalog import open_store
 from pipeline.sync.run_once import scan_once
@@ -83,6 +84,26 @@ def test_a_picture_is_shown_as_one(raw: Site) -> None:
         in raw.get("/skills/kinds/view/assets/a.png").text
     )
     assert '<img src="/skills' not in raw.get("/skills/kinds/view/assets/a.bin").text
+
+
+@pytest.mark.parametrize("path", ["files/SKILL.md", "files/", "bundle.zip"])
+def test_the_files_of_a_skill_in_a_namespace_have_addresses_by_its_names(
+    tmp_path: Path, serve: Callable[[Path], Site], path: str
+) -> None:
+    """By its identifier, its whole name, or its bare name if no other skill has that."""
+    shelf = Shelf(tmp_path / "teams")
+    for folder in ("red/tidy", "red/zoo", "blue/zoo"):
+        write_skill(shelf.root / folder)
+    root = RootSettings(path=str(shelf.root), namespace="folder")
+    shelf.settings = shelf.settings.model_copy(update={"roots": (root,)})
+    shelf.scan()
+    site = serve(shelf.settings.catalog_path)
+    answers = [site.get(f"/skills/{name}/{path}") for name in ("red--tidy", "red:tidy", "tidy")]
+    assert [answer.status_code for answer in answers] == [200, 200, 200]
+    assert len({answer.content for answer in answers}) == 1
+    several = site.get(f"/skills/zoo/{path}")
+    assert several.status_code == 404
+    assert "blue:zoo, red:zoo" in several.text
 
 
 @pytest.mark.parametrize("path", ["files/SKILL.md", "bundle.zip"])

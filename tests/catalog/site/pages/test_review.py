@@ -66,7 +66,7 @@ def test_the_page_of_a_skill_tells_of_its_review(site: Site, catalog: Path) -> N
     assert "Counts words. Use when" in page
     new = site.get("/skills/new-one").text
     assert "Agents do not get this skill.</b> <b>Version" in new
-    assert "agents do not get it before" in new
+    assert "Agents do not get it before" in new
     assert "Is new." in new
 
 

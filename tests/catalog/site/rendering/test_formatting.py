@@ -109,7 +109,7 @@ FULL = {
             {"service_stopped": before(hours=1)},
             {"troubles": [FULL]},
             "quiet",
-            "Not watching since an hour ago; last full scan 2 minutes ago.",
+            "Not watching (stopped an hour ago); last full scan 2 minutes ago.",
             id="stopped",
         ),
         pytest.param(
@@ -137,7 +137,7 @@ FULL = {
             {"service_stopped": before(hours=1)},
             {"roots": [ROOT]},
             "bad",
-            "Not watching since an hour ago; last full scan 2 minutes ago.",
+            "Not watching (stopped an hour ago); last full scan 2 minutes ago.",
             id="stopped, and a root in trouble",
         ),
     ],

@@ -71,8 +71,8 @@ def test_versions_that_are_referred_to_stay(store: Store) -> None:
     store.db.execute("UPDATE skills SET pinned_version_id = ?", [ids[1]])
     store.db.execute(
         "INSERT INTO outcomes (skill_id, run_id, revision, is_newest, skill, version, form, failed,"
-        " output, token_usage, warnings, findings, path, fingerprint, sha256, received_at)"
-        " VALUES ('a', 'run', 1, 1, 1, ?, 'outcome', 0, '', '', '', '', 'p', 'f', 's', '')",
+        " output, token_usage, warnings, findings, path, sha256, received_at)"
+        " VALUES ('a', 'run', 1, 1, 1, ?, 'outcome', 0, '', '', '', '', 'p', 's', '')",
         [ids[2]],
     )
     store.thin(HistoryRetention(rows=1, days=0), NOON + 1000 * DAY)

@@ -3,6 +3,8 @@
 import json
 import os
 import shutil
+import subprocess
+import sys
 import tempfile
 import zipfile
 from pathlib import Path
@@ -12,6 +14,7 @@ import pytest
 from catalog.database import connection
 from catalog.model.errors import NotRemoved
 from pipeline.authoring import trash
+from pipeline.dialects.registry import PROFILES
 from tests.support.program import run
 from tests.support.records import NOON
 from tests.support.skills import write_skill
@@ -29,6 +32,19 @@ def test_a_new_skill_has_no_finding(name: str, tmp_path: Path) -> None:
     assert (done.returncode, os.listdir(tmp_path / "drafts")) == (0, [name])
     checked = json.loads(run("validate", tmp_path / "drafts", "--json").stdout)
     assert [(skill["name"], skill["findings"]) for skill in checked] == [(name, [])]
+
+
+@pytest.mark.parametrize("name", ["csv-profile", "a", "x" * 64])
+def test_a_new_package_for_apexbridge_passes_every_profile(name: str, tmp_path: Path) -> None:
+    """It conforms, its script runs, and only the note about the fields of the dialect is left."""
+    assert run("new", name, "--in", tmp_path, "--profile", "apexbridge").returncode == 0
+    every = [word for profile in PROFILES for word in ("--profile", profile)]
+    done = run("validate", tmp_path / name, "--json", *every)
+    codes = [finding["code"] for finding in json.loads(done.stdout)[0]["findings"]]
+    assert (done.returncode, codes) == (0, ["fields-of-dialect"])
+    script = [sys.executable, str(tmp_path / name / "scripts" / "execute.py")]
+    ran = subprocess.run(script, input='{"text": "a"}', capture_output=True, text=True, check=True)
+    assert json.loads(ran.stdout) == {"result": "a"}
 
 
 @pytest.mark.parametrize("name", ["", "Bad", "a--b", "a-", "x" * 65, "数据", "../a", "a/b"])

@@ -75,6 +75,42 @@ def test_the_state_of_a_skill_names_its_rivals_and_its_place_in_the_index() -> N
     assert run("status", "pdf", "--check").returncode == 2
 
 
+def test_an_error_about_a_limit_names_the_setting() -> None:
+    """In the list of findings and in the state of the skill."""
+    Path("skilldrop.toml").write_text("[limits]\nfiles = 2\n")
+    write_skill(Path("watched/many"), files={"a.md": "x", "b.md": "x"})
+    run("scan")
+    for done in (run("findings", "too-many-files"), run("status", "many"), run("show", "many")):
+        assert "Remove what agents do not need, or raise limits.files." in done.stdout
+
+
+def test_a_skill_is_shown_as_its_page_does() -> None:
+    """With its folder, declared facts, versions, files, and what is not published of it."""
+    write_skill(Path("watched/pdf"), more="license: MIT\nallowed-tools: Read", files={"a.md": "x"})
+    Path("watched/pdf/.env").write_text("x")
+    run("scan")
+    lines = run("show", "pdf").stdout.splitlines()
+    assert f"folder    {Path('watched/pdf').absolute()}" in lines
+    assert {"licence   MIT", "tools     Read", "index default: rank 1, full"} <= set(lines)
+    assert any(line.startswith("Files: SKILL.md, a.md (2 files, ") for line in lines)
+    assert "not published: .env (secret: has the name of a file with secrets)" in lines
+    facts = json.loads(run("show", "pdf", "--json").stdout)
+    assert len(facts["versions"]) == 2
+    assert [file["path"] for file in facts["files"]] == ["SKILL.md", "a.md"]
+    assert [finding["code"] for finding in facts["findings"]] == ["secret-left-out"]
+
+
+def test_a_skill_in_a_namespace_is_shown_by_its_bare_name() -> None:
+    """If no other skill has that; else the whole names are told."""
+    Path("skilldrop.toml").write_text('[[roots]]\npath = "teams"\nnamespace = "folder"\n')
+    for folder in ("red/tidy", "red/zoo", "blue/zoo"):
+        write_skill(Path("teams", folder))
+    run("scan")
+    assert run("show", "tidy").stdout.startswith("red:tidy\n")
+    done = run("show", "zoo")
+    assert (done.returncode, "blue:zoo, red:zoo" in done.stderr) == (2, True)
+
+
 def test_a_name_conflict_fails_the_check_until_it_is_decided() -> None:
     """`prefer` decides, for either skill."""
     assert "name conflict: aaa" in run("status").stdout

@@ -234,6 +234,7 @@ def test_permissions_become_security(permissions: str, network: str) -> None:
     security = declared(of)["security"]
     assert isinstance(security, dict)
     assert (security["network"], security["filesystem"]) == (network, "none")
+    assert security.get("network_allowlist") == ([] if network == "allowlist" else None)
     assert "permissions" not in declared(of)
 
 
