@@ -9,6 +9,7 @@ from datasette.utils import parse_metadata
 
 from catalog.site.server import app
 
+_MARKUP = quote("<script>document.title = 'ran'</script>", safe="")
 ALWAYS = {
     "front": "/",
     "list": "/skills",
@@ -16,7 +17,7 @@ ALWAYS = {
     "search": "/skills?q=report",
     "search without results": "/skills?q=nothing-has-this",
     "findings": "/findings",
-    "no skills": "/not-a-skill",
+    "loose findings": "/not-a-skill",
     "indexes": "/indexes",
     "questions": "/questions",
     "duplicates": "/duplicates",
@@ -26,9 +27,12 @@ ALWAYS = {
     "review": "/review",
     "usage": "/usage",
     "health": "/health",
-    "no page": "/no-such-page",
-    "no skill": "/skills/no-such-skill",
-    "no index": "/indexes/no-such-index",
+    "search for markup": f"/skills?q={_MARKUP}",
+    "no page": f"/no-such-page{_MARKUP}",
+    "no skill": f"/skills/{_MARKUP}",
+    "no index": f"/indexes/{_MARKUP}",
+    "no question": f"/questions/{_MARKUP}",
+    "no finding": f"/findings/{_MARKUP}",
     "tables": "/catalog",
     "table": "/catalog/skills",
     "table of findings": "/catalog/findings",
@@ -73,11 +77,12 @@ def _of_skills(db: sqlite3.Connection) -> dict[str, str]:
             pages[kind] = skill
             pages[f"versions of {kind}"] = f"{skill}/versions"
             pages[f"version of {kind}"] = _path("skills", skill_id, "versions", version)
-            pages[f"folder of {kind}"] = f"{skill}/files/"
-            pages[f"no file of {kind}"] = f"{skill}/view/no-such-file"
+            pages[f"no file of {kind}"] = f"{skill}/view/{_MARKUP}"
             pages[f"changes of {kind}"] = f"/activity?{urlencode({'skill': skill_id})}"
     for skill_id, row, status in db.execute(_NOT_ACTIVE):
         pages[f"skill, {status}"] = f"{_path('skills', skill_id)}?row={row}"
+    for skill_id, path in db.execute(_FILES.format("f.path LIKE '%/%'")):
+        pages["folder"] = f"{_path('skills', skill_id)}/view/{quote(path.rpartition('/')[0])}"
     for kind in ("script", "skill_md", "reference", "asset"):
         for skill_id, path in db.execute(_FILES.format(f"f.kind = '{kind}'")):
             pages[f"file, {kind}"] = f"{_path('skills', skill_id)}/view/{quote(path)}"

@@ -46,14 +46,15 @@ def test_no_link_of_the_site_is_broken(shelf: Shelf) -> None:
         starts = [path for kind, path in page_kinds(catalog).items() if not kind.startswith("no ")]
         result = walk(lambda path: _get(site, path), starts, _kind, _most)
     assert result.pages[skill.ROUTE] >= MOST[skill.ROUTE]
-    print(sum(result.pages.values()), result.pages.most_common(12))
     assert "\n".join(result.broken) == ""
 
 
 def _get(site: Site, path: str) -> Answer:
     response = site.get(path)
     is_page = response.headers.get("content-type", "").startswith("text/html")
-    return Answer(response.status_code, response.text if is_page else "", response.url.raw_path.decode())
+    return Answer(
+        response.status_code, response.text if is_page else "", response.url.raw_path.decode()
+    )
 
 
 def _kind(address: str) -> str:
