@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from catalog.site import plugin
+from catalog.site.api import neighbours
 from catalog.site.pages import file, skill, skills, versions
 from tests.support.crawler import Answer, parameters, walk
 from tests.support.page_kinds import page_kinds
@@ -17,8 +18,10 @@ from tests.support.paths import SEARCH
 from tests.support.shelf import Shelf
 from tests.support.sites import Site, serving
 
-DATASETTE = "datasette"
-MOST = {skill.ROUTE: 50, file.ROUTE: 40, versions.ROUTE: 12, DATASETTE: 10}
+DATASETTE, UNKNOWN = "datasette", "unknown"
+EVERY = dict.fromkeys((UNKNOWN, neighbours.ROUTE), float("inf"))
+"""Addresses that a link has by mistake only, for the most part: no route or the last one."""
+MOST = {skill.ROUTE: 50, file.ROUTE: 40, versions.ROUTE: 12, DATASETTE: 10, **EVERY}
 """Pages that are visited of each route, unless CRAWL=all asks for every page; else OTHERS."""
 OTHERS = 4
 WIDEST = 2
@@ -61,7 +64,9 @@ def _kind(address: str) -> str:
     path, names = urlsplit(address).path, parameters(address)
     if len(names) > WIDEST:
         return ""
-    route = next((route for route in plugin._ROUTES if re.search(route, path)), DATASETTE)
+    if path.startswith(("/catalog", "/-/")):
+        return DATASETTE
+    route = next((route for route in plugin._ROUTES if re.search(route, path)), UNKNOWN)
     return " ".join([route, *names])
 
 
@@ -70,4 +75,4 @@ def _most(kind: str) -> float:
     has_no_end = route == DATASETTE or (names and route == skills.ROUTE)
     if os.environ.get("CRAWL") == "all" and not has_no_end:
         return float("inf")
-    return OTHERS if names else MOST.get(route, OTHERS)
+    return EVERY.get(route, OTHERS) if names else MOST.get(route, OTHERS)
