@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
-from docs_from_code import commands, conformance, findings, layers, schema, settings
+from docs_from_code import commands, conformance, findings, http, layers, schema, settings
 from pipeline.outcomes.schema import SCHEMAS
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -13,6 +13,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "conformance.md": conformance.page,
     "reference/commands.md": commands.page,
     "reference/findings.md": findings.page,
+    "reference/http.md": http.page,
     "reference/layers.svg": layers.drawing,
     "reference/packages.md": layers.page,
     "reference/schema.md": schema.page,

@@ -1,10 +1,12 @@
 """Fixtures of every test: a world without defaults, real skill folders and the corpus."""
 
+import gc
 import logging
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -14,6 +16,7 @@ from typing import Any
 import hypothesis
 import pytest
 
+from tests.support import new_catalogs
 from tests.support.paths import CORPUS, REPOSITORY
 from tests.support.skills import SkillWriter, write_skill
 from tests.support.waiting import PATIENCE
@@ -39,6 +42,11 @@ SLOWEST = (
 """Files that take half a minute or about as long, the slowest first."""
 
 
+MEMORY = Path("/dev/shm")
+ENOUGH = 8 << 30
+"""Bytes: more than the folders of two runs."""
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Keep the order of `pytest_collection_modifyitems`, and give examples no time limit.
 
@@ -46,6 +54,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     config.option.loadscopereorder = False
     _let_byte_code_be_cached()
+    _work_in_memory()
+    gc.disable()  # until all tests are collected
     hypothesis.settings.register_profile("untimed", deadline=None)
     hypothesis.settings.load_profile("untimed")
 
@@ -60,10 +70,37 @@ def _let_byte_code_be_cached() -> None:
     sys.dont_write_bytecode = False
 
 
+def _work_in_memory() -> None:
+    """Let temporary folders lie in memory where there is enough, unless TMPDIR says otherwise.
+
+    Published packages and catalogs are flushed to the disk, for which tests would wait.
+    """
+    if "TMPDIR" in os.environ or not os.access(MEMORY, os.W_OK):
+        return
+    memory = os.statvfs(MEMORY)
+    if memory.f_bavail * memory.f_frsize > ENOUGH and not memory.f_flag & os.ST_NOEXEC:
+        os.environ["TMPDIR"] = str(MEMORY)
+        tempfile.tempdir = None  # it may have been looked up already
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the slowest files, so that no process works alone on one at the end."""
     ranks = {name: rank for rank, name in enumerate(SLOWEST)}
     items.sort(key=lambda item: ranks.get(item.path.name, len(ranks)))
+
+
+def pytest_collection_finish() -> None:
+    """Let the garbage collector skip the modules and thousands of tests that stay to the end."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def new_catalogs_are_copies() -> Iterator[None]:
+    """Run the migrations of new catalogs once."""
+    with new_catalogs.copied():
+        yield
 
 
 @pytest.fixture(autouse=True)

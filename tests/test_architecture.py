@@ -44,7 +44,7 @@ HOMES = {
     "wcwidth": "pipeline.cli.output.columns",
     "pathspec": "pipeline.roots.ignore_files",
     "yaml": "pipeline.parsing pipeline.authoring.convert catalog.mcp.frontmatter "
-    "catalog.site.server.app pipeline.cli.output.rule_examples",
+    "catalog.site.server.app catalog.site.api.openapi pipeline.cli.output.rule_examples",
 }
 """The packages or modules that may import each library."""
 

@@ -16,6 +16,9 @@ from catalog.site.api import (
     files,
     metrics,
     neighbours,
+    openapi,
+    opensearch,
+    state,
     view_json,
 )
 from catalog.site.api import indexes as prompt_indexes
@@ -96,10 +99,17 @@ _ROUTES = {
     files.OF_VERSION: files.page,
     files.BUNDLE: files.archive,
     metrics.ROUTE: metrics.page,
+    state.ROUTE: state.page,
+    openapi.ROUTE: openapi.page,
+    opensearch.ROUTE: opensearch.page,
     files.BUNDLE_OF_VERSION: files.archive,
     neighbours.ROUTE: neighbours.page,  # last: it matches the paths below a skill of all others
 }
-_OPEN = {assets.ROUTE: endpoints.asset, endpoints.HEALTH: endpoints.healthz}
+_OPEN = {
+    assets.ROUTE: endpoints.asset,
+    endpoints.FAVICON: endpoints.favicon,
+    endpoints.HEALTH: endpoints.healthz,
+}
 _INTERNAL = (
     r"^/-/(metadata|versions|plugins|settings|config|threads|databases|actor|auth-token|"
     r"logout|permissions|messages|allow-debug|patterns)(\.json)?/?$"
@@ -193,7 +203,7 @@ def handle_exception(datasette: Any, request: Any, exception: Exception) -> Any:
 def prepare_jinja2_environment(env: Any, datasette: Any) -> None:
     """Give Datasette's own pages the layout and the cells of the site."""
     if http_catalog.find(datasette):
-        env.globals |= {"asset": assets.path, "table_rows": cells.rows, "cell_html": cells.as_html}
+        env.globals |= templates.ASSETS | {"table_rows": cells.rows, "cell_html": cells.as_html}
         env.finalize = invisible.plain
         templates.put_before(env)
 
@@ -227,11 +237,11 @@ def render_cell(value: Any, column: str, table: str | None, database: str, datas
     if not cells.concerns(value, column):
         return None
     location = http_catalog.find(datasette)
-    return (
-        cells.render(value, column, table, database, datasette)
-        if (location and location.database.name == database)
-        else None
-    )
+    if not location or location.database.name != database:
+        return None
+    if cells.needs_look_up(column, table):
+        return cells.skill_id(value, location.database, datasette)
+    return cells.render(value, column, table, database, datasette)
 
 
 def _is_json_route(datasette: Any, request: Any) -> bool:

@@ -192,7 +192,10 @@ def page(
     options: tuple[int, Any] = getattr(request, "param", (1280, "light"))
     width, scheme = options
     context = chromium.new_context(
-        base_url=library.origin, color_scheme=scheme, viewport={"width": width, "height": 900}
+        base_url=library.origin,
+        color_scheme=scheme,
+        viewport={"width": width, "height": 900},
+        timezone_id="Asia/Shanghai",
     )
     context.set_default_timeout(10_000)
     page = context.new_page()

@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 
 from pipeline.sync import reconcile
 from pipeline.sync.engines.processes import serial
+from tests.support import disks
 from tests.support.serving import ServingProcess, descendants
 from tests.support.skills import SkillWriter, write_skill
 from tests.support.waiting import overflow
@@ -214,16 +214,19 @@ class Disk:
 @pytest.fixture
 def disk(up: ServingProcess) -> Iterator[Disk]:
     """Return a disk that the program mounts at its start, in its own name space."""
-    with TemporaryDirectory(dir="/dev/shm") as folder:
-        disk = Disk(Path(folder), up)
+    folder = disks.folder_on_another(up.root)
+    try:
+        disk = Disk(folder, up)
         command = ("unshare", "-Urm", "sh", "-c")
         if subprocess.run(
             [*command, disk.mount_command], check=False, capture_output=True
-        ).returncode or (os.stat(folder).st_dev == up.root.stat().st_dev):
-            pytest.skip("this system forbids mounting, or has one file system")
+        ).returncode:
+            pytest.skip("this system forbids mounting")
         up.prefix = (*command, f'{disk.mount_command} && exec "$0" "$@"')
         yield disk
         up.kill()
+    finally:
+        shutil.rmtree(folder)
 
 
 def test_an_unmounted_disk_removes_no_skill(

@@ -30,6 +30,7 @@ SEARCH = r"^/search\.json$"
 PREVIEW = r"^/skills/(?P<skill_id>[^/]+)/preview$"
 SKILL_JSON = r"^/skills/(?P<skill_id>[^/]+)\.json$"
 HEALTH = r"^/-/healthz$"
+FAVICON = r"^/favicon\.ico$"
 
 MOST_HITS = 100
 _STATE_FIELDS = (
@@ -52,8 +53,16 @@ _FINDING_FIELDS = ("code", "severity", "profile", "field", "path", "line", "mess
 
 
 async def asset(context: RequestContext) -> Response:
-    """Return a style sheet, the script or the logo."""
-    name = context.path_part("name")
+    """Return a style sheet, a script or the logo."""
+    return _asset(context, context.path_part("name"))
+
+
+async def favicon(context: RequestContext) -> Response:
+    """Return the icon for clients that ask for it at its usual address."""
+    return _asset(context, "drop.png")
+
+
+def _asset(context: RequestContext, name: str) -> Response:
     if name not in assets.names():
         return responses.of_text(context.request, "Not found.\n", responses.TEXT, status=404)
     headers = {"Cache-Control": "public, max-age=31536000, immutable"}

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from catalog.database import stored_health
-from catalog.reading import browse, disk_paths, health_summary
+from catalog.reading import browse, disk_paths, health_summary, newest_change
 from catalog.site.http.location import CatalogLocation
 
 SECONDS = 1.0
@@ -16,11 +16,15 @@ SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class HeaderHealth:
-    """Health in a few words; the sentence is for a page that must be loud."""
+    """Health in a few words, with a sentence for a page that must be loud, and the newest change.
+
+    The change is at most as new as the things that the page shows: it is looked up before them.
+    """
 
     tone: health_summary.Tone
     line: str
     sentence: str
+    newest_change: int
 
 
 async def current(location: CatalogLocation) -> HeaderHealth | None:
@@ -33,16 +37,21 @@ async def current(location: CatalogLocation) -> HeaderHealth | None:
 
 
 async def _looked_up(location: CatalogLocation) -> HeaderHealth | None:
-    def load(connection: sqlite3.Connection) -> tuple[dict[str, Any], list[str]]:
+    def load(connection: sqlite3.Connection) -> tuple[dict[str, Any], list[str], int]:
         db = browse.over(connection)
-        return stored_health.load(db, location.catalog), list(disk_paths.folders(db))
+        return (
+            stored_health.load(db, location.catalog),
+            list(disk_paths.folders(db)),
+            newest_change.of_catalog(db),
+        )
 
     try:
-        state, folders = await location.database.execute_fn(load)
+        state, folders, newest = await location.database.execute_fn(load)
     except sqlite3.DatabaseError:
         return None
     now = datetime.now(UTC)
     summary = health_summary.health(state, now)
     folders.append(str(location.catalog.absolute().parent))
     sentence = disk_paths.shortened((summary.details or (summary.sentence,))[0], folders)
-    return HeaderHealth(summary.tone, health_summary.headline(state, summary, now), sentence)
+    line = health_summary.headline(state, summary, now)
+    return HeaderHealth(summary.tone, line, sentence, newest)

@@ -80,9 +80,10 @@ _NOTHING_ELSE = "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
 OURS = (
     f"default-src 'none'; style-src 'self'; img-src 'self'; "
-    f"connect-src 'self'; script-src {_hash(assets.read('site.js'))}; {_NOTHING_ELSE}"
+    f"connect-src 'self'; script-src "
+    f"{_hash(assets.read('site.js'))} {_hash(assets.read('theme.js'))}; {_NOTHING_ELSE}"
 )
-"""Policy for the site's own pages: one script, identified by its hash, so no skill can add one."""
+"""Policy for the site's own pages: scripts identified by their hashes, so no skill can add one."""
 
 DATASETTE = (
     f"default-src 'none'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; "

@@ -35,6 +35,8 @@ _TIMES = frozenset(
     " watcher_since".split()
 )
 _IDS = frozenset({"skill_id", "skillId"})
+_OF_SKILLS = frozenset({"skills", "skill_definitions"})
+"""Tables whose skill_ids have a page; in the others, one may be of a skill that never was here."""
 _AMOUNTS = {
     "size": humanize.size,
     "took_ms": formatting.milliseconds,
@@ -92,15 +94,31 @@ def render(
         return Markup(f'<a href="{escape(str(row))}">{escape(value)}</a>')
     if column in _JSON and value[0] in "[{":
         return _json(value, column)
-    if column in _IDS:
-        return _link(datasette, f"/skills/{quote(value, safe='')}", value)
+    if column in _IDS and table in _OF_SKILLS:
+        return _skill_link(value, datasette)
     if column == "code" and table == "findings":
         return _link(datasette, f"/findings/{quote(value, safe='')}", value)
     if len(value) > 19 and value[10] == "T" and value[:4].isdecimal():  # ISO 8601, to the second
         return Markup(
-            f'<time title="{escape(value)}">{escape(value[:10])} {escape(value[11:19])}</time>'
+            f'<time datetime="{escape(value)}" title="{escape(value)}">'
+            f"{escape(value[:10])} {escape(value[11:19])}</time>"
         )
     return None
+
+
+def needs_look_up(column: str, table: str | None) -> bool:
+    """Return whether a cell holds a skill_id that may have no page."""
+    return column in _IDS and table not in _OF_SKILLS
+
+
+async def skill_id(value: str, database: Any, datasette: Any) -> Markup | None:
+    """Return a skill_id as a link if there is a page that it leads to; None leaves it as text."""
+    rows = await database.execute("SELECT 1 FROM skills WHERE skill_id = ? LIMIT 1", [value])
+    return _skill_link(value, datasette) if rows.rows else None
+
+
+def _skill_link(value: str, datasette: Any) -> Markup:
+    return _link(datasette, f"/skills/{quote(value, safe='')}", value)
 
 
 def _link(datasette: Any, path: str, text: str) -> Markup:

@@ -14,6 +14,8 @@ from catalog.site.rendering import assets, formatting, invisible, language
 from catalog.text import humanize, suggestions, truncate
 
 FOLDER = Path(__file__).parents[1] / "templates"
+ASSETS = {"asset": assets.path, "integrity": assets.integrity}
+"""Functions of the layout, also on Datasette's own pages."""
 MARKS = ("\ue000", "\ue001")
 """Delimiters of matches in a snippet until it is escaped; removed from the skill's text first."""
 
@@ -53,7 +55,7 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         finalize=invisible.plain,
     )
-    environment.globals |= {"asset": assets.path, "integrity": assets.integrity, "query": _query}
+    environment.globals |= ASSETS | {"query": _query}
     environment.filters |= {
         "count": humanize.count,
         "size": humanize.size,

@@ -1,6 +1,7 @@
 """Datasette's pages of the catalog in readable form."""
 
 import re
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -202,3 +203,21 @@ def test_a_bug_shows_no_one_its_inside(own_site: Site) -> None:
     assert response.status_code == 500
     assert "Internal error" in response.text
     assert "the inside" not in response.text
+
+
+def test_a_skill_without_a_page_is_no_link(site: Site, catalog: Path) -> None:
+    """A link may be to a skill that is here no more."""
+    with closing(Store.open(catalog)) as store:
+        store.db.execute(
+            "INSERT INTO linked_directories (id, path, origin, filter)"
+            " VALUES (1, '/l', 'data', '{}')"
+        )
+        for skill_id in ("word-count", "nobody"):
+            store.db.execute(
+                "INSERT INTO links (directory, name, skill_id, target) VALUES (1, ?1, ?1, '/t')",
+                [skill_id],
+            )
+    shown = site.get("/catalog/links").text
+    assert '<a href="/skills/word-count">word-count</a>' in shown
+    assert 'href="/skills/nobody"' not in shown
+    assert "nobody" in shown

@@ -1,9 +1,8 @@
 import json
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from catalog.model.errors import MigrationFailed, RootUnreadable
 from pipeline.authoring.convert import Conversion, ConversionOptions, migrate_paths
 from pipeline.dialects.apexbridge.dialect import APEXBRIDGE
+from tests.support import program
 from tests.support.skills import SkillWriter
 
 OLD = Path(__file__).parents[2] / "samples" / "apexbridge" / "old"
@@ -32,14 +32,9 @@ def migrated(*paths: Path, **how: Any) -> list[Conversion]:
     )
 
 
-def skilldrop(*words: str | Path) -> subprocess.CompletedProcess[str]:
+def skilldrop(*words: str | Path) -> CompletedProcess[str]:
     """Run the command."""
-    return subprocess.run(
-        [sys.executable, "-c", "from pipeline.cli.entry import main; main()", "migrate", *words],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return program.run("migrate", *words)
 
 
 @pytest.mark.requirement("apexbridge/validated")

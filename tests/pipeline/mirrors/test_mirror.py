@@ -311,7 +311,7 @@ def test_a_huge_repository_is_refused(
     monkeypatch.setattr(mirror_module, "MOST_FILES", 1000)
     with pytest.raises(PullFailed, match=r"more than 1000 files|more than 50000000 bytes"):
         it.pull()
-    repository.commit_tree(f"100644 blob {repository.blob(bytes(3 * 10**8))}\tbig")
+    repository.commit_tree(f"100644 blob {repository.blob(bytes(6 * 10**7))}\tbig")
     with pytest.raises(PullFailed, match="more than 50000000 bytes"):
         it.pull()
     assert it.tree is None

@@ -1,9 +1,10 @@
 """File systems that are mounted below a root, and their skills after unmounting."""
 
+import ctypes
 import shutil
 import subprocess
-import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,11 @@ from pipeline.config.settings import Settings
 from pipeline.sync.lost_mounts import LostMounts
 from pipeline.sync.open_catalog import open_store
 from pipeline.sync.run_once import scan_once
+from tests.support import program
 from tests.support.indexes import location_of
 from tests.support.serving import Serving, ServingProcess
 from tests.support.skills import SkillWriter
+from tests.support.waiting import PATIENCE
 
 
 class Namespace:
@@ -47,6 +50,20 @@ class Namespace:
     def mount(self, path: Path) -> None:
         """Mount an empty file system at a path."""
         self.run("mount", "-t", "tmpfs", "tmpfs", path)
+
+    def call(self, work: Callable[..., object], *given: object) -> None:
+        """Call a function in a fork of this process that has the mounts, and expect no error."""
+        fork = get_context("fork").Process(target=self._enter_and_call, args=(work, *given))
+        fork.start()
+        fork.join(PATIENCE)
+        assert fork.exitcode == 0
+
+    def _enter_and_call(self, work: Callable[..., object], *given: object) -> None:
+        library = ctypes.CDLL(None)
+        for kind in ("user", "mnt"):
+            with Path(f"/proc/{self._process.pid}/ns/{kind}").open() as namespace:
+                assert library.setns(namespace.fileno(), 0) == 0
+        work(*given)
 
     def seen(self, path: Path) -> Path:
         """Return a path by which this process reaches the mounted files."""
@@ -82,18 +99,14 @@ class Scanning(Serving):
         self.team = self.root / "team"
         self.team.mkdir()
 
-    def scan(self, *words: str) -> str:
+    def scan(self, *words: str) -> None:
         """Scan everything once."""
-        return self._namespace.run(
-            "env",
-            "SKILLDROP_SETTLE_QUIET=0",
-            Path(sys.executable).with_name("skilldrop"),
-            "--watched",
-            self.root,
-            "--data",
-            self.settings.data,
-            *(words or ("scan",)),
-        )
+        self._namespace.call(self._run_command, *(words or ("scan",)))
+
+    def _run_command(self, *words: str) -> None:
+        catalog = ("--watched", self.root, "--data", self.settings.data)
+        done = program.run(*catalog, *words, SKILLDROP_SETTLE_QUIET="0")
+        assert done.returncode == 0, done.stderr
 
     def held(self) -> dict[str, str]:
         """Return the reason of each held removal."""

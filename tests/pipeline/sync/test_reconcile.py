@@ -22,6 +22,7 @@ from pipeline.sync.open_catalog import open_store
 from pipeline.sync.reconcile import Comparison, compare, repair
 from pipeline.sync.request_handlers import REPAIR
 from pipeline.sync.run_once import scan_once
+from tests.support import program
 from tests.support.indexes import location_of
 from tests.support.made_archives import pack_zip
 from tests.support.serving import ServingProcess
@@ -437,22 +438,8 @@ def up(tmp_path: Path) -> Iterator[ServingProcess]:
 
 def reconciled(it: ServingProcess, *words: str) -> tuple[int, dict[str, Any]]:
     """Run `skilldrop reconcile` to its end; return its exit code and what it printed."""
-    done = subprocess.run(
-        [
-            Path(sys.executable).with_name("skilldrop"),
-            "--watched",
-            it.root,
-            "--data",
-            it.settings.data,
-            "reconcile",
-            "--json",
-            *words,
-        ],
-        env=os.environ | {"SKILLDROP_SETTLE_QUIET": "0.1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    catalog = ("--watched", it.root, "--data", it.settings.data)
+    done = program.run(*catalog, "reconcile", "--json", *words, SKILLDROP_SETTLE_QUIET="0.1")
     assert done.stderr == ""
     return done.returncode, json.loads(done.stdout)
 

@@ -4,11 +4,10 @@ import json
 import os
 import pwd
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 
@@ -17,10 +16,9 @@ from pipeline.sync import reconcile
 from pipeline.sync.open_catalog import open_store
 from pipeline.sync.request_handlers import handle
 from pipeline.sync.run_once import scan_once
+from tests.support import program
 from tests.support.serving import Serving
 from tests.support.skills import SkillWriter
-
-SKILLDROP = Path(sys.executable).with_name("skilldrop")
 
 
 @pytest.fixture
@@ -50,12 +48,9 @@ def serving(tmp_path: Path, skill: SkillWriter) -> Iterator[Serving]:
     made.stop()
 
 
-def command(serving: Serving, *words: str) -> subprocess.CompletedProcess[str]:
-    """Run a command in a separate process, to its end."""
-    config = serving.root.parent / "skilldrop.toml"
-    return subprocess.run(
-        [SKILLDROP, "--config", config, *words], capture_output=True, text=True, check=False
-    )
+def command(serving: Serving, *words: str) -> CompletedProcess[str]:
+    """Run a command to its end."""
+    return program.run("--config", serving.root.parent / "skilldrop.toml", *words)
 
 
 def published(serving: Serving) -> str:

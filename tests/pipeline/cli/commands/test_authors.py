@@ -5,7 +5,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import zipfile
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from catalog.database import connection
 from catalog.model.errors import NotRemoved
 from pipeline.authoring import trash
 from pipeline.dialects.registry import PROFILES
+from tests.support import disks
 from tests.support.program import run
 from tests.support.records import NOON
 from tests.support.skills import write_skill
@@ -143,7 +143,7 @@ def test_a_skill_inside_that_is_gone_is_not_named() -> None:
 
 def test_the_trash_of_a_root_on_another_disk_lies_beside_the_root(tmp_path: Path) -> None:
     """Beside its real place, if the root is a link; other moves of the second do not matter."""
-    elsewhere = _on_another_disk(tmp_path)
+    elsewhere = disks.folder_on_another(tmp_path)
     try:
         (elsewhere / "root").mkdir()
         Path("watched").symlink_to(elsewhere / "root")
@@ -157,13 +157,6 @@ def test_the_trash_of_a_root_on_another_disk_lies_beside_the_root(tmp_path: Path
         assert os.listdir("watched") == []
     finally:
         shutil.rmtree(elsewhere)
-
-
-def _on_another_disk(folder: Path) -> Path:
-    for place in ("/dev/shm", "/var/tmp"):
-        if os.access(place, os.W_OK) and os.stat(place).st_dev != folder.stat().st_dev:
-            return Path(tempfile.mkdtemp(dir=place))
-    pytest.skip("there is only one file system")
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -1,0 +1,30 @@
+"""Endpoint that open pages ask whether the things they show have changed.
+
+A conditional poll and no stream: a stream would hold one of the site's few connections for each
+open page, and proxies cut it. The newest change of the catalog is looked up once a second at most,
+however many pages ask, and one skill's is a look into an index; the answer is mostly 304.
+"""
+
+from datasette.utils.asgi import Response
+
+from catalog.reading import newest_change
+from catalog.site.http import errors, header_health, responses
+from catalog.site.http.request import RequestContext
+
+ROUTE = r"^/-/state\.json$"
+OF_SKILL = "skill:"
+"""Beginning of the parameter `about` for one skill; its skill_id follows."""
+
+
+async def page(context: RequestContext) -> Response:
+    """Return the id of the newest change of the catalog, or of a skill."""
+    about = context.parameter("about")
+    if about.startswith(OF_SKILL):
+        skill_id = about.removeprefix(OF_SKILL)
+        newest = await context.query(newest_change.of_skill, skill_id)
+    elif about:
+        return errors.as_json(f"The parameter about is {OF_SKILL}ID, or is left out.", 400)
+    else:
+        health = await header_health.current(context.location)
+        newest = health.newest_change if health else 0
+    return responses.of_json(context.request, {"newest_change": newest}, etag=str(newest))
