@@ -10,7 +10,7 @@ DEVELOPING := .venv/developing
 MEASURING := .venv/measuring
 
 .DEFAULT_GOAL := help
-.PHONY: help up test test-clients check lint docs bench bench-large bench-parts bench-search bench-site bench-work bench-compare lighthouse page-sizes snapshots crawl sizing soak crashes clean
+.PHONY: help up test test-clients check lint docs bench bench-large bench-parts bench-search bench-site bench-work bench-compare bench-readers bench-cluster charts lighthouse page-sizes snapshots crawl sizing soak crashes clean
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST)
@@ -68,6 +68,15 @@ snapshots: $(DEVELOPING) ## photograph every kind of page of CATALOG into the fo
 crawl: $(DEVELOPING) ## follow all links of the site over the real skills beside the repository
 	@CRAWL=all $(BIN)/python -m pytest tests/catalog/site/test_crawl.py
 
+bench-readers: $(DEVELOPING) ## measure 1, 2 and 4 processes of the site behind nginx; needs nginx and wrk
+	@$(BIN)/python benchmarks/readers.py
+
+bench-cluster: $(DEVELOPING) ## measure scans on a local Dask cluster, by its workers
+	@$(BIN)/python benchmarks/cluster.py
+
+charts: $(MEASURING) ## draw the saved results for docs/charts.md
+	@$(BIN)/python benchmarks/charts.py
+
 sizing: $(DEVELOPING) ## measure disk, files, watches, memory and copies of a catalog; SKILLS=n
 	@$(BIN)/python benchmarks/sizing.py --skills $(or $(SKILLS),10000)
 
@@ -113,7 +122,7 @@ endif
 	@touch $@
 
 $(MEASURING): $(DEVELOPING)
-	@echo "Adding the other search engines ..."
+	@echo "Adding the other search engines and matplotlib ..."
 ifdef UV
 	@UV_PROJECT_ENVIRONMENT=.venv "$(UV)" sync --quiet --group bench
 else

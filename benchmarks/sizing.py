@@ -1,7 +1,11 @@
-"""Disk, files, watches and copying time of a catalog of generated skills."""
+"""Disk, files, watches, processor time and copying time of a catalog of generated skills.
+
+With --sparse each skill is one small file and nothing is copied, so that a million fit on a disk.
+"""
 
 import argparse
 import os
+import random
 import resource
 import shutil
 import subprocess
@@ -11,7 +15,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from made_skills import make_skills
+from made_skills import make_skills, sentence
 
 BIN = Path(sys.executable).parent
 PULL = Path(__file__).parents[1] / "deploy/skilldrop-pull"
@@ -21,11 +25,19 @@ def main() -> None:
     """Generate skills, scan them, copy the catalog, and print a table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--skills", type=int, default=2_000)
-    skills = parser.parse_args().skills
+    parser.add_argument("--sparse", action="store_true")
+    options = parser.parse_args()
+    skills = options.skills
+    measured = _sparse if options.sparse else _measured
     with tempfile.TemporaryDirectory(prefix="skilldrop-sizing-") as name:
-        print(f"| for {skills:,} skills of five files | in all | for each |\n|---|---|---|")
-        for label, amount, unit in _measured(Path(name), skills):
-            share = f"{amount / skills:.3g} {unit}" if unit != "s" else f"{amount / skills:.2g} s"
+        files = "one small file" if options.sparse else "five files"
+        print(f"| for {skills:,} skills of {files} | in all | for each |\n|---|---|---|")
+        for label, amount, unit in measured(Path(name), skills):
+            share = (
+                f"{amount / skills:.3g} {unit}"
+                if unit != "s"
+                else f"{1000 * amount / skills:.2g} ms"
+            )
             print(f"| {label} | {amount:,.1f} {unit} | {share} |", flush=True)
         for folder, _, _ in os.walk(name):
             os.chmod(folder, 0o700)  # packages are read-only
@@ -37,7 +49,7 @@ def _measured(top: Path, skills: int) -> Iterator[tuple[str, float, str]]:
     yield "the folder itself", _kilobytes(root), "kB"
     yield "directories, with one watch each", _directories(root), ""
     scan = [BIN / "skilldrop", "--watched", root, "--data", data, "scan"]
-    yield "first scan", _seconds(scan), "s"
+    yield from _scanned("first scan", scan)
     yield "peak memory of its largest process", _most_kilobytes(), "kB"
     yield "catalog.db", _kilobytes(data / "catalog.db"), "kB"
     yield "packages", _kilobytes(data / "packages"), "kB"
@@ -59,6 +71,35 @@ def _measured(top: Path, skills: int) -> Iterator[tuple[str, float, str]]:
     if shutil.which("rsync"):
         yield "first round of skilldrop-pull", _seconds([PULL, data, copy]), "s"
         yield "a round without changes", _seconds([PULL, data, copy]), "s"
+
+
+def _sparse(top: Path, skills: int) -> Iterator[tuple[str, float, str]]:
+    root, data = top / "watched", top / "data"
+    rng = random.Random(7)
+    for number in range(skills):
+        folder = root / f"group-{number // 1000:04d}" / f"skill-{number:07d}"
+        folder.mkdir(parents=True)
+        (folder / "SKILL.md").write_text(
+            f"---\nname: {folder.name}\ndescription: {sentence(rng)}\n---\n\n{sentence(rng, 20)}\n"
+        )
+    program = [BIN / "skilldrop", "--watched", root, "--data", data]
+    os.environ["SKILLDROP_PUBLISH"] = "in-place"
+    yield from _scanned("first scan", [*program, "scan"])
+    yield "peak memory of its largest process", _most_kilobytes(), "kB"
+    yield "catalog.db", _kilobytes(data / "catalog.db"), "kB"
+    yield "catalog.db-wal, afterwards", _kilobytes(data / "catalog.db-wal"), "kB"
+    yield from _scanned("unchanged re-scan", [*program, "scan"])
+    yield "largest process of both", _most_kilobytes(), "kB"
+    for command in (["search", "deploy", "cache"], ["status"], ["index"]):
+        yield f"skilldrop {' '.join(command)}", _seconds([*program, *command]), "s"
+
+
+def _scanned(name: str, command: Sequence[str | Path]) -> Iterator[tuple[str, float, str]]:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    yield name, _seconds(command), "s"
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    yield f"{name}, processor time of all processes", seconds, "s"
 
 
 def _seconds(command: Sequence[str | Path]) -> float:

@@ -37,7 +37,7 @@ HOMES = {
     "pydantic_core": "pipeline.validation.declare pipeline.outcomes.schema",
     "pydantic_settings": "pipeline.config.environment",
     "pygments": "catalog.site.rendering.highlight",
-    "sqlite_utils": "catalog.database.migrations catalog.writing",
+    "sqlite_utils": "catalog.database.migrations",
     "uvicorn": "catalog.site.server catalog.mcp",
     "watchdog": "pipeline.watch",
     "jellyfish": "catalog.text.spelling",

@@ -36,6 +36,11 @@ from catalog.database.ddl import (
 migrations = Migrations(schema_version.MIGRATION_SET)
 
 
+def apply(connection: sqlite3.Connection) -> None:
+    """Apply the migrations that a catalog lacks. Raises sqlite3.Error."""
+    migrations.apply(Database(connection))
+
+
 @migrations()
 def m001_schema(db: Database) -> None:
     """Create all tables, views and triggers, in the order of their references."""

@@ -7,13 +7,14 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+from contextlib import closing
 from itertools import count
 from pathlib import Path
 from typing import NoReturn
 
 from catalog.database import connection as database_connection
 from catalog.database import schema_version
-from catalog.database.connection import leave_readable, refuse_directory
+from catalog.database.connection import is_damage, leave_readable, refuse_directory
 from catalog.database.lock import WriterLock, lock_of
 from catalog.model.errors import CatalogBusy, CatalogUnusable, ReplicationFailed
 
@@ -50,7 +51,8 @@ def replicate(catalog: Path, url: str, interval: float) -> NoReturn:
 def restore(url: str, catalog: Path, *, replace: bool = False) -> None:
     """Restore the newest copy at a URL as the catalog file, whole or not at all.
 
-    A replaced catalog is deleted; any other file is kept under another name. Raises CatalogBusy
+    Running readers of a replaced catalog all go on with the new one, from the same moment. Any
+    other file is kept under another name. Raises CatalogBusy
     where a catalog exists and may not be replaced or is being written, CatalogUnusable where the
     path is a directory or a database of another program, and ReplicationFailed where nothing can
     be restored.
@@ -79,16 +81,51 @@ def restore(url: str, catalog: Path, *, replace: bool = False) -> None:
                     f"Nothing was restored from {url}: {_last_line(process.stderr)}."
                 )
             database_connection.open_catalog(new).conn.close()  # refuses other databases
-            for leftover in ("-shm", "-wal", ""):  # the old log does not fit the new file
-                old = catalog.with_name(f"{catalog.name}{leftover}")
-                if is_ours and leftover:
-                    old.unlink(missing_ok=True)
-                elif not is_ours and os.path.lexists(old):
-                    old.rename(_aside(old))
-            new.replace(catalog)
-            leave_readable(sqlite3.connect(catalog), catalog)
+            if not (is_ours and _overwrite(catalog, new)):
+                _replace(catalog, new, is_ours=is_ours)
     finally:
         lock.close()
+
+
+def _overwrite(catalog: Path, new: Path) -> bool:
+    """Write a database over the one in a catalog file, in one transaction; return whether it fits.
+
+    Processes that have the file open see the old state until the commit, and then the new one.
+    """
+    if not catalog.exists():
+        return False
+    try:
+        with closing(sqlite3.connect(f"{new.absolute().as_uri()}?mode=ro", uri=True)) as source:
+            target = sqlite3.connect(catalog)
+            try:
+                pragmas = ("page_size", "journal_mode")
+                if any(_pragma(target, name) != _pragma(source, name) for name in pragmas):
+                    return False
+                source.backup(target)  # all pages in one step
+                leave_readable(target, catalog)
+            finally:
+                target.close()
+    except sqlite3.DatabaseError as error:
+        if is_damage(error):
+            return False
+        raise CatalogUnusable(f"{catalog} cannot be written: {error}.") from error
+    return True
+
+
+def _pragma(connection: sqlite3.Connection, name: str) -> object:
+    return connection.execute(f"PRAGMA {name}").fetchone()[0]
+
+
+def _replace(catalog: Path, new: Path, *, is_ours: bool) -> None:
+    """Put a file in the place of a catalog, or of another file, which is kept beside it."""
+    for leftover in ("-shm", "-wal", ""):  # the old log does not fit the new file
+        old = catalog.with_name(f"{catalog.name}{leftover}")
+        if is_ours and leftover:
+            old.unlink(missing_ok=True)
+        elif not is_ours and os.path.lexists(old):
+            old.rename(_aside(old))
+    new.replace(catalog)
+    leave_readable(sqlite3.connect(catalog), catalog)
 
 
 def _is_ours(catalog: Path) -> bool:

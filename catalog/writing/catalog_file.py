@@ -7,9 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from sqlite_utils import Database
-
-from catalog.database import migrations as database_migrations
+from catalog.database import schema_version
 from catalog.database.connection import (
     REBUILT,
     connect,
@@ -19,6 +17,7 @@ from catalog.database.connection import (
     leave_readable,
 )
 from catalog.database.lock import WriterLock, is_same_file, lock_of
+from catalog.database.queries import Writer
 from catalog.model.errors import CatalogDamaged
 from catalog.text import humanize
 from catalog.writing.recovery import copies, rebuild
@@ -30,7 +29,7 @@ class CatalogFile:
     """An open catalog file, locked against other writers."""
 
     def __init__(
-        self, path: Path, lock: WriterLock, db: Database, left_seal: str | None = None
+        self, path: Path, lock: WriterLock, db: Writer, left_seal: str | None = None
     ) -> None:
         """Take over an open and migrated database with its file and lock."""
         self.db = db
@@ -100,15 +99,17 @@ class CatalogFile:
         return is_same_file(self._path, self._stat) and (not self._lock or self._lock.is_in_place())
 
 
-def migrated(connection: sqlite3.Connection) -> Database:
+def migrated(connection: sqlite3.Connection) -> Writer:
     """Return a connection as a database with the current schema and foreign keys."""
-    db = Database(connection)
-    db.execute("PRAGMA foreign_keys = ON")
-    database_migrations.migrations.apply(db)
+    db = Writer(connection)
+    if schema_version.missing_migrations(connection):
+        from catalog.database import migrations  # nearly every start can do without
+
+        migrations.apply(connection)
     return db
 
 
-def _connected(path: Path, *, is_doubted: bool = False) -> Database:
+def _connected(path: Path, *, is_doubted: bool = False) -> Writer:
     connection = connect(path, is_doubted=is_doubted)
     try:
         return migrated(connection)

@@ -7,8 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from sqlite_utils import Database
-
+from catalog.database.queries import Writer
 from catalog.database.sql import Row
 from catalog.model.change import Change, ChangeResult
 from catalog.model.quota import Quota
@@ -44,7 +43,7 @@ from catalog.writing.tables.skills import Skills
 class Store:
     """The only interface for writers; one process opens it, and one thread uses it."""
 
-    def __init__(self, db: Database, file: CatalogFile | None = None) -> None:
+    def __init__(self, db: Writer, file: CatalogFile | None = None) -> None:
         """Take a migrated database, and its file if it has one."""
         self.db = db
         self._file = file

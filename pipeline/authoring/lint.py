@@ -31,7 +31,6 @@ from pipeline.roots.local.walk import DEFAULT_LIMITS
 from pipeline.roots.names import SKILL_MD
 from pipeline.roots.snapshot import PartialFile, PartialSnapshot
 from pipeline.roots.withholding import partial_without_secrets
-from pipeline.sync.engines import pool
 from pipeline.validation.codes import FOLDER_UNREADABLE, INTERNAL_ERROR
 from pipeline.validation.verdict import examine
 
@@ -283,7 +282,7 @@ def _judgements(targets: Sequence[Target], judge: _Judge, cores: int | None) -> 
         steps[start : start + _PATHS_IN_A_PIECE]
         for start in range(0, len(steps), _PATHS_IN_A_PIECE)
     ]
-    results = chain.from_iterable(pool.in_order(judge.judge, pieces, cores))
+    results = chain.from_iterable(_in_order(judge, pieces, cores))
     judged: set[str] = set()  # real paths
     for target, paths in planned:
         is_empty = True
@@ -297,3 +296,13 @@ def _judgements(targets: Sequence[Target], judge: _Judge, cores: int | None) -> 
             yield Judgement(
                 target.full_name(target.under), None, False, False, (SKILL_MD_MISSING.at(),)
             )
+
+
+def _in_order(
+    judge: _Judge, pieces: Sequence[Sequence[_Step]], cores: int | None
+) -> Iterable[list[list[_Result]]]:
+    if len(pieces) < 2:
+        return map(judge.judge, pieces)
+    from pipeline.sync.engines import pool  # few folders need no processes
+
+    return pool.in_order(judge.judge, pieces, cores)

@@ -14,7 +14,10 @@ def main() -> None:
             from pipeline.cli import stopping
 
             stopping.stop_by(_stop)
-        from pipeline.cli import app  # Ctrl-C may arrive during this import
+        from pipeline.cli.imports import quick_imports
+
+        with quick_imports():
+            from pipeline.cli import app  # Ctrl-C may arrive during this import
     except KeyboardInterrupt:
         sys.exit(130)
     app.main()

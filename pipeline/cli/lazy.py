@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from pipeline.cli.imports import quick_imports
+
 COMMANDS: Mapping[str, tuple[str, str]] = {
     "up": ("up.up", "Watch the roots, update the catalog and serve the site until stopped."),
     "scan": (
@@ -126,7 +128,9 @@ class LazyCommand(click.Command):
     def real(self) -> click.Command:
         """Command that this one stands for, imported."""
         module, _, function = self._target.partition(".")
-        command: click.Command = getattr(import_module(f"pipeline.cli.commands.{module}"), function)
+        with quick_imports():
+            imported = import_module(f"pipeline.cli.commands.{module}")
+        command: click.Command = getattr(imported, function)
         return command
 
     def make_context(self, *arguments: Any, **options: Any) -> click.Context:

@@ -223,8 +223,14 @@ def unit_at(settings: Settings, path: Path) -> WatchUnit | None:
 
 
 @contextmanager
-def engine_named(name: EngineName, scheduler: str | None = None) -> Iterator[Engine]:
+def engine_named(
+    name: EngineName,
+    scheduler: str | None = None,
+    notice: Callable[[str], None] = lambda _: None,
+) -> Iterator[Engine]:
     """Give the engine with a name; scheduler is the address of a Dask cluster.
+
+    notice gets a sentence with the URL of its dashboard.
 
     Raises ClusterUnusable, also if Dask is not installed.
     """
@@ -237,5 +243,5 @@ def engine_named(name: EngineName, scheduler: str | None = None) -> Iterator[Eng
         raise ClusterUnusable(
             "Dask is not installed here: install skilldrop with its extra, skilldrop[dask]."
         ) from error
-    with dask(scheduler) as engine:
+    with dask(scheduler, notice) as engine:
         yield engine

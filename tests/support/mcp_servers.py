@@ -59,7 +59,7 @@ def over_http(shelf: Shelf) -> Iterator[str]:
     Afterwards it must have ended well, with no message but refusals of foreign hosts.
     """
     port = free_port()
-    log = shelf.root.parent / "mcp.log"
+    log = shelf.root.parent / f"mcp-{port}.log"
     with log.open("w") as stderr:
         process = subprocess.Popen(program(shelf, "--http", str(port)), stderr=stderr)
 

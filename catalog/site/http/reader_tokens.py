@@ -13,7 +13,7 @@ from catalog.model.errors import TokensInvalid
 from catalog.reading import credentials
 from catalog.site.http import errors
 from catalog.site.http import location as http_catalog
-from catalog.site.http.security_headers import App, Send
+from catalog.site.http.security_headers import App, Message, Send
 
 log = logging.getLogger("skilldrop")
 
@@ -51,9 +51,28 @@ def wrap(app: App, datasette: Any) -> App:
             response = _refusal(datasette, scope, credentials.SENTENCE, 401, headers)
             await response.asgi_send(send)
             return
-        await app(allowed, receive, send)
+        await app(allowed, receive, _private(send) if tokens else send)
 
     return guarded
+
+
+def _private(send: Send) -> Send:
+    """Return a function that sends a response, which no shared cache may keep."""
+
+    async def sent(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = [(name.lower(), value) for name, value in message.get("headers", ())]
+            kept = dict(headers).get(_CACHE_CONTROL, b"no-cache")
+            if b"no-store" not in kept:
+                kept = b"private, " + kept.removeprefix(b"public, ")
+            others = [header for header in headers if header[0] != _CACHE_CONTROL]
+            message = {**message, "headers": [*others, (_CACHE_CONTROL, kept)]}
+        await send(message)
+
+    return sent
+
+
+_CACHE_CONTROL = b"cache-control"
 
 
 def prefix(scope: Mapping[str, Any]) -> str:

@@ -212,7 +212,8 @@ def _expected(
         if stored.target == wanted.target:
             return stored._replace(skill_id=wanted.skill_id)
         return wanted._replace(former_target=stored.target, is_linked=True)
-    ours = [wanted.target] if Path(wanted.target).is_relative_to(packages.folder) else []
+    is_ours = wanted.target.startswith(f"{packages.folder}/")
+    ours = [wanted.target] if is_ours else []
     return wanted._replace(is_linked=links.is_free(wanted.name, ours))
 
 

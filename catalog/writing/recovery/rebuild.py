@@ -10,8 +10,7 @@ from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
-from sqlite_utils import Database
-
+from catalog.database.queries import Database, Writer
 from catalog.database.sql import insert
 from catalog.model.naming import version_name
 from catalog.reading import versions
@@ -21,7 +20,7 @@ from catalog.writing.recovery.damaged_file import Values, readable_rows
 from catalog.writing.rows import dialects, facets, fulltext, mapping, references, sketches
 
 
-def recover(db: Database, damaged: Path, aside: Path, reason: str, at: datetime) -> dict[str, int]:
+def recover(db: Writer, damaged: Path, aside: Path, reason: str, at: datetime) -> dict[str, int]:
     """Copy the readable rows of a damaged catalog, and record that; return row counts by table.
 
     `db` is a new, empty catalog; `aside` is the future path of the damaged one. Raises

@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from sqlite_utils import Database
-
-from catalog.database.sql import Transaction
+from catalog.database.queries import Database
+from catalog.database.sql import Transaction, columns
 from catalog.model.values import ChangeOutcome, Trigger
 from catalog.text.times import iso
 
@@ -41,7 +40,11 @@ class Scans:
                 "seen": seen,
                 "missed_by_events": missed_by_events,
             }
-            self._db.table("scans").update(scan, values | dict(counts))
+            row = values | dict(counts)
+            self._db.execute(
+                f"UPDATE scans SET ({columns(row)}) = ({', '.join('?' * len(row))}) WHERE id = ?",
+                [*row.values(), scan],
+            )
             self._db.execute(
                 "UPDATE health SET last_full_scan = ?, missed_by_events = missed_by_events + ?",
                 [iso(at), missed_by_events],

@@ -5,14 +5,17 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from catalog.model.paths import text_path
 from catalog.model.values import Acceptance
 from catalog.text.display import visible
-from pipeline.authoring.fixes.skill import FixedSkill, fixed, mended
 from pipeline.authoring.lint import Judgement, judge_paths, judge_text
 from pipeline.authoring.selection import Selection
 from pipeline.roots.names import SKILL_MD
+
+if TYPE_CHECKING:
+    from pipeline.authoring.fixes.skill import FixedSkill
 
 
 @dataclass(slots=True)
@@ -55,6 +58,8 @@ class Fixer:
 
     def mend(self, data: bytes, file: Path) -> tuple[bytes, Judgement]:
         """Return the bytes of a SKILL.md after all fixes, and their judgement; write nothing."""
+        from pipeline.authoring.fixes.skill import mended  # most runs only validate
+
         judge = partial(judge_text, file=file, acceptance=self.acceptance, select=self.select)
         folder = Path(os.path.realpath(file.parent)).name
         codes = {finding.code for finding in judge(data).findings}
@@ -62,8 +67,10 @@ class Fixer:
         self.fixed += fixed_here
         return after, judge(after)
 
-    def draft(self, judgement: Judgement) -> FixedSkill | None:
+    def draft(self, judgement: Judgement) -> "FixedSkill | None":
         """Return a fixed skill that is not written yet; None if nothing can be fixed."""
+        from pipeline.authoring.fixes.skill import fixed  # most runs only validate
+
         if (file := judgement.on_disk) is None:
             return None
         judge = partial(judge_text, file=file, acceptance=self.acceptance, select=self.select)

@@ -1,5 +1,6 @@
 """Command that updates the catalog from the roots once."""
 
+from functools import partial
 from pathlib import Path
 from typing import get_args
 
@@ -66,7 +67,11 @@ def scan(
 
     def work(store: Store) -> Result:
         failures[:] = [] if units else mirrors.pull_all(settings, store)
-        with engine_named(engine, scheduler) as executor, terminal.progress("skills") as progress:
+        notice = partial(click.echo, err=True)
+        with (
+            engine_named(engine, scheduler, notice) as executor,
+            terminal.progress("skills") as progress,
+        ):
             result = scan_once(
                 settings,
                 store,

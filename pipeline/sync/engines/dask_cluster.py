@@ -3,13 +3,14 @@
 import logging
 import os
 import socket
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from functools import partial
 from importlib.metadata import version
 from queue import Empty, SimpleQueue
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from distributed import Client, Future, LocalCluster
 from distributed.comm.addressing import get_address_host_port
@@ -25,18 +26,27 @@ log = logging.getLogger("skilldrop")
 
 PATHS_IN_A_PIECE = 64
 """Enough to make the few milliseconds of sending a task negligible."""
+PATHS_AT_ONCE = 16
+"""Paths after which a worker counts its results."""
+RESULTS_IN_AN_ANSWER = 512
+"""Results after which a worker answers: a few megabytes, and a second of work or less."""
 PIECES_AHEAD = 4
 """Pieces queued for each thread of the cluster, so that none waits for this process."""
 CONNECT_WITHIN = 10
 """Seconds within which the scheduler must answer and have a worker."""
 
-_Answer: TypeAlias = list[Any] | RootUnreadable | str
+_Answer: TypeAlias = tuple[list[Any], list[str]] | RootUnreadable | str
+"""Results of a piece with the paths that are left, or a reason why there are none."""
 _Future: TypeAlias = "Future[_Answer]"
 
 
 @contextmanager
-def dask(scheduler: str | None = None) -> Iterator[Engine]:
+def dask(
+    scheduler: str | None = None, notice: Callable[[str], None] = log.info
+) -> Iterator[Engine]:
     """Give an engine that scans on the cluster at an address, or on a new local cluster.
+
+    notice gets a sentence with the URL of the dashboard, for people.
 
     Results come in no particular order. If a worker dies, another takes its pieces; this process
     scans pieces that no worker finishes, so nothing is lost. Raises ClusterUnusable if no scheduler
@@ -46,6 +56,8 @@ def dask(scheduler: str | None = None) -> Iterator[Engine]:
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     if scheduler:
         with _connected(scheduler) as client:
+            if link := client.dashboard_link:
+                notice(f"The Dask dashboard is at {link}")
             yield partial(_scan, client)
         return
     with (
@@ -88,16 +100,22 @@ def _scan(client: Client, scope: ScanScope, options: ScanOptions) -> Iterator[Sc
         yield from processes.processes(scope, options)
         return
     pieces = list(partition.pieces(scope, paths, PATHS_IN_A_PIECE))
-    yield from scan_with(_Cluster(client, scope.root.path), pieces, options)
+    yield from scan_with(_Cluster(client, scope.root.path, options), pieces, options)
 
 
 class _Cluster:
-    """Executor with the workers of a cluster, which reruns the tasks of workers that die."""
+    """Executor with the workers of a cluster, which reruns the tasks of workers that die.
 
-    def __init__(self, client: Client, root: str) -> None:
+    A worker returns a bounded number of results, and the paths that it has not scanned. These wait
+    here until the cluster has room, so that no results pile up in the workers.
+    """
+
+    def __init__(self, client: Client, root: str, options: ScanOptions) -> None:
         self._client = client
-        self._call = partial(_checked, root, _inode(root), version("skilldrop"))
+        self._call = partial(_checked, root, _inode(root), version("skilldrop"), options)
         self._tasks: dict[_Future, Task] = {}
+        self._waiting: deque[tuple[Task, ScanScope]] = deque()
+        self._parts: Counter[Task] = Counter()  # unfinished ones of each submitted task
         self._finished: SimpleQueue[_Future] = SimpleQueue()
         self._room = 0
         self._count_threads()
@@ -108,40 +126,77 @@ class _Cluster:
 
     def has_room(self) -> bool:
         """Return whether the cluster needs another task to stay at work."""
-        return len(self._tasks) < self._room
+        return len(self._tasks) + len(self._waiting) < self._room
 
     def submit(self, task: Task) -> None:
         """Submit a task to the cluster."""
         task.state = "submitted"
-        future = self._client.submit(self._call, task.work, task.piece, pure=False)
-        self._tasks[future] = task
-        future.add_done_callback(self._finished.put)
+        self._add(task, [task.piece])
 
     def wait(self, timeout: float) -> Sequence[Task]:
-        """Wait until a task is done or returned; if the cluster is gone, return all tasks."""
+        """Wait until a task has results or is returned; if the cluster is gone, return all."""
         self._count_threads()
         if not self._room:
             log.warning("The Dask cluster is gone; this process scans the rest alone.")
-            tasks = list(self._tasks.values())
-            self._tasks.clear()
+            tasks = list(self._parts)
             for task in tasks:
-                task.state = "returned"
+                self._forget(task, "returned")
             return tasks
         try:
             future = self._finished.get(timeout=timeout)
         except Empty:
             return []
+        if future not in self._tasks:  # another part of its task was lost
+            return []
         task = self._tasks.pop(future)
-        _finish(task, future)
+        self._take(task, future)
+        self._send()
         return [task]
 
+    def _add(self, task: Task, pieces: Sequence[ScanScope]) -> None:
+        self._parts[task] += len(pieces)
+        self._waiting.extend((task, piece) for piece in pieces)
+        self._send()
+
+    def _send(self) -> None:
+        while self._waiting and len(self._tasks) < self._room:
+            task, piece = self._waiting.popleft()
+            future = self._client.submit(self._call, task.work, piece, pure=False)
+            self._tasks[future] = task
+            future.add_done_callback(self._finished.put)
+
+    def _take(self, task: Task, future: _Future) -> None:
+        """Take the answer about a part of a task. Raises ClusterUnusable and RootUnreadable."""
+        answer = _result(future)
+        if answer is None:
+            self._forget(task, "returned")
+            return
+        results, rest = answer
+        task.results.extend(results)
+        self._add(task, list(partition.pieces(task.piece, rest, PATHS_IN_A_PIECE)))
+        self._parts[task] -= 1
+        if not self._parts[task]:
+            self._forget(task, "done")
+
+    def _forget(self, task: Task, state: Literal["done", "returned"]) -> None:
+        task.state = state
+        del self._parts[task]
+        self._tasks = {future: other for future, other in self._tasks.items() if other is not task}
+        self._waiting = deque(part for part in self._waiting if part[0] is not task)
+
     def _count_threads(self) -> None:
-        is_running = self._client.status == "running"
-        self._room = PIECES_AHEAD * sum(self._client.nthreads().values()) if is_running else 0
+        try:
+            threads = self._client.nthreads() if self._client.status == "running" else {}
+        except OSError:  # the scheduler died a moment ago
+            threads = {}
+        self._room = PIECES_AHEAD * sum(threads.values())
 
 
-def _finish(task: Task, future: _Future) -> None:
-    """Add the results to a task and set its state. Raises ClusterUnusable and RootUnreadable."""
+def _result(future: _Future) -> tuple[list[Any], list[str]] | None:
+    """Return the results of a piece and the paths left; None if the cluster lost it.
+
+    Raises ClusterUnusable and RootUnreadable.
+    """
     try:
         answer: _Answer = future.result(timeout=CONNECT_WITHIN)
     except (KilledWorker, CancelledError, OSError) as error:
@@ -149,8 +204,7 @@ def _finish(task: Task, future: _Future) -> None:
         log.warning(
             "The Dask cluster lost a piece (%s); this process scans it.", type(error).__name__
         )
-        task.state = "returned"
-        return
+        return None
     except Exception as error:  # a foreign environment may raise any exception
         raise ClusterUnusable(
             f"A worker of the cluster cannot scan: {error}. Install the same version of skilldrop "
@@ -160,8 +214,7 @@ def _finish(task: Task, future: _Future) -> None:
         raise ClusterUnusable(f"A worker of the cluster {answer}.")
     if isinstance(answer, RootUnreadable):
         raise answer
-    task.results.extend(answer)
-    task.state = "done"
+    return answer
 
 
 # In a worker of the cluster
@@ -171,20 +224,41 @@ def _checked(
     root: str,
     inode: int,
     expected_version: str,
+    options: ScanOptions,
     work: Callable[[ScanScope], Iterator[Any]],
     piece: ScanScope,
 ) -> _Answer:
-    """Return the results of a piece, or the rest of a sentence that explains the refusal."""
+    """Return an answer to a piece, or the rest of a sentence that explains the refusal."""
     if (installed := version("skilldrop")) != expected_version:
         return f"has skilldrop {installed}, not {expected_version}. Install the same everywhere"
     try:
         if _inode(root) != inode:
             return f"has another directory at {root}. Mount the same storage there"
-        return list(work(piece))
+        return _bounded(work, piece, options)
     except OSError as error:
         return f"cannot read {root}: {error.strerror}. Mount the same storage there"
     except RootUnreadable as error:
         return error
+
+
+def _bounded(
+    work: Callable[[ScanScope], Iterator[Any]], piece: ScanScope, options: ScanOptions
+) -> tuple[list[Any], list[str]]:
+    """Return the results of the first paths of a piece, and the paths left.
+
+    A path may be a folder of a hundred thousand skills, so it is split first.
+    """
+    paths = partition.split(piece, options)
+    results: list[Any] = []
+    scanned = count = 0
+    for few in partition.pieces(piece, paths, PATHS_AT_ONCE):
+        for unchanged, others in work(few):
+            results.append((unchanged, others))
+            count += len(unchanged) + len(others)
+        scanned += len(few.paths)
+        if count >= RESULTS_IN_AN_ANSWER:
+            break
+    return results, paths[scanned:]
 
 
 def _inode(root: str) -> int:

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from catalog.database import replication
+from catalog.database.connection import connect_to_read
 from catalog.model.errors import CatalogBusy, CatalogUnusable, ReplicationFailed
 from catalog.writing.store import Store
 from tests.support.ports import free_port
@@ -171,11 +172,11 @@ def test_a_restored_catalog_answers(tmp_path: Path, bucket: str) -> None:
     assert "one" in found.stdout
 
 
-def with_one_skill(catalog: Path) -> None:
-    """Make a catalog."""
+def with_one_skill(catalog: Path, path: str = "one") -> None:
+    """Make a catalog, or add a skill to it."""
     store = Store.open(catalog)
     rooted(store)
-    store.apply([judged("one")], trigger="command", at=NOON)
+    store.apply([judged(path)], trigger="command", at=NOON)
     store.close()
 
 
@@ -203,6 +204,34 @@ def test_an_existing_catalog_is_replaced_only_on_request(tmp_path: Path) -> None
         assert seen_at(catalog).keys() == {"one"}
     assert (catalog.parent / "catalog.db.~1~").read_bytes() == b"damaged"
     assert not (catalog.parent / "catalog.db.~2~").exists()
+
+
+def test_running_readers_see_a_restored_catalog_whole(tmp_path: Path) -> None:
+    """A reader in the middle of a transaction keeps the old state, and gets the new one after it.
+
+    A replaced file would stay open, and another process would have answered from the new one.
+    """
+    catalog = tmp_path / "data/catalog.db"
+    with_one_skill(catalog)
+    copied_once(catalog, tmp_path / "before")
+    replication.restore(f"file://{tmp_path}/before", tmp_path / "replica/catalog.db")
+    with_one_skill(catalog, "two")
+    copied_once(catalog, tmp_path / "after")
+    with closing(connect_to_read(tmp_path / "replica/catalog.db")) as reader:
+        reader.execute("BEGIN")
+        assert paths_of(reader) == ["one"]
+        replication.restore(
+            f"file://{tmp_path}/after", tmp_path / "replica/catalog.db", replace=True
+        )
+        assert paths_of(reader) == ["one"]
+        reader.execute("COMMIT")
+        assert paths_of(reader) == ["one", "two"]
+    assert seen_at(tmp_path / "replica/catalog.db").keys() == {"one", "two"}
+
+
+def paths_of(reader: sqlite3.Connection) -> list[str]:
+    """Return the paths of all skills."""
+    return [path for (path,) in reader.execute("SELECT path FROM skills ORDER BY path")]
 
 
 def test_a_database_of_another_program_is_never_replaced(tmp_path: Path) -> None:

@@ -5,8 +5,8 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from sqlite_utils import Database
 
+from catalog.database.queries import Writer
 from catalog.model.change import Removal
 from catalog.writing import events as writing_events
 from catalog.writing.events import Event
@@ -144,5 +144,5 @@ def test_a_listener_is_not_ahead_of_a_recovered_catalog(store: Store, tmp_path: 
     store.events.deliver("log", Recorder())
     store.db.execute("UPDATE listeners SET last_event = 1000")
     with Store.in_memory().db.conn as connection:
-        recover(Database(connection), tmp_path / "catalog.db", tmp_path / "aside", "test", NOON)
+        recover(Writer(connection), tmp_path / "catalog.db", tmp_path / "aside", "test", NOON)
         assert connection.execute("SELECT DISTINCT last_event FROM listeners").fetchall() == [(1,)]

@@ -74,6 +74,21 @@ def test_all_paths_need_a_token(site: Site, secret: str, path: str) -> None:
     assert site.ask("get", f"/token/{secret}{path}").status_code == 200
 
 
+@pytest.mark.parametrize("path", PATHS)
+def test_no_shared_cache_may_keep_a_response_to_a_token(
+    site: Site, shelf: Shelf, path: str
+) -> None:
+    """It would give the response to others, or to a reader whose token has been removed."""
+    assert "private" not in site.get(path).headers.get("cache-control", "")
+    secret = token_file.add(shelf.settings.tokens_path, "lab", NOON)
+    for response in (
+        site.ask("get", f"/token/{secret}{path}"),
+        site.ask("get", path, headers={"Authorization": f"bearer {secret}"}),
+    ):
+        assert response.headers["cache-control"].startswith("private")
+        assert "public" not in response.headers["cache-control"]
+
+
 def test_a_path_that_is_not_there_needs_a_token_too(site: Site, secret: str) -> None:
     """Nobody learns which skills exist."""
     for path in ("/skills/nobody", "/a/b/c/d", "/token/x/y", "/-/versions", "/x/-/healthz"):

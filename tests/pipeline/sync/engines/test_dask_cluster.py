@@ -1,8 +1,13 @@
 """A Dask cluster returns the results of one process; all clusters here are real processes."""
 
 import os
+import re
 import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +19,14 @@ from catalog.model.skill import RootSpec, Verdict
 from pipeline.config.loader import load
 from pipeline.config.settings import Settings
 from pipeline.roots.local.folder import Limits
-from pipeline.sync.engines import dask_cluster, partition
+from pipeline.sync.engines import dask_cluster, partition, processes
 from pipeline.sync.engines.pool import Task
 from pipeline.sync.engines.processes import Engine, serial
 from pipeline.sync.engines.scanner import ScanOptions, ScanScope
 from pipeline.sync.open_catalog import open_store
 from pipeline.sync.run_once import scan_once
+from tests.support.mcp_servers import answers
+from tests.support.ports import free_port
 from tests.support.skills import SkillWriter
 from tests.support.waiting import PATIENCE, wait_for
 
@@ -128,15 +135,105 @@ def test_a_cluster_that_goes_away_loses_nothing(
     assert "scans the rest alone" in caplog.text
 
 
+def test_a_scheduler_that_is_killed_loses_nothing(root: RootSpec, tmp_path: Path) -> None:
+    """The catalog equals that of one process, though nobody knows the other pieces any more."""
+    alone = scanned(load(None, Path(root.path), tmp_path / "one"), serial)
+    port = free_port()
+    program = Path(sys.executable).with_name("dask")
+    address = f"tcp://127.0.0.1:{port}"
+    commands = (
+        ["scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard"],
+        ["worker", address, "--nthreads", "1", "--no-dashboard"],
+    )
+    running = [
+        subprocess.Popen([program, *words], stderr=subprocess.DEVNULL, cwd=tmp_path)
+        for words in commands
+    ]
+    try:
+        wait_for(lambda: answers(port))
+        with dask_cluster.dask(address) as engine:
+            shared = scanned(
+                load(None, Path(root.path), tmp_path / "two"),
+                killing(engine, lambda: running[0].pid),
+            )
+    finally:
+        for process in reversed(running):
+            process.kill()
+            process.wait()
+    assert shared == alone
+
+
+def test_a_worker_answers_in_bounded_pieces(
+    tmp_path: Path, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A directory of many skills gives a few of them, and the paths of the others."""
+    monkeypatch.setattr(dask_cluster, "RESULTS_IN_AN_ANSWER", 4)
+    monkeypatch.setattr(dask_cluster, "PATHS_AT_ONCE", 2)
+    for number in range(20):
+        skill(tmp_path / "root" / "many" / f"skill-{number:02}")
+    root = RootSpec(str(tmp_path / "root"))
+    piece = ScanScope(root, ("many",), {})
+    work = partial(processes._results, HOW)
+    seen: list[str] = []
+    while piece.paths:
+        results, rest = dask_cluster._bounded(work, piece, HOW)
+        new = [one.verdict.place.path for _, others in results for one in others]
+        assert 0 < len(new) <= 5
+        seen += new
+        piece = replace(piece, paths=tuple(rest))
+    assert seen == [f"many/skill-{number:02}" for number in range(20)]
+
+
+def test_no_more_pieces_are_sent_than_the_cluster_has_room_for(
+    root: RootSpec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise, results would pile up in the workers while this process stores others."""
+    monkeypatch.setattr(dask_cluster, "RESULTS_IN_AN_ANSWER", 1)
+    monkeypatch.setattr(dask_cluster, "PATHS_AT_ONCE", 1)
+    with (
+        distributed.LocalCluster(
+            n_workers=1,
+            threads_per_worker=2,
+            processes=False,  # the worker has the numbers above
+            dashboard_address=None,
+            silence_logs=50,
+        ) as threads,
+        distributed.Client(threads, set_as_default=False) as client,
+    ):
+        cluster = dask_cluster._Cluster(client, root.path, HOW)
+        task = Task(partial(processes._results, HOW), ScanScope(root, ("",), {}))
+        cluster.submit(task)
+        most = 0
+        while task.state == "submitted":
+            cluster.wait(PATIENCE)
+            most = max(most, len(cluster._tasks))
+    assert most == dask_cluster.PIECES_AHEAD * 2
+    assert sum(len(others) for _, others in task.results) == 63
+
+
 def test_a_piece_that_the_scheduler_loses_is_returned(root: RootSpec, workers: Any) -> None:
     """A scheduler that ends cancels all its tasks; the caller scans those pieces."""
     with distributed.Client(workers.scheduler_address, set_as_default=False) as client:
-        cluster = dask_cluster._Cluster(client, root.path)
+        cluster = dask_cluster._Cluster(client, root.path, HOW)
         task = Task(lambda _: [], ScanScope(root, ("",), {}))
         cluster.submit(task)
         client.cancel(list(cluster._tasks))
         assert cluster.wait(PATIENCE) == [task]
     assert task.state == "returned"
+
+
+def test_the_dashboard_of_the_scheduler_is_named() -> None:
+    """Its URL is printed for people."""
+    notices: list[str] = []
+    with (
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=50
+        ) as cluster,
+        dask_cluster.dask(cluster.scheduler_address, notices.append),
+    ):
+        pass
+    (notice,) = notices
+    assert re.fullmatch(r"The Dask dashboard is at http://127\.0\.0\.1:\d+/status", notice)
 
 
 def test_without_an_address_a_local_cluster_starts(root: RootSpec) -> None:

@@ -1,0 +1,221 @@
+"""Several processes of the site behind the real nginx, with the configuration of `deploy/`."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+
+import httpx
+import pytest
+from mcp import Client
+
+from catalog.database import replication
+from catalog.filesystem import token_file
+from catalog.site.server.process import SiteProcess
+from tests.support.mcp_servers import answers, over_http, session
+from tests.support.nginx import HOST, nginx
+from tests.support.ports import free_port
+from tests.support.records import NOON
+from tests.support.shelf import Shelf
+from tests.support.skills import SkillWriter
+from tests.support.waiting import wait_for
+
+pytestmark = pytest.mark.skipif(
+    not shutil.which("nginx") and not os.environ.get("CI"), reason="nginx is not installed here"
+)
+
+SKILLS = 3
+FILE = "skills/skill-0/files/SKILL.md"
+ALL = "catalog/skills.json?_shape=array&_col=description&_nofacet=1"
+
+
+@pytest.fixture
+def shelf(tmp_path: Path, skill: SkillWriter) -> Iterator[Shelf]:
+    """Return a catalog of some skills."""
+    shelf = Shelf(tmp_path / "writer")
+    turned(shelf, skill, 0)
+    yield shelf
+    shelf.close()
+
+
+def turned(shelf: Shelf, skill: SkillWriter, turn: int) -> None:
+    """Change all skills, and store the changes in one transaction."""
+    for number in range(SKILLS):
+        body = f"# Turn {turn}\n\n{'All of the text. ' * 80}\n"
+        skill(shelf.root / f"skill-{number}", description=f"Turn {turn}.", body=body)
+    shelf.scan()
+
+
+@pytest.fixture
+def running() -> Iterator[ExitStack]:
+    """Keep servers until the end of the test."""
+    with ExitStack() as stack:
+        yield stack
+
+
+def served(running: ExitStack, data: Path, *, cached: bool = True) -> httpx.Client:
+    """Start two processes of the site and nginx before them; return a client of nginx."""
+    ports = [free_port() for _ in range(2)]
+    for port in ports:
+        site = SiteProcess(data / "catalog.db", HOST, port, data.parent / f"{port}.log")
+        site.start()
+        running.callback(site.stop)
+    wait_for(lambda: all(map(answers, ports)))
+    url = running.enter_context(nginx(data.parent / "nginx", free_port(), ports, cached=cached))
+    return running.enter_context(httpx.Client(base_url=url, timeout=60))
+
+
+def turns(response: httpx.Response) -> set[int]:
+    """Return the turns of which a response tells; they are equal unless it is torn."""
+    assert response.status_code == 200, response.text
+    return set(map(int, re.findall(r"Turn (\d+)", response.text)))
+
+
+def test_the_cache_checks_its_responses_at_the_site(shelf: Shelf, running: ExitStack) -> None:
+    """It asks with If-None-Match, gets 304, and answers readers who know the ETag with 304."""
+    client = served(running, shelf.settings.data)
+    first = client.get(FILE)
+    assert first.headers["x-cache-status"] == "MISS"
+    states = {first.headers["x-cache-status"]}
+    wait_for(lambda: {"HIT", "REVALIDATED"} <= states, lambda: states.add(state_of(client)))
+    etag = {"If-None-Match": first.headers["etag"]}
+    assert client.get(FILE, headers=etag).status_code == 304
+    assert client.get(FILE).content == first.content
+
+
+def state_of(client: httpx.Client) -> str:
+    """Return how nginx answered a request for a file."""
+    return str(client.get(FILE).headers["x-cache-status"])
+
+
+def test_a_change_is_visible_two_seconds_later(
+    shelf: Shelf, skill: SkillWriter, running: ExitStack
+) -> None:
+    """The cache keeps a response for no longer, though it is asked all the time."""
+    client = served(running, shelf.settings.data)
+    assert turns(client.get(FILE)) == {0}
+    turned(shelf, skill, 1)
+    stored = asked = time.monotonic()
+    while turns(client.get(FILE)) == {0}:
+        assert asked < stored + 2.5
+        asked = time.monotonic()
+
+
+def test_the_cache_distinguishes_what_the_site_does(shelf: Shelf, running: ExitStack) -> None:
+    """Compressed responses, JSON and pages, and the URLs of two host names are kept apart."""
+    client = served(running, shelf.settings.data)
+    for _ in range(2):  # the second time, each comes from the cache
+        for encoding in ("gzip", "identity"):
+            response = client.get(FILE, headers={"Accept-Encoding": encoding})
+            assert response.headers.get("content-encoding", "identity") == encoding
+            assert "All of the text" in response.text
+            assert "accept-encoding" in response.headers["vary"].lower()
+        for kind in ("application/json", "text/html"):
+            page = client.get("skills/nothing-here", headers={"Accept": kind})
+            assert page.headers["content-type"].startswith(kind)
+        for name in ("localhost", "127.0.0.1"):
+            index = client.get(".well-known/agent-skills/index.json", headers={"Host": name})
+            assert index.status_code == 200
+            report = client.get("search.json?q=turn", headers={"Host": name})
+            assert f"http://{name}/" in report.text
+
+
+def test_a_response_to_a_token_is_never_kept(shelf: Shelf, running: ExitStack) -> None:
+    """Whoever has no token gets none, and a removed token is refused at once."""
+    secret = token_file.add(shelf.settings.tokens_path, "lab", NOON)
+    token_file.add(shelf.settings.tokens_path, "other", NOON)
+    client = served(running, shelf.settings.data)
+    header = {"Authorization": f"Bearer {secret}"}
+    for _ in range(3):
+        for path, headers in ((FILE, header), (f"token/{secret}/{FILE}", {})):
+            given = client.get(path, headers=headers)
+            assert given.status_code == 200
+            assert given.headers["x-cache-status"] in ("MISS", "BYPASS")
+            assert client.get(FILE).status_code == 401
+    token_file.remove(shelf.settings.tokens_path, "lab")
+    assert client.get(f"token/{secret}/{FILE}").status_code == 401
+
+
+class Reader(threading.Thread):
+    """Thread that reads one URL again and again, and records the turns that it sees."""
+
+    def __init__(self, client: httpx.Client, path: str) -> None:
+        super().__init__()
+        self._url = client.base_url.join(path)
+        self.seen = [0]
+        self.wrong: list[str] = []
+        self.is_done = threading.Event()
+
+    def run(self) -> None:
+        """Read until done, each time over a new connection."""
+        while not self.is_done.is_set():
+            response = httpx.get(self._url, timeout=60)
+            found = turns(response)
+            if len(found) != 1 or found < {self.seen[-1]} or max(found) < self.seen[-1]:
+                self.wrong.append(f"{found} after {self.seen[-1]}")
+            self.seen.append(max(found))
+
+
+@pytest.mark.parametrize("cached", [False, True])
+def test_a_restored_catalog_is_never_torn_nor_older_than_before(
+    shelf: Shelf, skill: SkillWriter, running: ExitStack, tmp_path: Path, cached: bool
+) -> None:
+    """Two processes go on while Litestream brings changes, each of several skills."""
+    replica = tmp_path / "reader" / "var"
+    copied(shelf, tmp_path / "copy", replica)
+    client = served(running, replica, cached=cached)
+    readers = [Reader(client, path) for path in (ALL, ALL, "search.json?q=turn")]
+    for reader in readers:
+        reader.start()
+    for turn in range(1, 6):
+        turned(shelf, skill, turn)
+        copied(shelf, tmp_path / "copy", replica)
+        wait_for(partial(have_seen, readers, turn))
+    for reader in readers:
+        reader.is_done.set()
+        reader.join()
+    assert [reader.wrong for reader in readers] == [[], [], []]
+    assert all(sorted(set(reader.seen)) == [*range(6)] for reader in readers)
+
+
+def have_seen(readers: list[Reader], turn: int) -> bool:
+    """Return whether all readers saw a turn last."""
+    return all(reader.seen[-1] == turn for reader in readers)
+
+
+def copied(shelf: Shelf, bucket: Path, replica: Path) -> None:
+    """Let Litestream copy a catalog, and restore the copy."""
+    subprocess.run(
+        [
+            Path(sys.executable).with_name("litestream"),
+            "replicate",
+            "-once",
+            shelf.settings.catalog_path,
+            f"file://{bucket}",
+        ],
+        check=True,
+        capture_output=True,
+        env={},
+    )
+    replication.restore(f"file://{bucket}", replica / "catalog.db", replace=True)
+
+
+def test_agents_reach_either_mcp_server(shelf: Shelf, running: ExitStack) -> None:
+    """No request needs an earlier one, so that each may go to another process."""
+    servers = [running.enter_context(over_http(shelf)) for _ in range(2)]
+    ports = [int(re.findall(r":(\d+)/", url)[0]) for url in servers]
+    url = running.enter_context(nginx(shelf.root.parent / "nginx", free_port(), ports, ports))
+
+    async def read(client: Client) -> list[str]:
+        return [str(await client.list_tools()) for _ in range(4)]
+
+    first, *others = session(f"{url}mcp", read)
+    assert "search_skills" in first
+    assert others == [first] * 3
