@@ -10,7 +10,7 @@ DEVELOPING := .venv/developing
 MEASURING := .venv/measuring
 
 .DEFAULT_GOAL := help
-.PHONY: help up test test-clients check lint docs bench bench-large bench-parts bench-search bench-site bench-work bench-compare bench-readers bench-cluster charts sizing soak crashes clean
+.PHONY: help up test test-clients check lint docs bench bench-large bench-parts bench-search bench-site bench-work bench-compare bench-readers bench-cluster charts lighthouse page-sizes snapshots crawl sizing soak crashes clean
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST)
@@ -53,6 +53,20 @@ bench-work: $(DEVELOPING) ## count the instructions that a skill costs, and comp
 
 bench-compare: $(DEVELOPING) ## measure this tree and the commit BASE in alternating pairs
 	@$(BIN)/python benchmarks/compare.py $(BASE)
+
+CATALOG ?= var/catalog.db
+lighthouse: $(DEVELOPING) ## measure the main pages of CATALOG with Lighthouse; needs npm and Chromium
+	@$(BIN)/python benchmarks/lighthouse.py --catalog $(CATALOG)
+
+page-sizes: $(DEVELOPING) ## measure bytes and time of every kind of page of CATALOG
+	@$(BIN)/python benchmarks/page_sizes.py --catalog $(CATALOG)
+
+SNAPSHOTS ?= var/snapshots
+snapshots: $(DEVELOPING) ## photograph every kind of page of CATALOG into the folder SNAPSHOTS; needs Chromium
+	@$(BIN)/python benchmarks/snapshots.py --catalog $(CATALOG) --to $(SNAPSHOTS)
+
+crawl: $(DEVELOPING) ## follow all links of the site over the real skills beside the repository
+	@CRAWL=all $(BIN)/python -m pytest tests/catalog/site/test_crawl.py
 
 bench-readers: $(DEVELOPING) ## measure 1, 2 and 4 processes of the site behind nginx; needs nginx and wrk
 	@$(BIN)/python benchmarks/readers.py

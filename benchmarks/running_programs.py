@@ -47,9 +47,22 @@ class Client:
 @contextmanager
 def site(settings: Settings) -> Iterator[Client]:
     """Run the site of a catalog, and yield a client of it."""
+    with _running(settings.catalog_path) as client:
+        yield client
+
+
+@contextmanager
+def served(catalog: Path) -> Iterator[str]:
+    """Run the site of a catalog, and yield its origin."""
+    with _running(catalog) as client:
+        yield f"http://127.0.0.1:{client.connection.port}"
+
+
+@contextmanager
+def _running(catalog: Path) -> Iterator[Client]:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-    site = SiteProcess(settings.catalog_path, "127.0.0.1", port, settings.data / "site.log")
+    site = SiteProcess(catalog, "127.0.0.1", port, catalog.with_name("site.log"))
     site.start()
     client = Client(port)
     try:
@@ -61,7 +74,7 @@ def site(settings: Settings) -> Iterator[Client]:
 
 def _is_ready(client: Client) -> bool:
     try:
-        return bool(client.tag("/index/default"))
+        return client.tag("/-/healthz") is not None
     except OSError:
         client.connection.close()
         return False

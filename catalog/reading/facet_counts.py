@@ -148,7 +148,8 @@ _COLUMNS = """
 _LISTED = """
     SELECT f.facet, f.value, s.id FROM version_facets AS f
     CROSS JOIN skills AS s ON s.current_version_id = f.version
-"""
+    WHERE f.facet != 'missing'
+"""  # some are missing between an update of the program and the next scan
 _SAFETY = f"""
     SELECT ifnull(found.worst, 'clear'), s.id
     FROM skills AS s

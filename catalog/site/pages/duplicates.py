@@ -3,7 +3,9 @@
 from datasette.utils.asgi import Response
 
 from catalog.reading import duplicates
+from catalog.reading.browse import Catalog
 from catalog.site.http.request import RequestContext
+from catalog.site.rendering import result_cache
 from catalog.text.sketch import SIMILAR
 
 ROUTE = r"^/duplicates$"
@@ -14,7 +16,16 @@ async def page(context: RequestContext) -> Response:
     asked = context.parameter("kind")
     kind = asked if asked in duplicates.KINDS else duplicates.KINDS[0]
     number = context.number("page") or 1
-    groups, total = await context.query(duplicates.groups, kind, number)
+    place = context.location.catalog
+
+    def groups_of(db: Catalog) -> tuple[list[duplicates.Group], int]:
+        if number > 1:
+            return duplicates.groups(db, kind, number)
+        return result_cache.of_state(
+            db, place, ("duplicates", kind), lambda: duplicates.groups(db, kind)
+        )
+
+    groups, total = await context.query(groups_of)
     return context.page(
         "duplicates.html",
         kind=kind,

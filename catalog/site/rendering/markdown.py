@@ -158,9 +158,10 @@ def _with_targets(tokens: Sequence[Token], base: LinkBase, anchors: "set[str]") 
             target = base.link(str(token.attrGet("href") or ""), anchors)
             token.attrSet("href", target.address)
             note = target.note
-            if note:
-                del token.attrs["href"]
+            if note:  # an <a> without an address would be a link that leads nowhere
+                token.tag, token.attrs = "span", {}
         elif token.type == "link_close" and note:
+            token.tag = "span"
             result.append(_html(f' <span class="missing">({note})</span>'))
             note = ""
         elif token.type == "image":

@@ -126,8 +126,8 @@ def test_instructions_have_contents_colours_and_links(shown: Shown) -> None:
     page = shown.site.get("/skills/tool").text
     assert page.count('<a href="#md-a--b">A &amp; B</a>') == 2  # beside the text, and on phones
     assert '<a href="/skills/tool/view/references/a.md" rel=' in page
-    assert 'nothing</a> <span class="missing">(not in this package)</span>' in page
-    assert 'nowhere</a> <span class="missing">(no such heading)</span>' in page
+    assert '<span>nothing</span> <span class="missing">(not in this package)</span>' in page
+    assert '<span>nowhere</span> <span class="missing">(no such heading)</span>' in page
     assert '<span class="kw">def</span>' in page
     assert 'lang="zh"' in shown.site.get("/skills/ming").text
     assert "lang=" not in page.replace('<html lang="en">', "")

@@ -91,7 +91,7 @@ def test_links_lead_to_the_pages_of_files(link: str, folder: str, href: str | No
     found = html(f"[x]({link})\n\n# Steps", folder, paths).partition("<h3")[0]
     assert f'href="{href}"' in found if href else "href" not in found
     if link in ("none.md", "/none", "../../other/SKILL.md"):
-        assert 'x</a> <span class="missing">(not in this package)</span>' in found
+        assert '<span>x</span> <span class="missing">(not in this package)</span>' in found
 
 
 def test_links_out_of_the_skill_lead_to_their_known_places() -> None:

@@ -1,0 +1,78 @@
+"""Links of the site over all real skills."""
+
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from catalog.site import plugin
+from catalog.site.api import neighbours
+from catalog.site.pages import file, skill, skills, versions
+from tests.support.crawler import Answer, parameters, walk
+from tests.support.page_kinds import page_kinds
+from tests.support.paths import SEARCH
+from tests.support.shelf import Shelf
+from tests.support.sites import Site, serving
+
+DATASETTE, UNKNOWN = "datasette", "unknown"
+EVERY = dict.fromkeys((UNKNOWN, neighbours.ROUTE), float("inf"))
+"""Addresses that a link has by mistake only, for the most part: no route or the last one."""
+MOST = {skill.ROUTE: 50, file.ROUTE: 40, versions.ROUTE: 12, DATASETTE: 10, **EVERY}
+"""Pages that are visited of each route, unless CRAWL=all asks for every page; else OTHERS."""
+OTHERS = 4
+WIDEST = 2
+"""Parameters of an address that is followed: filters have more combinations than can be visited."""
+
+
+@pytest.fixture(scope="module")
+def shelf(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shelf]:
+    """Return a catalog of all real skills."""
+    if not SEARCH.is_dir():
+        pytest.skip(f"no skills at {SEARCH}")
+    shelf = Shelf(tmp_path_factory.mktemp("crawl"))
+    shutil.copytree(SEARCH / "skills", shelf.root / "search")
+    shutil.copytree(corpus / "packages", shelf.root / "corpus")
+    shelf.scan()
+    yield shelf
+    shelf.close()
+
+
+def test_no_link_of_the_site_is_broken(shelf: Shelf) -> None:
+    """Neither one of ours nor one that a skill's Markdown became; with their anchors."""
+    catalog = shelf.settings.catalog_path
+    with serving() as serve:
+        site = serve(catalog)
+        starts = [path for kind, path in page_kinds(catalog).items() if not kind.startswith("no ")]
+        result = walk(lambda path: _get(site, path), starts, _kind, _most)
+    assert result.pages[skill.ROUTE] >= MOST[skill.ROUTE]
+    assert "\n".join(result.broken) == ""
+
+
+def _get(site: Site, path: str) -> Answer:
+    response = site.get(path)
+    is_page = response.headers.get("content-type", "").startswith("text/html")
+    return Answer(
+        response.status_code, response.text if is_page else "", response.url.raw_path.decode()
+    )
+
+
+def _kind(address: str) -> str:
+    path, names = urlsplit(address).path, parameters(address)
+    if len(names) > WIDEST:
+        return ""
+    if path.startswith(("/catalog", "/-/")):
+        return DATASETTE
+    route = next((route for route in plugin._ROUTES if re.search(route, path)), UNKNOWN)
+    return " ".join([route, *names])
+
+
+def _most(kind: str) -> float:
+    route, *names = kind.split(" ")
+    has_no_end = route == DATASETTE or (names and route == skills.ROUTE)
+    if os.environ.get("CRAWL") == "all" and not has_no_end:
+        return float("inf")
+    return EVERY.get(route, OTHERS) if names else MOST.get(route, OTHERS)
