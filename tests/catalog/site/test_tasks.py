@@ -73,7 +73,7 @@ TASKS = [
         [_menu, lambda page: page.get_by_role("link", name="Duplicates")],
         _text("Skills that repeat each other"),
     ),
-    Task("dangerous skills", "", [_link("With safety findings")], _text("Hostile.")),
+    Task("dangerous skills", "", [_link("With dangerous content")], _text("Hostile.")),
     Task("download", "word count", [_found("oddity"), _link("download it as ZIP")], _text("ZIP")),
     Task(
         "share a line of a version",
