@@ -10,7 +10,7 @@ from stat import S_IMODE, S_ISDIR, S_ISLNK, S_ISREG
 
 from catalog.filesystem.by_descriptor import DIRECTORY, descended, named, open_directory, remove
 from catalog.filesystem.ownership import OwnedFolder, opened
-from catalog.model.naming import CURRENT, is_beside_versions, is_version
+from catalog.model.naming import CURRENT, is_beside_versions, is_skill_id, is_version
 from catalog.model.paths import os_path
 from catalog.model.superseded import stored_path
 from catalog.writing.packages.staging import (
@@ -97,8 +97,9 @@ class Packages:
             self._point(skill_id, CURRENT, version, directory)
 
     def link_siblings(self, skill_id: str, targets: Mapping[str, str]) -> None:
-        """Make the links beside the versions of a skill_id, by name, and remove all others.
+        """Make the links beside the versions of a skill_id, by name, and remove other such links.
 
+        A link that leads elsewhere was not made here: it stays, under another name if need be.
         Without packages there is nothing to link. Raises OSError.
         """
         with (
@@ -110,6 +111,9 @@ class Packages:
             for name in outdated:
                 os.unlink(name, dir_fd=directory)
             for name, target in targets.items():
+                present = target_of(name, directory)
+                if present is not None and not _leads_to_skill(present):
+                    self._rename(skill_id, name, directory)
                 self._point(skill_id, name, target, directory)
             if outdated and not os.listdir(directory):
                 os.rmdir(skill_id, dir_fd=self.dir_fd)
@@ -191,13 +195,17 @@ class Packages:
             return
         if S_ISLNK(mode) or _is_copy(link, directory):
             remove(link, directory)
-            return
+        else:
+            self._rename(skill_id, link, directory)
+
+    def _rename(self, skill_id: str, name: str, directory: int) -> None:
+        """Give another name to an entry that was not made here."""
         log.warning(
             "%s/%s/%s was not made by skilldrop; it was renamed to %s and left unchanged",
             self.path,
             skill_id,
-            link,
-            _put_aside(link, directory),
+            name,
+            _put_aside(name, directory),
         )
 
     @contextmanager
@@ -275,7 +283,14 @@ def siblings(dir_fd: int) -> dict[str, str]:
     """Return the targets of the links to other skills in the open directory of a skill_id."""
     names = (name for name in os.listdir(dir_fd) if not is_beside_versions(name))
     targets = {name: target_of(name, dir_fd) for name in names if name != NEXT_CURRENT}
-    return {name: target for name, target in targets.items() if target is not None}
+    return {name: target for name, target in targets.items() if target and _leads_to_skill(target)}
+
+
+def _leads_to_skill(target: str) -> bool:
+    """Return whether a link leads to the current version of a skill, as those made here do."""
+    above, _, rest = target.partition("/")
+    skill_id, _, version = rest.partition("/")
+    return above == ".." and version == CURRENT and is_skill_id(skill_id)
 
 
 def target_of(link: str, dir_fd: int) -> str | None:

@@ -84,7 +84,7 @@ def test_a_skill_that_is_gone_leaves_no_links(linking: Linking) -> None:
     [
         (lambda folder: (folder / "a").unlink(), "b/a: it does not lead to ../a/current"),
         (
-            lambda folder: ((folder / "a").unlink(), os.symlink("/etc", folder / "a")),
+            lambda folder: ((folder / "a").unlink(), os.symlink("../c/current", folder / "a")),
             "b/a: it does not lead to ../a/current",
         ),
         (
@@ -104,6 +104,20 @@ def test_a_false_link_is_a_difference_and_is_corrected(
     assert [f"{each.path}: {each.message}" for each in differences] == [message]
     assert repair(linking.settings).left == ()
     assert siblings_of(linking, "b") == before
+
+
+def test_a_link_that_leads_elsewhere_is_never_removed(linking: Linking) -> None:
+    """Somebody else made it: it keeps its name, or gets another where ours needs the name."""
+    folder, elsewhere = linking.settings.packages_folder / "b", linking.root.parent / "elsewhere"
+    elsewhere.mkdir()
+    (folder / "a").unlink()
+    for name in ("a", "mine"):
+        (folder / name).symlink_to(elsewhere)
+    linking.scan()
+    assert (folder / "a").readlink() == Path("../a/current")
+    assert [(folder / name).readlink() for name in ("a.~1~", "mine")] == [elsewhere, elsewhere]
+    foreign = "skilldrop did not create it and leaves it alone; move it away"
+    assert linking.differences() == [f"b/{name}: {foreign}" for name in ("a.~1~", "mine")]
 
 
 def test_a_folder_in_place_of_a_link_is_kept_under_another_name(linking: Linking) -> None:
