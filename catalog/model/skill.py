@@ -180,6 +180,13 @@ The value is that of a row, or of an older version, that has none of its own.
 """
 
 
+class FolderStats(NamedTuple):
+    """Names and stats of a skill folder, by which a later walk knows it again."""
+
+    paths: str  # of directories and files, a line each, with "/" before it; its own is ""
+    digest: str  # of their stats, and of all else that decides on its fingerprint
+
+
 class Rejection(NamedTuple):
     """Verdict on a skill folder with rejected content; its findings give the reasons."""
 

@@ -143,6 +143,7 @@ class Synchronizer:
             self._roots[unit.root],
             (unit.path,),
             {path: row.fingerprint for path, row in known.items()},
+            {path: row.stats for path, row in known.items() if row.stats},
         )
         try:
             for result in self._engine(scope, options):
@@ -167,6 +168,7 @@ class Synchronizer:
             self._note_unchanged(result.paths)
             for path in result.paths:
                 unit_scan.missing.pop(path, None)
+            self._store.skills.set_stats(unit.root, result.stats)
             unit_scan.settled += (path for path in result.paths if known[path].is_pending)
         elif isinstance(result, LooseFinding):
             # A scan also yields the findings on the way down to the unit.

@@ -252,9 +252,9 @@ def _bounded(
     results: list[Any] = []
     scanned = count = 0
     for few in partition.pieces(piece, paths, PATHS_AT_ONCE):
-        for unchanged, others in work(few):
-            results.append((unchanged, others))
-            count += len(unchanged) + len(others)
+        for batch in work(few):
+            results.append(batch)
+            count += len(batch)
         scanned += len(few.paths)
         if count >= RESULTS_IN_AN_ANSWER:
             break

@@ -4,7 +4,7 @@ import logging
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TypeAlias
 
@@ -13,7 +13,14 @@ from catalog.model import namespaces
 from catalog.model.change import Judged, StepTrace
 from catalog.model.naming import qualified_name, skill_id
 from catalog.model.paths import top_of_archive
-from catalog.model.skill import Inventory, Place, Rejection, RootSpec, SkillRecord
+from catalog.model.skill import (
+    FolderStats,
+    Inventory,
+    Place,
+    Rejection,
+    RootSpec,
+    SkillRecord,
+)
 from catalog.model.values import Json
 from catalog.text.times import iso
 from pipeline.dialects.registry import DIALECTS, profiles_named
@@ -22,7 +29,7 @@ from pipeline.roots.archives import reader as archives_reader
 from pipeline.roots.local import walk as local_walk
 from pipeline.roots.local.folder import Folder, Limits, failure
 from pipeline.roots.local.root_directory import IO_ERRORS
-from pipeline.roots.local.tree_walk import Archive, LooseFinding
+from pipeline.roots.local.tree_walk import Archive, LooseFinding, SameFolder
 from pipeline.roots.source import Source, open_source
 from pipeline.roots.units import changed_lately
 from pipeline.roots.withholding import without_secrets
@@ -30,6 +37,9 @@ from pipeline.validation.codes import INTERNAL_ERROR
 from pipeline.validation.verdict import judge
 
 log = logging.getLogger(__name__)
+
+MOST_UNCHANGED = 256
+"""Unchanged folders in one result: enough to cost little, few enough to be stored at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +49,7 @@ class ScanScope:
     root: RootSpec
     paths: tuple[str, ...]  # relative to the root; "" is all of it
     known: Mapping[str, str]
+    stats: Mapping[str, FolderStats] = field(default_factory=dict)  # of folders that have any
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +67,7 @@ class Unchanged:
     """Folders whose fingerprints have not changed."""
 
     paths: Sequence[str]
+    stats: Mapping[str, FolderStats] = field(default_factory=dict)  # to be stored
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,15 +98,37 @@ ScanResult: TypeAlias = (
 
 
 def scan(scope: ScanScope, options: ScanOptions) -> Iterator[ScanResult]:
-    """Yield a result for each folder and archive in a scope, and for each loose finding.
+    """Yield the results for all folders and archives in a scope, and for each loose finding.
 
     It reads only the root, so it can run in any process with access to it. Raises RootUnreadable.
     """
+    unchanged: list[str] = []
+    stats: dict[str, FolderStats] = {}
+    for result in _one_by_one(scope, options):
+        if isinstance(result, SameFolder):
+            unchanged.append(result.path)
+        elif isinstance(result, Unchanged):
+            unchanged += result.paths
+            stats |= result.stats
+        else:
+            yield result
+        if len(unchanged) >= MOST_UNCHANGED:
+            yield Unchanged(unchanged, stats)
+            unchanged, stats = [], {}
+    if unchanged:
+        yield Unchanged(unchanged, stats)
+
+
+def _one_by_one(scope: ScanScope, options: ScanOptions) -> Iterator[ScanResult | SameFolder]:
     archived: Mapping[str, Mapping[str, str]] | None = None
-    with open_source(scope.root.path, options.limits) as source:
+    began_ns = time.time_ns()
+    stats = {} if options.deep else scope.stats
+    with open_source(scope.root.path, options.limits, scope.known, stats) as source:
         for path in scope.paths:
             for entry in source.walk(path):
-                if isinstance(entry, LooseFinding):
+                if isinstance(entry, SameFolder):
+                    yield entry
+                elif isinstance(entry, LooseFinding):
                     yield entry
                     if entry.finding.code in local_walk.UNLISTED:
                         yield UnreadableDirectory(entry.path)
@@ -108,15 +142,16 @@ def scan(scope: ScanScope, options: ScanOptions) -> Iterator[ScanResult]:
                         for problem in entry.problems
                         if problem.code in local_walk.UNLISTED
                     )
-                    yield _scan_folder(scope, source, entry, options)
+                    yield _scan_folder(scope, source, entry, options, began_ns)
 
 
 def _scan_folder(
-    scope: ScanScope, source: Source, folder: Folder, options: ScanOptions
+    scope: ScanScope, source: Source, folder: Folder, options: ScanOptions, began_ns: int
 ) -> ScanResult:
     known = scope.known.get(folder.path)
     if known == folder.fingerprint and not options.deep:
-        return Unchanged((folder.path,))
+        stats = source.stats_of(folder, began_ns)
+        return Unchanged((folder.path,), {folder.path: stats} if stats else {})
     if changed_lately(folder.changed_ns, time.time_ns(), options.quiet):
         return Unsettled(folder.path)
     if known is None and not options.new_folders:

@@ -187,14 +187,14 @@ def die(options: ScanOptions, piece: ScanScope) -> Iterator[Any]:
 
 def die_halfway(options: ScanOptions, piece: ScanScope) -> Iterator[Any]:
     """Stand in for a process that is killed after it sent some results."""
-    yield [], [next(scan(piece, options))]
+    yield [next(scan(piece, options))]
     time.sleep(0.1)  # until the result is sent
     os.kill(os.getpid(), signal.SIGKILL)
 
 
 def fail_halfway(options: ScanOptions, piece: ScanScope) -> Iterator[Any]:
     """Stand in for work that raises an exception after some results."""
-    yield [], [next(scan(piece, options))]
+    yield [next(scan(piece, options))]
     raise LookupError
 
 
