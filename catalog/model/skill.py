@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from catalog.model.finding import Finding
 from catalog.model.git_origin import GitOrigin
+from catalog.model.paths import last_name
 from catalog.model.values import (
     Acceptance,
     FileKind,
@@ -97,6 +98,12 @@ class Place(NamedTuple):
     def plugin(self) -> str | None:
         """Name of the plugin, for a skill in a plugin root."""
         return self.namespace if self.level == "plugin" else None
+
+    @property
+    def folder_name(self) -> str:
+        """Name of its folder, or of a root that is itself a skill; `x` for an archive `x.zip!`."""
+        path = self.path.rstrip("/")
+        return last_name(self.root.rstrip("/") if path in ("", ".") else path)
 
 
 class SkillReference(NamedTuple):

@@ -21,7 +21,7 @@ from pipeline.roots.units import WatchUnit, outermost, with_archives
 from pipeline.sync import lost_mounts
 from pipeline.sync.change_batches import ChangeBatches
 from pipeline.sync.engines.processes import Engine, serial
-from pipeline.sync.engines.scanner import (
+from pipeline.sync.engines.results import (
     NewFolder,
     ScanOptions,
     ScanResult,

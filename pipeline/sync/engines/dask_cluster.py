@@ -20,7 +20,7 @@ from catalog.model.errors import ClusterUnusable, RootUnreadable
 from pipeline.sync.engines import partition, processes
 from pipeline.sync.engines.pool import Task
 from pipeline.sync.engines.processes import Engine, scan_with
-from pipeline.sync.engines.scanner import ScanOptions, ScanResult, ScanScope
+from pipeline.sync.engines.results import ScanOptions, ScanResult, ScanScope
 
 log = logging.getLogger("skilldrop")
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pipeline.roots.source import open_source
-from pipeline.sync.engines.scanner import ScanOptions, ScanScope
+from pipeline.sync.engines.results import ScanOptions, ScanScope
 
 WORTH_IT = 512
 """Fewest paths to read for which worker processes pay off; without fork, starting them takes a

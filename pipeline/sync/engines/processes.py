@@ -15,14 +15,14 @@ from pipeline.roots.local.tree_walk import LooseFinding
 from pipeline.sync.engines import worker as engines_worker
 from pipeline.sync.engines.partition import is_worth_sharing, only_compares, pieces, split
 from pipeline.sync.engines.pool import Executor, Task, WorkerPool
-from pipeline.sync.engines.scanner import (
+from pipeline.sync.engines.results import (
     ScanOptions,
     ScanResult,
     ScanScope,
     Unchanged,
     UnreadableDirectory,
-    scan,
 )
+from pipeline.sync.engines.scanner import judge, scan
 
 Engine: TypeAlias = Callable[[ScanScope, ScanOptions], Iterator[ScanResult | None]]
 """Scans a scope and yields the results, or None while it waits for a process.
@@ -69,6 +69,8 @@ def processes(scope: ScanScope, options: ScanOptions) -> Iterator[ScanResult | N
     scopes = list(pieces(scope, paths, PATHS_IN_A_PIECE if reads else PATHS_IN_A_COMPARISON))
     pool = WorkerPool(ahead=PIECES_AHEAD, niceness=NICENESS if reads else 0)
     with closing(pool):
+        if reads:
+            judge()  # before the forks, which share what is imported
         if reads or size > 1:
             pool.start(min(size, len(scopes)))
         yield from scan_with(pool, scopes, options)

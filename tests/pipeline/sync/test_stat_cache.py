@@ -15,7 +15,8 @@ from pipeline.roots.units import WatchUnit
 from pipeline.sync import reconcile
 from pipeline.sync.engines.partition import split
 from pipeline.sync.engines.processes import Engine, serial
-from pipeline.sync.engines.scanner import ScanOptions, ScanResult, ScanScope, scan
+from pipeline.sync.engines.results import ScanOptions, ScanResult, ScanScope
+from pipeline.sync.engines.scanner import scan
 from pipeline.sync.open_catalog import open_store
 from pipeline.sync.reconcile import compare
 from pipeline.sync.run_once import Result, scan_once

@@ -22,7 +22,7 @@ from pipeline.roots.local.folder import Limits
 from pipeline.sync.engines import dask_cluster, partition, processes
 from pipeline.sync.engines.pool import Task
 from pipeline.sync.engines.processes import Engine, serial
-from pipeline.sync.engines.scanner import ScanOptions, ScanScope
+from pipeline.sync.engines.results import ScanOptions, ScanScope
 from pipeline.sync.open_catalog import open_store
 from pipeline.sync.run_once import scan_once
 from tests.support.mcp_servers import answers

@@ -23,7 +23,8 @@ from pipeline.sync.engines import pool as engines_pool
 from pipeline.sync.engines import processes as engines_processes
 from pipeline.sync.engines import worker as engines_worker
 from pipeline.sync.engines.pool import Task
-from pipeline.sync.engines.scanner import ScanOptions, ScanResult, ScanScope, Unchanged, scan
+from pipeline.sync.engines.results import ScanOptions, ScanResult, ScanScope, Unchanged
+from pipeline.sync.engines.scanner import scan
 from pipeline.sync.engines.worker import Worker
 from tests.support.made_archives import make_tar, make_zip
 from tests.support.skills import SkillWriter
