@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,8 @@ from pipeline.sync.engines import pool as engines_pool
 from pipeline.sync.engines import processes as engines_processes
 from pipeline.sync.engines import worker as engines_worker
 from pipeline.sync.engines.pool import Task
-from pipeline.sync.engines.scanner import ScanOptions, ScanResult, ScanScope, Unchanged, scan
+from pipeline.sync.engines.results import ScanOptions, ScanResult, ScanScope, Unchanged
+from pipeline.sync.engines.scanner import scan
 from pipeline.sync.engines.worker import Worker
 from tests.support.made_archives import make_tar, make_zip
 from tests.support.skills import SkillWriter
@@ -158,9 +160,11 @@ def rescanned(root: RootSpec, told: Path) -> tuple[list[str], list[str]]:
 
     sys.addaudithook(hook)  # audit hooks cannot be removed
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engines_processes, "PATHS_IN_A_COMPARISON", 2)
+        patch.setattr(engines_processes, "WORTH_A_FORK", 2)
+        patch.setattr(engines_processes, "COMPARED_APART", 2)
         patch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
-        seen = list(engines_processes.processes(ScanScope(root, ("",), known), options))
+        compared = replace(options, new_folders=False)
+        seen = list(engines_processes.processes(ScanScope(root, ("",), known), compared))
     listening.clear()
     os.close(file)
     return sorted(known), sorted(
@@ -187,14 +191,14 @@ def die(options: ScanOptions, piece: ScanScope) -> Iterator[Any]:
 
 def die_halfway(options: ScanOptions, piece: ScanScope) -> Iterator[Any]:
     """Stand in for a process that is killed after it sent some results."""
-    yield [], [next(scan(piece, options))]
+    yield [next(scan(piece, options))]
     time.sleep(0.1)  # until the result is sent
     os.kill(os.getpid(), signal.SIGKILL)
 
 
 def fail_halfway(options: ScanOptions, piece: ScanScope) -> Iterator[Any]:
     """Stand in for work that raises an exception after some results."""
-    yield [], [next(scan(piece, options))]
+    yield [next(scan(piece, options))]
     raise LookupError
 
 
