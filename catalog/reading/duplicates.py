@@ -138,19 +138,15 @@ _VALUES = {
 # Each version is compared with the first one in each of its buckets, so that the work does not grow
 # with the square of a group. The canned query near_duplicates is the same.
 _PAIRS = """
-    WITH present AS MATERIALIZED (
-        SELECT current_version_id AS version FROM skills
-        WHERE status != 'removed' AND current_version_id IS NOT NULL),
-    crowded AS MATERIALIZED (
-        SELECT bucket FROM sketch_buckets GROUP BY bucket HAVING count(*) > 1),
+    WITH present AS NOT MATERIALIZED (
+        SELECT b.bucket, b.version FROM sketch_buckets AS b WHERE EXISTS (
+            SELECT 1 FROM skills WHERE current_version_id = b.version AND status != 'removed')),
     shared AS MATERIALIZED (
-        SELECT bucket, (SELECT min(b.version) FROM sketch_buckets AS b
-            WHERE b.bucket = crowded.bucket AND +b.version IN (SELECT version FROM present)
-        ) AS first FROM crowded),
+        SELECT bucket, min(version) AS first FROM present GROUP BY bucket HAVING count(*) > 1),
     pairs AS MATERIALIZED (
-        SELECT DISTINCT s.first, b.version AS other FROM shared AS s
-        CROSS JOIN sketch_buckets AS b ON b.bucket = s.bucket AND b.version > s.first
-        WHERE +b.version IN (SELECT version FROM present))
+        SELECT DISTINCT s.first, p.version AS other
+        FROM shared AS s CROSS JOIN present AS p ON p.bucket = s.bucket
+        WHERE p.version != s.first)
     SELECT p.first, p.other FROM pairs AS p
     CROSS JOIN body_sketches AS a ON a.version = p.first
     CROSS JOIN body_sketches AS b ON b.version = p.other

@@ -87,7 +87,7 @@ MEANT = {
     "iif(s.has_scripts, 'yes', 'no')": "filters count all skills, once after a change …",
     "FROM findings INDEXED BY findings_of_safety": "… from an index that holds no other findings",
     "SELECT json_group_array(id) FROM skills": "the page of duplicates compares all skills …",
-    "WITH present AS MATERIALIZED (": "… and all sketches",
+    "WITH present AS NOT MATERIALIZED (": "… and all sketches",
     "FROM skills WHERE publisher": "a publisher's skills are looked for among all",
 }
 """What goes through a whole table because it is about all of it, by words in it; and why."""
