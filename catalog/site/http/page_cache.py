@@ -72,9 +72,9 @@ class _CatalogState:
                 self._connection = self._location.database.connect()
                 self._connection.execute("PRAGMA busy_timeout = 0")
             (version,) = self._connection.execute("PRAGMA data_version").fetchone()
-        except sqlite3.Error:
+            return version, await header_health.current(self._location)
+        except Exception:  # noqa: BLE001  # Datasette meets it as well, and reports it
             return None
-        return version, await header_health.current(self._location)
 
 
 class _Recorder:

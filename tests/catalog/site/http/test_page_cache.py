@@ -159,3 +159,18 @@ def test_pages_are_kept_up_to_a_size_and_for_a_time(
     monkeypatch.undo()
     monkeypatch.setattr(page_cache, "SECONDS", -1.0)
     assert not is_kept(site, f"{TABLE}?_size=4")
+
+
+def test_an_error_before_a_page_is_one_of_the_page(
+    own_site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Datasette reports it, and the site answers on."""
+
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("the inside")
+
+    with monkeypatch.context() as broken_for_now:
+        broken_for_now.setattr(own_site.datasette.get_database("catalog"), "execute_fn", broken)
+        response = own_site.ask("get", TABLE)
+        assert (response.status_code, "inside" in response.text) == (500, False)
+    assert is_kept(own_site)
