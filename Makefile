@@ -34,7 +34,7 @@ lint: $(DEVELOPING) ## run ruff, import-linter and mypy, and check the pages and
 	@$(BIN)/python -m docs_from_code --check
 
 bench-site: $(DEVELOPING) ## measure the response times of the site, idle and during a scan
-	@$(BIN)/python benchmarks/site.py
+	@$(BIN)/python benchmarks/site_times.py
 
 bench-search: $(MEASURING) ## measure quality and speed of the search beside other engines; DATA=folder of tasks
 	@$(BIN)/python benchmarks/search.py $(if $(DATA),--data $(DATA))

@@ -8,21 +8,26 @@ import argparse
 import json
 import os
 import platform
+import resource
 import sqlite3
 import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import venv
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
+from subprocess import DEVNULL
 from typing import NamedTuple
-from urllib.parse import quote
 
+import latency
+import site_times
 from made_skills import make_skills
-from running_programs import peak_memory, put_aside, site
+from running_programs import peak_memory, put_aside
 from timing import seconds_of
 
 from catalog.database import connection as database_connection
@@ -36,6 +41,13 @@ from pipeline.sync.run_once import Result, scan_once, unit_at
 
 HERE = Path(__file__).parent
 WORDS = ["invoice", "deploy cache", "rep", "报告", "query index"]
+HASHING = "find | sha256sum"
+MOST_FOR_PEERS = 10_000
+"""Skills up to which other programs are measured; their times grow with the number of skills."""
+REQUESTS = 100
+"""Requests of each kind to the site, and changes whose latency is measured."""
+QUIET = 0.3
+"""Seconds of settling while the latency is measured."""
 
 
 class Row(NamedTuple):
@@ -85,17 +97,21 @@ def _measured(size: int, seed: int, repeat: int, peers: Path | None) -> Iterator
         _report(f"generating {size:,} skills of 5 files")
         make_skills(watched, size, seed)
         tree = _Tree(watched, Path(place), size, repeat)
-        yield from tree.ingestion()
+        yield from tree.comparisons()
+        yield from tree.cold_scans(peers if size <= MOST_FOR_PEERS else None)
         yield from tree.one_change()
-        yield from tree.requests()
+        yield from tree.starts()
         yield from tree.memory()
-        if peers:
-            yield from tree.peers(peers)
         subprocess.run(["chmod", "-R", "u+w", place], check=True)  # packages are read-only
+    yield from _site(size, seed)
+    yield from _latency(size)
 
 
 class _Tree:
-    """One tree of skills with its floors and its catalogs."""
+    """One tree of skills with its floors and its catalogs.
+
+    A task and its floor are measured in alternating pairs.
+    """
 
     def __init__(self, watched: Path, place: Path, size: int, repeat: int) -> None:
         self.watched, self.place, self.size, self.repeat = watched, place, size, repeat
@@ -105,139 +121,171 @@ class _Tree:
         self.in_place = self.base.model_copy(
             update={"data": place / "in-place", "publish": "in-place"}
         )
-        self.hash_all = f"find {watched} -type f -print0 | xargs -0 sha256sum > /dev/null"
-        self.stat_all = f"find {watched} -type f -printf '%p %s %T@\\n' > /dev/null"
+        self.hash_all = _shell(f"find {watched} -type f -print0 | xargs -0 sha256sum > /dev/null")
+        self.list_all = _shell(f"find {watched} -type f -printf '%p %s %T@\\n' > /dev/null")
+        self.command = [
+            str(Path(sys.executable).with_name("skilldrop")),
+            *("--watched", str(watched), "--data", str(self.in_place.data)),
+        ]
 
-    def ingestion(self) -> Iterator[Row]:
-        """Time full scans, compared with reading, listing and copying the tree."""
-        _report(f"{self.size:,}: full scans")
-        hashing, listing = self._floor(self.hash_all), self._floor(self.stat_all)
-        cold = self._cold(self.in_place, processes)
-        yield Row("cold scan, publish in-place", self.size, cold, "find | sha256sum", hashing)
-        yield Row(
-            "cold scan, publish in-place, one process",
-            self.size,
-            self._cold(self.in_place, serial),
-            "find | sha256sum",
-            hashing,
-        )
-        yield Row(
-            "unchanged re-scan",
-            self.size,
-            self._median(lambda: _scan(self.in_place)),
-            "find -printf",
-            listing,
-        )
-        yield Row(
-            "deep re-scan",
-            self.size,
-            seconds_of(lambda: _scan(self.in_place, deep=True)),
-            "find | sha256sum",
-            hashing,
-        )
-        copying = self._copying()
-        yield Row(
+    def comparisons(self) -> Iterator[Row]:
+        """Time scans of a catalog that is up to date."""
+        _report(f"{self.size:,}: scans of unchanged folders")
+        self._cold(self.in_place)
+        _scan(self.in_place)  # the first comparison stores the stats of all folders
+        listing = "find -printf"
+        yield self._row("unchanged re-scan", lambda: _scan(self.in_place), self.list_all, listing)
+        yield self._in_service(listing)
+        scan = partial(subprocess.run, [*self.command, "scan"], check=True, stdout=DEVNULL)
+        yield self._row("`skilldrop scan`, nothing new", scan, self.list_all, listing)
+        deep = partial(_scan, self.in_place, deep=True)
+        yield self._row("deep re-scan", deep, self.hash_all, HASHING)
+
+    def _in_service(self, listing: str) -> Row:
+        """Time a re-scan with the catalog open, in a process that has threads, like the service."""
+        store, ended = open_store(self.in_place), threading.Event()
+        threading.Thread(target=ended.wait).start()
+        try:
+            again = partial(scan_once, self.in_place, store)
+            return self._row("unchanged re-scan in the service", again, self.list_all, listing)
+        finally:
+            ended.set()
+            store.close()
+
+    def cold_scans(self, peers: Path | None) -> Iterator[Row]:
+        """Time first scans, compared with reading and copying the tree, and other programs."""
+        _report(f"{self.size:,}: first scans")
+        in_place, copied, copying, hashing = [], [], [], []
+        for _ in range(self.repeat):
+            in_place.append(self._cold(self.in_place))
+            hashing.append(seconds_of(self.hash_all))
+            copied.append(self._cold(self.base))
+            copying.append(self._copy())
+        floor = statistics.median(hashing)
+        yield self._times("cold scan, publish in-place", in_place, HASHING, floor)
+        yield self._times(
             "cold scan, publish copy",
-            self.size,
-            self._cold(self.base, processes),
+            copied,
             "cold scan in-place + cp -r",
-            cold + copying,
+            statistics.median(map(sum, zip(in_place, copying, strict=True))),
         )
-        self.hashing = hashing
+        alone = self._cold(self.in_place, serial)
+        yield self._times("cold scan, publish in-place, one process", [alone], HASHING, floor)
+        if peers:
+            _report(f"{self.size:,}: peers")
+            output = subprocess.run(
+                [peers, HERE / "peers.py", self.watched], capture_output=True, check=True, text=True
+            ).stdout
+            for name, seconds in json.loads(output).items():
+                yield self._times(
+                    name, [seconds], "cold scan in-place", statistics.median(in_place)
+                )
 
     def one_change(self) -> Iterator[Row]:
         """Time one edit up to the written index file."""
         _report(f"{self.size:,}: one change")
         changed = next(self.watched.rglob("SKILL.md"))
-        hashing = self._floor(self.hash_all.replace(str(self.watched), str(changed.parent)))
+        folder = changed.parent
+        hashing = _shell(f"find {folder} -type f -print0 | xargs -0 sha256sum > /dev/null")
+        floor = statistics.median(seconds_of(hashing) for _ in range(self.repeat))
         store = open_store(self.base)
-        unit = unit_at(self.base, changed.parent)
+        unit = unit_at(self.base, folder)
         assert unit
         times, cpu = [], []
-        for number in range(5):
+        for number in range(self.repeat):
             text = changed.read_text("utf-8")
             text = text.replace("description: ", f"description: Now {number}. ")
             changed.write_text(text, "utf-8")
             before = time.process_time()
             times.append(seconds_of(lambda: scan_once(self.base, store, [unit])))
             cpu.append(time.process_time() - before)
-        yield Row(
-            "one change → package and index",
-            self.size,
-            statistics.median(times),
-            "sha256sum of its folder",
-            hashing,
+        yield self._times("one change → package and index", times, "sha256sum of its folder", floor)
+        yield self._times("one change, CPU", cpu)
+        publish = partial(
+            publish_indexes, store, self.base.index_specs, self.base.index_folder, datetime.now(UTC)
         )
-        yield Row("one change, CPU", self.size, statistics.median(cpu))
-        yield Row(
-            "index rebuild, nothing new",
-            self.size,
-            self._median(
-                lambda: publish_indexes(
-                    store, self.base.index_specs, self.base.index_folder, datetime.now(UTC)
-                )
-            ),
-        )
+        again = [seconds_of(publish) for _ in range(self.repeat)]
+        yield self._times("index rebuild, nothing new", again)
         store.close()
-
-    def requests(self) -> Iterator[Row]:
-        """Time the search function, and pages of the site over HTTP."""
-        _report(f"{self.size:,}: search and site")
         db = database_connection.open_catalog(self.base.catalog_path)
-        times = [seconds_of(lambda word=word: search.search(db, word).hits) for word in WORDS * 20]
-        yield Row("search", self.size, statistics.median(times))
-        skill = quote(db.execute("SELECT skill_id FROM skills LIMIT 1").fetchone()[0])
-        with site(self.base) as client:
-            for name, path in {
-                "home": "/",
-                "table of skills": "/catalog/skills",
-                "skill": f"/skills/{skill}",
-                "search JSON": "/search.json?q=invoice",
-                "index": "/index/default",
-            }.items():
-                yield Row(f"site: {name}", self.size, client(path, {}))
-            tag = client.tag("/index/default")
-            yield Row(
-                "site: index, 304", self.size, client("/index/default", {"If-None-Match": tag})
-            )
+        searches = [
+            seconds_of(lambda word=word: search.search(db, word).hits) for word in WORDS * 20
+        ]
+        yield self._times("search", searches)
+
+    def starts(self) -> Iterator[Row]:
+        """Measure the processor time of short commands."""
+        _report(f"{self.size:,}: starts")
+        with sqlite3.connect(self.in_place.catalog_path) as db:
+            (skill,) = db.execute("SELECT skill_id FROM skills LIMIT 1").fetchone()
+        one = next(self.watched.rglob("SKILL.md")).parent
+        for words in (["--help"], ["search", "invoice"], ["read", skill], ["status"]):
+            used = [_processor_time([*self.command, *words]) for _ in range(self.repeat)]
+            yield self._times(f"start of `{words[0]}`, CPU", used)
+        validate = [self.command[0], "validate", str(one)]
+        used = [_processor_time(validate) for _ in range(self.repeat)]
+        yield self._times("start of `validate`, CPU", used)
 
     def memory(self) -> Iterator[Row]:
         """Measure the peak memory of a service that starts on this tree and scans it."""
         _report(f"{self.size:,}: memory")
         yield Row("memory of the service, most, MB", self.size, peak_memory(self.in_place))
 
-    def peers(self, python: Path) -> Iterator[Row]:
-        """Time other programs on the same tree."""
-        _report(f"{self.size:,}: peers")
-        output = subprocess.run(
-            [python, HERE / "peers.py", self.watched], capture_output=True, check=True, text=True
-        ).stdout
-        for name, seconds in json.loads(output).items():
-            yield Row(name, self.size, seconds, "find | sha256sum", self.hashing)
+    def _row(
+        self, work: str, task: Callable[[], object], floor: Callable[[], object], beside: str
+    ) -> Row:
+        pairs = [(seconds_of(floor), seconds_of(task)) for _ in range(self.repeat)]
+        floors, times = zip(*pairs, strict=True)
+        return self._times(work, times, beside, statistics.median(floors))
 
-    def _floor(self, command: str) -> float:
-        return self._median(lambda: subprocess.run(command, shell=True, check=True))
+    def _times(
+        self, work: str, times: Sequence[float], beside: str = "", floor: float | None = None
+    ) -> Row:
+        return Row(work, self.size, statistics.median(times), beside, floor)
 
-    def _median(self, work: Callable[[], object]) -> float:
-        return statistics.median(seconds_of(work) for _ in range(self.repeat))
+    def _cold(self, settings: Settings, engine: Engine = processes) -> float:
+        put_aside(settings.data)
+        os.sync()
+        return seconds_of(lambda: _scan(settings, engine))
 
-    def _cold(self, settings: Settings, engine: Engine) -> float:
-        def once() -> float:
-            put_aside(settings.data)
-            os.sync()
-            return seconds_of(lambda: _scan(settings, engine))
+    def _copy(self) -> float:
+        copy = self.place / "copy"
+        put_aside(copy)
+        os.sync()
+        return seconds_of(lambda: subprocess.run(["cp", "-r", self.watched, copy], check=True))
 
-        return statistics.median(once() for _ in range(self.repeat if self.size <= 10_000 else 1))
 
-    def _copying(self) -> float:
-        def once() -> float:
-            put_aside(self.place / "copy")
-            os.sync()
-            return seconds_of(
-                lambda: subprocess.run(["cp", "-r", self.watched, self.place / "copy"], check=True)
-            )
+def _site(size: int, seed: int) -> Iterator[Row]:
+    """Time requests to the site, and the same while a scan stores changes of all skills."""
+    _report(f"{size:,}: site")
+    times = site_times.measured(size, seed, REQUESTS)
+    for name, idle in times.idle.items():
+        yield Row(f"site: {name}", size, statistics.median(idle) / 1000)
+    for name in ("home", "table", "table, made anew", "search JSON"):
+        busy = statistics.median(times.busy[name]) / 1000
+        yield Row(f"site during a scan: {name}", size, busy)
 
-        return statistics.median(once() for _ in range(self.repeat if self.size <= 10_000 else 1))
+
+def _latency(size: int) -> Iterator[Row]:
+    """Measure the time from a last write to the index file, without settling."""
+    _report(f"{size:,}: latency")
+    with tempfile.TemporaryDirectory(prefix="skilldrop-bench-") as folder:
+        times = latency.measure(Path(folder), size, REQUESTS, QUIET)
+    cuts = statistics.quantiles([seconds - QUIET for seconds in times], n=100, method="inclusive")
+    yield Row("last write → index, median", size, cuts[49])
+    yield Row("last write → index, 99th percentile", size, cuts[98])
+
+
+def _shell(command: str) -> Callable[[], object]:
+    return partial(subprocess.run, command, shell=True, check=True)
+
+
+def _processor_time(command: Sequence[str]) -> float:
+    """Return the seconds of processor time of a command and its children."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, stdout=DEVNULL, stderr=DEVNULL, check=False)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def _scan(settings: Settings, engine: Engine = processes, *, deep: bool = False) -> Result:
@@ -290,7 +338,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--skills", type=int, nargs="+", default=[1_000, 10_000])
     parser.add_argument("--seed", type=int, default=7)
-    parser.add_argument("--repeat", type=int, default=3, help="repetitions of short work")
+    parser.add_argument("--repeat", type=int, default=5, help="pairs of measurements")
     parser.add_argument(
         "--no-peers", action="store_true", help="measure only skilldrop and the floors"
     )

@@ -16,6 +16,7 @@ import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import quote
 
 from made_skills import make_skills
@@ -33,13 +34,26 @@ NOT_KEPT = {"Authorization": "none"}
 """Headers with which a table is made anew for each request."""
 
 
+class SiteTimes(NamedTuple):
+    """Milliseconds of the requests of each kind."""
+
+    idle: dict[str, list[float]]
+    busy: dict[str, list[float]]  # during a scan
+    is_scanning: bool  # to the last request
+
+
 def main() -> None:
     """Generate, scan and serve the skills, measure, and print the table."""
     arguments = _arguments()
+    print(f"Generating and scanning {arguments.skills:,} skills …", flush=True)
+    _print(measured(arguments.skills, arguments.seed, arguments.requests), arguments)
+
+
+def measured(skills: int, seed: int, requests: int) -> SiteTimes:
+    """Generate, scan and serve skills, and measure requests."""
     with tempfile.TemporaryDirectory(prefix="skilldrop-bench-") as place:
         watched = Path(place, "watched")
-        print(f"Generating and scanning {arguments.skills:,} skills …", flush=True)
-        make_skills(watched, arguments.skills, arguments.seed)
+        make_skills(watched, skills, seed)
         settings = loader.load(None, watched, Path(place, "data")).model_copy(
             update={"settle_quiet": 0}
         )
@@ -52,25 +66,29 @@ def main() -> None:
         site = SiteProcess(settings.catalog_path, HOST, port, Path(place, "site.log"))
         site.start()
         try:
-            idle = _measure(port, names, arguments.requests)
-            _edit(watched, arguments.skills)
-            busy, is_scanning = _while_scanning(settings, port, names, arguments.requests)
+            idle = _measure(port, names, requests)
+            _edit(watched, skills)
+            return SiteTimes(idle, *_while_scanning(settings, port, names, requests))
         finally:
             site.stop()
+
+
+def _print(times: SiteTimes, arguments: argparse.Namespace) -> None:
     print(
         f"\n{platform.machine()}, Python {platform.python_version()}, {arguments.skills:,} "
         f"skills, {arguments.requests} requests each; milliseconds: median (95th percentile)\n"
     )
     print("| request | idle | target | during a scan | target | ratio |")
     print("|---|---|---|---|---|---|")
-    for name, times in idle.items():
+    for name, idle in times.idle.items():
         target = TARGETS.get(name)
-        idle_median, busy_median = statistics.median(times), statistics.median(busy[name])
+        busy = times.busy[name]
+        idle_median, busy_median = statistics.median(idle), statistics.median(busy)
         print(
-            f"| {name} | {_cell(times)} | {target or ''} | {_cell(busy[name])} "
+            f"| {name} | {_cell(idle)} | {target or ''} | {_cell(busy)} "
             f"| {2 * target if target else ''} | {busy_median / idle_median:.1f} |"
         )
-    if not is_scanning:
+    if not times.is_scanning:
         print("\nThe scan ended before the last request: part of the second column is idle time.")
 
 
