@@ -15,6 +15,27 @@
       time.title = `${precise.format(at)} (${utc})`;
     }
   };
+  // Lists by day get the days of the reader, in place of those in UTC.
+  const headings = [...document.querySelectorAll("h2.day:has(.utc)")].filter((heading) => heading.nextElementSibling?.matches("ol"));
+  if (headings.length) {
+    const named = new Intl.DateTimeFormat("en-GB", { weekday: "long", day: "numeric", month: "long", year: "numeric" });
+    const place = document.createComment(""), rows = headings.flatMap((heading) => [...heading.nextElementSibling.children]);
+    headings[0].before(place);
+    let list, name;
+    for (const row of rows) {
+      const at = new Date(row.querySelector("time[datetime*=T]")?.dateTime);
+      const day = isNaN(at) ? name : named.format(at).replace(/^(\p{L}+) /u, "$1, ");
+      if (!list || day !== name) {
+        const heading = headings[0].cloneNode();
+        list = headings[0].nextElementSibling.cloneNode();
+        heading.textContent = name = day;
+        place.before(heading, list);
+      }
+      list.append(row);
+    }
+    for (const heading of headings) { heading.nextElementSibling.remove(); heading.remove(); }
+  }
+  for (const mark of document.querySelectorAll(".utc")) mark.remove();
   localise();
   document.addEventListener("skilldrop:updated", localise);
 }
