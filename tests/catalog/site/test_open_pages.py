@@ -1,6 +1,8 @@
 """Pages that stay open in a real browser: changes, keys, theme and times."""
 
 import re
+import sqlite3
+from contextlib import closing
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
@@ -105,3 +107,17 @@ def test_times_are_local_and_keep_utc_in_the_tooltip(page: Page) -> None:
     expect(time).to_have_text(f"{local:%Y-%m-%d %H:%M:%S}")
     expect(time).to_have_attribute("title", re.compile(re.escape(stored[:10])))
     expect(time).to_have_attribute("title", re.compile(r"\d\d:\d\d:\d\d UTC\)$"))
+
+
+def test_changes_are_grouped_by_the_days_of_the_reader(page: Page, library: Library) -> None:
+    """In Shanghai, the day of what happens after 16:00 in UTC is the next one."""
+    with closing(sqlite3.connect(library.catalog)) as db, db:
+        skill = "(SELECT id FROM skills WHERE skill_id = 'oddity')"
+        newest = f"(SELECT max(id) FROM ingestions WHERE skill = {skill})"
+        db.execute(
+            f"UPDATE ingestions SET started_at = '2026-03-01T' || iif(id = {newest}, 16, 15) ||"
+            f" ':30:00.000+00:00' WHERE skill = {skill}"
+        )
+    page.goto("/activity?skill=oddity")
+    expect(page.locator("h2.day")).to_have_text(["Monday, 2 March 2026", "Sunday, 1 March 2026"])
+    expect(page.locator("h2.day + ol > li").first).to_contain_text("oddity")
