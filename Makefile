@@ -66,7 +66,7 @@ snapshots: $(DEVELOPING) ## photograph every kind of page of CATALOG into the fo
 	@$(BIN)/python benchmarks/snapshots.py --catalog $(CATALOG) --to $(SNAPSHOTS)
 
 crawl: $(DEVELOPING) ## follow all links of the site over the real skills beside the repository
-	@CRAWL=all $(BIN)/python -m pytest -o faulthandler_timeout=0 tests/catalog/site/test_crawl.py
+	@CRAWL=all $(BIN)/python -m pytest -s -o faulthandler_timeout=0 tests/catalog/site/test_crawl.py
 
 bench-readers: $(DEVELOPING) ## measure 1, 2 and 4 processes of the site behind nginx; needs nginx and wrk
 	@$(BIN)/python benchmarks/readers.py

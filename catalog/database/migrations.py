@@ -14,6 +14,7 @@ from catalog.database.ddl import (
     activity,
     apexbridge,
     facets,
+    folder_stats,
     history,
     left_out,
     links,
@@ -132,6 +133,12 @@ def m014_facets(db: Database) -> None:
     """Add what lists are filtered by; the next start reads it from the versions stored before."""
     _run(db, facets.FACETS)
     _run(db, facets.MARK_MISSING.format("TRUE"))
+
+
+@migrations()
+def m016_folder_stats(db: Database) -> None:
+    """Add the stats of folders; the next scan fills the table."""
+    _run(db, folder_stats.FOLDER_STATS)
 
 
 def _run(db: Database, script: str) -> None:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from catalog.model.finding import Finding
 from catalog.model.git_origin import GitOrigin
+from catalog.model.paths import last_name
 from catalog.model.values import (
     Acceptance,
     FileKind,
@@ -98,6 +99,12 @@ class Place(NamedTuple):
         """Name of the plugin, for a skill in a plugin root."""
         return self.namespace if self.level == "plugin" else None
 
+    @property
+    def folder_name(self) -> str:
+        """Name of its folder, or of a root that is itself a skill; `x` for an archive `x.zip!`."""
+        path = self.path.rstrip("/")
+        return last_name(self.root.rstrip("/") if path in ("", ".") else path)
+
 
 class SkillReference(NamedTuple):
     """Reference of a skill to another one, as it is written."""
@@ -178,6 +185,13 @@ DESCRIBED: Mapping[str, Any] = {
 
 The value is that of a row, or of an older version, that has none of its own.
 """
+
+
+class FolderStats(NamedTuple):
+    """Names and stats of a skill folder, by which a later walk knows it again."""
+
+    paths: str  # of directories and files, a line each, with "/" before it; its own is ""
+    digest: str  # of their stats, and of all else that decides on its fingerprint
 
 
 class Rejection(NamedTuple):

@@ -11,7 +11,8 @@ from catalog.model.finding import ALWAYS, Finding
 from catalog.model.values import Severity
 from pipeline.config.validate_loader import ValidateConfig
 from pipeline.config.validate_settings import ValidateSettings
-from pipeline.dialects.registry import FINDING_TYPES, PROFILES
+from pipeline.dialects.finding_types import FINDING_TYPES
+from pipeline.dialects.registry import PROFILES
 from pipeline.roots.ignore_files import spec_of
 from pipeline.validation.registry import FOR_ALL
 

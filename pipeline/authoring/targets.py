@@ -55,7 +55,9 @@ class Target:
         for entry in walk.walk(root, path, limits):
             if isinstance(entry, Archive):
                 yield from _in_archive(entry)
-            elif isinstance(entry, Folder) or entry.finding.code not in OUTSIDE_SKILLS:
+            elif isinstance(entry, Folder) or (
+                isinstance(entry, LooseFinding) and entry.finding.code not in OUTSIDE_SKILLS
+            ):
                 yield entry
 
     def full_name(self, path: str) -> str:

@@ -1,14 +1,18 @@
 """Source interface: the operations through which scans and packages read a root."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from typing import Protocol
+from types import MappingProxyType
+from typing import Any, Protocol
 
 from catalog.model.errors import RootUnreadable
+from catalog.model.skill import FolderStats
 from pipeline.roots.local.folder import Folder, Limits
-from pipeline.roots.local.tree_walk import Archive, LooseFinding
+from pipeline.roots.local.tree_walk import Archive, LooseFinding, SameFolder
 from pipeline.roots.local_source import open_local
 from pipeline.roots.snapshot import Snapshot
+
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class Source(Protocol):
@@ -23,8 +27,14 @@ class Source(Protocol):
     def can_list(self) -> bool:
         """Whether the root can be listed."""
 
-    def walk(self, path: str) -> Iterator[Folder | Archive | LooseFinding]:
+    def walk(self, path: str) -> Iterator[Folder | SameFolder | Archive | LooseFinding]:
         """Yield every skill folder, archive and loose finding at or below a path."""
+
+    def stats_of(self, folder: Folder, before_ns: int) -> FolderStats | None:
+        """Return what later walks compare a folder with; None if that does not suffice.
+
+        before_ns is a time before the walk that found it, in ns since the epoch.
+        """
 
     def split(self, paths: Iterable[str], enough: int) -> list[str]:
         """Return paths below these that together stand for them, about as many as `enough`."""
@@ -48,12 +58,17 @@ class Source(Protocol):
         """Whether a link on a path leads out of the root."""
 
 
-def open_source(root: str, limits: Limits) -> AbstractContextManager[Source]:
-    """Open a root by its configured path. Raises RootUnreadable.
+def open_source(
+    root: str,
+    limits: Limits,
+    fingerprints: Mapping[str, str] = _NOTHING,
+    stats: Mapping[str, FolderStats] = _NOTHING,
+) -> AbstractContextManager[Source]:
+    """Open a root by its configured path, with what earlier walks found. Raises RootUnreadable.
 
     The path selects the implementation, which is always the disk today.
     """
-    return open_local(root, limits)
+    return open_local(root, limits, fingerprints, stats)
 
 
 def can_list(root: str) -> bool:

@@ -34,6 +34,7 @@ from pipeline.service.timer import Timer
 from pipeline.service.troubles import Troubles
 from pipeline.service.webhook import Webhook
 from pipeline.sync import change_log, listeners
+from pipeline.sync.engines.scanner import judge
 from pipeline.sync.open_catalog import open_store
 from pipeline.sync.report import Report
 from pipeline.sync.synchronizer import can_list_all
@@ -136,6 +137,7 @@ class Service:
                 if self._site:
                     self._site.start()
                 self._begin()
+            judge()  # imports the rules, for which the first change would have to wait
             begun()
             systemd.notify("READY=1")
             while not self._stopping:

@@ -16,7 +16,7 @@ from pipeline.roots.local.folder import Limits
 from pipeline.roots.local.tree_walk import LooseFinding
 from pipeline.roots.units import WatchUnit
 from pipeline.sync.engines.processes import Engine
-from pipeline.sync.engines.scanner import ScanOptions, ScanScope, UnreadableDirectory, Unsettled
+from pipeline.sync.engines.results import ScanOptions, ScanScope, UnreadableDirectory, Unsettled
 
 
 class FolderComparison:

@@ -14,10 +14,9 @@ from pipeline.roots.local.folder import Limits
 from pipeline.roots.units import WatchUnit
 from pipeline.sync import lost_mounts
 from pipeline.sync.engines.processes import Engine, serial
-from pipeline.sync.engines.scanner import place_of
+from pipeline.sync.places import place_of
 from pipeline.sync.report import Report
 from pipeline.sync.synchronizer import Synchronizer, can_list_all
-from pipeline.validation.verdict import folder_name
 
 
 class FullScan:
@@ -135,7 +134,7 @@ def show_pending(
     """Mark a folder as pending: it does not stop changing, or cannot be read for a reason."""
     root = next(root for root in roots if root.path == unit.root)
     place = place_of(root, unit.path)
-    name = folder_name(place)
+    name = place.folder_name
     store.skills.set_pending(
         place,
         qualified_name(name, place.namespace),

@@ -16,7 +16,7 @@ from catalog.writing.packages.builder import Packaging
 from catalog.writing.packages.folder import PackageFolder
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
-from pipeline.dialects.registry import FINDING_TYPES
+from pipeline.dialects.finding_types import FINDING_TYPES
 from pipeline.roots.local.folder import Limits
 from pipeline.sync import listeners, package_sources
 from pipeline.sync.engines.pool import WorkerPool

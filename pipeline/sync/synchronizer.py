@@ -21,7 +21,7 @@ from pipeline.roots.units import WatchUnit, outermost, with_archives
 from pipeline.sync import lost_mounts
 from pipeline.sync.change_batches import ChangeBatches
 from pipeline.sync.engines.processes import Engine, serial
-from pipeline.sync.engines.scanner import (
+from pipeline.sync.engines.results import (
     NewFolder,
     ScanOptions,
     ScanResult,
@@ -143,6 +143,7 @@ class Synchronizer:
             self._roots[unit.root],
             (unit.path,),
             {path: row.fingerprint for path, row in known.items()},
+            {path: row.stats for path, row in known.items() if row.stats},
         )
         try:
             for result in self._engine(scope, options):
@@ -167,6 +168,7 @@ class Synchronizer:
             self._note_unchanged(result.paths)
             for path in result.paths:
                 unit_scan.missing.pop(path, None)
+            self._store.skills.set_stats(unit.root, result.stats)
             unit_scan.settled += (path for path in result.paths if known[path].is_pending)
         elif isinstance(result, LooseFinding):
             # A scan also yields the findings on the way down to the unit.

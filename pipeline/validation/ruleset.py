@@ -9,7 +9,7 @@ from catalog.model.finding import Finding
 from catalog.model.values import Acceptance
 from pipeline.validation.codes import FOLDER_UNREADABLE
 from pipeline.validation.profile import Profile
-from pipeline.validation.registry import READING
+from pipeline.validation.reading_types import READING
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from catalog.model import naming
 from catalog.model.finding import Finding
-from catalog.model.paths import last_name
 from catalog.model.skill import Inventory, Place, Rejection, SkillRecord, Verdict
 from catalog.model.values import Acceptance
 from catalog.text import filler, tokens, truncate
@@ -96,7 +95,7 @@ def examine(
         return Examined(None, _name(None, place), None, findings)
     named = _named(parsed, rules.profiles, dialects)
     skill = Skill(
-        folder=folder_name(place),
+        folder=place.folder_name,
         plugin=place.plugin,
         document=snapshot.skill_md_name,
         parsed=parsed,
@@ -156,18 +155,6 @@ def _mismatches(skill: Skill, by_rules: Iterable[Finding], dialects: Dialects) -
     for mismatch in mismatches:
         if mismatch.field not in reported:
             yield skill.finding(FIELD_TYPE, mismatch.message, field=mismatch.field)
-
-
-def folder_name(place: Place) -> str:
-    """Return the name of a skill's folder or archive.
-
-    `x.zip!` is the top of an archive and gives the name `x`; a skill that is itself a root has
-    the root's name.
-    """
-    path = place.path.rstrip("/")
-    if path in ("", "."):
-        path = place.root.rstrip("/")
-    return last_name(path)
 
 
 def _derived_description(skill: Skill) -> tuple[str, Finding]:
@@ -258,7 +245,7 @@ def _name(declared: Declared | None, place: Place) -> str:
     """Return the bare name: the plugin's in its own folder, else the declared or the folder's."""
     if place.plugin and "/" not in place.path.rstrip("/"):
         return place.plugin
-    return (declared and declared.name) or folder_name(place)
+    return (declared and declared.name) or place.folder_name
 
 
 def _fallback(examined: Examined, body: str) -> str | None:

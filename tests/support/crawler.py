@@ -29,10 +29,10 @@ class Walk:
 
 
 class Page(NamedTuple):
-    """Visited page."""
+    """Visited page. A long one has thousands of ids, so they are one text."""
 
-    ids: frozenset[str]
-    links: list[tuple[str, str]]  # address and fragment
+    ids: str  # a line each
+    links: list[tuple[str, str]]  # address and fragment, of the links with one
 
 
 def walk(
@@ -40,11 +40,12 @@ def walk(
     starts: Iterable[str],
     kind_of: Callable[[str], str],
     most_of: Callable[[str], float],
+    progress: Callable[[Walk, int], None] = lambda _walk, _waiting: None,
 ) -> Walk:
     """Follow the links of pages from some addresses on, and check their fragments, too.
 
     Of each kind of address at most so many are visited; an empty kind is left out. Links to other
-    sites are not followed.
+    sites are not followed. progress gets the walk so far and the number of addresses that wait.
     """
     result, pages = Walk(), dict[str, Page]()
     waiting = deque((start, "the test") for start in starts)
@@ -59,14 +60,16 @@ def walk(
         if answer.status >= 400:
             result.broken.append(f"{answer.status} {address} from {origin}")
             continue
-        page = pages[address] = Page(
-            frozenset(unescape(name) for name in _ID.findall(answer.html)),
-            list(_links(answer.html, answer.path)),
+        links = list(_links(answer.html, answer.path))
+        pages[address] = Page(
+            "\n".join(["", *map(unescape, _ID.findall(answer.html)), ""]),
+            [link for link in links if link[1]],
         )
-        for target, _ in page.links:
+        for target, _ in links:
             if target not in seen:
                 seen.add(target)
                 waiting.append((target, address))
+        progress(result, len(waiting))
     result.broken += _without_anchor(pages)
     return result
 
@@ -82,7 +85,7 @@ def _links(html: str, path: str) -> Iterable[tuple[str, str]]:
 def _without_anchor(pages: dict[str, Page]) -> Iterable[str]:
     for address, page in pages.items():
         for target, fragment in page.links:
-            if fragment and target in pages and fragment not in pages[target].ids:
+            if target in pages and f"\n{fragment}\n" not in pages[target].ids:
                 yield f"no #{fragment} in {target}, from {address}"
 
 

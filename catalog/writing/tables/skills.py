@@ -1,13 +1,14 @@
 """Rows of skill folders: the state that scans compare and mark, without accepted content."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from sys import intern
 from typing import NamedTuple
 
 from catalog.database.queries import Database
 from catalog.database.sql import Transaction, columns, insert, to_json
 from catalog.model.finding import Finding
-from catalog.model.skill import Place
+from catalog.model.skill import FolderStats, Place
 from catalog.text.times import iso
 from catalog.writing.rows import mapping
 
@@ -19,6 +20,7 @@ class StoredSkill(NamedTuple):
     digest: str | None  # of the last content read
     is_pending: bool
     is_held: bool = False  # missing, but its removal is held
+    stats: FolderStats | None = None
 
 
 class Skills:
@@ -31,16 +33,34 @@ class Skills:
 
     def known(self, root: str, under: str = "") -> dict[str, StoredSkill]:
         """Return the skill folders of a root at or below a path that are not removed, by path."""
-        condition, bounds = _at_or_below("path", under)
+        condition, bounds = _at_or_below("s.path", under)
         rows = self._db.execute(
-            "SELECT path, fingerprint, seen_digest, pending_since IS NOT NULL, is_held"
-            f" FROM skills WHERE root = ? AND status != 'removed' AND {condition}",
+            "SELECT s.path, fingerprint, seen_digest, pending_since IS NOT NULL, is_held,"
+            " f.paths, f.digest FROM skills AS s LEFT JOIN folder_stats AS f ON f.skill = s.id"
+            f" WHERE root = ? AND status != 'removed' AND {condition}",
             [root, *bounds],
         )
         return {
-            path: StoredSkill(fingerprint, digest, bool(pending), bool(held))
-            for path, fingerprint, digest, pending, held in rows
+            path: StoredSkill(
+                fingerprint,
+                digest,
+                bool(pending),
+                bool(held),
+                FolderStats(intern(paths), stats) if stats else None,
+            )
+            for path, fingerprint, digest, pending, held, paths, stats in rows
         }
+
+    def set_stats(self, root: str, stats: Mapping[str, FolderStats]) -> None:
+        """Store the stats of folders, by path, so that the next scan need not list them."""
+        if not stats:
+            return
+        with self._transaction():
+            self._db.conn.executemany(
+                "INSERT OR REPLACE INTO folder_stats (skill, paths, digest)"
+                " SELECT id, ?, ? FROM skills WHERE root = ? AND path = ?",
+                [(*folder, root, path) for path, folder in stats.items()],
+            )
 
     def places_of(self, digest: str) -> list[tuple[str, str, bool]]:
         """Return (root, path, is_held) of the skills with this accepted content."""

@@ -20,7 +20,7 @@ from pipeline.cli.output.file_list import file_list
 from pipeline.cli.output.finding_line import finding_at
 from pipeline.config.settings import Settings
 from pipeline.roots.names import SKILL_MD
-from pipeline.sync.engines.scanner import place_of
+from pipeline.sync.places import place_of
 
 
 @click.command()

@@ -9,11 +9,12 @@ from catalog.model.errors import RootUnreadable
 from catalog.model.paths import os_path
 from pipeline.roots.codes import IGNORE_FILE_REFUSED
 from pipeline.roots.ignore_files import NAMES as IGNORE_FILES
-from pipeline.roots.ignore_files import Decision, IgnoreFileRefused
+from pipeline.roots.ignore_files import Decision, IgnoreFile, IgnoreFileRefused
 from pipeline.roots.local import outside_skills
 from pipeline.roots.local.directory import Directory, DiskTree
 from pipeline.roots.local.folder import Limits
 from pipeline.roots.local.root_directory import EXHAUSTED, RootDirectory, unlisted
+from pipeline.roots.local.stat_cache import StatCache
 from pipeline.roots.local.tree_walk import (
     VANISHED,
     Archive,
@@ -32,11 +33,13 @@ class Descent:
     over a part agrees with a walk over the whole.
     """
 
-    def __init__(self, root: RootDirectory, under: str, limits: Limits) -> None:
+    def __init__(
+        self, root: RootDirectory, under: str, limits: Limits, cache: StatCache | None = None
+    ) -> None:
         self._root = root
         self._under = under
         self._limits = limits
-        self.walk = TreeWalk(DiskTree(root), limits, root.path)
+        self.walk = TreeWalk(DiskTree(root), limits, root.path, cache)
         self._passed: list[Directory] = []
 
     def reach(self) -> Directory | LooseFinding | None:
@@ -56,6 +59,19 @@ class Descent:
                 return below if is_last else None
             here = below
         return here
+
+    def plain_way(self) -> tuple[IgnoreFile, ...] | None:
+        """Return the ignore files for a skill folder in the directory at the end of the way.
+
+        None if more than these decides on such a folder: a link, or a skill folder around it.
+        """
+        here = self.reach()
+        if not isinstance(here, Directory) or here.links or here.in_skill:
+            return None
+        here.pass_through("", self._root)
+        if here.is_skill or self._read_ignore_files(here):
+            return None
+        return here.ignore_files
 
     def archive(self) -> Archive | LooseFinding | None:
         """Return the archive that a walk from the root would find at the path of its file."""

@@ -20,6 +20,7 @@ from pipeline.roots.codes import (
     SKILL_MD_TOO_LARGE,
     TOO_MANY_FILES,
 )
+from pipeline.roots.ignore_files import IgnoreFile
 from pipeline.roots.local.root_directory import IO_ERRORS
 from pipeline.roots.names import SKILL_MD, is_skill_md
 
@@ -102,6 +103,7 @@ class Folder:
     changed_ns: int  # the newest ctime of its files and directories, in ns since the epoch
     is_alias: bool = False  # reached through a link to a directory, or to an archive
     left_out: tuple[LeftOutFile, ...] = ()  # sorted by path
+    around: tuple[IgnoreFile, ...] | None = None  # above it; None if links or findings count, too
     source: FileSource | None = field(default=None, compare=False, repr=False)
 
     @property

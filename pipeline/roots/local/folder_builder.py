@@ -59,6 +59,7 @@ class FolderBuilder:
         self._hard_links: dict[tuple[int, int], set[str]] = {}  # paths of an inode in the tree
         self._hard_linked: list[tuple[str, os.stat_result]] = []
         self._left_out: list[LeftOutFile] = []
+        self.has_links = False
 
     @property
     def room(self) -> int:
@@ -119,6 +120,7 @@ class FolderBuilder:
 
     def add_targets(self, directory: str, targets: Targets) -> None:
         """Add the files that links lead to, and the problems of links that lead to none."""
+        self.has_links = self.has_links or bool(targets)
         for name, target in targets.items():
             path = f"{directory}/{text_path(name)}"
             if isinstance(target, FindingType):

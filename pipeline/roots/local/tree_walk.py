@@ -27,6 +27,7 @@ from pipeline.roots.local.directory import Directory, Listing, Tree
 from pipeline.roots.local.folder import Folder, Limits, Target, Targets
 from pipeline.roots.local.folder_builder import FolderBuilder
 from pipeline.roots.local.root_directory import EXHAUSTED, IO_ERRORS, unlisted
+from pipeline.roots.local.stat_cache import StatCache
 from pipeline.roots.snapshot import fingerprint
 
 VANISHED = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
@@ -60,17 +61,27 @@ class Archive:
         return self.stat.st_ctime_ns
 
 
+@dataclass(frozen=True, slots=True)
+class SameFolder:
+    """Skill folder that has not changed since the walk that filled the stat cache."""
+
+    path: str  # relative to the root
+
+
 class TreeWalk:
     """Walk over a tree of directories, on disk or in an archive."""
 
-    def __init__(self, tree: Tree, limits: Limits, root: str = "") -> None:
+    def __init__(
+        self, tree: Tree, limits: Limits, root: str = "", cache: StatCache | None = None
+    ) -> None:
         self._tree = tree
         self._limits = limits
         self._root = root
+        self._cache = cache
 
     def below(
         self, start: Directory, is_covered: Callable[[], bool] = lambda: False
-    ) -> Iterator[Folder | Archive | LooseFinding]:
+    ) -> Iterator[Folder | SameFolder | Archive | LooseFinding]:
         """Yield the folders, archives and loose findings at and below a directory.
 
         is_covered returns whether a finding about a directory above tells of the start, too.
@@ -80,6 +91,9 @@ class TreeWalk:
             here = next(pending[-1], None)
             if here is None:
                 pending.pop()
+                continue
+            if self._is_same(here):
+                yield SameFolder(here.text)
                 continue
             listing = self._list(here, self._limits.files)
             if isinstance(listing, Finding):
@@ -188,6 +202,14 @@ class TreeWalk:
             applied,
         )
 
+    def _is_same(self, here: Directory) -> bool:
+        return (
+            self._cache is not None
+            and here.text in self._cache
+            and not (here.links or here.in_skill)
+            and self._cache.is_same(here.text, here.path, here.ignore_files)
+        )
+
     def _list(self, here: Directory, files: int) -> Listing | Finding | None:
         """List a directory, or return the finding about it; None if it has just vanished."""
         if here.depth > self._limits.depth:
@@ -238,6 +260,9 @@ class TreeWalk:
             else:
                 nested.append(here)
         folder = builder.folder()
+        if not (nested or folder.problems or top.in_skill or top.links or builder.has_links):
+            around = tuple(file for file in top.ignore_files if file.folder != top.text)
+            folder = replace(folder, around=around)
         if top.links:  # the files and their stats are those of the link's target
             folder = replace(folder, is_alias=True, fingerprint=f"{folder.fingerprint}-alias")
         return folder, nested

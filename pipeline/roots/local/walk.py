@@ -14,8 +14,10 @@ from pipeline.roots.local.descent import Descent
 from pipeline.roots.local.directory import Directory, Tree
 from pipeline.roots.local.folder import Folder, Limits
 from pipeline.roots.local.root_directory import RootDirectory, held_open
-from pipeline.roots.local.tree_walk import Archive, LooseFinding, TreeWalk
+from pipeline.roots.local.stat_cache import StatCache
+from pipeline.roots.local.tree_walk import Archive, LooseFinding, SameFolder, TreeWalk
 from pipeline.roots.names import is_junk, is_skill_md
+from pipeline.roots.snapshot import DATA_FOLDERS
 
 DEFAULT_LIMITS = Limits()
 _ITSELF = "/."
@@ -25,22 +27,25 @@ UNLISTED = frozenset({DIRECTORY_UNREADABLE.code, READ_FAILED.code, IGNORE_FILE_R
 
 
 def walk(
-    root: Path | RootDirectory, under: str = "", limits: Limits = DEFAULT_LIMITS
-) -> Iterator[Folder | Archive | LooseFinding]:
+    root: Path | RootDirectory,
+    under: str = "",
+    limits: Limits = DEFAULT_LIMITS,
+    cache: StatCache | None = None,
+) -> Iterator[Folder | SameFolder | Archive | LooseFinding]:
     """Yield every skill folder, archive and loose finding at or below `under` (relative).
 
     A folder comes before those inside it, and siblings are sorted by name. The results below a
     path are the same whether the walk starts there or above. A path that has vanished yields
     nothing. The path of an archive is that of its top, `x.zip!`; `x.zip` means a directory of
-    this name; `x/.` is the directory x without its entries. Raises RootUnreadable if the root
-    itself cannot be listed.
+    this name; `x/.` is the directory x without its entries. Folders in the cache that have not
+    changed are not listed. Raises RootUnreadable if the root itself cannot be listed.
     """
     with held_open(root) as opened:
         if archive_path := archive_of(under):
             archive = Descent(opened, archive_path, limits).archive()
             yield from [archive] if archive else []
             return
-        descent = Descent(opened, under.removesuffix(_ITSELF), limits)
+        descent = Descent(opened, under.removesuffix(_ITSELF), limits, cache)
         start = descent.reach()
         if under.endswith(_ITSELF):
             yield from _itself(descent, start)
@@ -51,8 +56,19 @@ def walk(
             else iter([start] if start else [])
         )
         for result in results:
-            if isinstance(result, Folder) or not descent.is_inside_skill:
+            if isinstance(result, (Folder, SameFolder)) or not descent.is_inside_skill:
                 yield result
+
+
+def is_same(root: RootDirectory, path: str, limits: Limits, cache: StatCache) -> bool:
+    """Whether a folder and the way to it are as they were when its stats were stored."""
+    parent, _, name = path.rpartition("/")
+    if path not in cache or name in DATA_FOLDERS:  # for these, more counts on the way
+        return False
+    if parent not in cache.ways:
+        cache.ways[parent] = Descent(root, parent, limits).plain_way()
+    around = cache.ways[parent]
+    return around is not None and cache.is_same(path, f"/{os_path(path)}", around)
 
 
 def _itself(descent: Descent, start: Directory | LooseFinding | None) -> Iterator[LooseFinding]:
@@ -69,7 +85,7 @@ def folders_in(tree: Tree, start: Directory, limits: Limits) -> Iterator[Folder 
     An archive inside it is an ordinary file.
     """
     for result in TreeWalk(tree, limits).below(start):
-        if not isinstance(result, Archive):
+        if isinstance(result, (Folder, LooseFinding)):
             yield result
 
 

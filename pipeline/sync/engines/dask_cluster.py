@@ -20,7 +20,7 @@ from catalog.model.errors import ClusterUnusable, RootUnreadable
 from pipeline.sync.engines import partition, processes
 from pipeline.sync.engines.pool import Task
 from pipeline.sync.engines.processes import Engine, scan_with
-from pipeline.sync.engines.scanner import ScanOptions, ScanResult, ScanScope
+from pipeline.sync.engines.results import ScanOptions, ScanResult, ScanScope
 
 log = logging.getLogger("skilldrop")
 
@@ -252,9 +252,9 @@ def _bounded(
     results: list[Any] = []
     scanned = count = 0
     for few in partition.pieces(piece, paths, PATHS_AT_ONCE):
-        for unchanged, others in work(few):
-            results.append((unchanged, others))
-            count += len(unchanged) + len(others)
+        for batch in work(few):
+            results.append(batch)
+            count += len(batch)
         scanned += len(few.paths)
         if count >= RESULTS_IN_AN_ANSWER:
             break

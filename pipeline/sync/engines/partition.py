@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pipeline.roots.source import open_source
-from pipeline.sync.engines.scanner import ScanOptions, ScanScope
+from pipeline.sync.engines.results import ScanOptions, ScanScope
 
 WORTH_IT = 512
 """Fewest paths to read for which worker processes pay off; without fork, starting them takes a
@@ -24,15 +24,23 @@ def is_worth_sharing(scope: ScanScope, options: ScanOptions, paths: Sequence[str
     return len(paths) - known >= WORTH_IT
 
 
+def only_compares(scope: ScanScope, options: ScanOptions) -> bool:
+    """Return whether a scan reads few of its folders, unless many have changed."""
+    is_unread = [not fingerprint for fingerprint in scope.known.values()]
+    return not (options.deep or options.new_folders) and sum(is_unread) < WORTH_IT
+
+
 def pieces(scope: ScanScope, paths: Sequence[str], size: int) -> Iterator[ScanScope]:
     """Yield a scope in pieces of `size` paths, each with its known folders at or below them."""
     known = sorted(scope.known)
     for start in range(0, len(paths), size):
         piece = tuple(paths[start : start + size])
+        names = [name for path in piece for name in _at_or_below(known, path)]
         yield replace(
             scope,
             paths=piece,
-            known={name: scope.known[name] for path in piece for name in _at_or_below(known, path)},
+            known={name: scope.known[name] for name in names},
+            stats={name: scope.stats[name] for name in names if name in scope.stats},
         )
 
 

@@ -5,22 +5,24 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
 from functools import partial
+from itertools import islice
 from typing import TypeAlias
 
 from catalog.model.change import Judged
 from pipeline.roots.local.tree_walk import LooseFinding
 from pipeline.sync.engines import worker as engines_worker
-from pipeline.sync.engines.partition import is_worth_sharing, pieces, split
+from pipeline.sync.engines.partition import is_worth_sharing, only_compares, pieces, split
 from pipeline.sync.engines.pool import Executor, Task, WorkerPool
-from pipeline.sync.engines.scanner import (
+from pipeline.sync.engines.results import (
     ScanOptions,
     ScanResult,
     ScanScope,
     Unchanged,
     UnreadableDirectory,
-    scan,
 )
+from pipeline.sync.engines.scanner import judge, scan
 
 Engine: TypeAlias = Callable[[ScanScope, ScanOptions], Iterator[ScanResult | None]]
 """Scans a scope and yields the results, or None while it waits for a process.
@@ -42,8 +44,6 @@ LEFT_TO_OTHERS = 48
 """Pieces left to the workers; until their first result, this process scans pieces beyond these."""
 RESULTS_IN_A_MESSAGE = 16
 """Enough for sending them to cost little."""
-UNCHANGED_IN_A_MESSAGE = 1024
-"""More than other results, as these are only paths."""
 
 
 def serial(scope: ScanScope, options: ScanOptions) -> Iterator[ScanResult | None]:
@@ -57,13 +57,21 @@ def processes(scope: ScanScope, options: ScanOptions) -> Iterator[ScanResult | N
     For a small scope, processes only pay off as forks; if this process may not fork, it scans
     alone. Results come in no particular order.
     """
+    if not engines_worker.may_fork() and only_compares(scope, options):
+        yield from serial(scope, options)
+        return
     paths = split(scope, options)
     reads = is_worth_sharing(scope, options, paths)
-    scopes = list(pieces(scope, paths, PATHS_IN_A_PIECE if reads else PATHS_IN_A_COMPARISON))
     size = len(os.sched_getaffinity(0))
+    if not reads and (len(paths) <= PATHS_IN_A_COMPARISON or not engines_worker.may_fork()):
+        yield from serial(scope, options)
+        return
+    scopes = list(pieces(scope, paths, PATHS_IN_A_PIECE if reads else PATHS_IN_A_COMPARISON))
     pool = WorkerPool(ahead=PIECES_AHEAD, niceness=NICENESS if reads else 0)
     with closing(pool):
-        if reads or (min(size, len(scopes)) > 1 and engines_worker.may_fork()):
+        if reads:
+            judge()  # before the forks, which share what is imported
+        if reads or size > 1:
             pool.start(min(size, len(scopes)))
         yield from scan_with(pool, scopes, options)
 
@@ -126,58 +134,41 @@ class _Scan(Task):
     def take_results(self) -> Iterator[ScanResult]:
         """Yield the results that have arrived."""
         while self.results:
-            unchanged, others = self.results.popleft()
-            if new := [path for path in unchanged if path not in self._yielded]:
-                self._yielded.update(new)
-                yield Unchanged(new)
-            yield from self._new(others)
+            for result in self._new(self.results.popleft()):
+                self._yielded.update(_keys(result))
+                yield result
 
     def here(self, options: ScanOptions) -> Iterator[ScanResult]:
         """Scan the piece in this process."""
         results = scan(self.piece, options)
         if not self._yielded:
             return results
-        return self._others(results)
+        return self._new(results)
 
-    def _others(self, results: Iterable[ScanResult]) -> Iterator[ScanResult]:
-        """Yield the results that were not yielded before."""
-        for result in results:
-            if isinstance(result, Unchanged):
-                yield Unchanged([path for path in result.paths if path not in self._yielded])
-            elif _key(result) not in self._yielded:
-                yield result
-
-    def _new(self, results: list[ScanResult]) -> list[ScanResult]:
+    def _new(self, results: Iterable[ScanResult]) -> Iterator[ScanResult]:
         """Return the results that were not yielded before.
 
         If a process dies, another scans all pieces again whose results have not all arrived.
         """
-        new = [result for result in results if _key(result) not in self._yielded]
-        self._yielded.update(map(_key, new))
-        return new
+        for result in results:
+            if isinstance(result, Unchanged):
+                if new := [path for path in result.paths if path not in self._yielded]:
+                    yield replace(result, paths=new)
+            elif self._yielded.isdisjoint(_keys(result)):
+                yield result
 
 
-def _key(result: ScanResult) -> object:
-    """Return a key that is unique among the results of one piece."""
+def _keys(result: ScanResult) -> Sequence[object]:
+    """Return keys that are unique among the results of one piece."""
+    if isinstance(result, Unchanged):
+        return result.paths
     if isinstance(result, Judged):
-        return result.verdict.place.path
-    assert not isinstance(result, Unchanged)  # each of its paths is one
-    return result if isinstance(result, (LooseFinding, UnreadableDirectory)) else result.path
+        return (result.verdict.place.path,)
+    return (result if isinstance(result, (LooseFinding, UnreadableDirectory)) else result.path,)
 
 
-def _results(
-    options: ScanOptions, piece: ScanScope
-) -> Iterator[tuple[list[str], list[ScanResult]]]:
-    """Yield batches of results; unchanged folders are only paths, which are quicker to send."""
-    unchanged: list[str] = []
-    others: list[ScanResult] = []
-    for result in scan(piece, options):
-        if isinstance(result, Unchanged):
-            unchanged.extend(result.paths)
-        else:
-            others.append(result)
-        if len(others) == RESULTS_IN_A_MESSAGE or len(unchanged) >= UNCHANGED_IN_A_MESSAGE:
-            yield unchanged, others
-            unchanged, others = [], []
-    if unchanged or others:
-        yield unchanged, others
+def _results(options: ScanOptions, piece: ScanScope) -> Iterator[Sequence[ScanResult]]:
+    """Yield results in batches, which cost less to send."""
+    results = scan(piece, options)
+    while batch := list(islice(results, RESULTS_IN_A_MESSAGE)):
+        yield batch

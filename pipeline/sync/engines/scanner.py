@@ -3,98 +3,66 @@
 import logging
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import TypeAlias
+from collections.abc import Callable, Iterator, Mapping
 
-from catalog.database import sql
-from catalog.model import namespaces
-from catalog.model.change import Judged, StepTrace
-from catalog.model.naming import qualified_name, skill_id
+from catalog.model.change import Judged
 from catalog.model.paths import top_of_archive
-from catalog.model.skill import Inventory, Place, Rejection, RootSpec, SkillRecord
-from catalog.model.values import Json
-from catalog.text.times import iso
-from pipeline.dialects.registry import DIALECTS, profiles_named
-from pipeline.parsing.document import parse
+from catalog.model.skill import FolderStats, RootSpec
 from pipeline.roots.archives import reader as archives_reader
 from pipeline.roots.local import walk as local_walk
-from pipeline.roots.local.folder import Folder, Limits, failure
+from pipeline.roots.local.folder import Folder
 from pipeline.roots.local.root_directory import IO_ERRORS
-from pipeline.roots.local.tree_walk import Archive, LooseFinding
+from pipeline.roots.local.tree_walk import Archive, LooseFinding, SameFolder
 from pipeline.roots.source import Source, open_source
 from pipeline.roots.units import changed_lately
-from pipeline.roots.withholding import without_secrets
-from pipeline.validation.codes import INTERNAL_ERROR
-from pipeline.validation.verdict import judge
+from pipeline.sync.engines.results import (
+    NewFolder,
+    ScanOptions,
+    ScanResult,
+    ScanScope,
+    Unchanged,
+    UnreadableDirectory,
+    Unsettled,
+)
 
 log = logging.getLogger(__name__)
 
-
-@dataclass(frozen=True, slots=True)
-class ScanScope:
-    """Some paths of a root, and the stored fingerprints of the folders below them."""
-
-    root: RootSpec
-    paths: tuple[str, ...]  # relative to the root; "" is all of it
-    known: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class ScanOptions:
-    """Options that decide which folders count as unchanged and which are read."""
-
-    limits: Limits
-    quiet: float  # seconds for which a folder must not have changed
-    deep: bool = False  # also read folders with a known fingerprint
-    new_folders: bool = True  # judge unknown folders; otherwise only yield NewFolder
-
-
-@dataclass(frozen=True, slots=True)
-class Unchanged:
-    """Folders whose fingerprints have not changed."""
-
-    paths: Sequence[str]
-
-
-@dataclass(frozen=True, slots=True)
-class Unsettled:
-    """Folder that changed a moment ago, changed during reading, or could not be read."""
-
-    path: str
-    failure: str | None = None  # a sentence, if it could not be read
-
-
-@dataclass(frozen=True, slots=True)
-class NewFolder:
-    """Unknown folder that is not read yet, or a changed archive."""
-
-    path: str
-
-
-@dataclass(frozen=True, slots=True)
-class UnreadableDirectory:
-    """Directory that cannot be listed, so that known folders below it may still exist."""
-
-    path: str
-
-
-ScanResult: TypeAlias = (
-    Unchanged | Unsettled | NewFolder | UnreadableDirectory | LooseFinding | Judged
-)
+MOST_UNCHANGED = 256
+"""Unchanged folders in one result: enough to cost little, few enough to be stored at once."""
 
 
 def scan(scope: ScanScope, options: ScanOptions) -> Iterator[ScanResult]:
-    """Yield a result for each folder and archive in a scope, and for each loose finding.
+    """Yield the results for all folders and archives in a scope, and for each loose finding.
 
     It reads only the root, so it can run in any process with access to it. Raises RootUnreadable.
     """
+    unchanged: list[str] = []
+    stats: dict[str, FolderStats] = {}
+    for result in _one_by_one(scope, options):
+        if isinstance(result, SameFolder):
+            unchanged.append(result.path)
+        elif isinstance(result, Unchanged):
+            unchanged += result.paths
+            stats |= result.stats
+        else:
+            yield result
+        if len(unchanged) >= MOST_UNCHANGED:
+            yield Unchanged(unchanged, stats)
+            unchanged, stats = [], {}
+    if unchanged:
+        yield Unchanged(unchanged, stats)
+
+
+def _one_by_one(scope: ScanScope, options: ScanOptions) -> Iterator[ScanResult | SameFolder]:
     archived: Mapping[str, Mapping[str, str]] | None = None
-    with open_source(scope.root.path, options.limits) as source:
+    began_ns = time.time_ns()
+    stats = {} if options.deep else scope.stats
+    with open_source(scope.root.path, options.limits, scope.known, stats) as source:
         for path in scope.paths:
             for entry in source.walk(path):
-                if isinstance(entry, LooseFinding):
+                if isinstance(entry, SameFolder):
+                    yield entry
+                elif isinstance(entry, LooseFinding):
                     yield entry
                     if entry.finding.code in local_walk.UNLISTED:
                         yield UnreadableDirectory(entry.path)
@@ -108,20 +76,21 @@ def scan(scope: ScanScope, options: ScanOptions) -> Iterator[ScanResult]:
                         for problem in entry.problems
                         if problem.code in local_walk.UNLISTED
                     )
-                    yield _scan_folder(scope, source, entry, options)
+                    yield _scan_folder(scope, source, entry, options, began_ns)
 
 
 def _scan_folder(
-    scope: ScanScope, source: Source, folder: Folder, options: ScanOptions
+    scope: ScanScope, source: Source, folder: Folder, options: ScanOptions, began_ns: int
 ) -> ScanResult:
     known = scope.known.get(folder.path)
     if known == folder.fingerprint and not options.deep:
-        return Unchanged((folder.path,))
+        stats = source.stats_of(folder, began_ns)
+        return Unchanged((folder.path,), {folder.path: stats} if stats else {})
     if changed_lately(folder.changed_ns, time.time_ns(), options.quiet):
         return Unsettled(folder.path)
     if known is None and not options.new_folders:
         return NewFolder(folder.path)
-    return judge_folder(scope.root, source, folder)
+    return judge()(scope.root, source, folder)
 
 
 def _by_archive(known: Mapping[str, str]) -> Mapping[str, Mapping[str, str]]:
@@ -153,106 +122,18 @@ def _scan_archive(
                 if archives_reader.is_refused(folders[0]):
                     folders = archives_reader.refused_at(folders[0], list(known) or [archive.path])
                 for folder in folders:
-                    yield judge_folder(spec, source, folder)
+                    yield judge()(spec, source, folder)
         except OSError as error:
             log.debug("%s%s", archive.root, archive.file, exc_info=True)
             reason = f"Reading it failed: {error.strerror}." if error.errno in IO_ERRORS else None
             yield from (Unsettled(path, reason) for path in known or [archive.path])
 
 
-def judge_folder(spec: RootSpec, source: Source, folder: Folder) -> Judged | Unsettled:
-    """Read, parse and validate one folder; Unsettled if it changes meanwhile or is unreadable."""
-    try:
-        return _judge(spec, source, folder)
-    except Exception as error:  # an internal error must not stop the other folders
-        log.debug("%s/%s", spec.path, folder.path, exc_info=True)
-        place = place_of(spec, folder.path, is_alias=folder.is_alias)
-        name = folder.path.rpartition("/")[2]
-        return Judged(
-            Rejection(
-                place=place,
-                skill_id=skill_id(name, place.namespace, folder.path),
-                name=qualified_name(name, place.namespace),
-                fingerprint=folder.fingerprint,
-                digest=None,
-                inventory=Inventory.of(()),
-                findings=(INTERNAL_ERROR.at(f"{type(error).__name__}: {error}"),),
-            ),
-            "[]",
-            _now(),
-            0.0,
-        )
+def judge() -> Callable[[RootSpec, Source, Folder], Judged | Unsettled]:
+    """Return the function that judges a folder, with all rules imported.
 
-
-def _judge(spec: RootSpec, source: Source, folder: Folder) -> Judged | Unsettled:
-    steps = _Steps()
-    snapshot = source.read(folder)
-    if snapshot is None or (reason := failure(snapshot.problems)):
-        return Unsettled(folder.path, reason if snapshot else None)
-    snapshot = without_secrets(snapshot, spec.secrets)
-    steps.add(
-        "read",
-        folder.path,
-        {"files": len(snapshot.files), "bytes": sum(f.size for f in snapshot.files)},
-    )
-    parsed = None
-    if snapshot.skill_md_name:
-        parsed = parse(snapshot.skill_md, snapshot.skill_md_name)
-        steps.add("parse", snapshot.skill_md_name, {"findings": len(parsed.findings)})
-    verdict = judge(
-        snapshot,
-        parsed,
-        place_of(spec, folder.path, is_alias=folder.is_alias),
-        acceptance=spec.acceptance,
-        profiles=profiles_named(spec.profiles),
-        dialects=DIALECTS,
-    )
-    steps.add(
-        "validate",
-        spec.profiles,
-        {"accepted": isinstance(verdict, SkillRecord), "findings": len(verdict.findings)},
-    )
-    return Judged(verdict, steps.as_json(), steps.started_at, steps.total_ms)
-
-
-def place_of(root: RootSpec, path: str, *, is_alias: bool = False) -> Place:
-    """Return the place of a skill folder, with its namespace.
-
-    In a plugin root the first folder names the plugin; an archive, without its file extension.
+    They take a quarter of a command's start, and a scan of unchanged folders does not need them.
     """
-    rule = namespaces.PLUGIN if root.level == "plugin" else root.namespace
-    return Place(root.path, path, root.level, namespaces.namespace_of(path, rule), is_alias)
+    from pipeline.sync.engines.judging import judge_folder
 
-
-class _Steps:
-    """Step traces of one folder; each step starts at the end of the previous one."""
-
-    def __init__(self) -> None:
-        self.started_at = _now()
-        self._traces: list[StepTrace] = []
-        self._first = self._last = time.perf_counter()
-
-    def add(self, name: str, step_input: Json, output: Json) -> None:
-        now = time.perf_counter()
-        self._traces.append(
-            StepTrace(
-                step_id=str(len(self._traces) + 1),
-                step_name=name,
-                timestamp=_now(),
-                duration=round((now - self._last) * 1000, 3),
-                input=step_input,
-                output=output,
-            )
-        )
-        self._last = now
-
-    def as_json(self) -> str:
-        return sql.to_json([trace.as_json() for trace in self._traces])
-
-    @property
-    def total_ms(self) -> float:
-        return round((self._last - self._first) * 1000, 3)
-
-
-def _now() -> str:
-    return iso(datetime.now(UTC))
+    return judge_folder

@@ -25,6 +25,7 @@ MESSAGES_AHEAD = 24
 their number is limited, however many results a piece has."""
 
 _PRELOADED = [
+    "pipeline.sync.engines.judging",
     "pipeline.sync.engines.scanner",
     "pipeline.sync.package_sources",
     "catalog.writing.packages.builder",

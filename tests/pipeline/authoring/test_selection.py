@@ -9,7 +9,7 @@ from catalog.model.finding import Finding
 from pipeline.authoring.selection import Options, Selection, of_profiles, of_settings
 from pipeline.config.validate_loader import ValidateConfig
 from pipeline.config.validate_settings import ValidateSettings
-from pipeline.dialects.registry import FINDING_TYPES
+from pipeline.dialects.finding_types import FINDING_TYPES
 
 BY_CODE = {kind.code: kind for kind in FINDING_TYPES}
 

@@ -8,6 +8,7 @@ from catalog.model.finding import IF_STRICT, NEVER, OURS, Finding, FindingType
 from catalog.model.skill import Place, Rejection, SkillRecord, Verdict
 from catalog.model.values import Acceptance
 from catalog.writing.rows.dialects import ROWS
+from pipeline.dialects.finding_types import OF_PROFILES
 from pipeline.dialects.registry import DIALECTS, PROFILES, profiles_named
 from pipeline.parsing.document import parse
 from pipeline.roots import reader
@@ -125,6 +126,11 @@ def test_dialects_leave_one_another_alone(skill: SkillWriter, tmp_path: Path) ->
     assert isinstance(record, SkillRecord)
     assert set(record.dialects) == {"apexbridge", "tiny"}
     assert record.tags == ("x",)
+
+
+def test_the_finding_types_are_those_of_the_profiles() -> None:
+    """They are listed apart, as a scan of unchanged folders needs no rules."""
+    assert list(OF_PROFILES.items()) == [(name, p.types) for name, p in PROFILES.items()]
 
 
 def test_every_registered_dialect_has_its_rows() -> None:

@@ -20,7 +20,7 @@ from catalog.model.errors import CatalogBusy
 from pipeline.service import scans as service_scans
 from pipeline.service import troubles
 from pipeline.sync.engines import processes
-from pipeline.sync.engines.scanner import ScanOptions, ScanResult, ScanScope
+from pipeline.sync.engines.results import ScanOptions, ScanResult, ScanScope
 from pipeline.sync.reconcile import compare
 from pipeline.sync.request_handlers import handle
 from pipeline.watch import supervisor

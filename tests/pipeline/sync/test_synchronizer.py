@@ -21,7 +21,7 @@ from pipeline.roots.units import WatchUnit
 from pipeline.sync import change_batches
 from pipeline.sync import full_scan as sync_full_scan
 from pipeline.sync import removals as sync_removals
-from pipeline.sync.engines import scanner
+from pipeline.sync.engines import judging
 from pipeline.sync.full_scan import FullScan
 from pipeline.sync.report import Report
 from pipeline.sync.synchronizer import Synchronizer
@@ -450,7 +450,7 @@ def test_an_internal_error_rejects_only_that_folder(
             raise KeyError("spell")
         return parse(data, name)
 
-    monkeypatch.setattr(scanner, "parse", stumble)
+    monkeypatch.setattr(judging, "parse", stumble)
     folders.scan()
     assert folders.statuses() == {"a": "active", "cursed": "rejected"}
 

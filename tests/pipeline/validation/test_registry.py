@@ -187,7 +187,7 @@ def found_below(root: Path, limits: Limits) -> Iterator[Folder | LooseFinding]:
         if isinstance(each, Archive):
             with open_archive(each) as folders:
                 yield from folders
-        elif each.path != EXPECTED:
+        elif isinstance(each, (Folder, LooseFinding)) and each.path != EXPECTED:
             yield each
 
 

@@ -16,7 +16,6 @@ from pipeline.parsing.document import parse
 from pipeline.roots import snapshot as snapshots
 from pipeline.roots.codes import FOLDER_TOO_LARGE, SKILL_MD_NOT_A_FILE
 from pipeline.roots.snapshot import Snapshot
-from pipeline.validation.verdict import folder_name
 from tests.support.judging import judge
 
 GOOD = "---\nname: pdf\ndescription: Reads PDF.\n---\n# Use\n\nRun it.\n"
@@ -269,7 +268,7 @@ def test_the_specification_is_always_asked() -> None:
 )
 def test_folder_name(place: Place, folder: str) -> None:
     """A skill at the top of an archive or a root takes its name."""
-    assert folder_name(place) == folder
+    assert place.folder_name == folder
 
 
 @pytest.mark.parametrize(

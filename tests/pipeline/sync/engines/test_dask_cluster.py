@@ -22,7 +22,7 @@ from pipeline.roots.local.folder import Limits
 from pipeline.sync.engines import dask_cluster, partition, processes
 from pipeline.sync.engines.pool import Task
 from pipeline.sync.engines.processes import Engine, serial
-from pipeline.sync.engines.scanner import ScanOptions, ScanScope
+from pipeline.sync.engines.results import ScanOptions, ScanScope
 from pipeline.sync.open_catalog import open_store
 from pipeline.sync.run_once import scan_once
 from tests.support.mcp_servers import answers
@@ -177,7 +177,7 @@ def test_a_worker_answers_in_bounded_pieces(
     seen: list[str] = []
     while piece.paths:
         results, rest = dask_cluster._bounded(work, piece, HOW)
-        new = [one.verdict.place.path for _, others in results for one in others]
+        new = [one.verdict.place.path for batch in results for one in batch]
         assert 0 < len(new) <= 5
         seen += new
         piece = replace(piece, paths=tuple(rest))
@@ -208,7 +208,7 @@ def test_no_more_pieces_are_sent_than_the_cluster_has_room_for(
             cluster.wait(PATIENCE)
             most = max(most, len(cluster._tasks))
     assert most == dask_cluster.PIECES_AHEAD * 2
-    assert sum(len(others) for _, others in task.results) == 63
+    assert sum(map(len, task.results)) == 63
 
 
 def test_a_piece_that_the_scheduler_loses_is_returned(root: RootSpec, workers: Any) -> None:

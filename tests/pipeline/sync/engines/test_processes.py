@@ -23,7 +23,8 @@ from pipeline.sync.engines import pool as engines_pool
 from pipeline.sync.engines import processes as engines_processes
 from pipeline.sync.engines import worker as engines_worker
 from pipeline.sync.engines.pool import Task
-from pipeline.sync.engines.scanner import ScanOptions, ScanResult, ScanScope, Unchanged, scan
+from pipeline.sync.engines.results import ScanOptions, ScanResult, ScanScope, Unchanged
+from pipeline.sync.engines.scanner import scan
 from pipeline.sync.engines.worker import Worker
 from tests.support.made_archives import make_tar, make_zip
 from tests.support.skills import SkillWriter
@@ -187,14 +188,14 @@ def die(options: ScanOptions, piece: ScanScope) -> Iterator[Any]:
 
 def die_halfway(options: ScanOptions, piece: ScanScope) -> Iterator[Any]:
     """Stand in for a process that is killed after it sent some results."""
-    yield [], [next(scan(piece, options))]
+    yield [next(scan(piece, options))]
     time.sleep(0.1)  # until the result is sent
     os.kill(os.getpid(), signal.SIGKILL)
 
 
 def fail_halfway(options: ScanOptions, piece: ScanScope) -> Iterator[Any]:
     """Stand in for work that raises an exception after some results."""
-    yield [], [next(scan(piece, options))]
+    yield [next(scan(piece, options))]
     raise LookupError
 
 

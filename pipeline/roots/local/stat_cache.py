@@ -1,0 +1,99 @@
+"""Stat cache: names and stats of skill folders from earlier walks, compared without listing.
+
+A directory that gains, loses or renames an entry gets a new time stamp, as a file does that
+changes. So a folder is the same if the stats of all its directories and files are. Folders with
+links or findings are not cached, as their content depends on more.
+"""
+
+import hashlib
+import os
+import struct
+import sys
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from itertools import chain
+from operator import attrgetter
+
+from catalog.model.paths import os_path
+from catalog.model.skill import FolderStats
+from pipeline.roots.ignore_files import IgnoreFile
+from pipeline.roots.local.folder import Folder, Limits
+from pipeline.roots.local.mounts import network_type
+from pipeline.roots.local.root_directory import RootDirectory
+
+MARGIN_NS = 3_000_000_000
+"""Age in ns from which a change is sure to differ in time from a later one, on all file systems."""
+
+_FORMAT = "qQqqQ"
+_values = attrgetter("st_size", "st_mode", "st_mtime_ns", "st_ctime_ns", "st_ino")
+
+
+class StatCache:
+    """Stats of the skill folders of a root from earlier walks, and those for later ones."""
+
+    def __init__(
+        self,
+        root: RootDirectory,
+        limits: Limits,
+        fingerprints: Mapping[str, str],
+        stats: Mapping[str, FolderStats],
+    ) -> None:
+        """Take the open root, and what earlier walks found, by path."""
+        self._root = root
+        self._limits = str(limits)
+        self._fingerprints = fingerprints
+        self._stats = stats
+        self.ways: dict[str, tuple[IgnoreFile, ...] | None] = {}
+        """Ignore files that apply in a directory; None if the way to it decides on more."""
+
+    def __contains__(self, path: str) -> bool:
+        """Whether the stats of a folder are known."""
+        return path in self._stats
+
+    def is_same(self, path: str, real_path: str, around: Sequence[IgnoreFile]) -> bool:
+        """Whether a skill folder in no other is as it was.
+
+        real_path is its path for RootDirectory, without links; around are ignore files above it.
+        """
+        known, fingerprint = self._stats[path], self._fingerprints[path]
+        parent, _, name = real_path.rpartition("/")
+        try:
+            top = self._root.directory(parent)
+            stats = [os.lstat(name + inner, dir_fd=top) for inner in known.paths.split("\n")]
+        except (OSError, ValueError):
+            return False
+        return bool(fingerprint) and known.digest == self._digest(fingerprint, around, stats)
+
+    def stats_of(self, folder: Folder, before_ns: int) -> FolderStats | None:
+        """Return what later walks compare a folder with; None if that does not suffice.
+
+        before_ns is a time before the walk that found the folder, in ns since the epoch.
+        """
+        if folder.around is None or folder.changed_ns > before_ns - MARGIN_NS:
+            return None
+        device = self._root.stat("").st_dev
+        if not self._has_exact_times or any(s.st_dev != device for _, s in folder.directories):
+            return None
+        entries = (*folder.directories, *folder.entries)
+        stats = [stat for _, stat in entries]
+        digest = self._digest(folder.fingerprint, folder.around, stats)
+        paths = "\n".join(f"/{os_path(path)}" if path else "" for path, _ in entries)
+        is_readable = digest and paths.count("\n") == len(entries) - 1
+        return FolderStats(paths, digest) if is_readable else None
+
+    @cached_property
+    def _has_exact_times(self) -> bool:
+        """Whether time stamps tell of every change; a file server may have another clock."""
+        return sys.platform == "linux" and network_type(self._root.path) is None
+
+    def _digest(
+        self, fingerprint: str, around: Sequence[IgnoreFile], stats: Sequence[os.stat_result]
+    ) -> str:
+        """Return a digest of all that decides on a folder; "" if a value of a stat is too large."""
+        values = chain.from_iterable(map(_values, stats))
+        try:
+            packed = struct.pack(_FORMAT * len(stats), *values)
+        except struct.error:
+            return ""
+        rest = f"{fingerprint}{self._limits}{around or ''}"
+        return hashlib.blake2b(packed + rest.encode(), digest_size=16).hexdigest()
