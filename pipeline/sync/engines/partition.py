@@ -12,10 +12,14 @@ WORTH_IT = 512
 third of a second."""
 
 
-def split(scope: ScanScope, options: ScanOptions) -> list[str]:
+COMPARED_APART = 32
+"""Paths that suffice to share a comparison among processes."""
+
+
+def split(scope: ScanScope, options: ScanOptions, enough: int = WORTH_IT) -> list[str]:
     """Return paths that together cover the scope, enough of them to share among processes."""
     with open_source(scope.root.path, options.limits) as source:
-        return source.split(scope.paths, WORTH_IT)
+        return source.split(scope.paths, enough)
 
 
 def is_worth_sharing(scope: ScanScope, options: ScanOptions, paths: Sequence[str]) -> bool:

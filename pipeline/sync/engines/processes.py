@@ -13,7 +13,14 @@ from typing import TypeAlias
 from catalog.model.change import Judged
 from pipeline.roots.local.tree_walk import LooseFinding
 from pipeline.sync.engines import worker as engines_worker
-from pipeline.sync.engines.partition import is_worth_sharing, only_compares, pieces, split
+from pipeline.sync.engines.partition import (
+    COMPARED_APART,
+    WORTH_IT,
+    is_worth_sharing,
+    only_compares,
+    pieces,
+    split,
+)
 from pipeline.sync.engines.pool import Executor, Task, WorkerPool
 from pipeline.sync.engines.results import (
     ScanOptions,
@@ -32,8 +39,8 @@ Raises RootUnreadable.
 
 PATHS_IN_A_PIECE = 16
 """Few enough for all cores to finish together, many enough for sending them to cost little."""
-PATHS_IN_A_COMPARISON = 256
-"""Enough that a few folders are not worth two forks, few enough to stop soon."""
+WORTH_A_FORK = 256
+"""Fewest folders to compare for which forks pay off, and the most in one piece."""
 PIECES_AHEAD = 24
 """Enough to keep a process at work while this one stores a batch."""
 NICENESS = 5
@@ -57,22 +64,24 @@ def processes(scope: ScanScope, options: ScanOptions) -> Iterator[ScanResult | N
     For a small scope, processes only pay off as forks; if this process may not fork, it scans
     alone. Results come in no particular order.
     """
-    if not engines_worker.may_fork() and only_compares(scope, options):
-        yield from serial(scope, options)
-        return
-    paths = split(scope, options)
-    reads = is_worth_sharing(scope, options, paths)
     size = len(os.sched_getaffinity(0))
-    if not reads and (len(paths) <= PATHS_IN_A_COMPARISON or not engines_worker.may_fork()):
+    may_share = engines_worker.may_fork() and size > 1
+    compares = only_compares(scope, options)
+    if compares and (len(scope.known) < WORTH_A_FORK or not may_share):
         yield from serial(scope, options)
         return
-    scopes = list(pieces(scope, paths, PATHS_IN_A_PIECE if reads else PATHS_IN_A_COMPARISON))
+    paths = split(scope, options, COMPARED_APART if compares else WORTH_IT)
+    reads = not compares and is_worth_sharing(scope, options, paths)
+    if not reads and (len(paths) < COMPARED_APART or not may_share):
+        yield from serial(scope, options)
+        return
+    together = PATHS_IN_A_PIECE if reads else min(len(paths) // COMPARED_APART, WORTH_A_FORK)
+    scopes = list(pieces(scope, paths, together))
     pool = WorkerPool(ahead=PIECES_AHEAD, niceness=NICENESS if reads else 0)
     with closing(pool):
         if reads:
             judge()  # before the forks, which share what is imported
-        if reads or size > 1:
-            pool.start(min(size, len(scopes)))
+        pool.start(min(size, len(scopes)))
         yield from scan_with(pool, scopes, options)
 
 

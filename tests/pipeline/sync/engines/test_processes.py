@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -159,9 +160,11 @@ def rescanned(root: RootSpec, told: Path) -> tuple[list[str], list[str]]:
 
     sys.addaudithook(hook)  # audit hooks cannot be removed
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engines_processes, "PATHS_IN_A_COMPARISON", 2)
+        patch.setattr(engines_processes, "WORTH_A_FORK", 2)
+        patch.setattr(engines_processes, "COMPARED_APART", 2)
         patch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
-        seen = list(engines_processes.processes(ScanScope(root, ("",), known), options))
+        compared = replace(options, new_folders=False)
+        seen = list(engines_processes.processes(ScanScope(root, ("",), known), compared))
     listening.clear()
     os.close(file)
     return sorted(known), sorted(
