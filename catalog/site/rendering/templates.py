@@ -11,7 +11,7 @@ from jinja2 import ChoiceLoader, Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from catalog.model import paths
-from catalog.reading import dangers
+from catalog.reading import dangers, finding_pages
 from catalog.site.rendering import assets, formatting, highlight, invisible, language
 from catalog.text import humanize, suggestions, truncate
 
@@ -80,6 +80,7 @@ def _environment() -> Environment:
         "plain_level": lambda level: _LEVELS.get(level, level),
     }
     environment.tests["iso_time"] = formatting.is_iso_time
+    environment.tests["rule"] = lambda code: code in finding_pages.sections()
     environment.tests["prose"] = highlight.is_prose
     environment.tests["grade"] = dangers.GRADES.__contains__
     return environment

@@ -39,6 +39,7 @@ def test_a_scan_is_one_entry_of_its_day(site: Site, catalog: Path) -> None:
     assert "61 folders: 60 added, 1 rejected, 0 unchanged" in page
     entry = page.partition("60 added")[2].partition("</ul>")[0]
     assert entry.index("bad-one") < entry.index("scanned-")
+    assert '<a href="/findings/description-missing">' in entry
     assert entry.count("scanned-") == 2 * (activity.SHOWN - 1)  # in the address and as the name
     all_of_it = site.get(f"/activity?scan={scan}").text
     assert all_of_it.count('<p class="row-head">') == activity.PAGE
