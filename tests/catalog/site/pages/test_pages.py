@@ -540,6 +540,16 @@ def test_invisible_characters_are_written_out(site: Site, catalog: Path, page: s
     assert "<span" not in re.findall(r"<title>(.*?)</title>", found, re.DOTALL)[0]
 
 
+def test_a_shared_link_has_a_picture(site: Site) -> None:
+    """With a whole URL, as programs that show a preview ask for it."""
+    picture = re.search(
+        r'property="og:image" content="http://localhost(/[^"]+)"', site.get("/skills").text
+    )
+    assert picture
+    answer = site.ask("get", unescape(picture[1]))
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "image/png")
+
+
 def test_the_site_works_below_a_prefix(own_site: Site) -> None:
     """Behind a proxy that shows it under /catalogue/, every link stays there."""
     own_site.datasette._settings["base_url"] = "/pre/"
