@@ -28,6 +28,13 @@ def page() -> str:
     return "\n".join(parts)
 
 
+def program_help(columns: int) -> str:
+    """Return the help of the program for a terminal of this width."""
+    settings = {**cli.context_settings, "terminal_width": columns - 2}
+    with click.Context(cli, info_name="skilldrop", **settings) as context:
+        return f"{cli.get_help(context)}\n"
+
+
 def _section(command: click.Command, top: click.Context | None) -> str:
     name = "skilldrop" if top is None else f"skilldrop {command.name}"
     with click.Context(command, parent=top, info_name=name.rpartition(" ")[2], **_WIDE) as context:

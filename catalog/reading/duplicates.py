@@ -6,7 +6,7 @@ Removed skills are left out: their folders are gone.
 import json
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from catalog.database.queries import Database
@@ -32,14 +32,17 @@ def prepare(connection: sqlite3.Connection) -> None:
     connection.create_function("similarity", 2, similarity, deterministic=True)
 
 
-def groups(db: Database, kind: str, page: int = 1) -> tuple[list[Group], int]:
-    """Return a page of the groups of one of KINDS, largest first, and the number of all groups."""
-    found = sorted(
+def groups(db: Database, kind: str) -> list[list[int]]:
+    """Return the groups of one of KINDS as ids of skills, largest first."""
+    return sorted(
         _similar_groups(db) if kind == "near" else _equal_groups(db, kind),
         key=lambda ids: (-len(ids), min(ids)),
     )
-    shown = found[(page - 1) * PAGE : page * PAGE]
-    return [Group(_rows(db, ids), len(ids)) for ids in shown], len(found)
+
+
+def page(db: Database, found: Sequence[Sequence[int]], number: int) -> list[Group]:
+    """Return a page of groups with their skills."""
+    return [Group(_rows(db, ids), len(ids)) for ids in found[(number - 1) * PAGE : number * PAGE]]
 
 
 def similar(db: Database, skill: Row) -> list[Row]:
@@ -58,13 +61,8 @@ def similar(db: Database, skill: Row) -> list[Row]:
 
 def _equal_groups(db: Database, kind: str) -> list[list[int]]:
     column = "digest" if kind == "content" else "description"
-    return [
-        json.loads(ids)
-        for (ids,) in db.execute(
-            f"SELECT json_group_array(id) FROM skills WHERE status != 'removed' AND {column} != ''"
-            f" GROUP BY {column} HAVING count(*) > 1"
-        )
-    ]
+    sql = _EQUAL.format(_VALUES[column], column)
+    return [json.loads(ids) for (ids,) in db.execute(sql)]
 
 
 def _similar_groups(db: Database) -> list[list[int]]:
@@ -127,6 +125,16 @@ _SIMILAR_TO = f"""
     JOIN body_sketches AS k ON k.version = found.version
     WHERE s.skill_id != (SELECT skill_id FROM skills WHERE id = :id)
 """
+_EQUAL = """
+    SELECT json_group_array(id) FROM skills WHERE status != 'removed' AND {}
+    GROUP BY {} HAVING count(*) > 1
+"""
+_VALUES = {
+    # Read from an index, of which few rows of the table are then looked up.
+    "digest": "digest IN (SELECT digest FROM skills WHERE digest != ''"
+    " GROUP BY digest HAVING count(*) > 1)",
+    "description": "description != ''",
+}
 # Each version is compared with the first one in each of its buckets, so that the work does not grow
 # with the square of a group. The canned query near_duplicates is the same.
 _PAIRS = """

@@ -29,6 +29,7 @@ from catalog.site.http import (
     errors,
     header_health,
     host_names,
+    page_cache,
     query_limits,
     read_only,
     reader_tokens,
@@ -143,6 +144,7 @@ def asgi_wrapper(datasette: Any) -> Any:
 
     def wrapped(app: security_headers.App) -> security_headers.App:
         app = table_slots.wrap(default_columns.wrap(app, datasette), datasette)
+        app = page_cache.wrap(app, datasette)
         app = checks.wrap(app, datasette, request_checks)
         app = reader_tokens.wrap(app, datasette)
         return security_headers.wrap(checks.wrap(app, datasette, [names]))

@@ -3,12 +3,17 @@
 import os
 import sys
 
+from pipeline.cli import stored_help
+
 
 def main() -> None:
     """Run the command line and exit."""
     # Without this, child processes would import modules of the working directory before the
     # installed ones: a skill's yaml.py, for example.
     os.environ["PYTHONSAFEPATH"] = "1"
+    if answer := stored_help.find(sys.argv[1:]):
+        sys.stdout.write(answer)
+        return
     try:
         if _command(sys.argv[1:]) == "up":  # signals stop it like a service from the start
             from pipeline.cli import stopping

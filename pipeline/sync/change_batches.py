@@ -13,7 +13,7 @@ from catalog.writing.store import Store
 from pipeline.roots.units import WatchUnit
 from pipeline.sync.report import Report
 
-BATCH = 512
+BATCH = 256
 """Most changes in one transaction: enough to spread its cost, few enough to stop soon."""
 PAUSE = 0.5
 """Seconds after which a scan pauses even if its batch is not full."""

@@ -19,11 +19,10 @@ async def page(context: RequestContext) -> Response:
     place = context.location.catalog
 
     def groups_of(db: Catalog) -> tuple[list[duplicates.Group], int]:
-        if number > 1:
-            return duplicates.groups(db, kind, number)
-        return result_cache.of_state(
+        found = result_cache.of_state(
             db, place, ("duplicates", kind), lambda: duplicates.groups(db, kind)
         )
+        return duplicates.page(db, found, number), len(found)
 
     groups, total = await context.query(groups_of)
     return context.page(

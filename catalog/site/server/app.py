@@ -135,7 +135,7 @@ def application(
             "count_reads": usage,
         }
     }
-    datasette = Datasette([], settings=dict(SETTINGS), metadata=metadata)
+    datasette = Datasette([], settings=dict(SETTINGS), metadata=_SharedMetadata(metadata))
     datasette.remove_database("_memory")
     database = BoundedDatabase(
         datasette, str(catalog), is_mutable=read_mode(catalog) != READ_AT_REST
@@ -143,6 +143,16 @@ def application(
     datasette.add_database(database, name="catalog")
     datasette.client = DatasetteClient(datasette)  # the first one was made before the routes
     return datasette
+
+
+class _SharedMetadata(dict[str, Any]):
+    """Metadata of which no copies are made.
+
+    Datasette copies all of it for each check of the right to see a table, and reads the copy.
+    """
+
+    def __deepcopy__(self, memo: object) -> "_SharedMetadata":
+        return self
 
 
 def _has_usage(catalog: Path) -> bool:

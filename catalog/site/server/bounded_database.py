@@ -4,14 +4,15 @@ import sqlite3
 from collections.abc import Callable
 from typing import Any
 
-from datasette.database import Database
 from datasette.views.base import DatasetteError
+
+from catalog.site.server.known_schema import KnownSchema
 
 RESULT_BYTES = 32 * 2**20
 """Most bytes of texts and blobs that one statement or one page of the site may read."""
 
 
-class BoundedDatabase(Database):  # type: ignore[misc]  # Datasette has no types
+class BoundedDatabase(KnownSchema):
     """Database that limits the bytes read by one call."""
 
     async def execute_fn(self, fn: Callable[[sqlite3.Connection], Any]) -> Any:

@@ -35,6 +35,12 @@ def store() -> Store:
     return store
 
 
+def groups_of(store: Store, kind: str, number: int = 1) -> tuple[list[Group], int]:
+    """Return a page of the groups of a kind, and the number of all groups."""
+    found = duplicates.groups(store.db, kind)
+    return duplicates.page(store.db, found, number), len(found)
+
+
 def paths(groups: list[Group]) -> list[list[str]]:
     """Return the paths of the listed skills."""
     return [[row["path"] for row in group.skills] for group in groups]
@@ -42,7 +48,7 @@ def paths(groups: list[Group]) -> list[list[str]]:
 
 def test_similar_bodies_are_groups_of_any_status(store: Store) -> None:
     """The shadowed copy counts as well; short bodies and others are in no group."""
-    groups, total = duplicates.groups(store.db, "near")
+    groups, total = groups_of(store, "near")
     assert paths(groups) == [["papers", "pdf", "reader", "copy/pdf"], ["chart", "graph"]]
     assert total == 2
     assert [row["percent"] for row in groups[1].skills] == [100, groups[1].skills[1]["percent"]]
@@ -51,20 +57,20 @@ def test_similar_bodies_are_groups_of_any_status(store: Store) -> None:
 
 def test_equal_files_and_equal_descriptions_are_groups(store: Store) -> None:
     """Each kind has its own list; copies alone are not listed as similar."""
-    assert paths(duplicates.groups(store.db, "content")[0]) == [["pdf", "copy/pdf"]]
-    assert paths(duplicates.groups(store.db, "description")[0]) == [
+    assert paths(groups_of(store, "content")[0]) == [["pdf", "copy/pdf"]]
+    assert paths(groups_of(store, "description")[0]) == [
         ["pdf", "copy/pdf"],
         ["papers", "reader"],
     ]
     store.apply([Removal(ROOT, "reader"), Removal(ROOT, "papers")], trigger="event", at=NOON)
-    assert paths(duplicates.groups(store.db, "near")[0]) == [["chart", "graph"]]
-    assert paths(duplicates.groups(store.db, "description")[0]) == [["pdf", "copy/pdf"]]
+    assert paths(groups_of(store, "near")[0]) == [["chart", "graph"]]
+    assert paths(groups_of(store, "description")[0]) == [["pdf", "copy/pdf"]]
 
 
 def test_skills_without_a_description_are_no_group(store: Store) -> None:
     """A rejected skill has none."""
     store.apply([refused("bad-a", "a"), refused("bad-b", "b")], trigger="event", at=NOON)
-    groups, _ = duplicates.groups(store.db, "description")
+    groups, _ = groups_of(store, "description")
     assert not any("bad-a" in group for group in paths(groups))
 
 
@@ -93,10 +99,10 @@ def test_a_skill_has_its_similar_skills(store: Store) -> None:
 def test_only_the_current_content_counts(store: Store) -> None:
     """Neither an earlier version nor the rejected content of a folder does."""
     store.apply([judged("graph", body=made_body(4)), refused("pdf")], trigger="event", at=NOON)
-    (group,), _ = duplicates.groups(store.db, "near")
+    (group,), _ = groups_of(store, "near")
     assert {row["path"] for row in group.skills} == {"papers", "pdf", "reader", "copy/pdf"}
     store.apply([judged("line", body=edited(OTHER, 0.1))], trigger="event", at=NOON)
-    _, total = duplicates.groups(store.db, "near")
+    _, total = groups_of(store, "near")
     assert total == 2
 
 
@@ -115,7 +121,7 @@ def test_a_group_of_hundreds_is_counted(store: Store) -> None:
         return 0
 
     store.db.conn.set_progress_handler(count, 1000)
-    groups, _ = duplicates.groups(store.db, "near")
+    groups, _ = groups_of(store, "near")
     store.db.conn.set_progress_handler(None, 0)
     assert groups[0].size == 404
     assert len(groups[0].skills) == SHOWN
@@ -134,8 +140,8 @@ def test_a_page_of_groups_goes_on_behind_the_one_before() -> None:
         trigger="start",
         at=NOON,
     )
-    first, total = duplicates.groups(store.db, "description")
-    second, _ = duplicates.groups(store.db, "description", 2)
+    first, total = groups_of(store, "description")
+    second, _ = groups_of(store, "description", 2)
     assert (len(first), len(second), total) == (duplicates.PAGE, 10, 40)
     assert first[0].size == 3
     assert len({group.skills[0]["description"] for group in (*first, *second)}) == 40

@@ -18,7 +18,6 @@ from catalog.model.change import Removal
 from catalog.model.skill import FileEntry
 from catalog.site.pages import file, versions
 from catalog.site.rendering import background, markdown
-from catalog.site.rendering.result_cache import ResultCache
 from catalog.writing.store import Store
 from tests.support.records import NOON, ROOT, judged
 from tests.support.sites import Site
@@ -136,18 +135,6 @@ def test_a_page_whose_turn_does_not_come_is_shown_plainly(
     page = site.get("/skills/hostile").text
     assert "the site is busy rendering other texts" in page
     assert "payload" in page
-
-
-def test_results_are_kept_up_to_a_size() -> None:
-    """One that is asked for again is not made again; the one not asked for longest goes first."""
-    made: list[str] = []
-    kept: ResultCache[str] = ResultCache(10, len)
-
-    def result(key: str) -> str:
-        return kept.get(key, lambda: made.append(key) or key * 4)
-
-    assert [result(key) for key in "abacab"] == [key * 4 for key in "abacab"]
-    assert made == ["a", "b", "c", "b"]
 
 
 @pytest.mark.parametrize(

@@ -389,7 +389,13 @@ def test_errors_of_json_routes_are_json(site: Site, method: str, path: str, stat
 
 
 @pytest.mark.parametrize(
-    "path", ["/catalog/skills.json", "/search.json?q=a", "/skills/word-count/preview", "/-/healthz"]
+    "path",
+    [
+        "/catalog/skills.json?_size=9",
+        "/search.json?q=a",
+        "/skills/word-count/preview",
+        "/-/healthz",
+    ],
 )
 def test_a_bug_of_a_json_route_is_json(
     site: Site, path: str, monkeypatch: pytest.MonkeyPatch
