@@ -50,7 +50,7 @@ def skill(db: Catalog, skill_id: str, row: int | None = None) -> Row | None:
     """
     chosen = "s.id = :row" if row else "TRUE"
     rows = db.query(
-        f"SELECT s.*, {_IS_NEWEST} AS is_newest, v.version, v.skill_md_content, v.ingested_at,"
+        f"SELECT s.*, {cards.IS_NEWEST} AS is_newest, v.version, v.skill_md_content, v.ingested_at,"
         " v.git_commit, (SELECT url FROM mirrors WHERE root = s.root) AS repository,"
         " (SELECT path FROM mirrors WHERE root = s.root) AS repository_path,"
         f" EXISTS ({cards.LOOKS_ALIKE}) AS looks_alike,"
@@ -226,7 +226,7 @@ def findings_of(db: Catalog, code: str, page: int = 1) -> list[Row]:
     """Return a page of the findings of one kind, each with its skill."""
     return list(
         db.query(
-            f"SELECT f.*, s.skill_id, s.name, s.status, {_IS_NEWEST} AS is_newest, EXISTS"
+            f"SELECT f.*, s.skill_id, s.name, s.status, {cards.IS_NEWEST} AS is_newest, EXISTS"
             " (SELECT 1 FROM files WHERE version = s.current_version_id AND path = f.path)"
             " AS is_published"
             " FROM findings AS f LEFT JOIN skills AS s ON s.id = f.skill WHERE f.code = :code"
@@ -236,5 +236,4 @@ def findings_of(db: Catalog, code: str, page: int = 1) -> list[Row]:
     )
 
 
-_IS_NEWEST = "(s.digest IS NULL OR s.seen_digest IS NULL OR s.seen_digest = s.digest)"
 _WORST_FIRST = "CASE severity WHEN 'error' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END"

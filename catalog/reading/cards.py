@@ -12,6 +12,8 @@ from catalog.text.humanize import count
 
 LOOKS_ALIKE = f"SELECT 1 FROM findings WHERE skill = s.id AND code = '{NAME_CONFUSABLE.code}'"
 """Whether a skill `s` has a name that looks like another one, as a subquery."""
+IS_NEWEST = "(s.digest IS NULL OR s.seen_digest IS NULL OR s.seen_digest = s.digest)"
+"""Whether the folder of a skill `s` holds the content of its current version, in SQL."""
 _TONES = {"danger": "bad", "warning": "odd", "info": ""}
 _WORDS = {"danger": "danger", "warning": "safety warning", "info": "safety note"}
 
@@ -25,12 +27,17 @@ def of(db: Database, skills: Sequence[int]) -> list[Row]:
     return [
         row
         | {name: json.loads(row[name]) for name in ("tools", "hosts")}
-        | {"safety": _safety(json.loads(row["safety"]))}
+        | {
+            "safety": _safety(
+                json.loads(row["safety"]),
+                agents_get_other=row["status"] == "active" and not row["is_newest"],
+            )
+        }
         for row in db.query(_CARDS, {"ids": to_json(list(skills))})
     ]
 
 
-def _safety(findings: Sequence[Row]) -> dict[str, Any] | None:
+def _safety(findings: Sequence[Row], *, agents_get_other: bool) -> dict[str, Any] | None:
     if not findings:
         return None
     grades = [dangers.grade(finding) for finding in findings]
@@ -38,8 +45,13 @@ def _safety(findings: Sequence[Row]) -> dict[str, Any] | None:
     codes = dict.fromkeys(row["code"] for row in findings if dangers.grade(row) == worst)
     named = ", ".join(code.replace("-", " ") for code in codes)
     return {
-        "text": count(grades.count(worst), _WORDS[worst]),
-        "explained": f"Found when its files were checked for safety: {named}",
+        "text": count(grades.count(worst), _WORDS[worst])
+        + (" in new content" if agents_get_other else ""),
+        "explained": (
+            f"Found in the newest content of its folder; agents get an earlier version: {named}"
+            if agents_get_other
+            else f"Found when its files were checked for safety: {named}"
+        ),
         "tone": _TONES[worst],
     }
 
@@ -50,7 +62,7 @@ _CARDS = f"""
            iif(s.namespace IS NULL AND s.author IS NULL
                AND (SELECT count(*) FROM roots WHERE configured) = 1, NULL, s.publisher)
                AS publisher,
-           EXISTS ({LOOKS_ALIKE}) AS looks_alike,
+           {IS_NEWEST} AS is_newest, EXISTS ({LOOKS_ALIKE}) AS looks_alike,
            (SELECT json_group_array(value) FROM version_facets
             WHERE version = s.current_version_id AND facet = 'tool') AS tools,
            (SELECT json_group_array(value) FROM version_facets

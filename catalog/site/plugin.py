@@ -8,6 +8,7 @@ from datasette.utils.asgi import Response
 from pluggy import HookimplMarker
 
 from catalog.database import limits
+from catalog.database.connection import is_damage
 from catalog.reading import duplicates as reading_duplicates
 from catalog.site.api import (
     discovery,
@@ -190,8 +191,14 @@ def handle_exception(datasette: Any, request: Any, exception: Exception) -> Any:
 
     async def respond() -> Response | None:
         if location := http_catalog.find(datasette):
-            path = http_catalog.below(datasette, request.path)
-            await errors.correct_status(exception, location.database, path)
+            path, cause = http_catalog.below(datasette, request.path), exception
+            try:
+                await errors.correct_status(exception, location.database, path)
+            except sqlite3.DatabaseError as error:
+                cause = error
+            if is_damage(cause):
+                context = http_request.RequestContext(datasette, request, location)
+                return http_request.damaged(context, cause)
         if _is_json_route(datasette, request):
             return errors.of_exception(exception)
         if location and path is None and getattr(exception, "status", 500) == 404:

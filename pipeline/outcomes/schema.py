@@ -55,7 +55,7 @@ def _checked_moment(value: object) -> object:
         if _is_number(value) or (isinstance(value, str) and moment(value)):
             return value
     except (ValueError, OverflowError):
-        pass
+        pass  # a text that is no time; the error below says what is expected
     raise _wrong("milliseconds since 1970 or a time in ISO 8601")
 
 

@@ -76,6 +76,7 @@ SKILLS: dict[str, dict[str, str | bytes]] = {
         "assets/<img src=x onerror=alert(1)>.txt": SCRIPT,
         "scripts/evil.js": "document.title = 'ran'\n" + f"// {SCRIPT}\n" * 200,
     },
+    f"loose {SCRIPT}": {"Skills.md": "This is no skill.\n"},
     "hostile-twin": {"SKILL.md": _hostile("<b>twin</b>").replace("Hostile.", "Twin.")},
 }
 WAITING: dict[str, dict[str, str | bytes]] = {

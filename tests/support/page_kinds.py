@@ -15,7 +15,7 @@ ALWAYS = {
     "list": "/skills",
     "list, filtered": "/skills?has_scripts=yes&status=active&sort=size",
     "search": "/skills?q=report",
-    "search without results": "/skills?q=nothing-has-this",
+    "search without results": "/skills?q=qzxwvutq",
     "findings": "/findings",
     "loose findings": "/not-a-skill",
     "indexes": "/indexes",

@@ -168,32 +168,14 @@ async def preview(context: RequestContext) -> Response:
     definition = await context.query(browse.definition, skill["id"])
     if skill["version"]:
         context.count_skill(skill["skill_id"], skill["version"])
-    files = context.skill_path(skill["skill_id"], "/files/")
-    version_query = f"?version={skill['version']}" if version else ""
     return responses.of_json(
         context.request,
-        {
-            **definition,
-            **{name: skill[name] for name in (*_STATE_FIELDS, *DESCRIBED)},
-            **_shortened(skill, ("root", "status_reason"), folders),
-            **{name: bool(skill[name]) for name in _FLAGS},
-            "tags": json.loads(skill["tags"]),
-            "frontmatter": json.loads(skill["frontmatter"]),
-            "fileInventory": json.loads(skill["file_inventory"]),
-            "skill_md_content": skill["skill_md_content"],
-            "files": [
-                file
-                | {"is_text": bool(file["is_text"]), "url": f"{files}{file['path']}{version_query}"}
-                for file in sheet.files
-            ],
-            "left_out_files": sheet.left_out,
-            "findings": [
-                {name: finding[name] for name in _FINDING_FIELDS}
-                | _shortened(finding, ("message", "fix"), folders)
-                for finding in sheet.findings
-                if skill["is_newest"] or not version
-            ],
-            **sheet.references.as_json(),
+        definition
+        | _described(skill, folders)
+        | {"files": _files(context, sheet, version), "left_out_files": sheet.left_out}
+        | {"findings": _findings(sheet, folders) if skill["is_newest"] or not version else []}
+        | sheet.references.as_json()
+        | {
             "versions": [row["version"] for row in sheet.versions],
             "indexes": [
                 {"name": row["name"], "rank": row["rank"], "state": row["state"] or row["left_out"]}
@@ -202,6 +184,39 @@ async def preview(context: RequestContext) -> Response:
         },
         headers={api_files.VERSION: skill["version"] or ""},
     )
+
+
+def _described(skill: Row, folders: Sequence[str]) -> dict[str, Any]:
+    """Return the state and the content of a skill."""
+    return {
+        **{name: skill[name] for name in (*_STATE_FIELDS, *DESCRIBED)},
+        **_shortened(skill, ("root", "status_reason"), folders),
+        **{name: bool(skill[name]) for name in _FLAGS},
+        "tags": json.loads(skill["tags"]),
+        "frontmatter": json.loads(skill["frontmatter"]),
+        "fileInventory": json.loads(skill["file_inventory"]),
+        "skill_md_content": skill["skill_md_content"],
+    }
+
+
+def _files(context: RequestContext, sheet: skill_page.Sheet, version: str) -> list[Row]:
+    """Return the files of a skill with their URLs, at a version if one was asked for."""
+    skill = sheet.skill
+    folder = context.skill_path(skill["skill_id"], "/files/")
+    query = f"?version={skill['version']}" if version else ""
+    return [
+        file | {"is_text": bool(file["is_text"]), "url": f"{folder}{file['path']}{query}"}
+        for file in sheet.files
+    ]
+
+
+def _findings(sheet: skill_page.Sheet, folders: Sequence[str]) -> list[Row]:
+    """Return the findings of a skill."""
+    return [
+        {name: finding[name] for name in _FINDING_FIELDS}
+        | _shortened(finding, ("message", "fix"), folders)
+        for finding in sheet.findings
+    ]
 
 
 def _shortened(row: Row, names: Sequence[str], folders: Sequence[str]) -> dict[str, str | None]:

@@ -17,14 +17,19 @@ OF_SKILL = "skill:"
 
 
 async def page(context: RequestContext) -> Response:
-    """Return the id of the newest change of the catalog, or of a skill."""
+    """Return the id of the newest change of the catalog, with its health, or of a skill."""
+    state: dict[str, int | str]
     about = context.parameter("about")
     if about.startswith(OF_SKILL):
         skill_id = about.removeprefix(OF_SKILL)
-        newest = await context.query(newest_change.of_skill, skill_id)
+        state = {"newest_change": await context.query(newest_change.of_skill, skill_id)}
     elif about:
         return errors.as_json(f"The parameter about is {OF_SKILL}ID, or is left out.", 400)
     else:
         health = await header_health.current(context.location)
-        newest = health.newest_change if health else 0
-    return responses.of_json(context.request, {"newest_change": newest}, etag=str(newest))
+        state = {
+            "newest_change": health.newest_change if health else 0,
+            "health": health.tone if health else "bad",
+        }
+    etag = "-".join(map(str, state.values()))
+    return responses.of_json(context.request, state, etag=etag)

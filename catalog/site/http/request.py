@@ -186,11 +186,14 @@ def guarded(view: View, *, is_open: bool = False) -> Callable[..., Awaitable[Res
         except sqlite3.DatabaseError as error:
             if not is_damage(error):
                 raise
-            message = f"{error}. {REBUILT}"
-            if errors.is_json_route(datasette, request.path):
-                return errors.as_json(message, 503)
-            return context.page(
-                "error.html", status=503, title="The catalog is damaged", message=message
-            )
+            return damaged(context, error)
 
     return respond
+
+
+def damaged(context: RequestContext, error: BaseException) -> Response:
+    """Return the answer of a site whose catalog cannot be read."""
+    message = f"{REBUILT} SQLite says: {error}."
+    if errors.is_json_route(context.datasette, context.request.path):
+        return errors.as_json(f"The catalog is damaged. {message}", 503)
+    return context.page("error.html", status=503, title="The catalog is damaged", message=message)

@@ -23,6 +23,7 @@ async def page(context: RequestContext) -> Response:
         "activity.html",
         days=[(day, list(of_day)) for day, of_day in groupby(units, lambda unit: unit.at[:10])],
         choice=choice,
+        has_folders=choice.skill_id and len({_folder(unit) for unit in units}) > 1,
         scan=scan,
         before=before,
         following=units[-1].last if len(units) == most else None,
@@ -37,6 +38,10 @@ def choice_of(context: RequestContext) -> Choice:
         context.parameter("skill").strip(),
         context.parameter("publisher").strip(),
     )
+
+
+def _folder(unit: Unit) -> tuple[str, str]:
+    return unit.changes[0]["root"], unit.changes[0]["path"]
 
 
 def _units(db: Catalog, choice: Choice, before: int | None) -> tuple[list[Unit], Any]:

@@ -26,6 +26,7 @@ from catalog.site.rendering.background import aside
 from catalog.site.rendering.link_base import PICTURES
 from catalog.site.rendering.result_cache import ResultCache
 from catalog.text.line_ends import with_plain_line_ends
+from catalog.text.suggestions import shown
 
 ROUTE = r"^/skills/(?P<skill_id>[^/]+)/view/(?P<path>.+)$"
 
@@ -62,8 +63,9 @@ async def page(context: RequestContext) -> Response:
     sheet = await context.query(_sheet, context.location.packages, skill_id, path, options)
     if not sheet:
         return await missing.skill(context, skill_id)
-    if options["version"] and not sheet.version:
-        return context.not_found(f"{sheet.skill['name']} has no version {options['version']}.")
+    version = context.parameter("version")
+    if version and not sheet.version:
+        return context.not_found(f"{sheet.skill['name']} has no version {shown(version)}.")
     file = sheet.file
     if not file:
         return _folder(context, sheet, path)
@@ -115,7 +117,7 @@ def _folder(context: RequestContext, sheet: FileSheet, path: str) -> Response:
     if not files:
         at = f" in version {sheet.version}" if sheet.version else ""
         near = [(f"Files of {sheet.skill['name']}", context.skill_path(sheet.skill["skill_id"]))]
-        return context.not_found(f"{sheet.skill['name']} has no file {path}{at}.", near)
+        return context.not_found(f"{sheet.skill['name']} has no file {shown(path)}{at}.", near)
     return context.page(
         "folder.html",
         skill=sheet.skill,

@@ -8,6 +8,7 @@ from catalog.database.sql import Row
 from catalog.reading import browse, dangers, finding_pages
 from catalog.site.http.request import RequestContext
 from catalog.site.rendering import markdown
+from catalog.text.suggestions import shown
 
 LIST = r"^/findings$"
 NOT_SKILLS = r"^/not-a-skill$"
@@ -52,8 +53,11 @@ async def page(context: RequestContext) -> Response:
     kinds = [row for row in await context.query(browse.finding_codes) if row["code"] == code]
     explained = finding_pages.explanation(code)
     if not (rows or explained or kinds):
-        return context.not_found(f"No finding has the code {code}.")
-    fixes = {row["fix"] for row in rows} - {explained.fix if explained else ""}
+        return context.not_found(f"No finding has the code {shown(code)}.")
+    usual = explained.fix if explained else ""
+    fixes = {row["fix"] for row in rows}
+    shared = next(iter(fixes)) if len(fixes) == 1 else ""
+    rows = [row | {"own_fix": _own(row["fix"], shared, usual)} for row in rows]
     return context.page(
         "finding_kind.html",
         code=code,
@@ -61,8 +65,7 @@ async def page(context: RequestContext) -> Response:
         total=sum(row["n"] for row in kinds),
         skills=sum(row["skills"] for row in kinds),
         folders=[list(of_one) for _, of_one in groupby(rows, _folder)],
-        fix=next(iter(fixes)) if len(fixes) == 1 else None,
-        has_fixes=len(fixes) > 1,
+        fix=_own(shared, "", usual),
         explanation=[
             markdown.kept(part) if part else None for part in (explained.text, explained.examples)
         ]
@@ -71,6 +74,11 @@ async def page(context: RequestContext) -> Response:
         number=number,
         has_more=len(rows) == browse.PAGE,
     )
+
+
+def _own(fix: str | None, shared: str, usual: str) -> str:
+    """Return the fix of a finding unless the page shows it for all; `usual` has no backticks."""
+    return fix if fix and fix != shared and fix.replace("`", "") != usual else ""
 
 
 def _folder(finding: Row) -> tuple[object, ...]:

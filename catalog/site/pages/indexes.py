@@ -16,6 +16,7 @@ from catalog.site.rendering.background import aside
 from catalog.site.rendering.diff_rows import Part, compare, take
 from catalog.text import cut_words
 from catalog.text.differences import Work
+from catalog.text.suggestions import shown
 
 LIST = r"^/indexes$"
 ROUTE = r"^/indexes/(?P<name>[^/]+)$"
@@ -47,7 +48,7 @@ async def page(context: RequestContext) -> Response:
     number = context.number("page") or 1
     values = await context.query(_entries, name, show, words, number)
     if not values:
-        return context.not_found(UNKNOWN.format(name))
+        return context.not_found(UNKNOWN.format(shown(name)))
     return context.page("index.html", show=show, words=words, number=number, **values)
 
 
@@ -56,7 +57,7 @@ async def history(context: RequestContext) -> Response:
     name, number = context.path_part("name"), context.number("page") or 1
     index = await context.query(index_views.index, name)
     if not index:
-        return context.not_found(UNKNOWN.format(name))
+        return context.not_found(UNKNOWN.format(shown(name)))
     rows = await context.query(index_views.builds, name, number)
     return context.page(
         "index_history.html",
@@ -72,7 +73,7 @@ async def text(context: RequestContext) -> Response:
     name, on, id_ = context.path_part("name"), context.parameter("on"), context.number("build")
     index = await context.query(index_views.index, name)
     if not index:
-        return context.not_found(UNKNOWN.format(name))
+        return context.not_found(UNKNOWN.format(shown(name)))
     build = await context.query(_build, name, id_, _day_after(on))
     whole = build["text"] if build else ""
     start = min(context.number("from") or 0, len(whole))
@@ -95,7 +96,7 @@ async def changes(context: RequestContext) -> Response:
     name, since = context.path_part("name"), context.parameter("since")
     index = await context.query(index_views.index, name)
     if not index:
-        return context.not_found(UNKNOWN.format(name))
+        return context.not_found(UNKNOWN.format(shown(name)))
     old, new = await context.query(
         _pair, name, context.number("from"), context.number("to"), _day_after(since)
     )

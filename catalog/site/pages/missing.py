@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import NamedTuple
 
+from datasette.utils import tilde_decode
 from datasette.utils.asgi import Forbidden, Response
 
 from catalog.model import naming
@@ -47,7 +48,7 @@ async def skill(context: RequestContext, name: str) -> Response:
 
 async def page(context: RequestContext) -> Response:
     """Say that the site has no page at an address, and offer the closest skills."""
-    path = context.request.path
+    path: str = tilde_decode(context.request.path)  # Datasette writes what was encoded as ~3C
     last = path.rstrip("/").rpartition("/")[2]
     try:
         await context.require_permission()

@@ -11,6 +11,7 @@ from datasette.utils.asgi import Response
 from catalog.database.sql import Row
 from catalog.reading import dangers, questions
 from catalog.site.http.request import RequestContext
+from catalog.text.suggestions import shown
 
 LIST = r"^/questions$"
 ROUTE = r"^/questions/(?P<name>[^/]+)$"
@@ -76,7 +77,7 @@ async def page(context: RequestContext) -> Response:
     name = context.path_part("name")
     query = (await _queries(context)).get(name)
     if not query:
-        return context.not_found(f"No question has the name {name}.")
+        return context.not_found(f"No question has the name {shown(name)}.")
     question = _question(query)
     if question.page:
         return Response.redirect(context.path(question.page))

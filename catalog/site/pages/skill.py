@@ -42,7 +42,7 @@ SHOWN_VERSIONS = 12
 """Most versions on the page, which links to the rest."""
 COMPARED_VERSIONS = 200
 """Most versions that a form offers for a comparison: the newest."""
-LONGEST_TEXT = 100_000
+LONGEST_TEXT = 30_000
 """Most characters of an unrendered SKILL.md on the page, which links to the rest."""
 SHOWN_SIMILAR = 10
 """Most folders of the same identifier, and most similar skills, on the page."""
@@ -103,6 +103,7 @@ async def page(context: RequestContext) -> Response:
         text=await _instructions(context, sheet),
         row_query=row_query(skill),
         source=_source(skill),
+        declared_version=_declared_version(skill),
         danger=dangers.sentence(sheet.findings) if skill["is_newest"] else "",
         finding_groups=skill_findings.groups(sheet.findings),
         most_findings=MOST_FINDINGS,
@@ -132,6 +133,18 @@ def _source(skill: Row) -> dict[str, str | None] | None:
         "page": forge_links.page(url, commit, *path),
         "commit": commit,
     }
+
+
+def _declared_version(skill: Row) -> str:
+    """Return the version that the author wrote into SKILL.md; empty without one."""
+    fields = json.loads(skill["frontmatter"])
+    metadata = fields.get("metadata")
+    version = metadata.get("version") if isinstance(metadata, dict) else None
+    return str(next((it for it in (version, fields.get("version")) if _is_scalar(it)), ""))
+
+
+def _is_scalar(value: object) -> bool:
+    return isinstance(value, str | int | float) and not isinstance(value, bool)
 
 
 def _for_readers_elsewhere(sheet: Sheet) -> Sheet:

@@ -15,6 +15,14 @@ def milliseconds(number: float | None) -> str:
     return "unfinished" if number is None else humanize.duration(number / 1000)
 
 
+def words(name: object) -> str:
+    """Return the name of a column or a state as words: `by_http` is by HTTP."""
+    return " ".join(_ACRONYMS.get(word, word) for word in str(name).split("_"))
+
+
+_ACRONYMS = {"http": "HTTP", "mcp": "MCP", "id": "ID", "abp": "ABP", "json": "JSON", "sql": "SQL"}
+
+
 def by_day(rows: Iterable[Row], column: str) -> list[tuple[str, list[Row]]]:
     """Return rows by the day of a time, in their order."""
     return [(day, list(of_day)) for day, of_day in groupby(rows, lambda row: row[column][:10])]

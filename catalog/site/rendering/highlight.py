@@ -31,6 +31,13 @@ def language_of(path: str) -> str:
     return _BY_NAME.get(name) or _BY_ENDING.get(name.rpartition(".")[2], "")
 
 
+def is_prose(path: str) -> bool:
+    """Return whether a file is a text for people by its name, whose long lines wrap."""
+    name = path.rpartition("/")[2].lower()
+    ending = name.rpartition(".")[2] if "." in name else ""
+    return ending in _PROSE and not language_of(path)
+
+
 def lines(code: str, language: str, seconds: float = SECONDS) -> list[str] | None:
     """Return the lines of a piece of code as HTML.
 
@@ -153,4 +160,5 @@ _BY_ENDING = {ending: name for ending, name in _LEXERS.items() if ending.isalnum
     "conf": "ini",
     "mk": "make",
 }
+_PROSE = frozenset(("", "md", "mdx", "markdown", "rst", "text", "txt"))
 _BY_NAME = {"dockerfile": "docker", "makefile": "make", ".bashrc": "bash", ".env": "ini"}

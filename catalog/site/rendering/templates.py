@@ -11,8 +11,8 @@ from jinja2 import ChoiceLoader, Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from catalog.model import paths
-from catalog.reading import dangers
-from catalog.site.rendering import assets, formatting, invisible, language
+from catalog.reading import dangers, finding_pages
+from catalog.site.rendering import assets, formatting, highlight, invisible, language
 from catalog.text import humanize, suggestions, truncate
 
 FOLDER = Path(__file__).parents[1] / "templates"
@@ -65,7 +65,7 @@ def _environment() -> Environment:
         "marked": marked,
         "from_json": json.loads,
         "quote": lambda text: quote(text, safe=""),
-        "words": lambda text: str(text).replace("_", " "),
+        "words": formatting.words,
         "thousands": lambda n: f"{n:,}",
         "shown": invisible.marked,
         "lang": language.attribute,
@@ -80,6 +80,8 @@ def _environment() -> Environment:
         "plain_level": lambda level: _LEVELS.get(level, level),
     }
     environment.tests["iso_time"] = formatting.is_iso_time
+    environment.tests["rule"] = lambda code: code in finding_pages.sections()
+    environment.tests["prose"] = highlight.is_prose
     environment.tests["grade"] = dangers.GRADES.__contains__
     return environment
 

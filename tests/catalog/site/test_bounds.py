@@ -130,7 +130,7 @@ def test_a_page_whose_turn_does_not_come_is_shown_plainly(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A page waits a limited time for the busy thread, then shows its plain form."""
-    put(catalog, "*a* " * 20_000 + "payload")
+    put(catalog, "*a* " * 5_000 + "payload")
     monkeypatch.setattr(background, "LONGEST_WAIT", 0.001)
     page = site.get("/skills/hostile").text
     assert "the site is busy rendering other texts" in page

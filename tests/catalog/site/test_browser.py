@@ -1,12 +1,14 @@
 """The site in a real browser."""
 
 import re
+import sqlite3
+from contextlib import closing
 
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Page, expect
 
-from tests.support.browsers import Seen
+from tests.support.browsers import Library, Seen
 
 EVERYWHERE = [
     "/",
@@ -75,6 +77,18 @@ def test_a_search_answers_while_one_types(page: Page) -> None:
     field.press("ArrowDown")
     field.press("Enter")
     expect(page).to_have_url("/skills/csv-profile")
+
+
+def test_a_link_to_a_line_far_below_shows_it(page: Page, library: Library) -> None:
+    """With the lines above it at their heights, of which the longest fill many rows."""
+    page.set_viewport_size({"width": 320, "height": 800})
+    with closing(sqlite3.connect(library.catalog)) as db:
+        (hostile,) = db.execute("SELECT skill_id FROM skills WHERE path = 'hostile'").fetchone()
+    page.goto(f"/skills/{hostile}/view/SKILL.md#L200")
+    expect(page.locator("#L200")).to_be_in_viewport()
+    page.goto(f"/skills/{hostile}/view/SKILL.md#L150-L152")
+    expect(page.locator("#L150")).to_be_in_viewport()
+    expect(page.locator(".line.chosen")).to_have_count(3)
 
 
 def test_filters_are_chosen_and_taken_off(page: Page) -> None:

@@ -45,7 +45,7 @@ def shelf(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sh
 
 
 def test_no_link_of_the_site_is_broken(shelf: Shelf) -> None:
-    """Neither one of ours nor one that a skill's Markdown became; with their anchors."""
+    """Links of the templates and links in Markdown lead to a page, and to an anchor that it has."""
     catalog = shelf.settings.catalog_path
     with serving() as serve:
         site = serve(catalog)

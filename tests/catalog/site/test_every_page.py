@@ -1,5 +1,6 @@
 """Every kind of page in a real browser, over hostile skills."""
 
+import pytest
 from playwright.sync_api import Page
 
 from tests.support.browsers import Library, Seen
@@ -7,7 +8,7 @@ from tests.support.page_kinds import page_kinds
 
 WIDTHS = {320: "light", 640: "dark"}
 """The narrowest screen, and half of a usual one, which is what a zoom of 200 % leaves."""
-HOSTILE = 30
+HOSTILE = 31
 """Least pages that show a script of a skill: the hostile skill is the largest of its kind."""
 
 
@@ -36,3 +37,22 @@ def test_every_page_fits_and_runs_nothing_of_a_skill(
     seen.complaints = [said for said in seen.complaints if "status of 404" not in said]
     assert "\n".join(found) == ""
     assert len(with_scripts) >= HOSTILE
+
+
+@pytest.mark.parametrize("path", ["/activity.atom", "/skills/oddity/feed.atom"])
+def test_a_feed_of_hostile_skills_holds_nothing_that_runs(page: Page, path: str) -> None:
+    """Opened in the browser it is a text; its entries are text for readers of feeds."""
+    page.goto(path)
+    assert page.evaluate("document.contentType") == "text/plain"
+    page.goto("/health")
+    feed = page.evaluate(
+        """async (path) => {
+            const text = await (await fetch(path)).text();
+            const feed = new DOMParser().parseFromString(text, "application/xml");
+            const odd = "script, img, svg, parsererror, [onerror], [type=html], [type=xhtml]";
+            return [feed.documentElement.tagName, text.includes("script"),
+                feed.querySelectorAll(odd).length];
+        }""",
+        path,
+    )
+    assert feed == ["feed", path == "/activity.atom", 0]

@@ -1,6 +1,8 @@
 """Pages that stay open in a real browser: changes, keys, theme and times."""
 
 import re
+import sqlite3
+from contextlib import closing
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
@@ -26,6 +28,12 @@ def _change(library: Library, name: str, description: str) -> None:
     store.close()
 
 
+def _execute(library: Library, sql: str) -> None:
+    """Change the catalog that the site serves, behind the back of all programs."""
+    with closing(sqlite3.connect(library.catalog)) as db, db:
+        db.execute(sql)
+
+
 def _asked_until_newer(page: Page) -> None:
     """Let the time of the page pass until the site has told it of a change."""
     known = int(page.locator("body").get_attribute("data-newest") or "")
@@ -35,6 +43,20 @@ def _asked_until_newer(page: Page) -> None:
         if response.value.json()["newest_change"] > known:
             return
     pytest.fail("the site told of no change")
+
+
+def test_an_open_page_of_health_notices_another_state(page: Page, library: Library) -> None:
+    """Also where no skill has changed."""
+    page.clock.install()
+    page.goto("/health")
+    _execute(library, "UPDATE roots SET trouble = 'it is gone'")
+    for _ in range(50):
+        with page.expect_response("**/-/state.json*") as response:
+            page.clock.fast_forward("00:16")
+        if response.value.json()["health"] == "bad":
+            break
+    expect(page.get_by_text("This page has changed.")).to_be_visible()
+    _execute(library, "UPDATE roots SET trouble = NULL")
 
 
 def test_an_old_page_offers_to_load_it_again(page: Page, library: Library) -> None:
@@ -105,3 +127,17 @@ def test_times_are_local_and_keep_utc_in_the_tooltip(page: Page) -> None:
     expect(time).to_have_text(f"{local:%Y-%m-%d %H:%M:%S}")
     expect(time).to_have_attribute("title", re.compile(re.escape(stored[:10])))
     expect(time).to_have_attribute("title", re.compile(r"\d\d:\d\d:\d\d UTC\)$"))
+
+
+def test_changes_are_grouped_by_the_days_of_the_reader(page: Page, library: Library) -> None:
+    """In Shanghai, the day of what happens after 16:00 in UTC is the next one."""
+    skill = "(SELECT id FROM skills WHERE skill_id = 'oddity')"
+    newest = f"(SELECT max(id) FROM ingestions WHERE skill = {skill})"
+    _execute(
+        library,
+        f"UPDATE ingestions SET started_at = '2026-03-01T' || iif(id = {newest}, 16, 15) ||"
+        f" ':30:00.000+00:00' WHERE skill = {skill}",
+    )
+    page.goto("/activity?skill=oddity")
+    expect(page.locator("h2.day")).to_have_text(["Monday, 2 March 2026", "Sunday, 1 March 2026"])
+    expect(page.locator("h2.day + ol > li").first).to_contain_text("oddity")

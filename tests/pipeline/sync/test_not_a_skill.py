@@ -9,47 +9,37 @@ import pytest
 from catalog.database import connection
 from catalog.reading import status
 from pipeline.cli.output import status as output
-from pipeline.config.settings import Settings
 from pipeline.roots.local.folder import Limits
 from pipeline.roots.units import WatchUnit
 from pipeline.sync.open_catalog import open_store
 from pipeline.sync.reconcile import compare
-from pipeline.sync.run_once import scan_once
 from pipeline.sync.synchronizer import Synchronizer
+from tests.support.kept_catalogs import Kept
 from tests.support.serving import Serving
 from tests.support.skills import write_skill
 
 
-class Kept:
-    """Root and its catalog, without changes in progress."""
-
-    def __init__(self, folder: Path) -> None:
-        self.root = folder / "root"
-        self.root.mkdir()
-        self.settings = Settings(
-            watched=self.root, data=folder / "data", settle_quiet=0, site={"enabled": False}
-        )
+class Listed(Kept):
+    """Catalog of a root, with its entries for what is no skill."""
 
     def scan(self) -> None:
         """Bring the catalog up to the root, and see that it equals it."""
-        store = open_store(self.settings)
-        scan_once(self.settings, store)
-        store.close()
-        assert not compare(self.settings).differences
+        super().scan()
+        assert not self.compare().differences
 
-    def told(self) -> dict[str, str]:
+    def entries(self) -> dict[str, str]:
         """Return the codes of the entries, by path."""
         state = status.load(connection.open_catalog(self.settings.catalog_path))
         return {row["path"]: row["code"] for row in state["not_skills"]}
 
 
 @pytest.fixture
-def kept(tmp_path: Path) -> Kept:
+def kept(tmp_path: Path) -> Listed:
     """Return a catalog without skills."""
-    return Kept(tmp_path)
+    return Listed(tmp_path)
 
 
-def test_what_is_no_skill_is_in_status_with_what_to_do(kept: Kept) -> None:
+def test_what_is_no_skill_is_in_status_with_what_to_do(kept: Listed) -> None:
     """Each entry names its path, the cause and the advice."""
     write_skill(kept.root / "good")
     (kept.root / "other").mkdir()
@@ -60,21 +50,21 @@ def test_what_is_no_skill_is_in_status_with_what_to_do(kept: Kept) -> None:
     assert "Rename it to SKILL.md." in text
 
 
-def test_an_entry_goes_with_its_cause(kept: Kept) -> None:
+def test_an_entry_goes_with_its_cause(kept: Listed) -> None:
     """A SKILL.md, a removal or a .skillignore ends it."""
     for name in ("a", "b", "c"):
         (kept.root / name).mkdir()
         (kept.root / name / "notes.md").write_text("x")
     kept.scan()
-    assert kept.told() == dict.fromkeys("abc", "folder-without-skill")
+    assert kept.entries() == dict.fromkeys("abc", "folder-without-skill")
     write_skill(kept.root / "a")
     shutil.rmtree(kept.root / "b")
     (kept.root / ".skillignore").write_text("c\n")
     kept.scan()
-    assert kept.told() == {}
+    assert kept.entries() == {}
 
 
-def test_a_comparison_tells_a_lost_entry(kept: Kept) -> None:
+def test_a_comparison_tells_a_lost_entry(kept: Listed) -> None:
     """Rows that somebody deleted are a difference."""
     (kept.root / "empty").mkdir()
     kept.scan()
@@ -83,7 +73,7 @@ def test_a_comparison_tells_a_lost_entry(kept: Kept) -> None:
     assert len(compare(kept.settings).differences) == 1
 
 
-def test_what_still_settles_is_not_told_yet(kept: Kept) -> None:
+def test_what_still_settles_is_not_told_yet(kept: Listed) -> None:
     """A folder may be in the middle of a copy, with its SKILL.md to come."""
     (kept.root / "copied").mkdir()
     (kept.root / "copied/a.md").write_text("x")
@@ -100,7 +90,7 @@ def test_what_still_settles_is_not_told_yet(kept: Kept) -> None:
         )
         for _ in synchronizer.run([WatchUnit(str(kept.root), "")]):
             pass
-        assert kept.told() == expected
+        assert kept.entries() == expected
     store.close()
 
 

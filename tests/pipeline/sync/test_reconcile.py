@@ -16,7 +16,6 @@ import pytest
 from catalog.database import request_table
 from catalog.database.lock import WriterLock, lock_of
 from catalog.model.errors import CatalogBusy
-from pipeline.config.settings import Settings
 from pipeline.sync import reconcile
 from pipeline.sync.open_catalog import open_store
 from pipeline.sync.reconcile import Comparison, compare, repair
@@ -24,48 +23,11 @@ from pipeline.sync.request_handlers import REPAIR
 from pipeline.sync.run_once import scan_once
 from tests.support import program
 from tests.support.indexes import location_of
+from tests.support.kept_catalogs import Kept
 from tests.support.made_archives import pack_zip
 from tests.support.serving import ServingProcess
 from tests.support.skills import SkillWriter
 from tests.support.waiting import PATIENCE, wait_for
-
-
-class Kept:
-    """Root and its catalog, without changes in progress."""
-
-    def __init__(self, folder: Path) -> None:
-        self.root = folder / "root"
-        self.root.mkdir()
-        self.settings = Settings(
-            watched=self.root, data=folder / "data", settle_quiet=0, site={"enabled": False}
-        )
-
-    def scan(self) -> None:
-        """Bring the catalog up to the root."""
-        store = open_store(self.settings)
-        scan_once(self.settings, store)
-        store.close()
-
-    def compare(self) -> Comparison:
-        """Compare everything."""
-        return compare(self.settings)
-
-    def published(self, skill_id: str = "a") -> Path:
-        """Return the published package of a skill."""
-        return (self.settings.packages_folder / skill_id / "current").resolve()
-
-    def package(self, skill_id: str = "a") -> Path:
-        """Return the published package of a skill, made writable, as damage would need it."""
-        package = self.published(skill_id)
-        for path in (package, *package.rglob("*")):
-            path.chmod(path.stat().st_mode | 0o200)
-        return package
-
-    def write(self, sql: str, *values: object) -> None:
-        """Damage the catalog."""
-        with sqlite3.connect(self.settings.catalog_path) as db:
-            db.execute(sql, values)
-        db.close()
 
 
 @pytest.fixture

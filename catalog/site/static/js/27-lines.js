@@ -42,7 +42,11 @@
       mark();
       first = start;
     });
-    mark()?.scrollIntoView({ block: "center" });
-    addEventListener("hashchange", mark);
+    const follow = () => {
+      code.classList.toggle("whole", location.hash.startsWith("#L"));
+      mark()?.scrollIntoView({ block: "center" });
+    };
+    follow();
+    addEventListener("hashchange", follow);
   }
 }

@@ -15,6 +15,28 @@
       time.title = `${precise.format(at)} (${utc})`;
     }
   };
+  // Lists by day get the days of the reader, in place of those in UTC.
+  const headings = [...document.querySelectorAll("h2.day:has(.utc)")].filter((heading) => heading.nextElementSibling?.matches("ol"));
+  const rows = headings.flatMap((heading) => [...heading.nextElementSibling.children]);
+  const named = new Intl.DateTimeFormat("en-GB", { weekday: "long", day: "numeric", month: "long", year: "numeric" });
+  const moments = rows.map((row) => new Date(row.querySelector("time[datetime*=T]")?.dateTime));
+  if (rows.length && !moments.some(isNaN)) {
+    const place = document.createComment("");
+    headings[0].before(place);
+    let list, day;
+    for (const [n, row] of rows.entries()) {
+      const name = named.format(moments[n]).replace(/^(\p{L}+) /u, "$1, ");
+      if (name !== day) {
+        const heading = headings[0].cloneNode();
+        list = headings[0].nextElementSibling.cloneNode();
+        heading.textContent = day = name;
+        place.before(heading, list);
+      }
+      list.append(row);
+    }
+    for (const heading of headings) { heading.nextElementSibling.remove(); heading.remove(); }
+  }
+  for (const mark of document.querySelectorAll("time[datetime*=T] + .utc")) mark.remove();
   localise();
   document.addEventListener("skilldrop:updated", localise);
 }

@@ -1,9 +1,9 @@
 // An open page asks now and then whether it is old, and offers to load it again; the lists of the
 // front page are replaced in place, unless somebody is in them. Nothing moves the focus.
 {
-  const { live, newest } = document.body.dataset;
+  const { live, newest, health } = document.body.dataset;
   const often = 15_000, seldom = 300_000;
-  let known = Number(newest), wait = often, timer;
+  let known = Number(newest), shown = health, wait = often, timer;
   const bar = document.createElement("div");
   bar.className = "live-bar";
   bar.setAttribute("aria-live", "polite");
@@ -38,8 +38,9 @@
     try {
       const answer = await fetch(live, { cache: "no-cache" });
       if (!answer.ok) throw new Error(answer.status);
-      const { newest_change: now } = await answer.json();
-      if (now > known) { await replace(); known = now; }
+      const { newest_change: now, health: condition } = await answer.json();
+      const isOther = health && condition !== shown;
+      if (now > known || isOther) { await replace(); known = now; shown = condition; }
       wait = often;
     } catch { wait = Math.min(wait * 2, seldom); /* the site is away or busy */ }
     clearTimeout(timer);

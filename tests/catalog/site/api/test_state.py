@@ -1,7 +1,10 @@
 """Newest change, by which an open page notices that it is old."""
 
+import re
 from contextlib import closing
+from html import unescape
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,3 +38,28 @@ def test_a_change_of_one_skill_is_news_for_its_page_and_the_lists(
     assert newest > before[""].json()["newest_change"]
     page = site.get("/skills/word-count").text
     assert f'data-live="/-/state.json?about=skill%3Aword-count" data-newest="{newest}"' in page
+
+
+def test_the_poll_of_an_open_page_stays_below_the_prefix(own_site: Site) -> None:
+    """A proxy shows the site under /pre/."""
+    own_site.datasette._settings["base_url"] = "/pre/"
+    assert poll(own_site, "/skills/word-count", under="/pre/-/state.json")["newest_change"]
+
+
+def test_the_page_of_health_learns_of_another_state(site: Site) -> None:
+    """It knows the state that it shows; other pages do not look at it."""
+    assert 'data-health="quiet"' in site.get("/health").text
+    assert poll(site, "/health", under="/-/state.json")["health"] == "quiet"
+    assert "data-health" not in site.get("/skills").text
+
+
+def poll(site: Site, path: str, *, under: str) -> dict[str, Any]:
+    """Return the answer that the script of a page gets, which the page knows already."""
+    found = re.search(r'data-live="([^"]*)" data-newest="(\d+)"', site.get(path).text)
+    assert found
+    assert found[1].startswith(under)
+    answer = site.ask("get", unescape(found[1]).removeprefix("/pre"))
+    assert answer.status_code == 200
+    state: dict[str, Any] = answer.json()
+    assert 0 < state["newest_change"] <= int(found[2])
+    return state

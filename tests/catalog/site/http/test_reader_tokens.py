@@ -3,8 +3,10 @@
 import base64
 import logging
 import os
+import re
 import stat
 from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -159,6 +161,16 @@ def test_links_keep_the_token_of_a_path(site: Site, secret: str) -> None:
     text = site.ask("get", f"/token/{secret}/index/default").text
     assert f"http://localhost/token/{secret}/skills/NAME/files/" in text
     assert secret not in site.ask("get", "/index/default", headers=basic(secret)).text
+
+
+def test_an_open_page_asks_with_the_token_of_its_path(site: Site, secret: str) -> None:
+    """Its script learns of changes, also where no header can be sent."""
+    page = site.ask("get", f"/token/{secret}/skills/alone").text
+    address = re.search(r'data-live="([^"]*)"', page)
+    assert address
+    assert address[1].startswith(f"/token/{secret}/-/state.json")
+    assert site.ask("get", unescape(address[1])).json()["newest_change"] > 0
+    assert site.ask("get", "/-/state.json").status_code == 401
 
 
 def test_the_page_names_no_token(site: Site, secret: str) -> None:

@@ -1,13 +1,14 @@
 """Page of the activity."""
 
 import re
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 
 from catalog.reading import activity
 from catalog.text.times import iso
 from catalog.writing.store import Store
-from tests.support.records import NOON, judged, refused
+from tests.support.records import NOON, ROOT, judged, refused
 from tests.support.sites import Site
 
 
@@ -38,6 +39,7 @@ def test_a_scan_is_one_entry_of_its_day(site: Site, catalog: Path) -> None:
     assert "61 folders: 60 added, 1 rejected, 0 unchanged" in page
     entry = page.partition("60 added")[2].partition("</ul>")[0]
     assert entry.index("bad-one") < entry.index("scanned-")
+    assert '<a href="/findings/description-missing">' in entry
     assert entry.count("scanned-") == 2 * (activity.SHOWN - 1)  # in the address and as the name
     all_of_it = site.get(f"/activity?scan={scan}").text
     assert all_of_it.count('<p class="row-head">') == activity.PAGE
@@ -55,6 +57,22 @@ def test_every_change_is_on_one_page(site: Site, catalog: Path) -> None:
         path = link[1].replace("&amp;", "&") if link else ""
     assert names == [f"single-{n:02}" for n in reversed(range(activity.UNITS))]
     assert scans == 1
+
+
+def test_a_moved_folder_is_told_with_both_places(site: Site, catalog: Path) -> None:
+    """The name of a skill may be the same before and after."""
+    with closing(Store.open(catalog)) as store:
+        moved = judged("new/zoo", name="zoo")._replace(moved_from=(ROOT, "old/zoo"))
+        store.apply([judged("old/zoo", name="zoo")], trigger="event", at=NOON)
+        store.apply([moved], trigger="event", at=NOON)
+    assert "folder moved from old/zoo to new/zoo" in site.get("/activity").text
+
+
+def test_changes_of_one_name_say_their_folders(site: Site) -> None:
+    """If several folders have it."""
+    folder = '<p class="soft small">{}</p>'
+    assert folder.format("company/dup") in site.get("/activity?skill=dup").text
+    assert folder.format("root/word-count") not in site.get("/activity?skill=word-count").text
 
 
 def test_changes_come_before_their_durations(site: Site) -> None:

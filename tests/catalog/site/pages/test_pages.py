@@ -14,6 +14,7 @@ from catalog.model.skill import FileEntry
 from catalog.site.http import security_headers
 from catalog.writing import index_publisher
 from catalog.writing.store import Store
+from tests.support.damaged_pages import PAGE, overwrite
 from tests.support.records import NOON, ODD, ROOT, WRONG, judged
 from tests.support.sites import DEFAULT, Site
 
@@ -246,6 +247,55 @@ def test_no_finding_speaks_for_others_of_its_kind(site: Site, catalog: Path) -> 
         row = page.partition(f">{name}</a>")[2].partition("</li>")[0]
         assert message in row
         assert fix in row
+
+
+def test_a_fix_of_the_rule_is_not_repeated_at_each_finding(site: Site, catalog: Path) -> None:
+    """Nor does the fix of one finding stand for those that have the rule's."""
+    rule = "Write it as fields, at least `name: …` and `description: …`."
+    broken = ODD._replace(code="frontmatter-not-mapping", fix=rule)
+    own = broken._replace(fix="Use `b`.")
+    store = Store.open(catalog)
+    store.apply(
+        [judged("usual", findings=[broken]), judged("zoo", findings=[own])],
+        trigger="event",
+        at=NOON,
+    )
+    store.close()
+    page = site.get("/findings/frontmatter-not-mapping").text
+    assert page.count("Write it as fields") == 1
+    assert page.partition(">zoo</a>")[2].count("Use <code>b</code>.") == 1
+    assert "<b>What to do:</b>" not in page.partition(">zoo</a>")[0]
+
+
+@pytest.mark.parametrize(
+    ("frontmatter", "version"),
+    [
+        ({"metadata": {"version": "2.1"}, "version": "1"}, "2.1"),
+        ({"version": 3}, "3"),
+        ({"metadata": {"version": {"a": 1}}}, None),
+        ({"metadata": "2.1"}, None),
+    ],
+)
+def test_the_version_that_an_author_declares_is_named(
+    site: Site, catalog: Path, frontmatter: dict[str, object], version: str | None
+) -> None:
+    """Beside that of the catalog, if it is a text or a number."""
+    with closing(Store.open(catalog)) as store:
+        store.apply([judged("zoo", frontmatter=frontmatter)], trigger="event", at=NOON)
+    page = site.get("/skills/zoo").text
+    shown = re.findall(r"<dt>Author's version</dt><dd>(.*?)</dd>", page)
+    assert shown == ([version] if version else [])
+
+
+@pytest.mark.filterwarnings("ignore:coroutine:RuntimeWarning")  # of Datasette, after an error
+def test_a_damaged_catalog_is_said_on_tables_too(own_site: Site, catalog: Path) -> None:
+    """With the way out, and as JSON to programs."""
+    overwrite(catalog, [*range(2, catalog.stat().st_size // PAGE + 1)])
+    for path in ("/skills", "/catalog", "/catalog/skills"):
+        answer = own_site.get(path)
+        assert (answer.status_code, "builds a new one from the roots" in answer.text) == (503, True)
+    answer = own_site.get("/catalog/skills.json")
+    assert (answer.status_code, answer.json()["ok"]) == (503, False)
 
 
 def test_dangerous_findings_come_first(site: Site, catalog: Path) -> None:
@@ -488,6 +538,16 @@ def test_invisible_characters_are_written_out(site: Site, catalog: Path, page: s
     assert not {"\u202e", "\u200b"} & set(shown)
     assert "[U+" not in values
     assert "<span" not in re.findall(r"<title>(.*?)</title>", found, re.DOTALL)[0]
+
+
+def test_a_shared_link_has_a_picture(site: Site) -> None:
+    """With a whole URL, as programs that show a preview ask for it."""
+    picture = re.search(
+        r'property="og:image" content="http://localhost(/[^"]+)"', site.get("/skills").text
+    )
+    assert picture
+    answer = site.ask("get", unescape(picture[1]))
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "image/png")
 
 
 def test_the_site_works_below_a_prefix(own_site: Site) -> None:

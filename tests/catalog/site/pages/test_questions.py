@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from catalog.site.http import security_headers
 from catalog.usage import database
 from catalog.writing.store import Store
 from tests.support.paths import REPOSITORY
-from tests.support.records import NOON, judged
+from tests.support.records import NOON, ODD, judged
 from tests.support.sites import Site
 
 QUERIES: dict[str, Any] = yaml.safe_load((REPOSITORY / "datasette-metadata.yml").read_text())[
@@ -60,6 +61,24 @@ def test_an_answer_names_the_skill_with_reason_and_advice(site: Site) -> None:
     hostile = site.get("/questions/why_not_in_the_index", skill='"><b>x').text
     assert 'value="&#34;&gt;&lt;b&gt;x"' in hostile
     assert "No skill or folder of this name was ever seen" in hostile
+
+
+def test_an_empty_answer_says_whether_anything_was_asked(site: Site) -> None:
+    """Without a count of answers."""
+    everything = site.get("/questions/memory_by_owner?owner=").text
+    assert "There is nothing to list." in everything
+    assert "0 answers" not in everything
+    assert "Nothing matches." in site.get("/questions/memory_by_owner?owner=user:x").text
+
+
+def test_findings_name_skills_as_people_do(site: Site, catalog: Path) -> None:
+    """With the namespace before a colon, not as the identifier; their codes are explained."""
+    with closing(Store.open(catalog)) as store:
+        zoo = judged("zoo", plugin="red", findings=[ODD._replace(code="description-long")])
+        store.apply([zoo], trigger="event", at=NOON)
+    page = site.get("/questions/my_findings?author=zoo").text
+    assert '<a href="/skills/red--zoo">red:zoo</a>' in page
+    assert '<a class="badge" href="/findings/description-long">' in page
 
 
 def test_a_question_about_one_skill_waits_for_its_name(site: Site) -> None:
