@@ -59,7 +59,7 @@ def measure(folder: Path, skills: int, changes: int, quiet: float) -> list[float
     config.write_text(
         f'watched = "{root}"\ndata = "{data}"\n'
         '[[indexes]]\nname = "default"\n'
-        '[[indexes]]\nname = "one"\nbudget_chars = 1000000\n'
+        '[[indexes]]\nname = "one"\nformat = "xml"\nbudget_chars = 1000000\n'
         f"names = {[name(number) for number in range(changes)]}\n"
     )
     command = [Path(sys.executable).with_name("skilldrop"), "--config", config]
