@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from catalog.database import request_table
+from catalog.database import packed_texts, request_table
 from catalog.database.lock import WriterLock, lock_of
 from catalog.model.errors import CatalogBusy
 from pipeline.config.settings import Settings
@@ -64,6 +64,7 @@ class Kept:
     def write(self, sql: str, *values: object) -> None:
         """Damage the catalog."""
         with sqlite3.connect(self.settings.catalog_path) as db:
+            packed_texts.register(db)
             db.execute(sql, values)
         db.close()
 
@@ -196,7 +197,7 @@ DAMAGES: dict[str, tuple[Callable[[Kept], object], str]] = {
         "the catalog has the wrong description",
     ),
     "version changed": (
-        lambda kept: kept.write("UPDATE versions SET skill_md_content = 'x'"),
+        lambda kept: kept.write("UPDATE versions SET packed = pack('{}', '{}', 'x')"),
         "its version does not hold the accepted content",
     ),
     "file row lost": (
