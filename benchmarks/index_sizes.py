@@ -45,7 +45,7 @@ def main() -> None:
         skills = [_packaged(skill) for skill in prompt_index_query.ranked(store.db, spec)]
         texts = [
             row["skill_md_content"]
-            for row in store.db.query("SELECT skill_md_content FROM versions")
+            for row in store.db.query("SELECT skill_md_content FROM version_contents")
         ]
         store.close()
     counters = {"estimated": tokens.estimate} | _counters()

@@ -141,10 +141,11 @@ def _has_review(
 
 def _has_content(db: Database, version: int | None, record: SkillRecord) -> bool:
     stored = db.execute(
-        "SELECT digest, skill_md_hash, skill_md_content FROM versions WHERE id = ?", [version]
+        "SELECT digest, skill_md_hash, skill_md_content FROM version_contents WHERE id = ?",
+        [version],
     ).fetchone()
     files = db.execute(
-        "SELECT version, path, kind, size, sha256, mode, is_text, text FROM files"
+        "SELECT version, path, kind, size, sha256, mode, is_text, text FROM file_contents"
         " WHERE version = ? ORDER BY path",
         [version],
     ).fetchall()

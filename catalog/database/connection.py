@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from catalog.database import limits, schema_version
+from catalog.database import limits, packed_texts, schema_version
 from catalog.database.lock import is_locked, lock_of
 from catalog.database.queries import Database, Reader
 from catalog.model.errors import CatalogDamaged, CatalogUnusable, DiskFull, NotInCatalog
@@ -57,6 +57,7 @@ def connect_to_read(path: Path, *, timeout: float = 10) -> sqlite3.Connection:
         )
         try:
             limits.apply(connection)
+            packed_texts.register(connection)
             if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
                 raise CatalogUnusable(
                     f"The catalog {path} is empty. Fill it with `skilldrop scan` or `skilldrop up`."

@@ -22,6 +22,7 @@ from catalog.database.ddl import (
     names,
     outcomes,
     package_sizes,
+    packed_texts,
     prompt_indexes,
     recovery,
     references,
@@ -33,6 +34,7 @@ from catalog.database.ddl import (
     skills,
     troubles,
 )
+from catalog.database.packed_texts import register
 
 migrations = Migrations(schema_version.MIGRATION_SET)
 
@@ -133,6 +135,13 @@ def m014_facets(db: Database) -> None:
     """Add what lists are filtered by; the next start reads it from the versions stored before."""
     _run(db, facets.FACETS)
     _run(db, facets.MARK_MISSING.format("TRUE"))
+
+
+@migrations()
+def m015_packed_texts(db: Database) -> None:
+    """Store the texts of versions and files compressed."""
+    register(db.conn)
+    _run(db, packed_texts.PACK)
 
 
 @migrations()

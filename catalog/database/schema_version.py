@@ -23,6 +23,7 @@ MIGRATIONS = (
     "m011_runs",
     "m013_activity",
     "m014_facets",
+    "m015_packed_texts",
     "m016_folder_stats",
 )
 """Names of all migrations, oldest first; those of `catalog.database.migrations`."""

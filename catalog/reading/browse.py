@@ -55,7 +55,7 @@ def skill(db: Catalog, skill_id: str, row: int | None = None) -> Row | None:
         " (SELECT path FROM mirrors WHERE root = s.root) AS repository_path,"
         f" EXISTS ({cards.LOOKS_ALIKE}) AS looks_alike,"
         " (SELECT body FROM searched_texts WHERE id = s.id) AS body"
-        " FROM skills AS s LEFT JOIN versions AS v ON v.id = s.current_version_id"
+        " FROM skills AS s LEFT JOIN version_contents AS v ON v.id = s.current_version_id"
         f" WHERE s.skill_id = :skill_id AND {chosen} ORDER BY CASE s.status WHEN 'active' THEN 0"
         " WHEN 'pending' THEN 1 WHEN 'rejected' THEN 2 WHEN 'shadowed' THEN 3 ELSE 4 END,"
         " s.last_changed DESC, s.id LIMIT 1",
@@ -78,7 +78,7 @@ def as_of(db: Catalog, skill: Row, version: str) -> Row | None:
     Its `is_newest` is 0, because the present findings are not those of that version.
     """
     for row in db.query(
-        "SELECT * FROM versions WHERE skill = ? AND version = ? AND described <> '{}'",
+        "SELECT * FROM version_contents WHERE skill = ? AND version = ? AND described <> '{}'",
         [skill["id"], version],
     ):
         return (
@@ -141,8 +141,8 @@ def file(db: Catalog, version: int, path: str) -> Row | None:
     """Return one file of a version with its text, if the catalog has it."""
     rows = db.query(
         "SELECT f.path, f.kind, f.size, f.sha256, f.mode, f.is_text, CASE f.kind"
-        " WHEN 'skill_md' THEN v.skill_md_content ELSE f.text END AS text FROM files AS f"
-        " JOIN versions AS v ON v.id = f.version WHERE f.version = ? AND f.path = ?",
+        " WHEN 'skill_md' THEN v.skill_md_content ELSE f.text END AS text FROM file_contents AS f"
+        " JOIN version_contents AS v ON v.id = f.version WHERE f.version = ? AND f.path = ?",
         [version, path],
     )
     return next(rows, None)

@@ -155,8 +155,8 @@ def _hosts(db: Catalog, version: int | None) -> tuple[set[str], bool]:
 
 def _texts(db: Catalog, version: int | None) -> Iterator[str]:
     for (text,) in db.execute(
-        "SELECT skill_md_content FROM versions WHERE id = ?1 UNION ALL"
-        " SELECT text FROM files WHERE version = ?1 AND text IS NOT NULL",
+        "SELECT skill_md_content FROM version_contents WHERE id = ?1 UNION ALL"
+        " SELECT text FROM file_contents WHERE version = ?1 AND text IS NOT NULL",
         [version],
     ):
         yield text
@@ -172,9 +172,10 @@ _WAITING = f"""
     SELECT s.id, s.skill_id, s.name, s.root, s.path, s.status, w.id AS version_id, w.version,
            w.described, w.ingested_at AS waits_since, p.id AS published_id,
            p.version AS published, p.described AS published_described
-    FROM (SELECT v.* FROM {AWAITING_REVIEW} ORDER BY v.id LIMIT :limit OFFSET :offset) AS w
+    FROM (SELECT v.id FROM {AWAITING_REVIEW} ORDER BY v.id LIMIT :limit OFFSET :offset) AS waiting
+    CROSS JOIN version_contents AS w ON w.id = waiting.id
     JOIN skills AS s ON s.id = w.skill
-    LEFT JOIN versions AS p ON p.id = s.current_version_id
+    LEFT JOIN version_contents AS p ON p.id = s.current_version_id
         AND s.status IN ('active', 'shadowed')
     ORDER BY w.id
 """

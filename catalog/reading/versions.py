@@ -112,7 +112,9 @@ def history(db: Database, asked: str) -> History:
 def find_version(db: Database, skill: sql.Row, version: str) -> sql.Row:
     """Return the row of a version with a package. Raises NotInCatalog, which lists these."""
     version = version.encode(errors="replace").decode()
-    rows = list(db.query("SELECT * FROM versions WHERE skill = ? ORDER BY id DESC", [skill["id"]]))
+    rows = list(
+        db.query("SELECT * FROM version_contents WHERE skill = ? ORDER BY id DESC", [skill["id"]])
+    )
     kept = [
         row["version"]
         for row in rows
@@ -143,7 +145,9 @@ def _versions(db: Database, skill: sql.Row) -> Iterator[Version]:
     files: Mapping[str, tuple[str, str]] = {}
     text = ""
     first = True
-    for row in list(db.query("SELECT * FROM versions WHERE skill = ? ORDER BY id", [skill["id"]])):
+    for row in list(
+        db.query("SELECT * FROM version_contents WHERE skill = ? ORDER BY id", [skill["id"]])
+    ):
         present = {
             path: (sha256, mode)
             for path, sha256, mode in db.execute(

@@ -7,7 +7,7 @@ from datasette import handle_exception as handle_exception_module
 from datasette.utils.asgi import Response
 from pluggy import HookimplMarker
 
-from catalog.database import limits
+from catalog.database import limits, packed_texts
 from catalog.database.connection import is_damage
 from catalog.reading import duplicates as reading_duplicates
 from catalog.site.api import (
@@ -169,6 +169,7 @@ def prepare_connection(conn: sqlite3.Connection, database: str, datasette: Any) 
     if location and is_catalog and http_catalog.setting(datasette, "usage", True):
         usage_database.attach(conn, location.catalog)
     limits.apply(conn)
+    packed_texts.register(conn)
     reading_duplicates.prepare(conn)
 
 

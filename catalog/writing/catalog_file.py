@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from catalog.database import schema_version
+from catalog.database import packed_texts, schema_version
 from catalog.database.connection import (
     REBUILT,
     connect,
@@ -101,6 +101,7 @@ class CatalogFile:
 
 def migrated(connection: sqlite3.Connection) -> Writer:
     """Return a connection as a database with the current schema and foreign keys."""
+    packed_texts.register(connection)
     db = Writer(connection)
     if schema_version.missing_migrations(connection):
         from catalog.database import migrations  # nearly every start can do without

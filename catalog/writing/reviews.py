@@ -72,7 +72,7 @@ def _follow(db: Database, skill: Row, decision: Row, *, is_unpublished: bool) ->
 
 def _withdraw(db: Database, skill: Row, change: pins.Return) -> set[str]:
     """Leave a skill without a version that agents get; return each skill_id concerned."""
-    (newest,) = db.query("SELECT * FROM versions WHERE id = ?", [skill["newest"]])
+    (newest,) = db.query("SELECT * FROM version_contents WHERE id = ?", [skill["newest"]])
     contested = pins.return_to(db, skill, newest, change, pinned=None)
     status = reviews.unpublished(db, newest["review"], newest["digest"])
     _set(db, skill["id"], status | NO_NAME | {"shadowed_by": None})

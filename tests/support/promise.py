@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize, precondition, rule
 
 from catalog.audit.difference import Difference
+from catalog.database import packed_texts
 from catalog.model.errors import SkilldropError
 from catalog.model.paths import top_of_archive
 from pipeline.config.settings import Settings
@@ -555,7 +556,7 @@ _SKILLS = """
                                   'dependency-missing') ORDER BY code, path)) AS findings,
            (SELECT group_concat(target || ifnull(problem, ''), char(10))
             FROM (SELECT * FROM skill_references WHERE skill = s.id ORDER BY id)) AS "references"
-    FROM skills AS s LEFT JOIN versions AS v ON v.id = s.current_version_id
+    FROM skills AS s LEFT JOIN version_contents AS v ON v.id = s.current_version_id
     LEFT JOIN skills AS w ON w.id = s.shadowed_by
     WHERE s.status != 'removed'
 """
@@ -590,6 +591,7 @@ def _drop_rejected_archives(live: Rows, rebuilt: Rows, stands_in: set[str]) -> N
 def _content(settings: Settings) -> Rows:
     """Return the row of each folder, without how and when it was stored."""
     db = sqlite3.connect(f"file:{settings.catalog_path}?mode=ro", uri=True)
+    packed_texts.register(db)
     try:
         cursor = db.execute(_SKILLS)
         names = [column[0] for column in cursor.description]

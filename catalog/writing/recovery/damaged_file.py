@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 
+from catalog.database import packed_texts
 from catalog.database.sql import columns
 from catalog.writing.recovery.copies import RECOVERING
 
@@ -53,13 +54,12 @@ def readable_rows(
         ):
             source.text_factory = lambda text: text.decode("utf-8", "replace")
             source.execute("PRAGMA cell_size_check = ON")
+            packed_texts.register(source)
             for table in TABLES:
                 with suppress(sqlite3.DatabaseError):
-                    names = [
-                        name for name in _columns(new, table) if name in _columns(source, table)
-                    ]
-                    for batch in _batches(source, table, names) if names else ():
-                        yield table, names, batch
+                    values = _values(_columns(new, table), _columns(source, table), table)
+                    for batch in _batches(source, table, list(values.values())) if values else ():
+                        yield table, list(values), batch
     except sqlite3.DatabaseError:
         return  # without its first page, no table can be found
 
@@ -82,15 +82,26 @@ def _with_header(damaged: Path) -> Iterator[Path]:
         yield copy
 
 
+def _values(wanted: Sequence[str], present: Sequence[str], table: str) -> dict[str, str]:
+    """Return SQL for the value of each wanted column that a table of the damaged file has.
+
+    An earlier release stored texts as they are.
+    """
+    values = {name: columns([name]) for name in wanted if name in present}
+    if set(packed_texts.TEXTS.get(table, "-")).issubset(present):
+        values[packed_texts.PACKED] = packed_texts.packing(table)
+    return values
+
+
 def _columns(connection: sqlite3.Connection, table: str) -> list[str]:
     return [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
 
 
 def _batches(
-    source: sqlite3.Connection, table: str, names: Sequence[str]
+    source: sqlite3.Connection, table: str, values: Sequence[str]
 ) -> Iterator[list[Values]]:
     batch: list[Values] = []
-    for row in _rows(source, table, names):
+    for row in _rows(source, table, values):
         batch.append(row)
         if len(batch) >= BATCH:
             yield batch
@@ -98,11 +109,10 @@ def _batches(
     yield batch
 
 
-def _rows(source: sqlite3.Connection, table: str, names: Sequence[str]) -> Iterator[Values]:
+def _rows(source: sqlite3.Connection, table: str, values: Sequence[str]) -> Iterator[Values]:
     """Yield the rows of a table in order of their ids, and skip those on damaged pages."""
-    query = (
-        f"SELECT rowid, {columns(names)} FROM {table} NOT INDEXED WHERE rowid >= ? ORDER BY rowid"
-    )
+    selected = ", ".join(values)
+    query = f"SELECT rowid, {selected} FROM {table} NOT INDEXED WHERE rowid >= ? ORDER BY rowid"
     start: int | None = 0
     while start is not None:
         try:

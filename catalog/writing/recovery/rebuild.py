@@ -10,6 +10,7 @@ from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
+from catalog.database import packed_texts
 from catalog.database.queries import Database, Writer
 from catalog.database.sql import insert
 from catalog.model.naming import version_name
@@ -89,12 +90,14 @@ def _add_lost_parents(db: Database) -> None:
 
 
 def _drop_incomplete(db: Database) -> None:
-    """Drop versions with missing files or unreadable JSON."""
+    """Drop versions with missing files or unreadable texts."""
     db.execute(
-        "DELETE FROM versions WHERE CASE WHEN NOT json_valid(file_inventory)"
+        "DELETE FROM versions WHERE id IN (SELECT id FROM version_contents AS v"
+        " WHERE CASE WHEN NOT json_valid(file_inventory)"
         " OR NOT json_valid(described) OR NOT json_valid(frontmatter) THEN 1"
-        " ELSE (SELECT count(*) FROM files WHERE version = versions.id)"
-        " != ifnull(json_extract(file_inventory, '$.totalFiles'), 0) END"
+        " ELSE (SELECT count(*) FROM files WHERE version = v.id)"
+        " != ifnull(json_extract(file_inventory, '$.totalFiles'), 0)"
+        " OR skill_md_content = '' AND json_extract(file_inventory, '$.hasSkillMd') END)"
     )
 
 
@@ -109,7 +112,8 @@ def _keep_pins(db: Database) -> None:
             "SELECT ifnull(max(version), '') FROM versions WHERE skill_id = ?", [skill["skill_id"]]
         ).fetchone()
         at = datetime.fromisoformat(skill["last_changed"])
-        version = mapping.without_content(skill) | {"version": name or version_name(at, newest)}
+        row = mapping.without_content(skill) | {"version": name or version_name(at, newest)}
+        version = packed_texts.pack_version(row)
         db.execute("DELETE FROM files WHERE version = ?", [version["id"]])
         db.execute(insert("versions", list(version)), list(version.values()))
         db.execute(
@@ -181,7 +185,7 @@ def _write_derived(db: Database) -> None:
 _COUNTED = ("skills", "versions", "ingestions", "index_builds", "outcomes")
 _ORPHANS = """
     SELECT v.*, i.root, i.path AS place, r.level, max(v.id)
-    FROM versions AS v
+    FROM version_contents AS v
     JOIN ingestions AS i ON i.id = (SELECT max(id) FROM ingestions WHERE skill = v.skill)
     JOIN roots AS r ON r.path = i.root
     WHERE v.skill NOT IN (SELECT id FROM skills) AND json_valid(v.described)
@@ -193,6 +197,6 @@ _PINNED_TO_LOST = """
         AND skill_md_name IS NOT NULL
 """
 _PRESENT = """
-    SELECT v.* FROM skills AS s JOIN versions AS v ON v.id = s.current_version_id
+    SELECT v.* FROM skills AS s JOIN version_contents AS v ON v.id = s.current_version_id
     WHERE s.status IN ('active', 'shadowed')
 """

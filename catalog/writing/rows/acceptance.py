@@ -1,5 +1,6 @@
 """Rows of accepted content: a new version of a skill, or one that it gets later."""
 
+from catalog.database import packed_texts
 from catalog.database import sql as database_sql
 from catalog.model.change import ChangeResult, Judged
 from catalog.model.naming import bare_name, qualified_name, skill_id
@@ -173,7 +174,8 @@ def _restore_content(
     work: UnitOfWork, version: int, record: SkillRecord, old: database_sql.Row
 ) -> None:
     """Restore the lost content of a version from its folder."""
-    content = mapping.version(record, mapping.accepted(record)) | {"skill_id": old["skill_id"]}
+    row = mapping.version(record, mapping.accepted(record)) | {"skill_id": old["skill_id"]}
+    content = packed_texts.pack_version(row)
     settings = ", ".join(f"{column} = :{column}" for column in content)
     work.db.execute(f"UPDATE versions SET {settings} WHERE id = :id", content | {"id": version})
     work.buffer.files.extend(mapping.file(version, entry) for entry in record.files)

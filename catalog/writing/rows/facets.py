@@ -145,6 +145,6 @@ _KEPT = """
 """
 _VERSIONS = """
     SELECT v.id, v.described, v.skill_md_content FROM json_each(?) AS wanted
-    CROSS JOIN versions AS v ON v.id = wanted.value
+    CROSS JOIN version_contents AS v ON v.id = wanted.value
 """
-_TEXTS = "SELECT text FROM files WHERE version = ? AND text IS NOT NULL ORDER BY path"
+_TEXTS = "SELECT text FROM file_contents WHERE version = ? AND text IS NOT NULL ORDER BY path"

@@ -66,8 +66,8 @@ def purge(db: Connection, skills: Sequence[int]) -> list[str]:
         parameters,
     )
     db.execute(
-        "UPDATE versions SET skill_md_content = '', frontmatter = '{}', described = '{}',"
-        f" file_inventory = ?, package_path = NULL WHERE {_OF}",
+        "UPDATE versions SET packed = pack('{}', '{}', ''), file_inventory = ?,"
+        f" package_path = NULL WHERE {_OF}",
         [_NO_FILES, *parameters],
     )
     # A deleted word stays in the full-text index until its segments are merged.
@@ -93,7 +93,7 @@ _NAMED = """
     SELECT name, first_seen FROM skills WHERE id IN (SELECT value FROM json_each(?))
     UNION
     SELECT json_extract(v.described, '$.name'), s.first_seen
-    FROM versions AS v JOIN skills AS s ON s.id = v.skill
+    FROM version_contents AS v JOIN skills AS s ON s.id = v.skill
     WHERE v.skill IN (SELECT value FROM json_each(?))
         AND json_extract(v.described, '$.name') IS NOT NULL
 """

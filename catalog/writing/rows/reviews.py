@@ -142,7 +142,7 @@ _IS_OLD = f"""
                        AND s.status IN ('active', 'shadowed') AND {MAY_BE_PUBLISHED.format("v")})
 """
 _NEWEST_PUBLISHABLE = f"""
-    SELECT * FROM versions AS v
+    SELECT * FROM version_contents AS v
     WHERE skill = ? AND digest IS NOT ?
         AND (review IS NULL OR review = 'approved' AND {HAS_APPROVAL})
     ORDER BY id DESC LIMIT 1

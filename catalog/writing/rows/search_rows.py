@@ -40,7 +40,9 @@ def _text(db: Database, skill: int, version: int) -> list[mapping.SearchDocument
     """Return the searchable text of a version; empty if an earlier release did not store it."""
     return [
         fulltext.stored_document(db, skill, row)
-        for row in db.query("SELECT * FROM versions WHERE id = ? AND described != '{}'", [version])
+        for row in db.query(
+            "SELECT * FROM version_contents WHERE id = ? AND described != '{}'", [version]
+        )
     ]
 
 

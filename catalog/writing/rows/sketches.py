@@ -52,6 +52,6 @@ def add_missing(db: Database, transaction: Transaction) -> None:
 
 _MISSING = """
     SELECT v.id, v.skill_md_content, ifnull(json_extract(v.described, '$.body_chars'), 0)
-    FROM body_sketches AS s CROSS JOIN versions AS v ON v.id = s.version
+    FROM body_sketches AS s CROSS JOIN version_contents AS v ON v.id = s.version
     WHERE s.sketch IS NULL LIMIT ?
 """

@@ -68,7 +68,7 @@ class UnitOfWork:
 
     def version_row(self, version: int) -> database_sql.Row:
         """Return the row of a version."""
-        return next(iter(self.db.query("SELECT * FROM versions WHERE id = ?", [version])))
+        return next(iter(self.db.query("SELECT * FROM version_contents WHERE id = ?", [version])))
 
     def stored_version(self, skill: int, record: SkillRecord) -> database_sql.Row | None:
         """Return the newest version of a skill if it has this content, with its id and review."""
@@ -97,7 +97,9 @@ class UnitOfWork:
         """
         described = mapping.version(record, mapping.accepted(record))["described"]
         self.db.execute(
-            "UPDATE versions SET described = ?1 WHERE id = ?2 AND described NOT IN ('{}', ?1)",
+            "UPDATE versions SET packed = pack(c.frontmatter, ?1, c.skill_md_content)"
+            " FROM version_contents AS c"
+            " WHERE versions.id = ?2 AND c.id = ?2 AND c.described NOT IN ('{}', ?1)",
             [described, version],
         )
 
@@ -186,7 +188,7 @@ class UnitOfWork:
             "ingested_at": self.moment(old),
         }
         files = self.db.execute(
-            f"SELECT {columns(FILE_COLUMNS[1:])} FROM files WHERE version = ? ORDER BY id",
+            f"SELECT {columns(FILE_COLUMNS[1:])} FROM file_contents WHERE version = ? ORDER BY id",
             [old["current_version_id"]],
         ).fetchall()
         self.buffer.versions.append(content)

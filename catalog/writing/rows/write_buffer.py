@@ -6,6 +6,7 @@ from datetime import datetime
 from sqlite3 import Connection
 from typing import Any
 
+from catalog.database import packed_texts
 from catalog.database import sql as database_sql
 from catalog.database.sql import insert, upsert, write
 from catalog.model.naming import version_name
@@ -49,9 +50,10 @@ class WriteBuffer:
         self._name_versions(db)
         execute("DELETE FROM findings WHERE skill = ?", self.judged_again)
         _write_rows(db, upsert, "skills", self.skills)
-        _write_rows(db, insert, "versions", self.versions)
+        _write_rows(db, insert, "versions", list(map(packed_texts.pack_version, self.versions)))
         execute("UPDATE versions SET superseded_at = ? WHERE id = ?", self.superseded)
-        write(db, insert, "files", FILE_COLUMNS, self.files)
+        files = [(*file, packed_texts.pack(text)) for *file, text in self.files]
+        write(db, insert, "files", (*FILE_COLUMNS[:-1], packed_texts.PACKED), files)
         sketches.add(db, self.sketches)
         facets.replace(db, self.facets)
         write(db, insert, "findings", mapping.FINDING_COLUMNS, self.findings)

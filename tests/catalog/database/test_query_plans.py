@@ -16,6 +16,7 @@ import pytest
 import yaml
 
 from catalog.database import connection as database_connection
+from catalog.database import packed_texts
 from catalog.mcp.access import CatalogAccess
 from catalog.mcp.changes import CatalogWatch
 from catalog.mcp.skills_extension import SkillsExtension
@@ -163,6 +164,7 @@ def refuse_full_scans(caught: list[Statement], catalog: Path) -> None:
     plain = sqlite3.connect(catalog)
     plain.create_function("has_package", 1, lambda _: True)  # asks the disk, for the mending
     duplicates.prepare(plain)
+    packed_texts.register(plain)
     usage_database.attach(plain, catalog)
     wrong = set()
     for statement in set(caught):

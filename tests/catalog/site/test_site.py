@@ -13,6 +13,7 @@ from urllib.parse import urljoin
 import pytest
 from datasette.utils import parse_metadata
 
+from catalog.database import packed_texts
 from catalog.site.server import app
 from catalog.writing.store import Store
 from tests.support.records import NOON, ROOT, judged
@@ -32,6 +33,7 @@ SHOWN = [table for table, about in TABLES.items() if not about.get("hidden")]
 def columns_of(catalog: Path) -> dict[str, list[str]]:
     """Return the columns of every table and view."""
     db = sqlite3.connect(catalog)
+    packed_texts.register(db)
     tables = [
         name
         for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")

@@ -457,7 +457,10 @@ def test_a_version_stored_by_an_earlier_release_cannot_be_pinned(world: World) -
     """It has no description; the message names the versions that can be pinned."""
     first, second = versions(world)
     with world.store.db.conn:
-        world.store.db.execute("UPDATE versions SET described = '{}' WHERE version = ?", [first])
+        world.store.db.execute(
+            "UPDATE versions SET packed = pack('{}', '{}', '') WHERE version = ?",
+            [first],
+        )
     with pytest.raises(NotInCatalog, match=rf"earlier release.* choose from: {second}\.$"):
         world.store.pin("a", first, later(1))
     assert text(world) == "two"

@@ -61,10 +61,10 @@ def test_an_accepted_skill_is_stored_with_version_files_findings_and_text(store:
         "count-words",
         "2026-11-20T12:00:00.000+00:00",
     )
-    version = next(iter(store.db.query("SELECT * FROM versions")))
+    version = next(iter(store.db.query("SELECT * FROM version_contents")))
     assert (version["version"], version["id"]) == ("20261120-120000", skill["current_version_id"])
     assert version["skill_md_content"].startswith("---\nname: count-words")
-    files = list(store.db.query("SELECT path, kind, mode, text FROM files ORDER BY path"))
+    files = list(store.db.query("SELECT path, kind, mode, text FROM file_contents ORDER BY path"))
     assert files[1] == {
         "path": "scripts/run.py",
         "kind": "script",

@@ -158,7 +158,7 @@ DAMAGES: dict[str, tuple[Callable[[Kept], object], str]] = {
         "the catalog has the wrong description",
     ),
     "version changed": (
-        lambda kept: kept.write("UPDATE versions SET skill_md_content = 'x'"),
+        lambda kept: kept.write("UPDATE versions SET packed = pack('{}', '{}', 'x')"),
         "its version does not hold the accepted content",
     ),
     "file row lost": (

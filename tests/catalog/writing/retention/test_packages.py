@@ -57,7 +57,7 @@ def test_the_newest_versions_are_kept_by_count(world: World) -> None:
         False,
         False,
     ]
-    assert world.rows("SELECT count(*) FROM versions WHERE skill_md_content = ''") == [(0,)]
+    assert world.rows("SELECT count(*) FROM version_contents WHERE skill_md_content = ''") == [(0,)]
     assert world.differences() == []
 
 

@@ -73,7 +73,7 @@ def test_the_records_of_a_version_can_be_restored(store: Store) -> None:
     """A pin to a version can restore its declarations for a dialect."""
     apply(store, "x", {"mood": Mood("merry")})
     apply(store, "y", {})
-    first, second = store.db.query("SELECT described FROM versions ORDER BY id")
+    first, second = store.db.query("SELECT described FROM version_contents ORDER BY id")
     assert dialects.restored(first) == {"mood": Mood("merry")}
     assert dialects.restored(second) == {}
     store.db.conn.close()

@@ -144,7 +144,7 @@ def test_the_same_content_in_the_root_again_is_a_new_version(world: World) -> No
     (world.folder / "outside").rename(world.root / "group/b")
     world.scan()
     assert world.rows(
-        "SELECT s.status, v.skill_md_content LIKE ? FROM skills AS s JOIN versions"
+        "SELECT s.status, v.skill_md_content LIKE ? FROM skills AS s JOIN version_contents"
         " AS v ON v.id = s.current_version_id WHERE s.path = 'group/b'",
         f"%{MARK} 2%",
     ) == [("active", 1)]
@@ -187,5 +187,5 @@ def test_a_skill_that_is_deleted_keeps_its_history(world: World) -> None:
     (world.root / "group/b").symlink_to("nothing")
     world.scan()
     assert world.rows(
-        "SELECT count(*) FROM versions WHERE skill_md_content LIKE ?", f"%{MARK}%"
+        "SELECT count(*) FROM version_contents WHERE skill_md_content LIKE ?", f"%{MARK}%"
     ) == [(2,)]

@@ -209,8 +209,8 @@ def test_a_pinned_skill_has_the_references_of_its_version(roots: Roots, skill: S
     roots.scan()
     stored = "SELECT target FROM skill_references"
     assert store.db.execute(stored).fetchall() == [("../two/SKILL.md",)]
-    version = store.db.execute("SELECT * FROM versions ORDER BY id LIMIT 1").fetchone()
-    row = next(store.db.query("SELECT * FROM versions WHERE id = ?", [version[0]]))
+    version = store.db.execute("SELECT * FROM version_contents ORDER BY id LIMIT 1").fetchone()
+    row = next(store.db.query("SELECT * FROM version_contents WHERE id = ?", [version[0]]))
     assert [each.target for each in references.restored(row)] == ["../one/SKILL.md"]
     assert user.exists()
 
@@ -222,11 +222,14 @@ def test_versions_of_earlier_releases_get_their_references(
     user = link(skill, roots)
     roots.scan()
     db = roots.store.db
-    db.execute("UPDATE versions SET described = json_remove(described, '$.references')")
+    db.execute(
+        "UPDATE versions SET packed = (SELECT pack(frontmatter, json_remove(described,"
+        " '$.references'), skill_md_content) FROM version_contents AS v WHERE v.id = versions.id)"
+    )
     db.execute("DELETE FROM skill_references")
     db.execute("UPDATE skills SET pinned_version_id = current_version_id, fingerprint = ''")
     roots.scan()
-    (version,) = db.query("SELECT * FROM versions")
+    (version,) = db.query("SELECT * FROM version_contents")
     assert [each.target for each in references.restored(version)] == ["../other/SKILL.md"]
     assert user.exists()
 

@@ -162,7 +162,7 @@ class Lives(RuleBasedStateMachine):
         assert list(consistency.of_catalog(self.store.db)) == []
         accepted = self.world.rows(
             "SELECT s.id, s.current_version_id, v.skill_md_content FROM skills AS s"
-            " JOIN versions AS v ON v.id = s.current_version_id"
+            " JOIN version_contents AS v ON v.id = s.current_version_id"
             " WHERE s.status IN ('active', 'shadowed') ORDER BY s.id"
         )
         texts = self.world.rows("SELECT id, version FROM skill_text ORDER BY id")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from catalog.database.connection import connect_to_read
 from catalog.text.sketch import sketch
 from pipeline.config.settings import Settings
 from pipeline.sync import reconcile
@@ -178,9 +179,9 @@ def test_the_next_start_compares_stored_versions(settings: Settings, change: obj
     shutil.rmtree(settings.watched / "pdf")  # the versions in the catalog have their text
     open_store(settings).close()
     assert contents(settings) == before
-    with closing(sqlite3.connect(settings.catalog_path)) as db:
+    with closing(connect_to_read(settings.catalog_path)) as db:
         for text, stored in db.execute(
-            "SELECT skill_md_content, sketch FROM versions AS v"
+            "SELECT skill_md_content, sketch FROM version_contents AS v"
             " JOIN body_sketches AS k ON k.version = v.id"
         ):
             assert stored == sketch(text.partition("\n---\n")[2])
