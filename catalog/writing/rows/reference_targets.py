@@ -42,18 +42,23 @@ class Resolver:
         """Read the references and their possible targets, all at once."""
         self.rows = list(db.query(_REFERENCES, [sql.to_json(list(skills))]))
         links = [row for row in self.rows if row["kind"] == "link"]
-        self._at = _skills_at(db, {_place(row) for row in links})
+        self._places = {row["id"]: _place(row) for row in links}
+        self._targets = _targets(db, set(self._places.values()))
         self._named = _skills_named(db, self.rows)
         self._files = _files(db, [path for row in links if (path := self._file(row))])
+        self._resolved = {row["id"]: self._resolve(row) for row in self.rows}
 
     def resolved(self, row: sql.Row) -> Resolved:
         """Return the resolved columns of a reference."""
+        return self._resolved[row["id"]]
+
+    def _resolve(self, row: sql.Row) -> Resolved:
         if row["kind"] == "declared":
             return self._by_name(row)
         target = self._target(row)
         to_skill = target["id"] if target else None
         wanted = _wanted(name) if (name := _named(row)) else None
-        return Resolved(_place(row), wanted, to_skill, self._problem(row, target))
+        return Resolved(self._places[row["id"]], wanted, to_skill, self._problem(row, target))
 
     def fix(self, row: sql.Row) -> str | None:
         """Return the advice on a link that agents cannot follow, if there is any of its own."""
@@ -66,7 +71,7 @@ class Resolver:
             return f"Agents find a skill of that name at {printable(written)}. {_SIDE_BY_SIDE}"
         if target["status"] != "active" or self._file(row) not in self._files:
             return None
-        written = _written(row, target, _path_in(target, _place(row)))
+        written = _written(row, target, _path_in(target, self._places[row["id"]]))
         is_beside = dirname(target["place"]) == dirname(f"{row['root']}/{row['folder']}")
         if is_beside and _is_named(target):
             return f"Write {printable(written)}."
@@ -84,9 +89,10 @@ class Resolver:
 
     def _problem(self, row: sql.Row, target: sql.Row | None) -> str | None:
         if target is None:
-            return f"leads to {printable(_place(row), _LONGEST_PLACE)}, where no accepted skill is"
+            place = printable(self._places[row["id"]], _LONGEST_PLACE)
+            return f"leads to {place}, where no accepted skill is"
         name = f"the skill {printable(target['name'])}"
-        path = _path_in(target, _place(row))
+        path = _path_in(target, self._places[row["id"]])
         if target["status"] != "active":
             return f"leads to {name}, which is not published"
         if self._file(row) not in self._files:
@@ -102,8 +108,7 @@ class Resolver:
         return None
 
     def _target(self, row: sql.Row) -> sql.Row | None:
-        above = (self._at[path] for path in _upwards(_place(row)) if path in self._at)
-        return next(above, None)
+        return self._targets[self._places[row["id"]]]
 
     def _namesakes(self, row: sql.Row) -> list[sql.Row]:
         return self._named.get((row["namespace"], _named(row) or ""), [])
@@ -111,7 +116,7 @@ class Resolver:
     def _file(self, row: sql.Row) -> tuple[int, str] | None:
         """Return version and path of the file that a link leads to; None without a skill."""
         target = self._target(row)
-        return (target["version"], _path_in(target, _place(row))) if target else None
+        return (target["version"], _path_in(target, self._places[row["id"]])) if target else None
 
 
 def _entry(row: sql.Row) -> str:
@@ -154,7 +159,17 @@ def _upwards(place: str) -> Iterator[str]:
     """Yield a place and all folders above it."""
     while place.strip("/"):
         yield place
-        place = dirname(place)
+        place = place.rpartition("/")[0]
+
+
+def _targets(db: Database, places: Iterable[str]) -> dict[str, sql.Row | None]:
+    """Return the accepted skill that holds each of some absolute paths; None if there is none."""
+    above = {place: list(_upwards(place)) for place in places}
+    at = _skills_at(db, {path for paths in above.values() for path in paths})
+    return {
+        place: next((at[path] for path in paths if path in at), None)
+        for place, paths in above.items()
+    }
 
 
 def _wanted(name: str) -> str:
@@ -163,10 +178,9 @@ def _wanted(name: str) -> str:
     return skill_id(bare, namespace or None, bare)
 
 
-def _skills_at(db: Database, places: Iterable[str]) -> dict[str, sql.Row]:
-    """Return the accepted skills at or above some places, by the absolute path of their folder."""
+def _skills_at(db: Database, above: Iterable[str]) -> dict[str, sql.Row]:
+    """Return the accepted skills at some places, by the absolute path of their folder."""
     roots = [path for (path,) in db.execute("SELECT path FROM roots")]
-    above = {path for place in places for path in _upwards(place)}
     candidates = [
         (root, path[len(root) + 1 :])
         for path in sorted(above)
