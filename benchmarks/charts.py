@@ -19,11 +19,19 @@ Row: TypeAlias = dict[str, str]
 WORK_WITH_FLOOR = (
     "cold scan, publish in-place",
     "cold scan, publish copy",
-    "unchanged re-scan",
+    "unchanged re-scan in the service",
+    "`skilldrop scan`, nothing new",
     "deep re-scan",
 )
 CHANGE = ("one change → package and index", "one change, CPU", "index rebuild, nothing new")
-RESPONSES = ("site: home", "site: table of skills", "site: skill", "site: search JSON", "search")
+RESPONSES = (
+    "site: home",
+    "site: table, made anew",
+    "site: skill page",
+    "site: search JSON",
+    "last write → index, median",
+    "last write → index, 99th percentile",
+)
 MEMORY = ("memory of the service, most, MB",)
 
 

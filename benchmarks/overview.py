@@ -44,6 +44,8 @@ WORDS = ["invoice", "deploy cache", "rep", "报告", "query index"]
 HASHING = "find | sha256sum"
 MOST_FOR_PEERS = 10_000
 """Skills up to which other programs are measured; their times grow with the number of skills."""
+FEW = 2
+"""Pairs of work that takes minutes at 100,000 skills."""
 REQUESTS = 100
 """Requests of each kind to the site, and changes whose latency is measured."""
 QUIET = 0.3
@@ -139,7 +141,7 @@ class _Tree:
         scan = partial(subprocess.run, [*self.command, "scan"], check=True, stdout=DEVNULL)
         yield self._row("`skilldrop scan`, nothing new", scan, self.list_all, listing)
         deep = partial(_scan, self.in_place, deep=True)
-        yield self._row("deep re-scan", deep, self.hash_all, HASHING)
+        yield self._row("deep re-scan", deep, self.hash_all, HASHING, FEW)
 
     def _in_service(self, listing: str) -> Row:
         """Time a re-scan with the catalog open, in a process that has threads, like the service."""
@@ -156,7 +158,7 @@ class _Tree:
         """Time first scans, compared with reading and copying the tree, and other programs."""
         _report(f"{self.size:,}: first scans")
         in_place, copied, copying, hashing = [], [], [], []
-        for _ in range(self.repeat):
+        for _ in range(self.repeat if self.size <= MOST_FOR_PEERS else FEW):
             in_place.append(self._cold(self.in_place))
             hashing.append(seconds_of(self.hash_all))
             copied.append(self._cold(self.base))
@@ -232,9 +234,14 @@ class _Tree:
         yield Row("memory of the service, most, MB", self.size, peak_memory(self.in_place))
 
     def _row(
-        self, work: str, task: Callable[[], object], floor: Callable[[], object], beside: str
+        self,
+        work: str,
+        task: Callable[[], object],
+        floor: Callable[[], object],
+        beside: str,
+        repeat: int | None = None,
     ) -> Row:
-        pairs = [(seconds_of(floor), seconds_of(task)) for _ in range(self.repeat)]
+        pairs = [(seconds_of(floor), seconds_of(task)) for _ in range(repeat or self.repeat)]
         floors, times = zip(*pairs, strict=True)
         return self._times(work, times, beside, statistics.median(floors))
 
