@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 from sqlite_utils import Database
 
+from catalog.database import packed_texts
 from catalog.database.migrations import migrations
 from docs_from_code.markdown import cell
 from pipeline.outcomes.schema import json_schema
@@ -33,6 +34,7 @@ which its site has. Other programs read all else, and can check, copy and vacuum
 def page() -> str:
     """Return the page: each table and view with its columns and their meaning."""
     db = Database(memory=True)
+    packed_texts.register(db.conn)
     migrations.apply(db)
     tables = yaml.safe_load(_METADATA.read_text("utf-8"))["databases"]["catalog"]["tables"]
     return "\n".join(

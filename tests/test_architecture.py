@@ -15,7 +15,7 @@ MODULES = sorted(
 
 HOMES = {
     "ahocorasick_rs": "pipeline.roots.words",
-    "backports": "pipeline.roots.archives.compression",
+    "backports": "pipeline.roots.archives.compression catalog.database.packed_texts",
     "apscheduler": "pipeline.service.timer",
     "click": "pipeline.cli",
     "datasette": "catalog.site",
