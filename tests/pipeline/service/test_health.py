@@ -341,7 +341,8 @@ try:
         filler.write(bytes(4096))
 except OSError:
     pass
-write_skill(it.root / "large", files={{"data.bin": bytes(200_000)}})
+# more than the end of the catalog's log may free
+write_skill(it.root / "large", files={{"data.bin": bytes(3_000_000)}})
 it.wait_for(lambda: "no room left" in told(it))
 print(told(it))
 filler.truncate(0)
