@@ -342,7 +342,7 @@ try:
 except OSError:
     pass
 # more than the end of the catalog's log may free
-write_skill(it.root / "large", files={{"data.bin": bytes(3_000_000)}})
+write_skill(it.root / "large", files={{"data.bin": bytes(1_000_000)}})
 it.wait_for(lambda: "no room left" in told(it))
 print(told(it))
 filler.truncate(0)
