@@ -341,8 +341,7 @@ try:
         filler.write(bytes(4096))
 except OSError:
     pass
-# more than the end of the catalog's log may free
-write_skill(it.root / "large", files={{"data.bin": bytes(1_000_000)}})
+write_skill(it.root / "large", files={{"data.bin": bytes(200_000)}})
 it.wait_for(lambda: "no room left" in told(it))
 print(told(it))
 filler.truncate(0)
@@ -365,7 +364,7 @@ def test_a_full_disk_is_reported(tmp_path: Path) -> None:
             "-m",
             "sh",
             "-c",
-            f'mount -t tmpfs -o size=8m tmpfs "{disk}" && exec "$0" "$@"',
+            f'mount -t tmpfs -o size=32m tmpfs "{disk}" && exec "$0" "$@"',
             sys.executable,
             "-c",
             program,
