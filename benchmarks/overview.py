@@ -222,12 +222,17 @@ class _Tree:
         with sqlite3.connect(self.in_place.catalog_path) as db:
             (skill,) = db.execute("SELECT skill_id FROM skills LIMIT 1").fetchone()
         one = next(self.watched.rglob("SKILL.md")).parent
-        for words in (["--help"], ["search", "invoice"], ["read", skill], ["status"]):
-            used = [_processor_time([*self.command, *words]) for _ in range(self.repeat)]
-            yield self._times(f"start of `{words[0]}`, CPU", used)
-        validate = [self.command[0], "validate", str(one)]
-        used = [_processor_time(validate) for _ in range(self.repeat)]
-        yield self._times("start of `validate`, CPU", used)
+        program, *options = self.command
+        for words in (
+            ["--help"],
+            [*options, "search", "invoice"],
+            [*options, "read", skill],
+            [*options, "status"],
+            ["validate", str(one)],
+        ):
+            used = [_processor_time([program, *words]) for _ in range(self.repeat)]
+            name = next(word for word in words if word not in options)
+            yield self._times(f"start of `{name}`, CPU", used)
 
     def memory(self) -> Iterator[Row]:
         """Measure the peak memory of a service that starts on this tree and scans it."""
