@@ -30,11 +30,13 @@ _SCAN = """
 import sys
 from pathlib import Path
 from pipeline.config.settings import Settings
+from pipeline.roots.local import stat_cache
 from pipeline.sync.engines.processes import serial
 from pipeline.sync import change_batches
 from pipeline.sync.open_catalog import open_store
 from pipeline.sync.run_once import scan_once
 change_batches.PAUSE = float("inf")  # batches must not end by the time, which valgrind stretches
+stat_cache.MARGIN_NS = 0  # the folders have just been made
 root, data, publish = sys.argv[1:]
 settings = Settings(watched=root, data=data, settle_quiet=0, publish=publish, usage=False)
 store = open_store(settings)
@@ -92,7 +94,7 @@ def instructions(task: Task, skills: int) -> int:
         environment = os.environ | {"PYTHONHASHSEED": "0", "PYTHONPATH": str(HERE.parent)}
         if task.is_again:
             _run(command, environment)
-            _run(command, environment)  # this one compares the packages for the last time
+            _run(command, environment)  # compares the packages for the last time, stores the stats
         log = Path(folder, "log")
         counter = [
             "taskset",
