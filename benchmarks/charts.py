@@ -26,7 +26,7 @@ WORK_WITH_FLOOR = (
 CHANGE = ("one change → package and index", "one change, CPU", "index rebuild, nothing new")
 RESPONSES = (
     "site: home",
-    "site: table, made anew",
+    "site: table, not kept",
     "site: skill page",
     "site: search JSON",
     "last write → index, median",

@@ -31,7 +31,7 @@ HOST = "127.0.0.1"
 TARGETS = {"home": 1.25, "search JSON": 2.5, "index, 304": 3.0, "table": 5.0}
 """Milliseconds when idle; twice that during a scan."""
 NOT_KEPT = {"Authorization": "none"}
-"""Headers with which a table is made anew for each request."""
+"""Headers with which the site keeps no page of a table."""
 
 
 class SiteTimes(NamedTuple):
@@ -104,7 +104,7 @@ def _measure(port: int, names: list[str], requests: int) -> dict[str, list[float
         "search JSON": [(f"/search.json?q={quote(word)}", {}) for word in words],
         "search page": [(f"/skills?q={quote(word)}", {}) for word in words],
         "table": [("/catalog/skills", {})],
-        "table, made anew": [("/catalog/skills", NOT_KEPT)],
+        "table, not kept": [("/catalog/skills", NOT_KEPT)],
         "table, searched, JSON": [
             (f"/catalog/skills.json?_search={quote(word)}&_shape=array", {}) for word in words
         ],
