@@ -19,6 +19,7 @@ import time
 from pathlib import Path
 
 from made_skills import make_skills
+from running_programs import is_quiet, wait_for
 
 PATIENCE = 120.0
 
@@ -69,7 +70,7 @@ def measure(folder: Path, skills: int, changes: int, quiet: float) -> list[float
         assert up.stderr
         while "Stop with" not in up.stderr.readline():
             assert up.poll() is None
-        time.sleep(3 + skills / 5000)  # for the scan at the start
+        wait_for(lambda: is_quiet(data / "catalog.db"), PATIENCE)  # after the scan at the start
         return [change(root, data, number) for number in range(changes)]
     finally:
         up.terminate()

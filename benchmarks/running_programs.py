@@ -66,7 +66,7 @@ def _running(catalog: Path) -> Iterator[Client]:
     site.start()
     client = Client(port)
     try:
-        _wait_for(lambda: _is_ready(client))
+        wait_for(lambda: _is_ready(client))
         yield client
     finally:
         site.stop()
@@ -97,7 +97,7 @@ def peak_memory(settings: Settings) -> float:
         env=os.environ | {"SKILLDROP_PUBLISH": settings.publish, "SKILLDROP_SETTLE_QUIET": "0"},
     )
     try:
-        _wait_for(lambda: up.poll() is not None or _is_quiet(settings.catalog_path), 1800)
+        wait_for(lambda: up.poll() is not None or is_quiet(settings.catalog_path), 1800)
         status = Path(f"/proc/{up.pid}/status").read_text()
         return int(status.split("VmHWM:")[1].split()[0]) / 1024
     finally:
@@ -105,7 +105,8 @@ def peak_memory(settings: Settings) -> float:
         up.wait()
 
 
-def _is_quiet(catalog: Path) -> bool:
+def is_quiet(catalog: Path) -> bool:
+    """Return whether the service has scanned all roots and has nothing left to do."""
     try:
         with sqlite3.connect(f"file:{catalog}?mode=ro", uri=True) as db:
             return bool(
@@ -117,7 +118,8 @@ def _is_quiet(catalog: Path) -> bool:
         return False
 
 
-def _wait_for(condition: Callable[[], object], seconds: float = 60) -> None:
+def wait_for(condition: Callable[[], object], seconds: float = 60) -> None:
+    """Wait until something is true. Raises SystemExit."""
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:

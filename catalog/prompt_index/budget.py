@@ -9,6 +9,7 @@ from typing import Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from catalog.prompt_index.formats.form import Form, Layout, Listed
 from catalog.prompt_index.measures import Bounds, Budget, size
+from catalog.prompt_index.parts import Parts
 from catalog.prompt_index.shortening import READABLE, shorten_description
 from catalog.text.sanitize import one_line
 
@@ -104,6 +105,8 @@ class ItemText:
     is_cut: bool = False  # whether it shows a part of its words for lack of room
 
 
+Texts: TypeAlias = Parts[tuple[S, bool, float], ItemText]
+"""Text of each skill, in an entry or a line of its own, by its room."""
 Plan: TypeAlias = tuple[str, list[ItemText]]
 _NOTHING: Plan = ("", [])
 
@@ -112,11 +115,21 @@ class Allocation(Generic[S]):
     """Allocation of a budget to the skills of one index."""
 
     def __init__(
-        self, form: Form, queue: Queue[S], total: int, budget: Budget, per_skill: Bounds
+        self,
+        form: Form,
+        queue: Queue[S],
+        total: int,
+        budget: Budget,
+        per_skill: Bounds,
+        texts: Texts[S] | None = None,
     ) -> None:
-        """Take the skills in their order, and their number."""
+        """Take the skills in their order, and their number.
+
+        texts are those of the last build with the same form and bounds for each skill.
+        """
         self._form, self._queue, self._total = form, queue, total
         self._budget, self._per_skill = budget, per_skill
+        self._texts = Parts() if texts is None else texts
         self._advises = self._size(form.search_first) <= budget.size / MOST_ADVICE
 
     def exclude(self) -> Plan:
@@ -135,7 +148,7 @@ class Allocation(Generic[S]):
             return self.exclude()
         names = list(self._fitting(self._form.names, STEPS[-1], self._room_for_names()))
         if not 0 < self._total <= len(names):
-            return self._as_many(len(names))
+            return self._as_many(names)
         skills = self._queue.slice(0, self._total)
         for layout, steps in self._layouts():
             for step in steps[self._first_likely(layout, steps, skills) :]:
@@ -143,7 +156,7 @@ class Allocation(Generic[S]):
                 plan = self._composed(layout, items, searches=step.room < DESCRIBES)
                 if self._fits(plan, layout):
                     return plan
-        return self._as_many(len(names))
+        return self._as_many(names)
 
     def _layouts(self) -> Iterator[tuple[Layout, Sequence[Step]]]:
         if self._form.lines:
@@ -173,23 +186,30 @@ class Allocation(Generic[S]):
             item.is_cut and size(item.text, unit) < least for item in items
         )
 
-    def _as_many(self, names: int) -> Plan:
+    def _as_many(self, names: list[ItemText]) -> Plan:
         """Return as many skills as fit: by name, or whole where that is no fewer."""
-        if len(whole := self._whole()) >= names:
+        if len(whole := self._whole()) >= len(names):
             if 0 < len(whole) < self._total:
                 last_line = self._form.left_out(self._total - len(whole))
                 plan = self._composed(self._form.entries, whole, last_line)
                 if self._size(plan[0]) <= self._budget.size:
                     return plan
             return self.exclude()
-        layout, room = self._form.names, self._room_for_names()
-        for step in STEPS[-len(FEATURED_ROOMS) :]:
-            items = list(self._fitting(layout, step, room))
-            if sum(self._size(item.text) for item in items if item.shown) <= room / 2:
-                break
+        items = self._with_featured() or names
         left = self._total - len(items)
         line = self._form.left_out(left) if left else ""
-        return self._composed(layout, items, line, searches=True)
+        return self._composed(self._form.names, items, line, searches=True)
+
+    def _with_featured(self) -> list[ItemText] | None:
+        """Return items of which only featured skills have words; None where none has room."""
+        if not any(skill.is_featured for skill in self._queue.drawn):
+            return None
+        room = self._room_for_names()
+        for step in STEPS[-len(FEATURED_ROOMS) : -1]:
+            items = list(self._fitting(self._form.names, step, room))
+            if sum(self._size(item.text) for item in items if item.shown) <= room / 2:
+                return items
+        return None
 
     def _whole(self) -> list[ItemText]:
         layout = self._form.entries
@@ -213,10 +233,16 @@ class Allocation(Generic[S]):
             position += 1
 
     def _item(self, layout: Layout, skill: S, step: Step) -> ItemText:
+        room = _room(skill, step)
+        return self._texts.get(
+            (skill, layout is self._form.entries, room), lambda: self._made(layout, skill, room)
+        )
+
+    def _made(self, layout: Layout, skill: S, most_room: float) -> ItemText:
         text, whole = _text(skill), _on_one_line(skill.description)
         _, most, unit = self._per_skill
-        for room in (_room(skill, step), *ROOMS):
-            shown = _shown(text, skill, min(room, _room(skill, step)))
+        for room in (most_room, *ROOMS):
+            shown = _shown(text, skill, min(room, most_room))
             item = layout.item(skill, shown)
             if most is None or size(item, unit) <= most:
                 break

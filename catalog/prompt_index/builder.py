@@ -7,11 +7,12 @@ from typing import Literal, TypeAlias
 
 from catalog.model.values import Json, Level
 from catalog.prompt_index import budget, locations
-from catalog.prompt_index.budget import ItemText, State
+from catalog.prompt_index.budget import ItemText, State, Texts
 from catalog.prompt_index.formats.form import FileGroup, Form, FormatOptions
 from catalog.prompt_index.formats.registry import FORMATS
 from catalog.prompt_index.measures import UNBOUNDED, USUAL_FACTORS, Bounds, Budget, RoomFactors
 from catalog.prompt_index.messages import Language
+from catalog.prompt_index.parts import Parts
 from catalog.text import tokens
 
 DEFAULT_BUDGET_CHARS = 16_000
@@ -57,9 +58,9 @@ class IndexSpec:
         return self.name + FORMATS[self.format].ending
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Candidate:
-    """Skill that may enter an index."""
+    """Skill that may enter an index; it is equal only to itself, which makes a fast key."""
 
     skill: int  # its row in the catalog
     name: str
@@ -113,32 +114,51 @@ class PromptIndex:
         return sum(entry.state == state for entry in self.entries)
 
 
+class LastBuild:
+    """Parts of the last build of an index, for the next one."""
+
+    def __init__(self) -> None:
+        """Start without a build."""
+        self._made_with: tuple[IndexSpec, str | None] | None = None
+        self.candidates: Parts[tuple[object, ...], Candidate] = Parts()
+        """Candidates by the rows of their skills."""
+        self.texts: Texts[Candidate] = Parts()
+
+    def begin(self, spec: IndexSpec, packages: str | None) -> None:
+        """Begin a build; other settings or another packages folder drop all parts."""
+        if self._made_with != (spec, packages):
+            self._made_with = spec, packages
+            self.candidates, self.texts = Parts(), Parts()
+        self.candidates.begin()
+        self.texts.begin()
+
+
 def build(
     spec: IndexSpec,
     ranked: Iterable[Candidate],
     total: int | None = None,
     packages: str | None = None,
+    texts: Texts[Candidate] | None = None,
 ) -> PromptIndex:
     """Return the index of candidates, which are in their order.
 
     total is their number; `ranked` is consumed only as far as the budget reaches. packages is
-    the packages folder, if there is one.
+    the packages folder, if there is one. texts are those of a `LastBuild`.
     """
     queue = budget.Queue(ranked)
     form = form_of(spec, packages)
     if total is None:
         total = queue.length()
-    per_skill = spec.per_skill or FORMATS[spec.format].per_skill
-    if spec.overflow == "exclude":
-        text, texts = budget.Allocation(form, queue, total, spec.budget, UNBOUNDED).exclude()
-    else:
-        text, texts = budget.Allocation(form, queue, total, spec.budget, per_skill).fit()
-    left_out = total - len(texts)
+    is_whole = spec.overflow == "exclude"
+    per_skill = UNBOUNDED if is_whole else spec.per_skill or FORMATS[spec.format].per_skill
+    allocation = budget.Allocation(form, queue, total, spec.budget, per_skill, texts)
+    text, items = allocation.exclude() if is_whole else allocation.fit()
+    left_out = total - len(items)
     return PromptIndex(
         text,
-        tuple(_entry(candidate, text) for candidate, text in zip(queue.drawn, texts, strict=False)),
+        tuple(_entry(candidate, item) for candidate, item in zip(queue.drawn, items, strict=False)),
         left_out,
-        tuple(c.name for c in queue.slice(len(texts), min(left_out, NAMED_LEFT_OUT))),
+        tuple(c.name for c in queue.slice(len(items), min(left_out, NAMED_LEFT_OUT))),
     )
 
 
@@ -172,13 +192,13 @@ def form_of(spec: IndexSpec, packages: str | None = None) -> Form:
     return FORMATS[spec.format].form(options)
 
 
-def _entry(candidate: Candidate, text: ItemText) -> Entry:
+def _entry(candidate: Candidate, item: ItemText) -> Entry:
     return Entry(
         candidate.skill,
-        text.state,
-        len(text.text),
-        text.reason,
+        item.state,
+        len(item.text),
+        item.reason,
         candidate.package_path,
-        text.shown,
+        item.shown,
         candidate.name,
     )

@@ -1,13 +1,16 @@
 """History of the indexes: configuration, builds and current entries."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from operator import attrgetter
+from typing import Any
 
 from catalog.database import sql
 from catalog.database.queries import Database
 from catalog.database.sql import Transaction
-from catalog.prompt_index.builder import Entry, IndexSpec, PromptIndex
+from catalog.prompt_index import query
+from catalog.prompt_index.builder import Entry, IndexSpec, LastBuild, PromptIndex
 from catalog.text import tokens
 from catalog.text.times import iso
 
@@ -68,7 +71,7 @@ def published_at(db: Database, spec: IndexSpec, index: PromptIndex) -> str | Non
     ).fetchone()
     if not last or last[1:] != (index.sha256, index.left_out):
         return None
-    return str(last[0]) if _entries(db, spec) == list(index.entries) else None
+    return str(last[0]) if _stored(db, spec) == [*map(_row, index.entries)] else None
 
 
 def record(
@@ -109,11 +112,17 @@ class IndexHistory:
         """Take the catalog and its transactions."""
         self._db = db
         self._transaction = transaction
+        self._last_builds: dict[str, LastBuild] = {}  # by the names of the indexes
 
     def configure(self, specs: Sequence[IndexSpec]) -> None:
         """Store the configured indexes; see `configure`."""
         with self._transaction():
             configure(self._db, specs)
+
+    def build(self, spec: IndexSpec) -> PromptIndex:
+        """Return an index of the present catalog, with the unchanged parts of its last build."""
+        last = self._last_builds.setdefault(spec.name, LastBuild())
+        return query.build_index(self._db, spec, last)
 
     def published_at(self, spec: IndexSpec, index: PromptIndex) -> str | None:
         """Return since when an index has been published as it is; None if it is new."""
@@ -129,7 +138,7 @@ class IndexHistory:
 
 def _replace_entries(db: Database, spec: IndexSpec, index: PromptIndex) -> None:
     """Write the entries that differ from the stored ones, and remove those beyond the last."""
-    known = _entries(db, spec)
+    known = _stored(db, spec)
     db.execute(
         "DELETE FROM index_entries WHERE index_name = ? AND rank > ?",
         [spec.name, len(index.entries)],
@@ -137,18 +146,9 @@ def _replace_entries(db: Database, spec: IndexSpec, index: PromptIndex) -> None:
     db.conn.executemany(
         _UPSERT_ENTRY,
         [
-            (
-                spec.name,
-                rank,
-                entry.skill,
-                entry.state,
-                entry.chars,
-                entry.reason,
-                entry.package_path,
-                entry.shown,
-            )
-            for rank, entry in enumerate(index.entries, start=1)
-            if rank > len(known) or known[rank - 1] != entry
+            (spec.name, rank, *row)
+            for rank, row in enumerate(map(_row, index.entries), start=1)
+            if rank > len(known) or known[rank - 1] != row
         ],
     )
 
@@ -181,13 +181,16 @@ def _forget(db: Database, spec: IndexSpec, past: str, most: int) -> None:
     )
 
 
-def _entries(db: Database, spec: IndexSpec) -> list[Entry]:
-    rows = db.execute(
-        "SELECT skill, state, chars, reason, package_path, shown FROM index_entries"
-        " WHERE index_name = ? ORDER BY rank",
+_COLUMNS = ("skill", "state", "chars", "reason", "package_path", "shown")
+_row: Callable[[Entry], tuple[Any, ...]] = attrgetter(*_COLUMNS)
+
+
+def _stored(db: Database, spec: IndexSpec) -> list[tuple[Any, ...]]:
+    """Return the stored rows of the entries of an index, in their order."""
+    return db.execute(
+        f"SELECT {sql.columns(_COLUMNS)} FROM index_entries WHERE index_name = ? ORDER BY rank",
         [spec.name],
-    )
-    return [Entry(*row) for row in rows]
+    ).fetchall()
 
 
 _UPSERT_INDEX = """

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
+from functools import partial
 from heapq import merge
 from typing import Any
 
@@ -11,10 +12,10 @@ from catalog.database.queries import Database
 from catalog.model.errors import NotInCatalog
 from catalog.model.selection import Selection
 from catalog.model.values import LEVELS
-from catalog.prompt_index import builder, locations
-from catalog.prompt_index.builder import Candidate, IndexSpec, PromptIndex
-from catalog.prompt_index.formats.form import FileGroup
+from catalog.prompt_index import builder, skill_rows
+from catalog.prompt_index.builder import Candidate, IndexSpec, LastBuild, PromptIndex
 from catalog.prompt_index.measures import Bounds, RoomFactors
+from catalog.prompt_index.skill_rows import Row
 
 
 def index_spec(db: Database, name: str) -> IndexSpec:
@@ -44,23 +45,33 @@ def index_spec(db: Database, name: str) -> IndexSpec:
     raise NotInCatalog(f"There is no index {name!r}. The indexes are: {names or 'none yet'}.")
 
 
-def build_index(db: Database, spec: IndexSpec) -> PromptIndex:
+def build_index(db: Database, spec: IndexSpec, last: LastBuild | None = None) -> PromptIndex:
     """Return an index of the present catalog.
 
     The cost depends on the budget and not on the number of skills; only the skills that match a
-    filter by tags are counted one by one.
+    filter by tags are counted one by one. A build that takes over parts of the last one needs a
+    fourth of the time.
     """
-    with one_moment(db), closing(ranked(db, spec)) as candidates:
-        return builder.build(spec, candidates, count_indexable(db, spec), packages_folder(db))
+    last = last or LastBuild()
+    with one_moment(db):
+        packages = packages_folder(db)
+        last.begin(spec, packages)
+        total = count_indexable(db, spec)
+        with closing(ranked(db, spec, last)) as candidates:
+            return builder.build(spec, candidates, total, packages, last.texts)
 
 
-def ranked(db: Database, spec: IndexSpec) -> Generator[Candidate, None, None]:
+def ranked(
+    db: Database, spec: IndexSpec, last: LastBuild | None = None
+) -> Generator[Candidate, None, None]:
     """Yield the skills that pass the filter of an index, one by one, in its order.
 
     Featured skills come first, in the order of the setting, then the others in `index_order`.
     """
     base = spec.location_base or packages_folder(db)
-    yield from (_candidate(row, spec, base) for row in _rows(db, spec))
+    known = (last or LastBuild()).candidates
+    for row in _rows(db, spec):
+        yield known.get(row, partial(skill_rows.candidate, row, spec, base))
 
 
 def count_indexable(db: Database, spec: IndexSpec) -> int:
@@ -106,10 +117,9 @@ def entry_text(
     """
     packages = packages_folder(db)
     form = builder.form_of(spec, packages)
-    for row in db.query(
-        f"SELECT {_COLUMNS}, s.file_inventory FROM skills AS s WHERE id = ?", [skill]
-    ):
-        candidate = _candidate(row, spec, spec.location_base or packages)
+    query = f"{skill_rows.select(spec)} FROM skills AS s WHERE id = ?"
+    for row in skill_rows.fetch(db, query, [skill]):
+        candidate = skill_rows.candidate(row, spec, spec.location_base or packages)
         for layout in filter(None, (form.entries, form.lines)):
             if len(text := layout.item(candidate, description)) == chars:
                 return text
@@ -121,20 +131,6 @@ def entry_text(
 _BY_NAME = "skills AS s INDEXED BY skills_by_name"
 _BY_TAG = "index_tags AS t CROSS JOIN skills AS s ON s.id = t.skill"
 _IN_ORDER = "skills AS s INDEXED BY skills_in_index_order"
-
-_COLUMNS = """
-    s.id, s.skill_id, s.name, s.description, s.root, s.path, s.skill_md_name, s.package_path,
-    s.user_invocable, s.skill_md_hash, s.level, s.level_rank, ifnull(s.priority, 0) AS priority,
-    s.fallback_description
-"""
-
-
-_FILES = """
-    (SELECT json_group_array(json_array(folder, files, first)) FROM (
-        SELECT CASE instr(path, '/') WHEN 0 THEN path ELSE substr(path, 1, instr(path, '/')) END
-               AS folder, count(*) AS files, min(path) AS first
-        FROM files WHERE version = s.current_version_id GROUP BY folder ORDER BY folder))
-"""
 
 
 def wanted(spec: IndexSpec) -> str:
@@ -155,39 +151,42 @@ def conditions(selection: IndexSpec | Selection) -> Iterator[str]:
         )
 
 
-def _rows(db: Database, spec: IndexSpec) -> Iterator[sql.Row]:
-    columns = f"{_COLUMNS}, {_FILES} AS files" if spec.format == "semibot" else _COLUMNS
-    yield from _featured(db, spec, columns)
+def _rows(db: Database, spec: IndexSpec) -> Iterator[Row]:
+    select = skill_rows.select(spec)
+    yield from _featured(db, spec, select)
     condition = wanted(spec)
     if spec.featured:
         condition += " AND s.name NOT IN (SELECT value FROM json_each(:featured))"
     if spec.names:
-        yield from db.query(
-            f"SELECT {columns} FROM {_BY_NAME} WHERE {condition} ORDER BY {index_order.SQL}",
+        yield from skill_rows.fetch(
+            db,
+            f"{select} FROM {_BY_NAME} WHERE {condition} ORDER BY {index_order.SQL}",
             parameters(spec),
         )
         return
     ordered = _tagged if spec.tags else _in_order
     for level in LEVELS:  # each is a range of a database index, already in order
         if not spec.levels or level in spec.levels:
-            yield from ordered(db, spec, f"SELECT {columns}", condition, LEVELS.index(level))
+            yield from ordered(db, spec, select, condition, LEVELS.index(level))
 
 
-def _featured(db: Database, spec: IndexSpec, columns: str) -> Sequence[sql.Row]:
+def _featured(db: Database, spec: IndexSpec, select: str) -> Sequence[Row]:
     if not spec.featured:
         return ()
-    rows = db.query(
-        f"SELECT {columns} FROM {_BY_NAME} WHERE {wanted(spec)}"
+    rows = skill_rows.fetch(
+        db,
+        f"{select} FROM {_BY_NAME} WHERE {wanted(spec)}"
         f" AND s.name IN (SELECT value FROM json_each(:featured)) ORDER BY {index_order.SQL}",
         parameters(spec),
     )
-    return sorted(rows, key=lambda row: spec.featured.index(row["name"]))
+    return sorted(rows, key=lambda row: spec.featured.index(row.name))
 
 
 def _in_order(
     db: Database, spec: IndexSpec, select: str, condition: str, level_rank: int
-) -> Iterator[sql.Row]:
-    yield from db.query(
+) -> Iterator[Row]:
+    yield from skill_rows.fetch(
+        db,
         f"{select} FROM {_IN_ORDER} WHERE {condition} AND s.level_rank = :rank"
         f" ORDER BY {index_order.WITHIN_LEVEL}",
         parameters(spec) | {"rank": level_rank},
@@ -196,10 +195,11 @@ def _in_order(
 
 def _tagged(
     db: Database, spec: IndexSpec, select: str, condition: str, level_rank: int
-) -> Iterator[sql.Row]:
+) -> Iterator[Row]:
     """Merge the ordered skills of each tag; yield a skill with several tags once."""
     streams = [
-        db.query(
+        skill_rows.fetch(
+            db,
             f"{select} FROM {_BY_TAG} WHERE {condition} AND t.tag = :tag"
             " AND t.level_rank = :rank ORDER BY t.priority DESC, t.name, t.skill",
             parameters(spec) | {"tag": tag, "rank": level_rank},
@@ -207,10 +207,12 @@ def _tagged(
         for tag in dict.fromkeys(spec.tags)
     ]
     last = None
-    for row in merge(*streams, key=index_order.key_within_level):
-        if row["id"] != last:
+    for row in merge(
+        *streams, key=lambda row: index_order.key_within_level(row.priority, row.name, row.id)
+    ):
+        if row.id != last:
             yield row
-        last = row["id"]
+        last = row.id
 
 
 def parameters(spec: IndexSpec) -> dict[str, Any]:
@@ -222,52 +224,6 @@ def parameters(spec: IndexSpec) -> dict[str, Any]:
         "featured": sql.to_json(spec.featured),
         "level_ranks": sql.to_json([LEVELS.index(level) for level in spec.levels]),
     }
-
-
-def _candidate(row: sql.Row, spec: IndexSpec, base: str | None) -> Candidate:
-    package_path = row["package_path"] if spec.locations == "version" else None
-    folder = package_path.partition("/")[0] if package_path else row["skill_id"]
-    is_featured = row["name"] in spec.featured
-    return Candidate(
-        row["id"],
-        row["name"],
-        row["description"],
-        _location(row, spec, base, package_path),
-        row["skill_id"],
-        folder == row["skill_id"]
-        and (row["package_path"] is not None or locations.is_url(base or "")),
-        package_path,
-        bool(row["user_invocable"]),
-        _files(row["files"]) if "files" in row else (),
-        row["skill_md_hash"],
-        row["fallback_description"],
-        is_featured,
-        spec.room_factors.of(row["level"], is_featured=is_featured),
-    )
-
-
-def _location(row: sql.Row, spec: IndexSpec, base: str | None, package_path: str | None) -> str:
-    if spec.format == "discovery" and not (base and locations.is_url(base)):
-        return locations.on_site(
-            row["skill_id"],
-            row["skill_md_name"],
-            version=(package_path.rpartition("/")[2] if package_path else None),
-        )
-    return locations.of_skill_md(
-        base,
-        skill_id=row["skill_id"],
-        file_name=row["skill_md_name"],
-        folder=f"{row['root']}/{row['path']}",
-        is_package=row["package_path"] is not None,
-        package_path=package_path,
-    )
-
-
-def _files(groups: str) -> tuple[FileGroup, ...]:
-    return tuple(
-        FileGroup(first if files == 1 else folder, files)
-        for folder, files, first in json.loads(groups)
-    )
 
 
 @contextmanager

@@ -7,7 +7,6 @@ from pathlib import Path
 from catalog.filesystem.by_descriptor import named
 from catalog.filesystem.ownership import OwnedFolder
 from catalog.prompt_index import files as prompt_index_files
-from catalog.prompt_index import query
 from catalog.prompt_index.builder import IndexSpec, report
 from catalog.prompt_index.history import USUAL, IndexRetention
 from catalog.text.times import iso
@@ -41,7 +40,7 @@ def _publish(
 ) -> set[str]:
     """Write the files of all indexes into an open folder; return the names of those written."""
     moment = iso(at)
-    built = [(spec, query.build_index(store.db, spec)) for spec in specs]
+    built = [(spec, store.indexes.build(spec)) for spec in specs]
     files: dict[str, bytes] = {}
     new = []
     for spec, index in built:

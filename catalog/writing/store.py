@@ -19,7 +19,7 @@ from catalog.writing import pins, preference, reviews
 from catalog.writing.catalog_file import CatalogFile, migrated
 from catalog.writing.events import Events
 from catalog.writing.folder_ownership import FolderOwnership
-from catalog.writing.links.keeper import Kept, LinkKeeper
+from catalog.writing.links.keeper import LinkKeeper
 from catalog.writing.links.targets import Packages
 from catalog.writing.packager import Packager
 from catalog.writing.packages.builder import Key, Packaging
@@ -179,14 +179,11 @@ class Store:
         self.packager.publish(work, at)
         return skill_ids[0]
 
-    def update_links(self) -> list[Kept]:
+    def update_links(self) -> None:
         """Update the directories of links; see `LinkKeeper.update`."""
-        packages = self.packages
-        if packages is None:
-            return []
-        kept = self.links.update(packages, self.packager.changed)
-        self.packager.changed.clear()
-        return kept
+        if packages := self.packages:
+            self.links.update(packages, self.packager.changed)
+            self.packager.changed.clear()
 
     @property
     def packages(self) -> Packages | None:

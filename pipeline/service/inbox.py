@@ -10,6 +10,7 @@ class Hint(NamedTuple):
     """Hint that something may have changed at a path; "" only wakes the loop."""
 
     path: str
+    at: float = 0.0  # time of its arrival, in seconds of the monotonic clock
 
 
 class ScanDue(NamedTuple):

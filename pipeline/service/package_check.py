@@ -9,6 +9,8 @@ from catalog.writing.store import Store
 
 SHARE = 0.1
 """Share of idle time for verification."""
+IDLE = 0.1
+"""Seconds without other work that a step needs: no change should have to wait for one."""
 
 
 class PackageCheck:
@@ -23,6 +25,15 @@ class PackageCheck:
         """Begin with the packages whose last verification is the oldest."""
         self._steps = store.repair.verify(lambda: datetime.now(UTC))
         self.due = time.monotonic()
+
+    def is_due(self, now: float, next_work: float | None) -> bool:
+        """Return whether a step is due; other work in less than IDLE seconds postpones it."""
+        if self.due is None or self.due > now:
+            return False
+        if next_work is None or next_work >= IDLE:
+            return True
+        self.due = now + IDLE
+        return False
 
     def step(self) -> Collection[Key]:
         """Verify a few packages; return the skills to scan again.

@@ -65,7 +65,7 @@ class PendingUnits:
 
     # Hints
 
-    def hint(self, path: str) -> bool:
+    def hint(self, path: str, now: float) -> bool:
         """Note that something may have changed at a path; return whether it lies in a root."""
         units = [
             WatchUnit(root.path, below)
@@ -76,7 +76,7 @@ class PendingUnits:
             and (below or os.path.basename(path) in IGNORE_FILES)
         ]
         for unit in units:
-            self._settling.hint(unit, time.monotonic())
+            self._settling.hint(unit, now)
         return bool(units)
 
     def scan_again(self, places: Iterable[tuple[str, str]]) -> None:

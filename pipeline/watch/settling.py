@@ -32,9 +32,9 @@ class Settling:
         self._waiting: dict[WatchUnit, _Waiting] = {}
 
     def hint(self, unit: WatchUnit, now: float) -> None:
-        """Record that something may have changed in a unit."""
+        """Record that something may have changed in a unit, now or a moment ago."""
         waiting = self._waiting.get(unit) or _Waiting(now, now, now)
-        self._waiting[unit] = replace(waiting, last_hint=now)
+        self._waiting[unit] = replace(waiting, last_hint=max(now, waiting.last_hint))
 
     def again(self, unit: WatchUnit, now: float) -> None:
         """Record that a scan found a unit still changing."""

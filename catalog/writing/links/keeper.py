@@ -7,7 +7,7 @@ a stored target was made here, and any other entry belongs to somebody else.
 import logging
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from catalog.database.queries import Database
@@ -32,8 +32,8 @@ class Kept:
     """Result of updating one directory."""
 
     path: str
-    linked: int  # links in it now
-    taken: tuple[str, ...]  # names of skills that somebody else's entries have
+    linked: int = 0  # links in it now, as `link` counts them
+    taken: tuple[str, ...] = ()  # names of skills that somebody else's entries have, as well
     made: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     trouble: str | None = None
@@ -77,13 +77,12 @@ class LinkKeeper:
         """Let the next update compare every entry of every directory."""
         self._unchecked = None
 
-    def update(self, packages: Packages, changed: Collection[str]) -> list[Kept]:
+    def update(self, packages: Packages, changed: Collection[str]) -> None:
         """Update the directories for the skill_ids that have changed since the last update.
 
         Raises OSError and FolderNotOwned for the directory beside the catalog; the trouble of any
         other is stored and logged, and that directory is compared as a whole the next time.
         """
-        results = []
         troubled: set[str] = set()
         for directory in tables.directories(self._db):
             is_checked = self._unchecked is not None and directory.spec.path not in self._unchecked
@@ -94,9 +93,7 @@ class LinkKeeper:
                 troubled.add(result.path)
             if result.trouble and result.trouble != directory.trouble:
                 log.warning("%s", result.trouble)
-            results.append(result)
         self._unchecked = troubled
-        return results
 
     def link(self, spec: LinkedDirectory, packages: Packages) -> Kept:
         """Make links in a directory, and keep them up to date from now on.
@@ -110,7 +107,8 @@ class LinkKeeper:
         result = self._update(directory, packages, None)
         if result.trouble and known is None:
             self._rows.forget(directory)
-        return result
+        linked, taken = tables.counts(self._db, directory)
+        return replace(result, linked=linked, taken=taken)
 
     def unlink(self, directory: DirectoryRow, packages: Packages) -> Kept:
         """Remove the links from a directory, and forget it once this is done."""
@@ -135,10 +133,10 @@ class LinkKeeper:
             if directory.origin == "data":
                 raise
             trouble = _sentence(error, directory)
-            result = Kept(directory.spec.path, 0, (), trouble=trouble)
+            result = Kept(directory.spec.path, trouble=trouble)
             if directory.is_leaving and isinstance(error, FileNotFoundError):
                 trouble = None  # with the directory, its links are gone
-                result = Kept(directory.spec.path, 0, ())
+                result = Kept(directory.spec.path)
         if directory.is_leaving and not trouble:
             self._rows.forget(directory)
             return result
@@ -177,13 +175,12 @@ class LinkKeeper:
         if skill_ids is None:
             links.sweep(rows)
         self._rows.finish(directory, _changed(done, rows), [row.name for row in gone])
-        linked, taken = tables.counts(self._db, directory)
         made = [
             name
             for name, row in done.items()
             if row.is_linked and (name not in stored or row != stored[name])
         ]
-        return Kept(directory.spec.path, linked, taken, tuple(made), tuple(removed))
+        return Kept(directory.spec.path, made=tuple(made), removed=tuple(removed))
 
     def _made(
         self, directory: DirectoryRow, links: OpenLinks, row: LinkRow, stored: LinkRow | None

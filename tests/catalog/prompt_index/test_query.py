@@ -14,9 +14,9 @@ from catalog.model.change import Judged, Removal
 from catalog.model.errors import NotInCatalog
 from catalog.model.skill import RootSpec
 from catalog.model.values import LEVELS, Level
-from catalog.prompt_index import builder
+from catalog.prompt_index import budget, builder, skill_rows
 from catalog.prompt_index import query as prompt_index_query
-from catalog.prompt_index.builder import IndexSpec
+from catalog.prompt_index.builder import IndexSpec, LastBuild
 from catalog.prompt_index.measures import Bounds, RoomFactors
 from catalog.writing.store import Store
 from pipeline.config import loader
@@ -336,6 +336,39 @@ def test_counts_of_levels_and_tags_follow_every_change(
         )
     )
     store.close()
+
+
+@pytest.mark.parametrize("form", ["lines", "xml", "semibot"])
+def test_a_build_with_parts_of_the_last_one_equals_a_fresh_one(form: str) -> None:
+    """After a skill is added, changed, shadowed or removed, and under other settings."""
+    store = filled(*(judged(f"skill-{n}", f"Counts to {n}, and further.") for n in range(8)))
+    last = LastBuild()
+    tight = IndexSpec(format=form, budget_chars=700, featured=("skill-3",))
+    changes: list[Judged | Removal] = [
+        judged("a-new-skill"),
+        judged("skill-1", "Sorts invoices."),
+        judged("skill-2", user_invocable=False),
+        judged("skill-3", root="/enterprise", level="enterprise"),
+        Removal(ROOT, "skill-4"),
+    ]
+    for change in changes:
+        store.apply([change], trigger="command", at=NOON)
+        for spec in (tight, replace(tight, budget_chars=100_000), IndexSpec(format=form)):
+            for _ in range(2):
+                index = prompt_index_query.build_index(store.db, spec, last)
+                assert index == prompt_index_query.build_index(store.db, spec)
+    store.close()
+
+
+def test_a_second_build_makes_no_text_again(
+    catalog: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All parts of an unchanged catalog come from the last build."""
+    spec, last = IndexSpec(), LastBuild()
+    first = prompt_index_query.build_index(catalog.db, spec, last)
+    monkeypatch.setattr(skill_rows, "candidate", pytest.fail)
+    monkeypatch.setattr(budget.Allocation, "_made", pytest.fail)
+    assert prompt_index_query.build_index(catalog.db, spec, last) == first
 
 
 def test_ranking_sorts_nothing(catalog: Store) -> None:

@@ -260,7 +260,7 @@ def test_a_hint_about_an_ignore_file_concerns_all_that_it_may_exclude(tmp_path: 
     ]
     assert units == ["", "", "group", "group/s"]
     pending = PendingUnits([RootSpec(str(tmp_path))], quiet=0, longest=1)
-    assert pending.hint(str(tmp_path / ".gitignore"))
+    assert pending.hint(str(tmp_path / ".gitignore"), now=0.0)
     assert pending.waiting() == {WatchUnit(str(tmp_path), "")}
 
 

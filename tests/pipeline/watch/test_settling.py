@@ -18,6 +18,16 @@ def test_a_unit_is_due_when_no_hint_came_for_the_quiet_time() -> None:
     assert settle.due(11.9) == [A, B]
 
 
+def test_a_hint_of_a_moment_ago_shortens_no_quiet_time() -> None:
+    """It waited for the loop, which has found the unit still changing since."""
+    settle = Settling(quiet=1.0, longest=60.0)
+    settle.hint(A, 10.0)
+    settle.again(A, 10.5)
+    settle.hint(A, 10.2)
+    assert settle.due(11.4) == []
+    assert settle.due(11.5) == [A]
+
+
 def test_a_unit_stays_due_until_it_is_done() -> None:
     """Unfinished units are not forgotten."""
     settle = Settling(quiet=1.0, longest=60.0)

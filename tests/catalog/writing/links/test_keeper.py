@@ -515,6 +515,22 @@ def test_publishing_without_a_change_writes_nothing(tmp_path: Path) -> None:
     store.close()
 
 
+def test_an_update_after_a_change_counts_no_links(tmp_path: Path) -> None:
+    """Its cost depends on the changed skills, not on all of them."""
+    it = Linking(tmp_path)
+    it.add("a")
+    it.scan()
+    store = it.open()
+    store.update_links()
+    statements: list[str] = []
+    store.db.conn.set_trace_callback(statements.append)
+    store.packager.changed.add("a")
+    store.update_links()
+    assert statements
+    assert not [statement for statement in statements if "count(" in statement]
+    store.close()
+
+
 def test_the_status_is_json(tmp_path: Path) -> None:
     """Each directory with its origin, links and trouble."""
     it = Linking(tmp_path)
