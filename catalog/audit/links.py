@@ -21,7 +21,7 @@ def of_links(db: Database, packages: Packages) -> Iterator[Difference]:
     for directory in tables.directories(db):
         path = directory.spec.path
         try:
-            wanted = wanted_links(db, directory, packages)
+            wanted = {row.name: row for row in wanted_links(db, directory, packages)}
             with opened_directory(path) as dir_fd:
                 links = Links(dir_fd, owns_links=directory.origin == "data")
                 yield from _of_directory(db, directory, links, wanted)

@@ -162,25 +162,27 @@ class LinkKeeper:
         skill_ids: Collection[str] | None,
     ) -> Kept:
         stored = tables.stored_links(self._db, directory, skill_ids)
-        wanted = wanted_links(self._db, directory, packages, skill_ids)
-        rows = {
-            name: _expected(stored.get(name), row, links, packages) for name, row in wanted.items()
-        }
-        self._rows.begin(directory, _changed(rows, stored))
-        done = {
-            name: self._made(directory, links, row, stored.get(name)) for name, row in rows.items()
-        }
-        gone = [row for name, row in stored.items() if name not in rows]
+        names: set[str] = set()
+        rows: dict[str, LinkRow] = {}  # that are not stored like this
+        done: dict[str, LinkRow] = {}  # and those whose link cannot be made
+        for wanted in wanted_links(self._db, directory, packages, skill_ids):
+            names.add(wanted.name)
+            row = _expected(stored.get(wanted.name), wanted, links, packages)
+            if row != stored.get(row.name):
+                rows[row.name] = row
+            elif (made := self._made(directory, links, row, row)) != row:
+                done[row.name] = made
+        self._rows.begin(directory, rows.values())
+        for name, row in rows.items():
+            done[name] = self._made(directory, links, row, stored.get(name))
+        gone = [row for name, row in stored.items() if name not in names]
         removed = [row.name for row in gone if links.remove(row.name, row.targets)]
         if skill_ids is None:
-            links.sweep(rows)
-        self._rows.finish(directory, _changed(done, rows), [row.name for row in gone])
-        made = [
-            name
-            for name, row in done.items()
-            if row.is_linked and (name not in stored or row != stored[name])
-        ]
-        return Kept(directory.spec.path, made=tuple(made), removed=tuple(removed))
+            links.sweep(names)
+        changed = [row for name, row in done.items() if row != rows.get(name)]
+        self._rows.finish(directory, changed, [row.name for row in gone])
+        made_now = [name for name, row in done.items() if row.is_linked and row != stored.get(name)]
+        return Kept(directory.spec.path, made=tuple(made_now), removed=tuple(removed))
 
     def _made(
         self, directory: DirectoryRow, links: OpenLinks, row: LinkRow, stored: LinkRow | None
@@ -212,10 +214,6 @@ def _expected(
     is_ours = wanted.target.startswith(f"{packages.folder}/")
     ours = [wanted.target] if is_ours else []
     return wanted._replace(is_linked=links.is_free(wanted.name, ours))
-
-
-def _changed(rows: dict[str, LinkRow], stored: dict[str, LinkRow]) -> list[LinkRow]:
-    return [row for name, row in rows.items() if stored.get(name) != row]
 
 
 def _sentence(error: Exception, directory: DirectoryRow) -> str:

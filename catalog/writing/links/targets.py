@@ -1,7 +1,7 @@
 """Targets of the links to skills."""
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,23 +27,21 @@ def wanted_links(
     directory: DirectoryRow,
     packages: Packages,
     skill_ids: Collection[str] | None = None,
-) -> dict[str, LinkRow]:
-    """Return the links that a directory should have, by name, in the order of an index.
+) -> Iterator[LinkRow]:
+    """Yield the links that a directory should have, in the order of an index.
 
     With skill_ids they are only those of these skills. Raises NotInCatalog if the index whose
     filter counts is no longer configured.
     """
     if directory.is_leaving:
-        return {}
+        return
     base = packages.folder
     if directory.origin == "data":  # relative, so that the data directory can be moved
         base = Path(os.path.relpath(packages.folder, directory.spec.path))
     selection = _selection(db, directory.spec)
-    return {
-        entry.name: LinkRow(entry.name, entry.skill_id, text_path(target))
-        for entry in agent_entries.entries(db, selection, skill_ids)
-        if (target := _target(entry, base, in_place=packages.in_place))
-    }
+    for entry in agent_entries.entries(db, selection, skill_ids):
+        if target := _target(entry, base, in_place=packages.in_place):
+            yield LinkRow(entry.name, entry.skill_id, text_path(target))
 
 
 def _selection(db: Database, spec: LinkedDirectory) -> Selection:

@@ -143,9 +143,7 @@ def stored_links(
         f" WHERE directory = ?{some} ORDER BY name",
         [directory.id, *([] if skill_ids is None else [sql.to_json(sorted(skill_ids))])],
     )
-    return {
-        row[0]: LinkRow(row[0], row[1], row[2], row[3], bool(row[4])) for row in rows.fetchall()
-    }
+    return {row[0]: LinkRow(row[0], row[1], row[2], row[3], bool(row[4])) for row in rows}
 
 
 def counts(db: Database, directory: DirectoryRow) -> tuple[int, tuple[str, ...]]:
