@@ -38,6 +38,7 @@ class FileCheck:
         began = time.monotonic()
         try:
             with closing(connect_to_read(self._path)) as connection:
+                connection.execute("PRAGMA cache_size = -256")  # each page is read once
                 check_pages(connection, self._path)
         except (CatalogUnusable, sqlite3.Error) as error:
             if is_damage(error):

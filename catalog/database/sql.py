@@ -11,8 +11,11 @@ from catalog.model.values import Json
 
 Transaction: TypeAlias = Callable[[], AbstractContextManager[None]]
 """Begins a transaction; the end of the context commits it, an exception rolls it back."""
-_AT_ONCE = (512, 128, 16)
-"""Rows in one statement: few sizes, since each is a prepared statement that is kept."""
+_AT_ONCE = (128, 16)
+"""Rows in one statement: few sizes, since each is a prepared statement that is kept.
+
+Statements with 512 rows are no faster, and take 2 MB of memory in a first scan.
+"""
 
 
 def columns(names: Iterable[str]) -> str:
