@@ -342,8 +342,14 @@ def test_counts_of_levels_and_tags_follow_every_change(
 def test_a_build_with_parts_of_the_last_one_equals_a_fresh_one(form: str) -> None:
     """After a skill is added, changed, shadowed or removed, and under other settings."""
     store = filled(*(judged(f"skill-{n}", f"Counts to {n}, and further.") for n in range(8)))
-    last = LastBuild()
     tight = IndexSpec(format=form, budget_chars=700, featured=("skill-3",))
+    specs = (
+        tight,
+        replace(tight, location_base="https://skills.example/skills"),
+        replace(tight, per_skill=Bounds(0, 12)),
+        IndexSpec(format=form),
+    )
+    of_all, of_each = LastBuild(), [LastBuild() for _ in specs]
     changes: list[Judged | Removal] = [
         judged("a-new-skill"),
         judged("skill-1", "Sorts invoices."),
@@ -353,10 +359,10 @@ def test_a_build_with_parts_of_the_last_one_equals_a_fresh_one(form: str) -> Non
     ]
     for change in changes:
         store.apply([change], trigger="command", at=NOON)
-        for spec in (tight, replace(tight, budget_chars=100_000), IndexSpec(format=form)):
-            for _ in range(2):
-                index = prompt_index_query.build_index(store.db, spec, last)
-                assert index == prompt_index_query.build_index(store.db, spec)
+        for spec, last in zip(specs, of_each, strict=True):
+            fresh = prompt_index_query.build_index(store.db, spec)
+            assert prompt_index_query.build_index(store.db, spec, last) == fresh
+            assert prompt_index_query.build_index(store.db, spec, of_all) == fresh
     store.close()
 
 
