@@ -21,6 +21,17 @@ def make_skills(root: Path, count: int, seed: int = 7) -> None:
         make_skill(group / f"{rng.choice(_WORDS)}-{rng.choice(_WORDS)}-{number:06d}", rng)
 
 
+def make_sparse_skills(root: Path, count: int, seed: int = 7) -> None:
+    """Write `count` skills of one file of 200 bytes below root, in groups of 1,000."""
+    rng = random.Random(seed)
+    for number in range(count):
+        folder = root / f"group-{number // 1000:04d}" / f"skill-{number:07d}"
+        folder.mkdir(parents=True)
+        (folder / "SKILL.md").write_text(
+            f"---\nname: {folder.name}\ndescription: {sentence(rng)}\n---\n\n{sentence(rng, 20)}\n"
+        )
+
+
 def make_skill(folder: Path, rng: random.Random) -> None:
     """Write one skill of five files: about 6 KB of SKILL.md, and 4 KB in the others."""
     for sub in ("scripts", "references", "assets"):

@@ -6,7 +6,6 @@ With --real each skill is made of real ones, whose folder is named: 7 KB in two 
 
 import argparse
 import os
-import random
 import resource
 import shutil
 import subprocess
@@ -17,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from made_skills import make_skills, sentence
+from made_skills import make_skills, make_sparse_skills
 from recombined_skills import recombined
 from search_tasks import read_skills
 
@@ -104,13 +103,7 @@ def _real_sized(data: Path, top: Path, skills: int) -> Iterator[tuple[str, float
 
 def _sparse(top: Path, skills: int) -> Iterator[tuple[str, float, str]]:
     root, data = top / "watched", top / "data"
-    rng = random.Random(7)
-    for number in range(skills):
-        folder = root / f"group-{number // 1000:04d}" / f"skill-{number:07d}"
-        folder.mkdir(parents=True)
-        (folder / "SKILL.md").write_text(
-            f"---\nname: {folder.name}\ndescription: {sentence(rng)}\n---\n\n{sentence(rng, 20)}\n"
-        )
+    make_sparse_skills(root, skills)
     program = [BIN / "skilldrop", "--watched", root, "--data", data]
     os.environ["SKILLDROP_PUBLISH"] = "in-place"
     yield from _scanned("first scan", [*program, "scan"])
@@ -133,7 +126,9 @@ def _scanned(name: str, command: Sequence[str | Path]) -> Iterator[tuple[str, fl
 
 def _seconds(command: Sequence[str | Path]) -> float:
     began = time.perf_counter()
-    subprocess.run(command, check=True, capture_output=True)
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(f"{' '.join(map(str, command))} failed: {done.stderr[-2000:]}")
     return time.perf_counter() - began
 
 
