@@ -1,12 +1,17 @@
 """Paths in the data directory."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from catalog.usage import database as usage_database
 
 DATA = Path("var")
 """Data directory, by default."""
+
+
+def is_path(value: object) -> TypeGuard[str | Path]:
+    """Return whether a value of a setting names a path."""
+    return isinstance(value, str | Path) and bool(str(value))
 
 
 def real_path(path: str | Path) -> Path:
@@ -15,6 +20,14 @@ def real_path(path: str | Path) -> Path:
     Raises RuntimeError for an unknown user, or a loop of links.
     """
     return Path(path).expanduser().resolve()
+
+
+def followed_path(path: str | Path) -> Path:
+    """Return the absolute path with its links kept, because their targets may change.
+
+    Raises RuntimeError like `real_path`.
+    """
+    return real_path(path) if ".." in Path(path).parts else Path(path).expanduser().absolute()
 
 
 class DataPaths:

@@ -2,11 +2,11 @@
 
 from catalog.model.errors import HookFailed
 from catalog.writing.store import Store
-from pipeline.config.settings import Settings
+from pipeline.config.scan_settings import ScanSettings
 from pipeline.hooks.payload import delivery_id, payload, pending
 
 
-def deliver_all(settings: Settings, store: Store) -> list[str]:
+def deliver_all(settings: ScanSettings, store: Store) -> list[str]:
     """Deliver all new events to each hook; return the failures, whose events stay undelivered."""
     failures = []
     for hook in settings.active_hooks:

@@ -50,7 +50,10 @@ def test_a_command_is_listed_with_the_first_line_of_its_help(command: LazyComman
         (["list"], OF_READERS),
         (["show", "count-words"], OF_READERS),
         (["validate", "watched"], OF_THE_SERVICE | OF_THE_CATALOG | OF_VALIDATION),
-        (["scan"], OF_THE_SERVICE | OF_SCANS | {"pipeline.validation.verdict", "yaml"}),
+        (
+            ["scan"],
+            OF_THE_SERVICE | OF_SCANS | OF_SETTINGS | {"pipeline.validation.verdict", "yaml"},
+        ),
         (["reconcile", "--check"], OF_THE_SERVICE | OF_SCANS),
     ],
     ids=lambda given: " ".join(given) if isinstance(given, list) else "",
