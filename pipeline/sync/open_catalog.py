@@ -6,12 +6,12 @@ import os
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
-from importlib.metadata import version
 from typing import TypeVar
 
 from catalog.database.connection import explained
 from catalog.filesystem.ownership import OwnedFolder, identity_of, refuse_others
 from catalog.model.errors import CatalogDamaged, OutOfRoom, RootUnreadable
+from catalog.model.version import VERSION
 from catalog.writing.packages.builder import Packaging
 from catalog.writing.packages.folder import PackageFolder
 from catalog.writing.store import Store
@@ -134,7 +134,7 @@ def packaging_of(settings: ScanSettings) -> Packaging:
 def rules_in_force() -> str:
     """Return an id of the whole rule set; a skill judged under another id is judged again."""
     types = repr([(type_.code, type_.severity, sorted(type_.rejects)) for type_ in FINDING_TYPES])
-    return f"{version('skilldrop')}-{hashlib.sha256(types.encode()).hexdigest()[:8]}"
+    return f"{VERSION}-{hashlib.sha256(types.encode()).hexdigest()[:8]}"
 
 
 def _trouble(root: str) -> str | None:

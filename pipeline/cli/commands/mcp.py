@@ -1,12 +1,12 @@
 """Command that serves agents over MCP."""
 
-from importlib.metadata import version
 from pathlib import Path
 
 import click
 
 from catalog.filesystem.token_file import TokenFile
 from catalog.model.errors import ExtraMissing
+from catalog.model.version import VERSION
 from catalog.site.server import address, exposure
 from catalog.usage.counter import ReadCounter
 from pipeline.cli.context import all_settings_of
@@ -54,7 +54,7 @@ def mcp(context: click.Context, http: str | None, names: tuple[str, ...]) -> int
     server = SkillServer(
         settings.catalog_path,
         settings.packages_folder,
-        version("skilldrop"),
+        VERSION,
         has_one_client=listen is None,
         is_remote=listen is not None
         and (settings.site.behind_proxy or not exposure.is_loopback(listen[0])),
