@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeGuard
 
-from catalog.usage import database as usage_database
-
 DATA = Path("var")
 """Data directory, by default."""
 
@@ -45,6 +43,8 @@ class DataPaths:
     @property
     def usage_path(self) -> Path | None:
         """Database of reads; None if they are not counted."""
+        from catalog.usage import database as usage_database  # few commands need it
+
         return usage_database.path_of(self.catalog_path) if self.usage else None
 
     @property

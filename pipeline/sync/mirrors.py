@@ -3,13 +3,16 @@
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from catalog.filesystem.by_descriptor import remove
 from catalog.filesystem.ownership import OwnedFolder
 from catalog.model.errors import PullFailed
 from catalog.writing.store import Store
 from pipeline.config.scan_settings import ScanSettings
-from pipeline.mirrors.mirror import Mirror, Pulled
+
+if TYPE_CHECKING:
+    from pipeline.mirrors.mirror import Mirror, Pulled
 
 
 def prepare(settings: ScanSettings, store: Store) -> None:
@@ -54,7 +57,7 @@ def of_pulled(settings: ScanSettings, troubles: Mapping[str, str]) -> list[str]:
     return [trouble for root, trouble in troubles.items() if root not in unpulled]
 
 
-def switch(store: Store, mirror: Mirror, pulled: Pulled) -> bool:
+def switch(store: Store, mirror: "Mirror", pulled: "Pulled") -> bool:
     """Switch a root to pulled content and store that; return whether the content is new.
 
     No scan may be running: all versions of one scan have one commit. Raises PullFailed.

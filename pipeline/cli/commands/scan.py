@@ -8,7 +8,6 @@ import click
 
 from catalog.database.connection import service_runs
 from catalog.model.errors import CatalogBusy
-from catalog.reading import health_summary
 from catalog.text import humanize
 from catalog.writing.store import Store
 from pipeline.cli.context import settings_of
@@ -19,7 +18,6 @@ from pipeline.roots.units import WatchUnit
 from pipeline.sync import hooks, mirrors
 from pipeline.sync.open_catalog import with_store
 from pipeline.sync.run_once import EngineName, Result, engine_named, scan_once, unit_at
-from pipeline.sync.service_scan import scan_by_service
 
 
 @click.command()
@@ -89,6 +87,8 @@ def scan(
     except CatalogBusy:
         if not service_runs(settings.catalog_path):
             raise
+        from pipeline.sync.service_scan import scan_by_service  # most scans find no service
+
         with terminal.progress("seconds: the service is scanning") as waiting:
             result = scan_by_service(settings, deep=deep, waiting=waiting)
     for problem in (*failures, *mirrors.of_pulled(settings, result.report.troubles)):
@@ -120,6 +120,8 @@ def _rendered(result: Result) -> str:
         removals = terminal.counted(result.held, "removal")
         lines.append(f"{removals} held; `skilldrop status` lists them.")
     if result.to_review:
+        from catalog.reading import health_summary  # most catalogs review nothing
+
         lines.append(health_summary.of_reviews(result.to_review))
     lines.append(
         f"The catalog has {result.active} active, {result.shadowed} shadowed and "
