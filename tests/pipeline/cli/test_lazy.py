@@ -35,6 +35,7 @@ OF_CHANGES = {
     "catalog.writing.reviews",
 }
 OF_CHANGES |= {"pipeline.hooks.payload", "pipeline.mirrors.mirror", "importlib.metadata"}
+OF_ARCHIVES = {"pipeline.roots.archives.reader", "tarfile"}
 
 
 @pytest.mark.parametrize("command", list(lazy_commands()), ids=lambda command: command.name)
@@ -56,8 +57,8 @@ def test_a_command_is_listed_with_the_first_line_of_its_help(command: LazyComman
         (["versions", "count-words"], OF_READERS),
         (["list"], OF_READERS),
         (["show", "count-words"], OF_READERS),
-        (["validate", "watched"], OF_THE_SERVICE | OF_THE_CATALOG | OF_VALIDATION),
-        (["scan"], OF_THE_SERVICE | OF_SCANS | OF_SETTINGS | OF_CHANGES),
+        (["validate", "watched"], OF_THE_SERVICE | OF_THE_CATALOG | OF_VALIDATION | OF_ARCHIVES),
+        (["scan"], OF_THE_SERVICE | OF_SCANS | OF_SETTINGS | OF_CHANGES | OF_ARCHIVES),
         (["reconcile", "--check"], OF_THE_SERVICE | OF_SCANS),
     ],
     ids=lambda given: " ".join(given) if isinstance(given, list) else "",
