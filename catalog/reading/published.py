@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from mimetypes import MimeTypes
 from pathlib import Path
 
@@ -271,20 +271,26 @@ def _important(paths: Sequence[str]) -> list[str]:
 
 def _media_type(path: str, *, is_text: bool) -> str:
     # With "./" in front, a name like "data:text/html,x" is not taken for a URL.
-    guessed, packed = _BY_ENDING.guess_type(f"./{path}".lower())
+    guessed, packed = _by_ending().guess_type(f"./{path}".lower())
     if packed:
         return _PACKED.get(packed, "application/octet-stream")
     return guessed or ("text/plain" if is_text else "application/octet-stream")
 
 
 _PACKED = {"gzip": "application/gzip", "bzip2": "application/x-bzip2", "xz": "application/x-xz"}
-_BY_ENDING = MimeTypes()  # Python's own table, the same on every machine
-for _ending, _type in (
-    (".md", "text/markdown"),
-    (".markdown", "text/markdown"),
-    (".yaml", "application/yaml"),
-    (".yml", "application/yaml"),
-    (".toml", "application/toml"),
-    (".ts", "text/plain"),
-):
-    _BY_ENDING.add_type(_type, _ending)
+
+
+@lru_cache
+def _by_ending() -> MimeTypes:
+    """Return Python's own table, the same on every machine, with the types of more endings."""
+    table = MimeTypes()
+    for ending, media_type in (
+        (".md", "text/markdown"),
+        (".markdown", "text/markdown"),
+        (".yaml", "application/yaml"),
+        (".yml", "application/yaml"),
+        (".toml", "application/toml"),
+        (".ts", "text/plain"),
+    ):
+        table.add_type(media_type, ending)
+    return table

@@ -11,7 +11,6 @@ from catalog.model.errors import NotInCatalog
 from catalog.model.skill import DESCRIBED
 from catalog.model.values import Json
 from catalog.reading import bare_names
-from catalog.text.differences import difference
 from catalog.text.suggestions import closest, few, shown
 
 _UNFIT = {"waits": "waits for review", "rejected": "was rejected in review"}
@@ -173,6 +172,8 @@ def _versions(db: Database, skill: sql.Row) -> Iterator[Version]:
 
 
 def _diff(before: str, after: str) -> str:
+    from catalog.text.differences import difference  # few readers compare
+
     return difference(before, after).unified("SKILL.md before", "SKILL.md")
 
 

@@ -5,12 +5,12 @@ import sqlite3
 import threading
 from collections import Counter
 from collections.abc import Callable
-from datetime import UTC, date, datetime
+from datetime import date
 from pathlib import Path
 
 from catalog.model.errors import CatalogUnusable
 from catalog.usage import database
-from catalog.usage.database import IndexRead, Read, Route, SkillRead
+from catalog.usage.database import IndexRead, Read, Route, SkillRead, today
 
 log = logging.getLogger("skilldrop")
 
@@ -20,11 +20,6 @@ MOST = 100_000
 """Different reads in memory, at most; others are lost while the database cannot be written."""
 ENDING = 1.0
 """Most seconds for the last transaction."""
-
-
-def today() -> date:
-    """Return the day in UTC."""
-    return datetime.now(UTC).date()
 
 
 class ReadCounter:

@@ -3,7 +3,7 @@
 import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -20,6 +20,12 @@ MOST_BYTES = 256 * 2**20
 """Size of the database above which its oldest days are deleted."""
 BUSY_SECONDS = 0.5
 """Most seconds to wait for another process that writes counts."""
+
+
+def today() -> date:
+    """Return the day in UTC."""
+    return datetime.now(UTC).date()
+
 
 Route: TypeAlias = Literal["http", "mcp", "command"]
 

@@ -9,12 +9,12 @@ import hashlib
 import os
 from collections.abc import Iterator
 from contextlib import suppress
-from importlib.metadata import version
 from pathlib import Path
 
 from catalog.database import version_paths
 from catalog.database.queries import Database
 from catalog.database.sql import to_json
+from catalog.model.version import VERSION
 from catalog.writing.tables import links
 
 
@@ -24,7 +24,7 @@ def seal_of(db: Database, packages: Path, *, in_place: bool) -> str:
     It also changes with the settings and the release, on which their right state depends.
     """
     digest = hashlib.sha256()
-    settings = (version("skilldrop"), str(packages), in_place, version_paths.are_named(db))
+    settings = (VERSION, str(packages), in_place, version_paths.are_named(db))
     digest.update(to_json(settings).encode())
     for entry in sorted(_entries(packages)):
         digest.update(entry.encode(errors="surrogateescape"))

@@ -6,6 +6,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from catalog.database.queries import Writer
 from catalog.database.sql import Row
@@ -13,9 +14,8 @@ from catalog.model.change import Change, ChangeResult
 from catalog.model.quota import Quota
 from catalog.model.values import Trigger
 from catalog.prompt_index.history import IndexHistory
-from catalog.reading.review import Asked
 from catalog.text.times import iso
-from catalog.writing import pins, preference, reviews
+from catalog.writing import pins
 from catalog.writing.catalog_file import CatalogFile, migrated
 from catalog.writing.events import Events
 from catalog.writing.folder_ownership import FolderOwnership
@@ -27,7 +27,6 @@ from catalog.writing.repair import PackageRepair
 from catalog.writing.retention import history as retention_history
 from catalog.writing.retention.history import HistoryRetention
 from catalog.writing.retention.packages import PackageCollector, Retention
-from catalog.writing.reviews import Decision
 from catalog.writing.rows import facets, references, search_rows, sketches
 from catalog.writing.seal import seal_of
 from catalog.writing.tables.health import Health
@@ -38,6 +37,10 @@ from catalog.writing.tables.roots import Roots
 from catalog.writing.tables.run_outcomes import RunOutcomes
 from catalog.writing.tables.scans import Scans
 from catalog.writing.tables.skills import Skills
+
+if TYPE_CHECKING:
+    from catalog.reading.review import Asked
+    from catalog.writing.reviews import Decision
 
 
 class Store:
@@ -153,11 +156,13 @@ class Store:
         """Unpin a skill and publish the present content of its folder; see `pins.unpin`."""
         return self.packager.publish(lambda: pins.unpin(self.db, skill, iso(at)), at)
 
-    def review(self, asked: Asked, decision: Decision) -> Row:
+    def review(self, asked: "Asked", decision: "Decision") -> Row:
         """Store a decision on a version and publish what follows; return the version's row.
 
         See `reviews.decide`.
         """
+        from catalog.writing import reviews  # decisions are rare, and slow to import
+
         versions: list[Row] = []
 
         def work() -> set[str]:
@@ -170,6 +175,8 @@ class Store:
 
     def prefer(self, folder: str, absolute: str, at: datetime) -> str:
         """Give the skill of a folder its name, publish it and return its skill_id; see `prefer`."""
+        from catalog.writing import preference  # see `review`
+
         skill_ids: list[str] = []
 
         def work() -> list[str]:

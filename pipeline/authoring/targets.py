@@ -10,7 +10,7 @@ from catalog.model.errors import RootUnreadable
 from catalog.model.paths import is_archive
 from pipeline.roots import reader
 from pipeline.roots.archives.codes import ARCHIVE_UNREADABLE
-from pipeline.roots.archives.reader import open_archive
+from pipeline.roots.archives.opening import open_archive
 from pipeline.roots.codes import OUTSIDE_SKILLS
 from pipeline.roots.local import walk
 from pipeline.roots.local.folder import Folder, Limits

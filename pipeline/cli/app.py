@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from catalog.model.errors import SkilldropError
+from catalog.model.version import VERSION
 from pipeline.cli.lazy import lazy_commands
 from pipeline.cli.options import (
     DONE,
@@ -115,7 +116,7 @@ class _Group(click.Group):
 @click.option(
     "--data", type=PATH, help="Directory for catalog, packages and indexes.  [default: var]"
 )
-@click.version_option(package_name="skilldrop", prog_name="skilldrop")
+@click.version_option(VERSION, prog_name="skilldrop")
 @click.pass_context
 def cli(
     context: click.Context, config_file: Path | None, watched: Path | None, data: Path | None

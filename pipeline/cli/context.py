@@ -10,6 +10,7 @@ from pipeline.config import reading
 from pipeline.config.reading import ReadingSettings
 
 if TYPE_CHECKING:
+    from pipeline.config.scan_settings import ScanSettings
     from pipeline.config.settings import Settings
 
 
@@ -19,9 +20,17 @@ def reading_settings_of(context: click.Context) -> ReadingSettings:
     return reading.load(*options)
 
 
-def settings_of(context: click.Context, **site: Any) -> "Settings":
-    """Load the settings; site options of the command line override those of the file."""
-    from pipeline.config import loader  # commands that only read start without it
+def settings_of(context: click.Context) -> "ScanSettings":
+    """Load the settings of a command that changes the catalog."""
+    from pipeline.config import quick_loader  # commands that only read start without it
+
+    options: GlobalOptions = context.obj
+    return quick_loader.load(*options)
+
+
+def all_settings_of(context: click.Context, **site: Any) -> "Settings":
+    """Load all settings; site options of the command line override those of the file."""
+    from pipeline.config import loader  # its library is slow to import
 
     options: GlobalOptions = context.obj
     settings = loader.load(*options)

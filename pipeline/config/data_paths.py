@@ -1,12 +1,15 @@
 """Paths in the data directory."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-from catalog.usage import database as usage_database
+from typing import TYPE_CHECKING, TypeGuard
 
 DATA = Path("var")
 """Data directory, by default."""
+
+
+def is_path(value: object) -> TypeGuard[str | Path]:
+    """Return whether a value of a setting names a path."""
+    return isinstance(value, str | Path) and bool(str(value))
 
 
 def real_path(path: str | Path) -> Path:
@@ -15,6 +18,14 @@ def real_path(path: str | Path) -> Path:
     Raises RuntimeError for an unknown user, or a loop of links.
     """
     return Path(path).expanduser().resolve()
+
+
+def followed_path(path: str | Path) -> Path:
+    """Return the absolute path with its links kept, because their targets may change.
+
+    Raises RuntimeError like `real_path`.
+    """
+    return real_path(path) if ".." in Path(path).parts else Path(path).expanduser().absolute()
 
 
 class DataPaths:
@@ -32,6 +43,8 @@ class DataPaths:
     @property
     def usage_path(self) -> Path | None:
         """Database of reads; None if they are not counted."""
+        from catalog.usage import database as usage_database  # few commands need it
+
         return usage_database.path_of(self.catalog_path) if self.usage else None
 
     @property

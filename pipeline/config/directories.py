@@ -5,10 +5,10 @@ from typing import Annotated, TypeAlias
 
 from pydantic import BeforeValidator, Field
 
-from pipeline.config.data_paths import real_path
+from pipeline.config.data_paths import followed_path, real_path
 
 
-def _absolute(path: object) -> object:
+def _real(path: object) -> object:
     """Return the real path of what is a path."""
     if path == "":
         raise ValueError("empty path")
@@ -21,15 +21,12 @@ def _absolute(path: object) -> object:
 
 
 def _followed(path: object) -> object:
-    """Return an absolute path with its links kept, because their targets may change."""
-    real = _absolute(path)
-    if not isinstance(path, str | Path) or ".." in Path(path).parts:
-        return real
-    return Path(path).expanduser().absolute()
+    """Return the absolute path of what is a path, with its links kept."""
+    return followed_path(path) if isinstance(_real(path), Path) else path  # type: ignore[arg-type]
 
 
 Directory: TypeAlias = Annotated[
-    Path, BeforeValidator(_absolute), Field(description="the path of a directory")
+    Path, BeforeValidator(_real), Field(description="the path of a directory")
 ]
 Root: TypeAlias = Annotated[
     Path, BeforeValidator(_followed), Field(description="the path of a directory")

@@ -8,6 +8,7 @@ from catalog.model.quota import Quota
 from catalog.prompt_index.history import USUAL, IndexRetention
 from catalog.writing.retention.history import HistoryRetention
 from catalog.writing.retention.packages import Retention
+from pipeline.config.scan_settings import QUOTA, VERSIONS_PER_HOUR
 from pipeline.config.table import A_SIZE, Table
 
 
@@ -37,10 +38,16 @@ class RetentionSettings(Table):
     )
 
     versions: int = Field(
-        10, gt=0, description="a whole number of published versions of each skill above 0"
+        Retention().versions,
+        gt=0,
+        description="a whole number of published versions of each skill above 0",
     )
-    version_days: FiniteFloat = Field(90.0, ge=0, description="a number of days, 0 or more")
-    grace: FiniteFloat = Field(600.0, ge=0, description="a number of seconds, 0 or more")
+    version_days: FiniteFloat = Field(
+        Retention().days, ge=0, description="a number of days, 0 or more"
+    )
+    grace: FiniteFloat = Field(
+        Retention().grace, ge=0, description="a number of seconds, 0 or more"
+    )
 
     history_rows: int = Field(
         HistoryRetention().rows,
@@ -51,11 +58,15 @@ class RetentionSettings(Table):
         HistoryRetention().days, ge=0, description="a number of days, 0 or more"
     )
     versions_per_hour: int = Field(
-        120, gt=0, description="a whole number of versions of each skill in an hour above 0"
+        VERSIONS_PER_HOUR,
+        gt=0,
+        description="a whole number of versions of each skill in an hour above 0",
     )
     packages_bytes: ByteSize | None = Field(None, gt=0, description=A_SIZE)
     free_bytes: ByteSize = Field(
-        ByteSize(512 * 2**20), ge=0, description='a number of bytes or a size such as "512 MiB"'
+        ByteSize(QUOTA.free_bytes),
+        ge=0,
+        description='a number of bytes or a size such as "512 MiB"',
     )
 
     @property

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.config import layers
-from pipeline.config.data_paths import DATA, DataPaths, real_path
+from pipeline.config.data_paths import DATA, DataPaths, is_path, real_path
 from pipeline.config.site import SITE, Site
 
 
@@ -37,7 +37,7 @@ def load(
 def _unvalidated(values: Mapping[str, Any]) -> ReadingSettings | None:
     """Return the settings; None without a catalog, or if one of them may be wrong."""
     data, usage, site = values.get("data", DATA), values.get("usage", True), values.get("site", {})
-    if not (isinstance(data, str | Path) and str(data) and isinstance(usage, bool)):
+    if not (is_path(data) and isinstance(usage, bool)):
         return None
     if not (isinstance(site, dict) and all(map(_has_type_of_default, site.items()))):
         return None

@@ -1,7 +1,6 @@
 """Frozen models of all settings, with defaults, checks and descriptions."""
 
 from collections import Counter
-from itertools import combinations
 from pathlib import Path
 from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
@@ -15,21 +14,25 @@ from pydantic import (
     model_validator,
 )
 
+from catalog.model.quota import Quota
 from catalog.model.selection import LinkedDirectory
 from catalog.model.skill import RootSpec
 from catalog.prompt_index.builder import IndexSpec
-from pipeline.config.data_paths import DATA, DataPaths
+from catalog.prompt_index.history import IndexRetention
+from catalog.writing.retention.history import HistoryRetention
+from catalog.writing.retention.packages import Retention
 from pipeline.config.directories import Directory, Root
 from pipeline.config.hook_settings import HookSettings, WebhookSettings
 from pipeline.config.index_settings import IndexSettings
 from pipeline.config.limit_settings import LimitSettings, RetentionSettings
 from pipeline.config.link_settings import LinkSettings
 from pipeline.config.root_settings import GitRootSettings, RootSettings, by_kind
+from pipeline.config.scan_settings import Publish, ScanSettings, UsualSettings
 from pipeline.config.site import SITE
 from pipeline.config.table import Table
 from pipeline.hooks.hook import Hook
 from pipeline.mirrors.mirror import Mirror
-from pipeline.validation import defaults
+from pipeline.roots.local.folder import Limits
 
 # The description of a field completes the sentence "it must be …" in error messages.
 
@@ -57,11 +60,11 @@ class SiteSettings(Table):
     behind_proxy: bool = Field(SITE.behind_proxy, description="true or false")
 
 
-class Settings(Table, DataPaths):
+class Settings(Table, ScanSettings):
     """All settings with their defaults; `load` fills them from file, environment and options."""
 
-    watched: Root = Field(Path("watched"), validate_default=True)
-    data: Directory = Field(DATA, validate_default=True)
+    watched: Root = Field(UsualSettings.watched, validate_default=True)
+    data: Directory = Field(UsualSettings.data, validate_default=True)
     roots: tuple[Annotated[RootSettings, BeforeValidator(by_kind)], ...] = Field(
         (), description="a list of [[roots]] tables"
     )
@@ -74,15 +77,19 @@ class Settings(Table, DataPaths):
     limits: LimitSettings = Field(LimitSettings(), description="a [limits] table")
     outcomes: Directory | None = Field(None, description="the path of a directory")
     retention: RetentionSettings = Field(RetentionSettings(), description="a [retention] table")
-    publish: Literal["copy", "in-place"] = Field("copy", description="one of copy, in-place")
-    settle_quiet: FiniteFloat = Field(1.0, ge=0, description="a number of seconds, 0 or more")
-    settle_longest: FiniteFloat = Field(300.0, gt=0, description="a number of seconds above 0")
+    publish: Publish = Field(UsualSettings.publish, description="one of copy, in-place")
+    settle_quiet: FiniteFloat = Field(
+        UsualSettings.settle_quiet, ge=0, description="a number of seconds, 0 or more"
+    )
+    settle_longest: FiniteFloat = Field(
+        UsualSettings.settle_longest, gt=0, description="a number of seconds above 0"
+    )
     index_delay: FiniteFloat = Field(0.05, ge=0, description="a number of seconds, 0 or more")
     rescan_every: FiniteFloat = Field(300.0, gt=0, description="a number of seconds above 0")
     poll_every: FiniteFloat = Field(10.0, gt=0, description="a number of seconds above 0")
     follow: Literal["auto", "polling"] = Field("auto", description="one of auto, polling")
     site: SiteSettings = Field(SiteSettings(), description="a [site] table")
-    usage: bool = Field(True, description="true or false")
+    usage: bool = Field(UsualSettings.usage, description="true or false")
 
     @model_validator(mode="after")
     def _apart(self) -> Self:
@@ -92,25 +99,7 @@ class Settings(Table, DataPaths):
         ).items():
             if count > 1:
                 raise ValueError(f"the repository {origin[0]} is configured twice; remove one root")
-        roots = [Path(root.path).resolve() for root in self.root_specs if not root.origin]
-        for one, other in combinations(roots, 2):
-            if one == other:
-                raise ValueError(f"the root {one} is configured twice; remove one of them")
-            if inner := _inner(one, other):
-                raise ValueError(
-                    f"the root {inner} is inside another root; keep only one of {one} and {other}"
-                )
-        for root in roots:
-            if _inner(root, self.data):
-                raise ValueError(
-                    f"the data directory {self.data} and the root {root} are inside "
-                    "one another; move the data directory elsewhere"
-                )
-            if _inner(root, self.outcomes_folder):
-                raise ValueError(
-                    f"the outcomes directory {self.outcomes_folder} and the root {root} are "
-                    "inside one another; move the outcomes directory elsewhere"
-                )
+        self.check_apart()
         return self
 
     @model_validator(mode="after")
@@ -134,29 +123,8 @@ class Settings(Table, DataPaths):
             if count > 1:
                 raise ValueError(f"{count} [[links]] have the path {path}; keep one of them")
         for link in self.links:
-            self.check_link(link)
+            self.check_link(link.spec)
         return self
-
-    def check_link(self, link: LinkSettings) -> None:
-        """Raise ValueError if these settings do not allow links in a directory."""
-        if _inner(link.path, self.data):
-            raise ValueError(
-                f"the directory of links {link.path} and the data directory {self.data} are "
-                "inside one another; agents can be pointed at "
-                f"{self.skills_folder} without [[links]]"
-            )
-        for root in self.root_specs:
-            if _inner(link.path, Path(root.path).resolve()):
-                raise ValueError(
-                    f"the directory of links {link.path} and the root {root.path} are inside "
-                    "one another; a scan would find each skill twice"
-                )
-        names = [index.name for index in self.indexes]
-        if link.index is not None and link.index not in names:
-            raise ValueError(
-                f"the links in {link.path} have the filter of the index {link.index}, but the "
-                f"indexes are: {', '.join(names)}"
-            )
 
     @model_validator(mode="after")
     def _reviews_hold(self) -> Self:
@@ -188,11 +156,6 @@ class Settings(Table, DataPaths):
         return self
 
     @property
-    def mirrors_folder(self) -> Path:
-        """Folder of the mirrors of repositories."""
-        return self.data / "mirrors"
-
-    @property
     def git_roots(self) -> tuple[tuple[Mirror, float], ...]:
         """Mirrors of the roots that are repositories, with the seconds between two pulls."""
         return tuple(
@@ -214,23 +177,39 @@ class Settings(Table, DataPaths):
     @property
     def outcomes_folder(self) -> Path:
         """Folder where runtimes put outcome files."""
-        return self.outcomes or self.data / "outcomes"
+        return self.outcomes or super().outcomes_folder
 
     @property
     def root_specs(self) -> tuple[RootSpec, ...]:
         """Roots in their order; without `[[roots]]` only `watched`."""
-        return tuple(root.spec_in(self.mirrors_folder) for root in self.roots) or (
-            RootSpec(str(self.watched), profiles=defaults.PROFILES),
-        )
+        return tuple(root.spec_in(self.mirrors_folder) for root in self.roots) or super().root_specs
 
     @property
     def index_specs(self) -> tuple[IndexSpec, ...]:
         """Indexes in their order."""
         return tuple(index.spec for index in self.indexes)
 
+    @property
+    def folder_limits(self) -> Limits:
+        """Limits of each skill folder."""
+        return Limits(**self.limits.model_dump())
 
-def _inner(one: Path, other: Path) -> Path | None:
-    """Return the directory that equals or lies inside the other one; None if they are disjoint."""
-    if one.is_relative_to(other):
-        return one
-    return other if other.is_relative_to(one) else None
+    @property
+    def quota(self) -> Quota:
+        """Limits of publication."""
+        return self.retention.quota
+
+    @property
+    def history_retention(self) -> HistoryRetention:
+        """Retention of history rows."""
+        return self.retention.of_history
+
+    @property
+    def package_retention(self) -> Retention:
+        """Retention of published versions."""
+        return self.retention.of_packages
+
+    @property
+    def index_retention(self) -> IndexRetention:
+        """Retention of index publications."""
+        return self.retention.of_indexes

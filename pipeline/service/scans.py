@@ -10,7 +10,6 @@ from catalog.model.errors import OutOfRoom
 from catalog.model.trouble import Problem
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
-from pipeline.roots.local.folder import Limits
 from pipeline.roots.units import WatchUnit
 from pipeline.service.pending_units import PendingUnits
 from pipeline.service.scan_queue import ScanQueue, ScanRequest
@@ -39,7 +38,7 @@ class Scans:
         self._supervisor = supervisor
         self._roots = settings.root_specs
         self._mirrors = {root.path for root in self._roots if root.origin}
-        self._limits = Limits(**settings.limits.model_dump())
+        self._limits = settings.folder_limits
         self._trouble_log = TroubleLog()
         self.queue = ScanQueue(self._new_scan)
         """The running full scan, and the requests for the next one."""

@@ -3,16 +3,19 @@
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from catalog.filesystem.by_descriptor import remove
 from catalog.filesystem.ownership import OwnedFolder
 from catalog.model.errors import PullFailed
 from catalog.writing.store import Store
-from pipeline.config.settings import Settings
-from pipeline.mirrors.mirror import Mirror, Pulled
+from pipeline.config.scan_settings import ScanSettings
+
+if TYPE_CHECKING:
+    from pipeline.mirrors.mirror import Mirror, Pulled
 
 
-def prepare(settings: Settings, store: Store) -> None:
+def prepare(settings: ScanSettings, store: Store) -> None:
     """Create the folder of the mirrors, and remove mirrors that nothing needs.
 
     Raises FolderNotOwned and OSError.
@@ -28,7 +31,7 @@ def prepare(settings: Settings, store: Store) -> None:
             store.mirrors.forget(root)
 
 
-def pull_all(settings: Settings, store: Store) -> list[str]:
+def pull_all(settings: ScanSettings, store: Store) -> list[str]:
     """Pull each repository and switch its root to the result; return the failures.
 
     A root whose pull fails keeps its last state.
@@ -45,7 +48,7 @@ def pull_all(settings: Settings, store: Store) -> list[str]:
     return failures
 
 
-def of_pulled(settings: Settings, troubles: Mapping[str, str]) -> list[str]:
+def of_pulled(settings: ScanSettings, troubles: Mapping[str, str]) -> list[str]:
     """Return the troubles of roots, given by their paths, but not of repositories never pulled.
 
     Such a repository has no folder yet, and its pull reports why.
@@ -54,7 +57,7 @@ def of_pulled(settings: Settings, troubles: Mapping[str, str]) -> list[str]:
     return [trouble for root, trouble in troubles.items() if root not in unpulled]
 
 
-def switch(store: Store, mirror: Mirror, pulled: Pulled) -> bool:
+def switch(store: Store, mirror: "Mirror", pulled: "Pulled") -> bool:
     """Switch a root to pulled content and store that; return whether the content is new.
 
     No scan may be running: all versions of one scan have one commit. Raises PullFailed.

@@ -6,18 +6,17 @@ import os
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
-from importlib.metadata import version
 from typing import TypeVar
 
 from catalog.database.connection import explained
 from catalog.filesystem.ownership import OwnedFolder, identity_of, refuse_others
 from catalog.model.errors import CatalogDamaged, OutOfRoom, RootUnreadable
+from catalog.model.version import VERSION
 from catalog.writing.packages.builder import Packaging
 from catalog.writing.packages.folder import PackageFolder
 from catalog.writing.store import Store
-from pipeline.config.settings import Settings
+from pipeline.config.scan_settings import ScanSettings
 from pipeline.dialects.finding_types import FINDING_TYPES
-from pipeline.roots.local.folder import Limits
 from pipeline.sync import listeners, package_sources
 from pipeline.sync.engines.pool import WorkerPool
 
@@ -26,7 +25,7 @@ log = logging.getLogger("skilldrop")
 
 
 def open_store(
-    settings: Settings,
+    settings: ScanSettings,
     progress: Callable[[int], None] = lambda _: None,
     *,
     needs_root: bool = True,
@@ -65,7 +64,7 @@ def open_store(
     return store
 
 
-def _configure(store: Store, settings: Settings, progress: Callable[[int], None]) -> None:
+def _configure(store: Store, settings: ScanSettings, progress: Callable[[int], None]) -> None:
     """Apply the settings to an open catalog, and complete its derived rows and its packages."""
     store.compare_bodies()  # before the roots: shadowing, which they decide, compares bodies
     store.fill_facets()
@@ -78,7 +77,7 @@ def _configure(store: Store, settings: Settings, progress: Callable[[int], None]
     store.events.register([*listeners.ALL, *(hook.listener for hook in settings.active_hooks)])
     try:
         for published in store.publish_into(
-            packaging_of(settings), datetime.now(UTC), settings.retention.quota
+            packaging_of(settings), datetime.now(UTC), settings.quota
         ):
             progress(published)
     except OutOfRoom as error:  # the next full scan frees space and tries again
@@ -87,7 +86,7 @@ def _configure(store: Store, settings: Settings, progress: Callable[[int], None]
 
 
 def with_store(
-    settings: Settings,
+    settings: ScanSettings,
     work: Callable[[Store], T],
     progress: Callable[[int], None] = lambda _: None,
     *,
@@ -110,7 +109,7 @@ def with_store(
         store.close()
 
 
-def folders_of(settings: Settings) -> tuple[OwnedFolder, ...]:
+def folders_of(settings: ScanSettings) -> tuple[OwnedFolder, ...]:
     """Return the folders beside the catalog that skilldrop writes to."""
     return (
         OwnedFolder(settings.packages_folder, "packages"),
@@ -121,9 +120,9 @@ def folders_of(settings: Settings) -> tuple[OwnedFolder, ...]:
     )
 
 
-def packaging_of(settings: Settings) -> Packaging:
+def packaging_of(settings: ScanSettings) -> Packaging:
     """Return the folder, the sources and the mode of packages."""
-    limits = Limits(**settings.limits.model_dump())
+    limits = settings.folder_limits
     return Packaging(
         PackageFolder(settings.packages_folder),
         partial(package_sources.opened, limits),
@@ -135,7 +134,7 @@ def packaging_of(settings: Settings) -> Packaging:
 def rules_in_force() -> str:
     """Return an id of the whole rule set; a skill judged under another id is judged again."""
     types = repr([(type_.code, type_.severity, sorted(type_.rejects)) for type_ in FINDING_TYPES])
-    return f"{version('skilldrop')}-{hashlib.sha256(types.encode()).hexdigest()[:8]}"
+    return f"{VERSION}-{hashlib.sha256(types.encode()).hexdigest()[:8]}"
 
 
 def _trouble(root: str) -> str | None:

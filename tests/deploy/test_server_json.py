@@ -9,6 +9,7 @@ from typing import Any
 from jsonschema import Draft7Validator
 from mcp import Client, StdioServerParameters
 
+from catalog.model.version import VERSION
 from tests.support.mcp_servers import program, session
 from tests.support.paths import REPOSITORY
 from tests.support.shelf import Shelf
@@ -35,7 +36,7 @@ def test_the_readme_proves_that_the_package_belongs_to_the_entry() -> None:
 def test_the_entry_is_of_this_version() -> None:
     """A release that forgets it would offer the one before."""
     (package,) = ENTRY["packages"]
-    assert ENTRY["version"] == package["version"] == PROJECT["version"]
+    assert ENTRY["version"] == package["version"] == VERSION
     assert package["identifier"] == PROJECT["name"]
 
 

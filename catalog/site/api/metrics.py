@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from importlib.metadata import version
 from typing import Any
 
 from datasette.utils.asgi import Response
@@ -16,6 +15,7 @@ from prometheus_client.core import (
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
+from catalog.model.version import VERSION
 from catalog.reading import health_summary, measurements
 from catalog.reading.browse import Catalog
 from catalog.reading.measurements import Measurements
@@ -55,9 +55,7 @@ class _Families(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Yield all metrics; those without a value yet have no sample."""
-        yield InfoMetricFamily(
-            "skilldrop", "Release of the site.", {"version": version("skilldrop")}
-        )
+        yield InfoMetricFamily("skilldrop", "Release of the site.", {"version": VERSION})
         yield from _of_service(self._values, self._now)
         yield from _of_skills(self._values)
         yield from _of_work(self._values)

@@ -34,7 +34,8 @@ from catalog.site.rendering import file_tree, formatting, markdown
 from catalog.site.rendering.background import aside
 from catalog.site.rendering.link_base import LinkBase
 from catalog.text.line_ends import with_plain_line_ends
-from catalog.usage import counter, summary
+from catalog.usage import database as usage_database
+from catalog.usage import summary
 
 ROUTE = r"^/skills/(?P<skill_id>[^/]+)$"
 
@@ -95,7 +96,7 @@ async def page(context: RequestContext) -> Response:
     if not context.is_local:
         sheet = _for_readers_elsewhere(sheet)
     skill = sheet.skill
-    reads = await context.query(summary.of_skill, skill_id, counter.today())
+    reads = await context.query(summary.of_skill, skill_id, usage_database.today())
     return context.page(
         "skill.html",
         sheet=sheet,

@@ -1,15 +1,15 @@
 """Command that serves agents over MCP."""
 
-from importlib.metadata import version
 from pathlib import Path
 
 import click
 
 from catalog.filesystem.token_file import TokenFile
 from catalog.model.errors import ExtraMissing
+from catalog.model.version import VERSION
 from catalog.site.server import address, exposure
 from catalog.usage.counter import ReadCounter
-from pipeline.cli.context import settings_of
+from pipeline.cli.context import all_settings_of
 from pipeline.cli.options import DONE
 
 LOOPBACK = "127.0.0.1"
@@ -47,14 +47,14 @@ def mcp(context: click.Context, http: str | None, names: tuple[str, ...]) -> int
         raise ExtraMissing(
             "The MCP server is not installed. Install skilldrop with its extra: skilldrop[mcp]."
         ) from error
-    settings = settings_of(context)
+    settings = all_settings_of(context)
     counter = ReadCounter(settings.usage_path) if settings.usage_path else None
     if counter:
         context.call_on_close(counter.close)
     server = SkillServer(
         settings.catalog_path,
         settings.packages_folder,
-        version("skilldrop"),
+        VERSION,
         has_one_client=listen is None,
         is_remote=listen is not None
         and (settings.site.behind_proxy or not exposure.is_loopback(listen[0])),

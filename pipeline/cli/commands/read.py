@@ -17,7 +17,6 @@ from catalog.reading import skill_files
 from catalog.reading.published import SKILL_MD, package_of
 from catalog.reading.skill_files import SkillFile
 from catalog.text.display import visible_lines
-from catalog.usage import counter
 from catalog.usage import database as usage_database
 from catalog.usage.database import SkillRead
 from pipeline.cli.context import reading_settings_of
@@ -86,7 +85,7 @@ def read(
 
 def _count(path: Path, page: SkillFile) -> None:
     """Count a read after its output; without the right to write the database, count nothing."""
-    day = counter.today()
+    day = usage_database.today()
     read = SkillRead(page.skill_id, page.version, "command", day.isoformat())
     with suppress(OSError, ValueError):
         sys.stdout.flush()

@@ -8,18 +8,16 @@ import click
 
 from catalog.database.connection import service_runs
 from catalog.model.errors import CatalogBusy
-from catalog.reading import health_summary
 from catalog.text import humanize
 from catalog.writing.store import Store
 from pipeline.cli.context import settings_of
 from pipeline.cli.options import DONE, FINDINGS, PATH, as_json_option, to_json
 from pipeline.cli.output import terminal
-from pipeline.config.settings import Settings
+from pipeline.config.scan_settings import ScanSettings
 from pipeline.roots.units import WatchUnit
 from pipeline.sync import hooks, mirrors
 from pipeline.sync.open_catalog import with_store
 from pipeline.sync.run_once import EngineName, Result, engine_named, scan_once, unit_at
-from pipeline.sync.service_scan import scan_by_service
 
 
 @click.command()
@@ -89,6 +87,8 @@ def scan(
     except CatalogBusy:
         if not service_runs(settings.catalog_path):
             raise
+        from pipeline.sync.service_scan import scan_by_service  # most scans find no service
+
         with terminal.progress("seconds: the service is scanning") as waiting:
             result = scan_by_service(settings, deep=deep, waiting=waiting)
     for problem in (*failures, *mirrors.of_pulled(settings, result.report.troubles)):
@@ -97,7 +97,7 @@ def scan(
     return FINDINGS if failures or result.report.troubles else DONE
 
 
-def _unit_at(settings: Settings, path: Path) -> WatchUnit:
+def _unit_at(settings: ScanSettings, path: Path) -> WatchUnit:
     unit = unit_at(settings, path)
     if unit is None:
         raise click.UsageError(f"{path} is not inside a root; `skilldrop status` lists the roots.")
@@ -120,6 +120,8 @@ def _rendered(result: Result) -> str:
         removals = terminal.counted(result.held, "removal")
         lines.append(f"{removals} held; `skilldrop status` lists them.")
     if result.to_review:
+        from catalog.reading import health_summary  # most catalogs review nothing
+
         lines.append(health_summary.of_reviews(result.to_review))
     lines.append(
         f"The catalog has {result.active} active, {result.shadowed} shadowed and "

@@ -3,12 +3,10 @@
 import click
 
 from catalog.database.connection import explained, open_catalog
-from catalog.reading import listing
 from catalog.reading import status as reading_status
 from catalog.site.server import exposure
 from pipeline.cli.context import reading_settings_of, site_address
 from pipeline.cli.options import DONE, FINDINGS, as_json_option, to_json
-from pipeline.cli.output import skill_state
 from pipeline.cli.output import status as output_status
 
 
@@ -37,6 +35,9 @@ def status(context: click.Context, skill: str | None, check: bool, as_json: bool
     if skill:
         if check:
             raise click.UsageError("--check is about the service; give it without SKILL.")
+        from catalog.reading import listing  # slow to import, like its output
+        from pipeline.cli.output import skill_state
+
         with explained(settings.catalog_path):
             folders = listing.states(open_catalog(settings.catalog_path), skill)
         click.echo(to_json(folders) if as_json else skill_state.text(folders))

@@ -11,7 +11,7 @@ from catalog.model.errors import CatalogBusy
 from catalog.site.server import address
 from catalog.site.server.process import SiteProcess
 from pipeline.cli import stopping
-from pipeline.cli.context import settings_of, site_address
+from pipeline.cli.context import all_settings_of, site_address
 from pipeline.cli.options import DONE
 from pipeline.cli.output import terminal
 from pipeline.cli.output.log_format import LogFormat, write_log
@@ -41,7 +41,7 @@ def up(
     Example:
       skilldrop --watched /srv/skills --data /var/lib/skilldrop up --port 8080
     """
-    settings = settings_of(context, host=host, port=port)
+    settings = all_settings_of(context, host=host, port=port)
     site = (
         SiteProcess(
             settings.catalog_path,

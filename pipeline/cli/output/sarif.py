@@ -5,12 +5,12 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from importlib.metadata import version
 from urllib.parse import quote
 
 from catalog.model.finding import Finding, FindingType
 from catalog.model.paths import os_path
 from catalog.model.values import Json, Severity
+from catalog.model.version import VERSION
 from catalog.reading import finding_pages
 from catalog.text.line_ends import with_plain_line_ends
 from pipeline.authoring.baseline import line_of
@@ -34,7 +34,7 @@ def sarif(judged: Iterable[Judgement], docs_url: str | None = None) -> Iterator[
         "tool": {
             "driver": {
                 "name": "skilldrop",
-                "version": version("skilldrop"),
+                "version": VERSION,
                 "rules": [_rule(kind, docs_url) for kind in REGISTRY.values()],
             }
         },

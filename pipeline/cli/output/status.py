@@ -2,28 +2,30 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from catalog.model.git_origin import GitOrigin
 from catalog.model.values import SEVERITIES
 from catalog.reading import health_summary
-from catalog.reading.search import Results
-from catalog.reading.search_hits import Hit
 from catalog.text import suggestions
 from catalog.text.display import visible
 from pipeline.cli.output.terminal import counted
 
+if TYPE_CHECKING:
+    from catalog.reading.search import Results
+    from catalog.reading.search_hits import Hit
 
-def hits(results: Results) -> str:
+
+def hits(results: "Results") -> str:
     """Return two lines for each hit, and one about other skills of its name."""
     if not results.hits:
         return "No skill found." if results.why_empty else _NO_HIT
     return "\n".join(line for hit in results.hits for line in _hit(hit))
 
 
-def _hit(hit: Hit) -> Iterator[str]:
+def _hit(hit: "Hit") -> Iterator[str]:
     status = "" if hit.status == "active" else f" ({hit.status})"
     yield click.style(visible(hit.name), bold=True) + status
     yield f"    {visible(hit.snippet)}"

@@ -7,7 +7,7 @@ from typing import IO
 
 from catalog.model.finding import Finding
 from catalog.model.paths import os_path
-from pipeline.roots.archives import compression
+from pipeline.roots.archives import compression, refusal
 from pipeline.roots.archives.codes import (
     ARCHIVE_TOO_LARGE,
     ARCHIVE_TOO_MANY_MEMBERS,
@@ -21,7 +21,7 @@ from pipeline.roots.archives.tree import ArchiveTree
 from pipeline.roots.archives.zip_file import open_zip
 from pipeline.roots.codes import FOLDER_TOO_DEEP, IGNORE_FILE_REFUSED
 from pipeline.roots.local.directory import Directory
-from pipeline.roots.local.files import identity, open_expected
+from pipeline.roots.local.files import open_expected
 from pipeline.roots.local.folder import Folder, hard_link
 from pipeline.roots.local.root_directory import RootDirectory
 from pipeline.roots.local.tree_walk import Archive, LooseFinding
@@ -47,15 +47,15 @@ def open_archive(archive: Archive) -> Iterator[list[Folder]]:
             stack.callback(source.close)
             folders = source.folders()
         except ArchiveRejected as rejected:
-            folders = [_rejected(archive, rejected.finding)]
+            folders = [refusal.rejected(archive, rejected.finding)]
         except PermissionError as error:
             folders = [
-                _rejected(
+                refusal.rejected(
                     archive,
                     ARCHIVE_UNREADABLE.at(f"The archive cannot be read: {error.strerror}."),
                 )
             ]
-        seal = _seal(archive, len(folders))
+        seal = refusal.seal(archive, len(folders))
         yield [
             replace(
                 folder,
@@ -89,12 +89,6 @@ def _descriptor(archive: Archive) -> int:
         return open_expected(root, archive.file, archive.stat)
 
 
-def _is_unchanged(archive: Archive) -> bool:
-    """Whether the file is still the one that the walk saw; OSError."""
-    with RootDirectory(archive.root) as root:
-        return identity(root.stat(archive.file)) == identity(archive.stat)
-
-
 def _open(archive: Archive, file: IO[bytes]) -> AbstractContextManager[ArchiveEntries]:
     """Open an archive as a zip or a tar, as its name says; ArchiveRejected, OSError."""
     size, limits = archive.stat.st_size, archive.limits
@@ -109,31 +103,6 @@ def _open(archive: Archive, file: IO[bytes]) -> AbstractContextManager[ArchiveEn
     if archive.file.lower().endswith(_ZIPS):
         return open_zip(file, size, limits)
     return open_tar(file, limits, compression.of_file(archive.file))
-
-
-def is_whole(archive: Archive, fingerprints: list[str]) -> bool:
-    """Whether these are the fingerprints of all skill folders in an archive, as it is now."""
-    return bool(fingerprints) and (set(fingerprints) == {_seal(archive, len(fingerprints))})
-
-
-def _seal(archive: Archive, folders: int) -> str:
-    """Return the fingerprint of each folder in an archive.
-
-    It contains the number of folders, so that a reader that knows fewer reads the archive again.
-    """
-    return f"{archive.fingerprint}.{folders}"
-
-
-def is_refused(folder: Folder) -> bool:
-    """Whether a folder stands for a rejected archive, in which nothing is read."""
-    return isinstance(folder.source, _NoContent)
-
-
-def refused_at(folder: Folder, paths: list[str]) -> list[Folder]:
-    """Return the folder of a rejected archive for each path that the catalog has in it."""
-    assert isinstance(folder.source, _NoContent)
-    seal = _seal(folder.source.archive, len(paths))
-    return [replace(folder, path=path, fingerprint=seal) for path in paths]
 
 
 class _ArchiveContent:
@@ -152,7 +121,7 @@ class _ArchiveContent:
     @property
     def is_unchanged(self) -> bool:
         """Whether the archive is the file that was opened; OSError."""
-        return _is_unchanged(self._archive)
+        return refusal.is_unchanged(self._archive)
 
     def close(self) -> None:
         """End reading."""
@@ -205,25 +174,3 @@ class _ArchiveContent:
                 for path, _ in folder.entries:
                     for _ in self._chunks(f"{folder.path}/{path}"):
                         pass
-
-
-class _NoContent:
-    """Contents of a rejected archive: none."""
-
-    is_open = True
-
-    def __init__(self, archive: Archive) -> None:
-        self.archive = archive
-
-    @property
-    def is_unchanged(self) -> bool:
-        """Whether the archive is the file that was rejected; OSError."""
-        return _is_unchanged(self.archive)
-
-    def chunks(self, path: str) -> Iterator[bytes]:
-        """Raise OSError."""
-        raise OSError(f"{path} is in an archive that was rejected")
-
-
-def _rejected(archive: Archive, problem: Finding) -> Folder:
-    return Folder(archive.path, (), (), (problem,), "", 0, source=_NoContent(archive))

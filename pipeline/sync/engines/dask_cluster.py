@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from functools import partial
-from importlib.metadata import version
 from queue import Empty, SimpleQueue
 from typing import Any, Literal, TypeAlias
 
@@ -17,6 +16,7 @@ from distributed.comm.addressing import get_address_host_port
 from distributed.scheduler import KilledWorker
 
 from catalog.model.errors import ClusterUnusable, RootUnreadable
+from catalog.model.version import VERSION
 from pipeline.sync.engines import partition, processes
 from pipeline.sync.engines.pool import Task
 from pipeline.sync.engines.processes import Engine, scan_with
@@ -112,7 +112,7 @@ class _Cluster:
 
     def __init__(self, client: Client, root: str, options: ScanOptions) -> None:
         self._client = client
-        self._call = partial(_checked, root, _inode(root), version("skilldrop"), options)
+        self._call = partial(_checked, root, _inode(root), VERSION, options)
         self._tasks: dict[_Future, Task] = {}
         self._waiting: deque[tuple[Task, ScanScope]] = deque()
         self._parts: Counter[Task] = Counter()  # unfinished ones of each submitted task
@@ -229,7 +229,7 @@ def _checked(
     piece: ScanScope,
 ) -> _Answer:
     """Return an answer to a piece, or the rest of a sentence that explains the refusal."""
-    if (installed := version("skilldrop")) != expected_version:
+    if (installed := VERSION) != expected_version:
         return f"has skilldrop {installed}, not {expected_version}. Install the same everywhere"
     try:
         if _inode(root) != inode:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from catalog.model.change import Judged
 from catalog.model.paths import top_of_archive
 from catalog.model.skill import FolderStats, RootSpec
-from pipeline.roots.archives import reader as archives_reader
+from pipeline.roots.archives import refusal
 from pipeline.roots.local import walk as local_walk
 from pipeline.roots.local.folder import Folder
 from pipeline.roots.local.root_directory import IO_ERRORS
@@ -110,7 +110,7 @@ def _scan_archive(
     options: ScanOptions,
 ) -> Iterator[ScanResult]:
     """Yield a result for each skill in an archive; all settle, change and disappear together."""
-    if archives_reader.is_whole(archive, list(known.values())) and not options.deep:
+    if refusal.is_whole(archive, list(known.values())) and not options.deep:
         yield Unchanged(tuple(known))
     elif changed_lately(archive.changed_ns, time.time_ns(), options.quiet):
         yield from map(Unsettled, known or [archive.path])
@@ -119,8 +119,8 @@ def _scan_archive(
     else:
         try:
             with source.open_archive(archive) as folders:
-                if archives_reader.is_refused(folders[0]):
-                    folders = archives_reader.refused_at(folders[0], list(known) or [archive.path])
+                if refusal.is_refused(folders[0]):
+                    folders = refusal.refused_at(folders[0], list(known) or [archive.path])
                 for folder in folders:
                     yield judge()(spec, source, folder)
         except OSError as error:

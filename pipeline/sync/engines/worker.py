@@ -27,6 +27,7 @@ their number is limited, however many results a piece has."""
 _PRELOADED = [
     "pipeline.sync.engines.judging",
     "pipeline.sync.engines.scanner",
+    "pipeline.roots.archives.reader",
     "pipeline.sync.package_sources",
     "catalog.writing.packages.builder",
 ]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from catalog.usage import counter, database
+from catalog.usage import database
 from catalog.usage.database import SkillRead
 from tests.support.shelf import Shelf
 from tests.support.sites import Site, site_of_shelf
@@ -81,7 +81,7 @@ def test_a_read_has_its_version(site: Site, shelf: Shelf, usage: Path, skill: Sk
     site.write_counts()
     with closing(sqlite3.connect(usage)) as db:
         rows = db.execute("SELECT version, route, day, reads FROM reads").fetchall()
-    today = counter.today().isoformat()
+    today = database.today().isoformat()
     assert {row[1:] for row in rows} == {("http", today, 1)}
     assert old in {row[0] for row in rows}
     assert len(rows) == 2
@@ -123,7 +123,7 @@ def test_pages_errors_and_health_are_no_reads(site: Site, usage: Path, path: str
 def test_the_page_of_a_skill_says_how_often_it_was_read(site: Site, usage: Path) -> None:
     """In one line, once there is something to say."""
     assert "Not read in 30 days." in site.get("/skills/pdf").text
-    today = counter.today()
+    today = database.today()
     long_ago = (today - timedelta(days=100)).isoformat()
     database.add(usage, {SkillRead("pdf", "v1", "mcp", long_ago): 5}, today)
     assert f"Not read in 30 days; last on {long_ago}." in site.get("/skills/pdf").text
@@ -137,7 +137,7 @@ def test_the_queries_find_what_nobody_and_what_everybody_reads(
     site: Site, shelf: Shelf, usage: Path, skill: SkillWriter
 ) -> None:
     """Never read, read most, and read though superseded."""
-    today = counter.today()
+    today = database.today()
     old = version_of(shelf, "pdf")
     skill(shelf.root / "pdf", description="Something else.")
     shelf.scan()

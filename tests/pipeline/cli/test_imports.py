@@ -19,3 +19,11 @@ def test_imports_leave_the_collector_and_the_environment_as_they_were(
         assert (gc.isenabled(), os.environ["PYDANTIC_DISABLE_PLUGINS"]) == (False, "__all__")
         raise ImportError
     assert (gc.isenabled(), os.environ.get("PYDANTIC_DISABLE_PLUGINS")) == (True, before)
+
+
+def test_imported_objects_are_not_collected_later() -> None:
+    """Later collections, such as that of the end, pass over all that has been imported."""
+    gc.unfreeze()
+    with quick_imports():
+        pass
+    assert gc.get_freeze_count() > 1000

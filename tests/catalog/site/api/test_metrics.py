@@ -11,7 +11,7 @@ from prometheus_client import Metric
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_open
 from prometheus_client.parser import text_string_to_metric_families
 
-from catalog.usage import counter, database
+from catalog.usage import database
 from catalog.usage.database import IndexRead, SkillRead
 from tests.support.sites import Site
 
@@ -84,7 +84,7 @@ def test_failures_of_the_service_have_their_part(catalog: Path, serve: Callable[
 
 def test_reads_are_counted_since_the_beginning(catalog: Path, own_site: Site) -> None:
     """By route, skills and indexes apart."""
-    today = counter.today()
+    today = database.today()
     day = today.isoformat()
     database.add(
         database.path_of(catalog),
