@@ -8,6 +8,7 @@ from typing import Any
 
 from catalog.database import packed_texts
 from catalog.database import sql as database_sql
+from catalog.database.short_texts import FRONTMATTER
 from catalog.database.sql import insert, upsert, write
 from catalog.model.naming import version_name
 from catalog.model.skill import SkillReference
@@ -49,7 +50,7 @@ class WriteBuffer:
         execute = db.executemany
         self._name_versions(db)
         execute("DELETE FROM findings WHERE skill = ?", self.judged_again)
-        _write_rows(db, upsert, "skills", self.skills)
+        _write_rows(db, upsert, "skills", list(map(FRONTMATTER.short, self.skills)))
         _write_rows(db, insert, "versions", list(map(packed_texts.pack_version, self.versions)))
         execute("UPDATE versions SET superseded_at = ? WHERE id = ?", self.superseded)
         files = [(*file, packed_texts.pack(text)) for *file, text in self.files]
