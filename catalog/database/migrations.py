@@ -154,9 +154,13 @@ def m016_folder_stats(db: Database) -> None:
 
 @migrations()
 def m017_short_rows(db: Database) -> None:
-    """Write the full-text index and some texts so that they take less room."""
+    """Write the full-text index and some texts so that they take less room.
+
+    Texts packed before stay as they are.
+    """
     register(db.conn)
-    _run(db, short_rows.BODY_FIRST)
+    _run(db, short_rows.FILE_CONTENTS)
+    _run(db, short_rows.SEARCHED_TEXTS)
     for form in SHORT_FORMS.values():
         _run(db, short_rows.SHORT_TEXTS.format(form))
 
