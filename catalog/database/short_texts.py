@@ -87,7 +87,13 @@ FRONTMATTER = ShortForm(
     "frontmatter",
     "short_frontmatter",
     "{}",
-    (Phrase("json_quote(description)", lambda row: to_json(row["description"])),),
+    # Without its last quote: in the frontmatter, white space may follow.
+    (
+        Phrase(
+            "substr(json_quote(description), 1, length(json_quote(description)) - 1)",
+            lambda row: to_json(row["description"])[:-1],
+        ),
+    ),
 )
 SHORT_FORMS = {form.table: form for form in (STEPS, FRONTMATTER)}
 """Short forms by their tables, one for each."""
