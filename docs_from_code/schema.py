@@ -25,7 +25,8 @@ The catalog is one SQLite file, `catalog.db`, in WAL mode, with one writer and a
 readers. Times are ISO 8601 in UTC, JSON columns hold valid JSON, and yes and no are 1 and 0.
 
 The texts of versions and files are in their columns `packed`, compressed with zstd: those of a
-version one after the other, with a line end between them. The views `version_contents`,
+version one after the other, with a line end between them. Versions refer to a dictionary of common
+phrases, and files to the SKILL.md of their version. The views `version_contents`,
 `file_contents`, `searched_texts` and `skill_definitions` show them with functions of skilldrop,
 which its site has. Other programs read all else, and can check, copy and vacuum the file.
 """

@@ -29,12 +29,14 @@ from catalog.database.ddl import (
     reviews,
     runs,
     search,
+    short_rows,
     similarity,
     site_address,
     skills,
     troubles,
 )
 from catalog.database.packed_texts import register
+from catalog.database.short_texts import SHORT_FORMS
 
 migrations = Migrations(schema_version.MIGRATION_SET)
 
@@ -148,6 +150,19 @@ def m015_packed_texts(db: Database) -> None:
 def m016_folder_stats(db: Database) -> None:
     """Add the stats of folders; the next scan fills the table."""
     _run(db, folder_stats.FOLDER_STATS)
+
+
+@migrations()
+def m017_short_rows(db: Database) -> None:
+    """Write the full-text index and some texts so that they take less room.
+
+    Texts packed before stay as they are.
+    """
+    register(db.conn)
+    _run(db, short_rows.FILE_CONTENTS)
+    _run(db, short_rows.SEARCHED_TEXTS)
+    for form in SHORT_FORMS.values():
+        _run(db, short_rows.SHORT_TEXTS.format(form))
 
 
 def _run(db: Database, script: str) -> None:

@@ -4,10 +4,11 @@ The views `version_contents` and `file_contents` have the texts; everything else
 """
 
 import sys
-from functools import cache
+from functools import cache, lru_cache
 from sqlite3 import Connection
 from typing import Any
 
+from catalog.database.common_phrases import COMMON_PHRASES
 from catalog.database.sql import Row, columns
 from catalog.text.line_ends import with_plain_line_ends
 
@@ -18,24 +19,36 @@ TEXTS = {"versions": ("frontmatter", "described", "skill_md_content"), "files": 
 
 Most of the JSON is also in the SKILL.md, so it takes hardly any room beside it.
 """
-_LEVEL = 3  # the next level takes twice the time, and a hundredth less room
+_LEVEL = 1  # with the common phrases, level 3 takes half as much time again for a hundredth
+_SHORTEST = 8  # bytes of a text to which another can refer
 _DAMAGED = ("{}", "{}", "")
 
 
 def register(connection: Connection) -> None:
     """Give a connection the SQL functions of the packed columns."""
-    connection.create_function("pack", -1, pack, deterministic=True)
+    connection.create_function("pack", 1, pack_file, deterministic=True)
+    connection.create_function("pack", 3, pack, deterministic=True)
     connection.create_function("unpack", 3, unpack, deterministic=True)
+    connection.create_function("unpack_file", 2, unpack_file, deterministic=True)
     connection.create_function("unpack_body", 3, unpack_body, deterministic=True)
 
 
 def pack(*texts: str | None) -> bytes | None:
-    """Return texts as one compressed value; None if a text is missing."""
+    """Return the texts of a version as one compressed value; None if a text is missing."""
     present = [text for text in texts if text is not None]
     if len(present) < len(texts):
         return None
     compressor = _compressor()
     packed: bytes = compressor.compress("\n".join(present).encode(), compressor.FLUSH_FRAME)
+    return packed
+
+
+def pack_file(text: str | None, skill_md: str = "") -> bytes | None:
+    """Return the text of a file compressed, with references to the SKILL.md of its version."""
+    if text is None:
+        return None
+    beside = _dictionary(skill_md.encode())
+    packed: bytes = _zstd().compress(text.encode(), _LEVEL, zstd_dict=beside and beside.as_prefix)
     return packed
 
 
@@ -55,10 +68,26 @@ def unpack(packed: bytes | None, place: int, count: int) -> bytes | None:
         return None
     zstd = _zstd()
     try:
-        texts: list[bytes] = zstd.decompress(packed).split(b"\n", count - 1)
+        whole = zstd.decompress(packed, zstd_dict=_phrases())
+        texts: list[bytes] = whole.split(b"\n", count - 1)
         return texts[place]
     except (zstd.ZstdError, IndexError):
         return _DAMAGED[place - count].encode()
+
+
+def unpack_file(packed: bytes | None, packed_version: bytes) -> bytes | None:
+    """Return the text of a file, given its packed version; None if it has none.
+
+    A damaged text is empty, as for `unpack`.
+    """
+    if packed is None:
+        return None
+    zstd = _zstd()
+    try:
+        text: bytes = zstd.decompress(packed, zstd_dict=_beside(packed_version))
+    except zstd.ZstdError:
+        return b""
+    return text
 
 
 def unpack_body(packed: bytes, first_byte: int, size: int) -> bytes:
@@ -74,7 +103,26 @@ def packing(table: str) -> str:
 
 @cache
 def _compressor() -> Any:
-    return _zstd().ZstdCompressor(_LEVEL)
+    return _zstd().ZstdCompressor(_LEVEL, zstd_dict=_phrases().as_digested_dict)
+
+
+@cache
+def _phrases() -> Any:
+    return _dictionary(COMMON_PHRASES)
+
+
+@lru_cache(maxsize=1)
+def _beside(packed_version: bytes) -> Any:
+    """Return the SKILL.md of a version, which its files refer to; often they are read in a row."""
+    return _dictionary(unpack(packed_version, 2, 3) or b"")
+
+
+def _dictionary(text: bytes) -> Any:
+    """Return a text as a dictionary; None if it is too short.
+
+    Values that were packed without a dictionary are read with any.
+    """
+    return _zstd().ZstdDict(text, is_raw=True) if len(text) >= _SHORTEST else None
 
 
 @cache

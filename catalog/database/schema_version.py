@@ -25,6 +25,7 @@ MIGRATIONS = (
     "m014_facets",
     "m015_packed_texts",
     "m016_folder_stats",
+    "m017_short_rows",
 )
 """Names of all migrations, oldest first; those of `catalog.database.migrations`."""
 _TABLE = "_sqlite_migrations"

@@ -9,7 +9,7 @@ from catalog.database.queries import Database
 from catalog.text import snippets
 
 FIELDS = ("name", "description", "tags", "headings", "file names")
-"""First columns of the full-text index, for people."""
+"""Columns of the full-text index behind the body, for people."""
 SHOWN_OTHERS = 3
 """Paths of other skills of a name that come with a hit."""
 
@@ -140,7 +140,7 @@ _HAVING = """
 """
 _MARKED = "instr(highlight(skills_fts, {}, char(1), ''), char(1))"
 _FIELDS = f"""
-    SELECT f.rowid, {_MARKED.format(6)}, {", ".join(map(_MARKED.format, range(len(FIELDS))))}
+    SELECT f.rowid, {_MARKED.format(6)}, {", ".join(map(_MARKED.format, range(1, len(FIELDS) + 1)))}
     FROM json_each(:skills) AS wanted CROSS JOIN skills_fts AS f ON f.rowid = wanted.value
     WHERE skills_fts MATCH :match
 """

@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 
 from catalog.database import packed_texts
+from catalog.database.short_texts import SHORT_FORMS
 from catalog.database.sql import columns
 from catalog.writing.recovery.copies import RECOVERING
 
@@ -87,9 +88,12 @@ def _values(wanted: Sequence[str], present: Sequence[str], table: str) -> dict[s
 
     An earlier release stored texts as they are.
     """
+    form = SHORT_FORMS.get(table)
     values = {name: columns([name]) for name in wanted if name in present}
     if set(packed_texts.TEXTS.get(table, "-")).issubset(present):
         values[packed_texts.PACKED] = packed_texts.packing(table)
+    if form and form.column in present:
+        values[form.stored] = form.shortening
     return values
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from catalog.database import packed_texts
 from catalog.database.queries import Database, Writer
+from catalog.database.short_texts import FRONTMATTER
 from catalog.database.sql import insert
 from catalog.model.naming import version_name
 from catalog.reading import versions
@@ -74,7 +75,7 @@ def _add_lost_parents(db: Database) -> None:
         " (SELECT root FROM skills UNION SELECT root FROM ingestions)"
     )
     for version in list(db.query(_ORPHANS)):
-        fields = versions.restored(version) | {
+        fields = FRONTMATTER.short(versions.restored(version)) | {
             "id": version["skill"],
             "root": version["root"],
             "path": version["place"],

@@ -178,7 +178,9 @@ def _restore_content(
     content = packed_texts.pack_version(row)
     settings = ", ".join(f"{column} = :{column}" for column in content)
     work.db.execute(f"UPDATE versions SET {settings} WHERE id = :id", content | {"id": version})
-    work.buffer.files.extend(mapping.file(version, entry) for entry in record.files)
+    work.buffer.add_files(
+        record.skill_md_content, (mapping.file(version, entry) for entry in record.files)
+    )
     work.buffer.declared[old["id"]] = record.dialects
     work.buffer.references[old["id"]] = record.references
     work.buffer.texts.append(mapping.search_document(old["id"], version, record))

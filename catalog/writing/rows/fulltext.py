@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from sqlite3 import Connection
 
 from catalog.database.queries import Database
-from catalog.database.sql import Row, insert
+from catalog.database.sql import Row, columns, insert
 from catalog.writing.rows.mapping import SearchDocument, restored_text
 
 
@@ -15,7 +15,7 @@ def replace(db: Connection, texts: Sequence[SearchDocument]) -> None:
     statement each, because FTS5 flushes its buffer at each row that a trigger inserts.
     """
     remove(db, [text.id for text in texts])
-    db.executemany(_KEEP, [text[:_BODY] + text[_BODY + 1 :] for text in texts])
+    db.executemany(_KEEP, texts)
     db.executemany(_INDEX, [text[:_INDEXED] for text in texts])
     db.executemany(
         _INDEX_SHORT,
@@ -49,10 +49,13 @@ def _command(db: Connection, command: str) -> None:
         db.execute(f"INSERT INTO {table} ({table}) VALUES (?)", [command])
 
 
-_BODY = SearchDocument._fields.index("body")  # not stored: the SKILL.md of the version contains it
 _INDEXED = SearchDocument._fields.index(
     "version"
 )  # this field and the following are stored, but not indexed
-_KEEP = insert("skill_text", SearchDocument._fields[:_BODY] + SearchDocument._fields[_BODY + 1 :])
+# The SKILL.md of the version has the body, and the skill its description.
+_STORED = {
+    name: f"?{number}" for number, name in enumerate(SearchDocument._fields, 1) if name != "body"
+} | {"description": "nullif(?3, (SELECT description FROM skills WHERE id = ?1))"}
+_KEEP = f"INSERT INTO skill_text ({columns(_STORED)}) VALUES ({', '.join(_STORED.values())})"
 _INDEX_SHORT = insert("skills_short_fts", ("rowid", "name", "description", "tags", "grams"))
 _INDEX = insert("skills_fts", ("rowid", *SearchDocument._fields[1:_INDEXED]))

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from sqlite3 import Connection
 from typing import NamedTuple
 
+from catalog.database.short_texts import STEPS
 from catalog.database.sql import insert, write
 from catalog.model.values import IngestionOutcome, Trigger
 
@@ -26,4 +27,8 @@ class Ingestion(NamedTuple):
 
 def add(db: Connection, ingestions: Sequence[Ingestion]) -> None:
     """Add rows, in the caller's transaction. Raises sqlite3.Error."""
-    write(db, insert, "ingestions", Ingestion._fields, ingestions)
+    rows = [STEPS.short(ingestion._asdict()) for ingestion in ingestions]
+    write(db, insert, STEPS.table, _COLUMNS, [tuple(map(row.get, _COLUMNS)) for row in rows])
+
+
+_COLUMNS = (*(name for name in Ingestion._fields if name != STEPS.column), STEPS.stored)

@@ -169,7 +169,9 @@ class UnitOfWork:
                 "review": review,
             }
         )
-        self.buffer.files.extend(mapping.file(version, entry) for entry in record.files)
+        self.buffer.add_files(
+            record.skill_md_content, (mapping.file(version, entry) for entry in record.files)
+        )
         self.buffer.sketches.append((version, record.sketch))
         self.buffer.facets[version] = facets.of_record(record)
         if old and old["current_version_id"]:
@@ -192,7 +194,7 @@ class UnitOfWork:
             [old["current_version_id"]],
         ).fetchall()
         self.buffer.versions.append(content)
-        self.buffer.files += [(version, *file) for file in files]
+        self.buffer.add_files(content["skill_md_content"], ((version, *file) for file in files))
         text = mapping.restored_text(old["id"], content, [path for path, *_ in files])
         self.buffer.texts.append(text)
         self.buffer.sketches.append((version, sketch(text.body)))

@@ -1,6 +1,6 @@
 """The rows of one batch, collected by table, so that each table is written at once."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from sqlite3 import Connection
@@ -8,6 +8,7 @@ from typing import Any
 
 from catalog.database import packed_texts
 from catalog.database import sql as database_sql
+from catalog.database.short_texts import FRONTMATTER
 from catalog.database.sql import insert, upsert, write
 from catalog.model.naming import version_name
 from catalog.model.skill import SkillReference
@@ -30,7 +31,7 @@ class WriteBuffer:
 
     skills: list[database_sql.Row] = field(default_factory=list)
     versions: list[database_sql.Row] = field(default_factory=list)
-    files: list[tuple[Any, ...]] = field(default_factory=list)
+    files: list[tuple[Any, ...]] = field(default_factory=list)  # see `add_files`
     sketches: list[tuple[int, bytes]] = field(default_factory=list)  # by version
     facets: dict[int, Facets] = field(default_factory=dict)  # by version
     findings: list[tuple[Any, ...]] = field(default_factory=list)
@@ -44,16 +45,19 @@ class WriteBuffer:
         default_factory=list
     )  # skills whose findings are replaced
 
+    def add_files(self, skill_md: str, files: Iterable[tuple[Any, ...]]) -> None:
+        """Add the files of a version with this SKILL.md, as rows of FILE_COLUMNS."""
+        self.files.extend((*file, packed_texts.pack_file(text, skill_md)) for *file, text in files)
+
     def write(self, db: Connection) -> None:
         """Write all but the texts, and name the new versions. Raises sqlite3.Error."""
         execute = db.executemany
         self._name_versions(db)
         execute("DELETE FROM findings WHERE skill = ?", self.judged_again)
-        _write_rows(db, upsert, "skills", self.skills)
+        _write_rows(db, upsert, "skills", list(map(FRONTMATTER.short, self.skills)))
         _write_rows(db, insert, "versions", list(map(packed_texts.pack_version, self.versions)))
         execute("UPDATE versions SET superseded_at = ? WHERE id = ?", self.superseded)
-        files = [(*file, packed_texts.pack(text)) for *file, text in self.files]
-        write(db, insert, "files", (*FILE_COLUMNS[:-1], packed_texts.PACKED), files)
+        write(db, insert, "files", (*FILE_COLUMNS[:-1], packed_texts.PACKED), self.files)
         sketches.add(db, self.sketches)
         facets.replace(db, self.facets)
         write(db, insert, "findings", mapping.FINDING_COLUMNS, self.findings)

@@ -62,6 +62,24 @@ def test_packed_texts_come_back(first: list[str], last: str) -> None:
     ]
 
 
+@given(UNICODE, UNICODE)
+def test_the_text_of_a_file_comes_back(text: str, skill_md: str) -> None:
+    """Beside any SKILL.md, and as an earlier release packed it."""
+    version = packed_texts.pack("{}", "{}", skill_md)
+    assert version is not None
+    for packed in (packed_texts.pack_file(text, skill_md), packed_texts.pack_file(text)):
+        assert packed_texts.unpack_file(packed, version) == text.encode()
+
+
+def test_a_file_takes_no_room_for_what_its_skill_md_says() -> None:
+    """A damaged SKILL.md costs its text, and stops nothing."""
+    text = "".join(map(str, range(2_000)))
+    packed = packed_texts.pack_file(text, f"# Numbers {text}")
+    assert packed is not None
+    assert len(packed) < 100
+    assert packed_texts.unpack_file(packed, b"damaged") == b""
+
+
 def test_a_catalog_of_an_earlier_release_keeps_its_texts() -> None:
     """Its columns, the searched body and the full-text index are the same."""
     db = Database(memory=True)

@@ -112,7 +112,7 @@ def test_a_damaged_catalog_is_rebuilt(settings: Settings, damage: Callable[[Path
     if damage is not middle_of_versions:
         assert_whole(settings)
         return
-    assert 2 * SKILLS < int(str(versions)) < 3 * SKILLS  # without those on the lost pages
+    assert SKILLS < int(str(versions)) < 3 * SKILLS  # without those on the lost pages
     assert rows(settings.catalog_path, "SELECT count(*) FROM index_builds")[0][0] >= 4
     status = run("--data", settings.data, "status")
     assert (status.returncode, "recovered" in status.stdout) == (0, True)
@@ -191,7 +191,7 @@ def test_an_interrupted_recovery_loses_no_history(
     assert settings.catalog_path.read_bytes() == damaged
     assert scan(settings).returncode == 0
     ((versions,),) = rows(settings.catalog_path, "SELECT versions FROM recoveries")
-    assert int(str(versions)) > 2 * SKILLS
+    assert int(str(versions)) > SKILLS
     assert len(list(settings.data.glob("catalog.db.damaged-*[0-9]"))) == 1
     assert list(settings.data.glob(".recovering-*")) == []
 
