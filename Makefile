@@ -1,6 +1,9 @@
 # Everything runs from .venv. uv creates it if it is installed, otherwise python3 and pip do. Users get
 # the program only, developers also the tools of the group `dev`.
 
+# Installed programs are compiled; without this, a measured start may compile all modules.
+unexport PYTHONDONTWRITEBYTECODE
+
 PYTHON ?= python3
 UV := $(shell command -v uv 2>/dev/null)
 CODE := catalog pipeline tests benchmarks docs_from_code watched/csv-profile

@@ -6,11 +6,12 @@ that are chosen by it.
 
 import re
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 RAREST = 7.0
 """Rarity in bits of a word that is not in the table: fewer than one skill of 100 contains it."""
 
+_TABLE = Path(__file__).with_name("word_rarity.txt")
 _WORD = re.compile(r"[^\W\d_]\w*")
 
 
@@ -27,7 +28,7 @@ def rarity(word: str) -> float:
 @cache
 def _table() -> dict[str, float]:
     table: dict[str, float] = {}
-    for line in files("catalog.text").joinpath("word_rarity.txt").read_text("utf-8").splitlines():
+    for line in _TABLE.read_text("utf-8").splitlines():
         bits, *words = line.split(" ")
         table |= dict.fromkeys(words, float(bits))
     return table
