@@ -87,7 +87,7 @@ def scan_once(
         accepts_removals=accepts_removals,
         progress=progress,
     )
-    with explained(settings.data):
+    with explained(settings.catalog_path):
         report = scan.run()
         publish(settings, store, datetime.now(UTC))
         if not units:

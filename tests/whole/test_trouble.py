@@ -6,6 +6,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import tarfile
 import time
 from collections.abc import Iterator
@@ -245,6 +246,28 @@ def test_an_unmounted_disk_removes_no_skill(
     assert up.statuses() == {"a": "active"}
     shutil.rmtree(disk.folder / "a")
     up.wait_for(lambda: up.statuses() == {"a": "removed"})
+
+
+def test_a_scan_names_the_disk_that_is_full(tmp_path: Path, skill: SkillWriter) -> None:
+    """Here it has no inodes left for packages, while the disk of the roots has."""
+    for number in range(20):
+        skill(tmp_path / f"root/s{number}")
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    command = ("unshare", "-Urm", "sh", "-c")
+    mount = f'mount -t tmpfs -o nr_inodes=20 tmpfs "{disk}"'
+    if subprocess.run([*command, mount], check=False, capture_output=True).returncode:
+        pytest.skip("this system forbids mounting")
+    program = [Path(sys.executable).with_name("skilldrop"), "--watched", tmp_path / "root"]
+    done = subprocess.run(
+        [*command, f'{mount} && exec "$0" "$@"', *program, "--data", disk, "scan"],
+        env=os.environ | {"SKILLDROP_SETTLE_QUIET": "0"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert f"There is no room left on the disk of {disk}." in done.stderr
 
 
 def test_many_folders_unpacked_at_once_are_all_stored(
