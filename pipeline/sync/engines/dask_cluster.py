@@ -229,8 +229,8 @@ def _checked(
     piece: ScanScope,
 ) -> _Answer:
     """Return an answer to a piece, or the rest of a sentence that explains the refusal."""
-    if (installed := VERSION) != expected_version:
-        return f"has skilldrop {installed}, not {expected_version}. Install the same everywhere"
+    if expected_version != VERSION:
+        return f"has skilldrop {VERSION}, not {expected_version}. Install the same everywhere"
     try:
         if _inode(root) != inode:
             return f"has another directory at {root}. Mount the same storage there"
