@@ -258,7 +258,7 @@ def test_a_scan_names_the_disk_that_is_full(tmp_path: Path, skill: SkillWriter) 
     mount = f'mount -t tmpfs -o nr_inodes=20 tmpfs "{disk}"'
     if subprocess.run([*command, mount], check=False, capture_output=True).returncode:
         pytest.skip("this system forbids mounting")
-    program = [Path(sys.executable).with_name("skilldrop"), "--watched", tmp_path / "root"]
+    program = (Path(sys.executable).with_name("skilldrop"), "--watched", tmp_path / "root")
     done = subprocess.run(
         [*command, f'{mount} && exec "$0" "$@"', *program, "--data", disk, "scan"],
         env=os.environ | {"SKILLDROP_SETTLE_QUIET": "0"},
