@@ -75,7 +75,7 @@ _ENDS: Mapping[str, tuple[str, ...]] = {
     "temporary file of an editor": (".swp", ".swo", "~"),  # vim, and backups of most editors
 }
 
-_CACHED_NAMES = 4096  # most skills use the same names
+_CACHED_NAMES = 256  # most skills use the same names; of other names, each is asked for once
 _ANY_NAME = frozenset().union(*_NAMES.values())
 _ANY_START = (*chain.from_iterable(_STARTS.values()), "#")  # "#": perhaps an auto-save of Emacs
 _ANY_END = tuple(chain.from_iterable(_ENDS.values()))
