@@ -32,8 +32,8 @@ class Kept:
     """Result of updating one directory."""
 
     path: str
-    linked: int = 0  # links in it now, as `link` counts them
-    taken: tuple[str, ...] = ()  # names of skills that somebody else's entries have, as well
+    linked: int = 0  # links in it now; only `link` counts them
+    taken: tuple[str, ...] = ()  # names of skills that foreign entries have; only from `link`
     made: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     trouble: str | None = None
