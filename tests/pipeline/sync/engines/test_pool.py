@@ -47,10 +47,11 @@ def who(piece: int) -> tuple[int, int]:
 
 def is_alive(process: int) -> bool:
     """Return whether a thread of a process still runs: until the last ends, its pipe is open."""
-    for thread in Path(f"/proc/{process}/task").glob("*/status"):
-        with suppress(OSError):
-            if "\nState:\tZ" not in thread.read_text():
-                return True
+    with suppress(OSError):  # ended: its directory may vanish while it is listed
+        for thread in os.listdir(f"/proc/{process}/task"):
+            with suppress(OSError):
+                if "\nState:\tZ" not in Path(f"/proc/{process}/task/{thread}/status").read_text():
+                    return True
     return False
 
 
