@@ -29,10 +29,12 @@ RESPONSES = (
     "site: table, not kept",
     "site: skill page",
     "site: search JSON",
+    "site during a scan: table, not kept",
+    "site during a scan: search JSON",
     "last write → index, median",
     "last write → index, 99th percentile",
 )
-MEMORY = ("memory of the service, most, MB",)
+MEMORY = ("memory of the service, most, MB", "memory of the service, at rest, MB")
 
 
 def main() -> None:

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from timing import seconds_of
 
@@ -80,8 +81,16 @@ def _is_ready(client: Client) -> bool:
         return False
 
 
-def peak_memory(settings: Settings) -> float:
-    """Return the highest memory of a service that scans all roots, in MiB."""
+class ServiceMemory(NamedTuple):
+    """Memory of a service in MiB, and how it follows the folder."""
+
+    most: float
+    at_rest: float
+    watcher: str  # "native" or "polling"
+
+
+def service_memory(settings: Settings) -> ServiceMemory:
+    """Return the memory of a service that scans all roots for the first time."""
     put_aside(settings.data)
     up = subprocess.Popen(
         [
@@ -99,7 +108,12 @@ def peak_memory(settings: Settings) -> float:
     try:
         wait_for(lambda: up.poll() is not None or is_quiet(settings.catalog_path), 1800)
         status = Path(f"/proc/{up.pid}/status").read_text()
-        return int(status.split("VmHWM:")[1].split()[0]) / 1024
+        most, at_rest = (
+            int(status.split(f"{field}:")[1].split()[0]) / 1024 for field in ("VmHWM", "VmRSS")
+        )
+        with sqlite3.connect(f"file:{settings.catalog_path}?mode=ro", uri=True) as db:
+            (watcher,) = db.execute("SELECT watcher_mode FROM health").fetchone()
+        return ServiceMemory(most, at_rest, watcher)
     finally:
         up.send_signal(signal.SIGTERM)
         up.wait()
@@ -131,3 +145,10 @@ def put_aside(folder: Path) -> None:
     """Move a folder out of the way. Deleting it would slow down ext4 for half a minute."""
     if folder.exists():
         folder.rename(tempfile.mkdtemp(prefix="aside-", dir=folder.parent))
+
+
+def delete(folder: Path) -> None:
+    """Delete a folder, even if it has packages, which are read-only."""
+    if folder.exists():
+        subprocess.run(["chmod", "-R", "u+w", folder], check=True)
+        subprocess.run(["rm", "-r", folder], check=True)

@@ -90,7 +90,7 @@ def test_a_skipped_test_of_a_requirement_fails(tmp_path: Path) -> None:
         check=False,
     )
     failed = re.findall(r"^(?:FAILED|ERROR) .*test_(\w+)\.py", run.stdout, re.MULTILINE)
-    assert set(failed) == {"skipped", "expected", "decorated", "whole"}
+    assert set(failed) == {"skipped", "expected", "decorated", "whole"}, run.stdout + run.stderr
     assert "stopping after 7 failures" in run.stdout  # each counts for the exit code
     assert "2 passed, 1 skipped" in run.stdout
 
