@@ -16,10 +16,11 @@ from pathlib import Path
 from subprocess import DEVNULL
 from typing import NamedTuple
 
-from running_programs import delete, put_aside, service_memory
+from running_programs import put_aside, service_memory
 from timing import seconds_of
 
 from catalog.database import connection as database_connection
+from catalog.filesystem.by_descriptor import directory, remove
 from catalog.reading import search
 from catalog.writing.index_publisher import publish_indexes
 from pipeline.config import loader
@@ -32,7 +33,8 @@ PEERS = Path(__file__).with_name("peers.py")
 HASHING = "find | sha256sum"
 WORDS = ["invoice", "deploy cache", "rep", "报告", "query index"]
 MOST_FOR_PEERS = 10_000
-"""Skills up to which other programs and the latency are measured."""
+"""Skills up to which other programs and the latency are measured, and the folders of all scans fit
+on a disk."""
 FEW = 2
 """Pairs of work that takes minutes at 100,000 skills."""
 
@@ -219,7 +221,11 @@ class Tree:
 
     def _clear(self, folder: Path) -> None:
         """Make room for a folder; ten folders of 100,000 skills would not fit on most disks."""
-        (put_aside if self.size <= MOST_FOR_PEERS else delete)(folder)
+        if self.size <= MOST_FOR_PEERS:
+            put_aside(folder)
+        else:
+            with directory(folder.parent) as parent:
+                remove(folder.name, parent)
         os.sync()
 
 

@@ -145,10 +145,3 @@ def put_aside(folder: Path) -> None:
     """Move a folder out of the way. Deleting it would slow down ext4 for half a minute."""
     if folder.exists():
         folder.rename(tempfile.mkdtemp(prefix="aside-", dir=folder.parent))
-
-
-def delete(folder: Path) -> None:
-    """Delete a folder, even if it has packages, which are read-only."""
-    if folder.exists():
-        subprocess.run(["chmod", "-R", "u+w", folder], check=True)
-        subprocess.run(["rm", "-r", folder], check=True)
