@@ -6,7 +6,6 @@ from pydantic import BaseModel, ConfigDict
 class Table(BaseModel):
     """Table of settings: frozen, and without unknown keys."""
 
-    # Most tables are only parts of others, which need no validator of theirs.
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 

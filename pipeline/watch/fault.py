@@ -1,7 +1,10 @@
 """Faults of a watch: the reasons for which events may have been missed."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum, auto
+from typing import Protocol
 
 
 class FaultKind(Enum):
@@ -27,3 +30,29 @@ OVERFLOWED = WatchFault(FaultKind.OVERFLOW, "the event queue overflowed")
 LIMIT_REACHED = WatchFault(
     FaultKind.LIMIT_REACHED, "there are more directories than the system will watch for one user"
 )
+
+
+class Watcher(Protocol):
+    """Thread of a watch."""
+
+    fault: WatchFault | None  # why it ended; None while it runs
+
+    def is_alive(self) -> bool:
+        """Return whether the thread runs."""
+
+    def stop(self) -> None:
+        """Let the thread end."""
+
+    def join(self, timeout: float | None = None) -> None:
+        """Wait for the end of the thread."""
+
+
+@contextmanager
+def recording_fault(thread: Watcher) -> Iterator[None]:
+    """Record the error that ends a thread; Python would print a traceback."""
+    try:
+        yield
+    except Exception as error:  # noqa: BLE001  # `Watch.fault` reports it
+        thread.fault = WatchFault(
+            FaultKind.THREAD_ENDED, f"a watch thread ended: {type(error).__name__}: {error}"
+        )

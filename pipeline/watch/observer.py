@@ -126,8 +126,10 @@ class Watch:
         """Return the number of directories that are not watched; this lists all directories."""
         if self._observer:
             self._observer.inotify.has_missed = False
-        existing = sum(1 for _ in self._all_directories())
-        return max(0, existing - (self._observer.inotify.watched if self._observer else 0))
+        return sum(
+            not (self._observer and self._observer.watches(path))
+            for path in self._all_directories()
+        )
 
     def stop(self) -> None:
         """Stop watching and wait for the threads, for a second at most."""
@@ -136,8 +138,8 @@ class Watch:
             self._observer = None
 
     def _all_directories(self) -> Iterator[str]:
-        """Yield every directory that should be watched."""
-        pending = [(root, 0) for root in self._roots]
+        """Yield the real path of every directory that should be watched."""
+        pending = [(os.path.realpath(root), 0) for root in self._roots]
         while pending:
             path, depth = pending.pop()
             with suppress(OSError), os.scandir(path) as entries:

@@ -20,6 +20,7 @@ from catalog.audit.difference import Difference
 from catalog.database import packed_texts
 from catalog.model.errors import SkilldropError
 from catalog.model.paths import top_of_archive
+from catalog.model.superseded import SURELY
 from pipeline.config.settings import Settings
 from pipeline.sync import reconcile
 from pipeline.sync.engines.processes import serial
@@ -382,7 +383,7 @@ class Life(Departures, Mishaps):
         self.mend_damage()
         if self.it.health()["held_removals"]:  # so much came and went that it has to be confirmed
             self.assert_held_are_published()
-            assert self._differences() == []
+            assert (found := self._differences()) == [], found
             if self.has_mounted:
                 self.mount()
                 self.it.rescan()
@@ -422,8 +423,10 @@ class Life(Departures, Mishaps):
 
     def _differences(self) -> list[Difference]:
         found = reconcile.compare_once(self.it.settings, engine=serial).differences
-        if {difference.kind for difference in found} == {"package"}:
-            # The quiet service makes a superseded version writable for a moment, to hide it.
+        end = time.monotonic() + SURELY
+        while {difference.kind for difference in found} == {"package"} and time.monotonic() < end:
+            # The quiet service makes a superseded version writable for a moment, to hide it, and
+            # the clock may have been set forward since.
             found = reconcile.compare(self.it.settings, engine=serial).differences
         return list(found)
 

@@ -1,4 +1,4 @@
-"""Threads of a running watch, for tests that find, delay or confuse them."""
+"""Threads of a running watch, for tests that find or delay them."""
 
 import os
 import threading
@@ -26,6 +26,15 @@ def observer_of(root: Path) -> InotifyObserver:
     return observer
 
 
+def watched_by(observer: InotifyObserver) -> int:
+    """Return how many directories the system watches for an observer.
+
+    Source: proc_pid_fdinfo(5), inotify.
+    """
+    described = Path(f"/proc/self/fdinfo/{observer.inotify._inotify_fd}").read_text()
+    return described.count("inotify wd:")
+
+
 @contextmanager
 def delayed_events(observer: InotifyObserver) -> Iterator[None]:
     """Let the thread that reads the system's events wait before it handles the next one."""
@@ -41,17 +50,3 @@ def delayed_events(observer: InotifyObserver) -> Iterator[None]:
             yield
         finally:
             may_go_on.set()
-
-
-def forget_path(observer: InotifyObserver, path: Path | None = None) -> None:
-    """Let watchdog forget which watch belongs to a path, or to each path.
-
-    It does so by itself if two directories are exchanged at the wrong moment, which no test can
-    force. Its records are private.
-    """
-    for emitter in observer.emitters:
-        watches = emitter._inotify._active_callbacks_by_path  # type: ignore[attr-defined]
-        if path is None:
-            watches.clear()
-        else:
-            del watches[os.fsencode(path)]

@@ -147,14 +147,15 @@ def test_more_directories_than_may_be_watched_means_polling(
     serving: Callable[..., Serving], skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The limit is reached inside the tree, where watchdog skips directories silently."""
-    watch = InotifyFD.add_callback
+    watch, watched = InotifyFD.add_callback, list[bytes]()
 
-    def refuse_from_the_fifth(self: Any, *rest: Any) -> Any:
-        if self.watched >= 5:
+    def refuse_from_the_sixth(self: InotifyFD, path: bytes, *rest: Any) -> Any:
+        if len(watched) == 5:
             raise OSError(errno.ENOSPC, "inotify watch limit reached")
-        return watch(self, *rest)
+        watched.append(path)
+        return watch(self, path, *rest)
 
-    monkeypatch.setattr(InotifyFD, "add_callback", refuse_from_the_fifth)
+    monkeypatch.setattr(InotifyFD, "add_callback", refuse_from_the_sixth)
     it = serving().start()
     write_many(skill, it.root, 10)
     it.wait_for(lambda: it.health()["watcher_mode"] == "polling")
