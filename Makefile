@@ -45,10 +45,10 @@ bench-search: $(MEASURING) ## measure quality and speed of the search beside oth
 docs: $(DEVELOPING) ## generate the reference pages, and build the documentation in site/
 	@$(BIN)/python -m docs_from_code
 
-bench: $(DEVELOPING) ## measure everything at 1,000 and 10,000 skills, with floors and peers, in one table
-	@$(BIN)/python benchmarks/overview.py --save
+bench: $(DEVELOPING) ## measure everything at 1,000 and 10,000 skills, with floors and peers, and print one table
+	@$(BIN)/python benchmarks/overview.py
 
-bench-large: $(DEVELOPING) ## the same, also at 100,000 skills; takes over an hour and 16 GB of disk
+bench-large: $(DEVELOPING) ## the same, also at 100,000 skills, and replace benchmarks/results.md; takes over an hour and 16 GB of disk
 	@$(BIN)/python benchmarks/overview.py --skills 1000 10000 100000 --save
 
 bench-work: $(DEVELOPING) ## count the instructions that a skill costs, and compare them with the saved ones; needs valgrind

@@ -21,6 +21,11 @@ def make_skills(root: Path, count: int, seed: int = 7) -> None:
         make_skill(group / f"{rng.choice(_WORDS)}-{rng.choice(_WORDS)}-{number:06d}", rng)
 
 
+def directories(count: int) -> int:
+    """Return how many directories `make_skills` makes, with its root."""
+    return 1 + -(-count // 100) + 4 * count
+
+
 def make_sparse_skills(root: Path, count: int, seed: int = 7) -> None:
     """Write `count` skills of one file of 200 bytes below root, in groups of 1,000."""
     rng = random.Random(seed)

@@ -1,15 +1,17 @@
 """Times of all main tasks on one tree of skills, with floors and peers from the same run.
 
-Prints one table; --save also writes it to benchmarks/results.md, with the machine. The folders are
-in the page cache, and pending writes are flushed before each measurement.
+Prints one table; --save replaces benchmarks/results.md, with the machine and how it was measured.
+The folders are in the page cache, and pending writes are flushed before each measurement.
 """
 
 import argparse
 import os
 import platform
+import shlex
 import sqlite3
 import statistics
 import subprocess
+import sys
 import tempfile
 import venv
 from collections.abc import Iterator, Sequence
@@ -18,7 +20,7 @@ from pathlib import Path
 
 import latency
 import site_times
-from made_skills import make_skills
+from made_skills import directories, make_skills
 from measured_tree import FEW, MOST_FOR_PEERS, Row, Tree, report
 
 HERE = Path(__file__).parent
@@ -26,6 +28,24 @@ REQUESTS = 100
 """Requests of each kind to the site, and changes whose latency is measured."""
 QUIET = 0.3
 """Seconds of settling while the latency is measured."""
+ABOUT = """\
+Written by `benchmarks/overview.py {options}` in one run, with its
+folders on {filesystem}; `make bench-large` replaces it. Scans are medians of {repeat} alternating
+pairs with their floors. Deep re-scans, and first scans of more than {limit} skills, have {few}
+pairs; scans with one process, other programs and the memory were measured once. Changes, rebuilds
+of the index and starts of commands ran {repeat} times, requests to the site and writes up to the
+index {requests} times.
+
+A shared machine changes its speed by half within minutes. So a ratio of two programs in one row
+says more than seconds of two rows, and a row that ran once says little: in four runs on such a
+machine, the reference library, whose code is the same, took 12.7, 20.1, 14.0 and 13.2 s for 10,000
+skills.
+
+The service {watching}. The {directories} directories of {most} skills need
+as many watches (`sysctl fs.inotify.max_user_watches`).
+
+The start of a command includes its work, so that of `search` has the time of the row `search`.
+"""
 
 
 def main() -> None:
@@ -40,13 +60,8 @@ def main() -> None:
     text = _table(rows)
     print(text)
     if arguments.save:
-        (HERE / "results.md").write_text(
-            "# Results\n\nWritten by `make bench`; each run replaces them. Medians of "
-            f"{arguments.repeat} alternating pairs; scans with one process and other programs run "
-            f"once. Deep re-scans, and first scans of more than {MOST_FOR_PEERS:,} skills, have "
-            f"{FEW} pairs.\n\n{text}\n",
-            "utf-8",
-        )
+        about = _about(rows, arguments.repeat)
+        (HERE / "results.md").write_text(f"# Results\n\n{about}\n{text}\n", "utf-8")
 
 
 def _measured(size: int, seed: int, repeat: int, peers: Path | None) -> Iterator[Row]:
@@ -114,6 +129,31 @@ def _table(rows: Sequence[Row]) -> str:
     return "\n".join([machine, "", *head, *(f"| {' | '.join(row.cells())} |" for row in rows)])
 
 
+def _about(rows: Sequence[Row], repeat: int) -> str:
+    """Return how the rows were measured, and how far they can be believed."""
+    most = max(row.skills for row in rows)
+    polled = [f"{row.skills:,}" for row in rows if "polling, at rest" in row.work]
+    return ABOUT.format(
+        options=shlex.join(sys.argv[1:]),
+        filesystem=_filesystem(),
+        repeat=repeat,
+        limit=f"{MOST_FOR_PEERS:,}",
+        few=FEW,
+        requests=REQUESTS,
+        watching=f"polled the roots of {' and '.join(polled)} skills"
+        if polled
+        else "watched all directories",
+        directories=f"{directories(most):,}",
+        most=f"{most:,}",
+    )
+
+
+def _filesystem() -> str:
+    """Return the type of the filesystem of temporary folders."""
+    command = ["df", "--output=fstype", tempfile.gettempdir()]
+    return subprocess.run(command, capture_output=True, check=True, text=True).stdout.split()[-1]
+
+
 def _processor() -> str:
     for line in Path("/proc/cpuinfo").read_text().splitlines():
         if line.startswith("model name"):
@@ -129,7 +169,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--no-peers", action="store_true", help="measure only skilldrop and the floors"
     )
-    parser.add_argument("--save", action="store_true", help="write benchmarks/results.md")
+    parser.add_argument("--save", action="store_true", help="replace benchmarks/results.md")
     return parser.parse_args()
 
 
