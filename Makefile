@@ -16,7 +16,7 @@ MEASURING := .venv/measuring
 .PHONY: help up test test-clients check lint docs bench bench-large bench-parts bench-search bench-site bench-work bench-compare bench-readers bench-cluster charts lighthouse page-sizes snapshots crawl sizing soak crashes clean
 
 help: ## print this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 up: $(PROGRAM) ## watch the folder and serve the catalog until Ctrl-C
 	@$(BIN)/skilldrop up
@@ -54,7 +54,7 @@ bench-large: $(DEVELOPING) ## the same, also at 100,000 skills, and replace benc
 bench-work: $(DEVELOPING) ## count the instructions that a skill costs, and compare them with the saved ones; needs valgrind
 	@$(BIN)/python benchmarks/work.py
 
-bench-compare: $(DEVELOPING) ## measure this tree and the commit BASE in alternating pairs
+bench-compare: $(DEVELOPING) ## measure this tree and a commit in alternating pairs; BASE=commit
 	@$(BIN)/python benchmarks/compare.py $(BASE)
 
 CATALOG ?= var/catalog.db
