@@ -14,6 +14,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+from dask import config
 from distributed import LocalCluster
 from made_skills import make_skills, make_sparse_skills
 
@@ -51,6 +52,7 @@ def main() -> None:
             first = first or seconds
         for workers in options.workers:
             with (
+                config.set({"temporary-directory": name}),
                 LocalCluster(
                     n_workers=workers,
                     threads_per_worker=1,

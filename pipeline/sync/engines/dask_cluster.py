@@ -3,14 +3,17 @@
 import logging
 import os
 import socket
+import tempfile
+import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, Literal, TypeAlias
 
+from dask import config
 from distributed import Client, Future, LocalCluster
 from distributed.comm.addressing import get_address_host_port
 from distributed.scheduler import KilledWorker
@@ -34,6 +37,8 @@ PIECES_AHEAD = 4
 """Pieces queued for each thread of the cluster, so that none waits for this process."""
 CONNECT_WITHIN = 10
 """Seconds within which the scheduler must answer and have a worker."""
+SILENT_FOR = 30
+"""Seconds without an answer after which workers count as lost; an answer takes about one."""
 
 _Answer: TypeAlias = tuple[list[Any], list[str]] | RootUnreadable | str
 """Results of a piece with the paths that are left, or a reason why there are none."""
@@ -52,15 +57,16 @@ def dask(
     scans pieces that no worker finishes, so nothing is lost. Raises ClusterUnusable if no scheduler
     answers, or if a worker has another root at the path or another version of skilldrop.
     """
-    # Dask logs tracebacks for errors that skilldrop reports in one sentence.
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    _silence_libraries()
     if scheduler:
-        with _connected(scheduler) as client:
+        with _connected(scheduler, notice) as client:
             if link := client.dashboard_link:
-                notice(f"The Dask dashboard is at {link}")
+                notice(f"The Dask dashboard is at {link} (the scheduler needs Bokeh for it)")
             yield partial(_scan, client)
         return
     with (
+        tempfile.TemporaryDirectory(prefix="skilldrop-dask-") as temporary,
+        config.set({"temporary-directory": temporary}),
         LocalCluster(
             n_workers=len(os.sched_getaffinity(0)),
             threads_per_worker=1,
@@ -72,8 +78,18 @@ def dask(
         yield partial(_scan, client)
 
 
+def _silence_libraries() -> None:
+    """Hide the tracebacks that Dask logs for errors that skilldrop reports in one sentence.
+
+    Several of its loggers have a level of their own, which the level of their parent leaves alone.
+    """
+    for name in list(logging.root.manager.loggerDict):
+        if name.partition(".")[0] in ("distributed", "tornado"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+
+
 @contextmanager
-def _connected(scheduler: str) -> Iterator[Client]:
+def _connected(scheduler: str, notice: Callable[[str], None]) -> Iterator[Client]:
     try:
         # Closing a client that never connected logs errors.
         socket.create_connection(get_address_host_port(scheduler), CONNECT_WITHIN).close()
@@ -84,6 +100,8 @@ def _connected(scheduler: str) -> Iterator[Client]:
             "--scheduler out to use this machine alone."
         ) from error
     with client:
+        if not client.nthreads():
+            notice(f"The cluster at {scheduler} has no worker yet; waiting {CONNECT_WITHIN} s …")
         try:
             client.wait_for_workers(1, timeout=CONNECT_WITHIN)
         except TimeoutError as error:
@@ -117,6 +135,8 @@ class _Cluster:
         self._waiting: deque[tuple[Task, ScanScope]] = deque()
         self._parts: Counter[Task] = Counter()  # unfinished ones of each submitted task
         self._finished: SimpleQueue[_Future] = SimpleQueue()
+        self._silent_since = time.monotonic()
+        self._is_silent = False
         self._room = 0
         self._count_threads()
 
@@ -138,20 +158,32 @@ class _Cluster:
         self._count_threads()
         if not self._room:
             log.warning("The Dask cluster is gone; this process scans the rest alone.")
-            tasks = list(self._parts)
-            for task in tasks:
-                self._forget(task, "returned")
-            return tasks
+            return self._return_all()
         try:
             future = self._finished.get(timeout=timeout)
         except Empty:
-            return []
+            if time.monotonic() - self._silent_since < SILENT_FOR:
+                return []
+            log.warning(
+                "The Dask cluster has not answered for %s s; this process scans the rest alone.",
+                SILENT_FOR,
+            )
+            self._is_silent = True
+            self._count_threads()
+            return self._return_all()
+        self._silent_since = time.monotonic()
         if future not in self._tasks:  # another part of its task was lost
             return []
         task = self._tasks.pop(future)
         self._take(task, future)
         self._send()
         return [task]
+
+    def _return_all(self) -> Sequence[Task]:
+        tasks = list(self._parts)
+        for task in tasks:
+            self._forget(task, "returned")
+        return tasks
 
     def _add(self, task: Task, pieces: Sequence[ScanScope]) -> None:
         self._parts[task] += len(pieces)
@@ -160,6 +192,8 @@ class _Cluster:
 
     def _send(self) -> None:
         while self._waiting and len(self._tasks) < self._room:
+            if not self._tasks:
+                self._silent_since = time.monotonic()
             task, piece = self._waiting.popleft()
             future = self._client.submit(self._call, task.work, piece, pure=False)
             self._tasks[future] = task
@@ -185,11 +219,12 @@ class _Cluster:
         self._waiting = deque(part for part in self._waiting if part[0] is not task)
 
     def _count_threads(self) -> None:
-        try:
-            threads = self._client.nthreads() if self._client.status == "running" else {}
-        except OSError:  # the scheduler died a moment ago
-            threads = {}
-        self._room = PIECES_AHEAD * sum(threads.values())
+        self._room = 0
+        if self._client.status != "running" or self._is_silent:
+            return
+        with suppress(OSError):  # the scheduler died a moment ago, or does not answer
+            threads = self._client.nthreads(callback_timeout=CONNECT_WITHIN)
+            self._room = PIECES_AHEAD * sum(threads.values())
 
 
 def _result(future: _Future) -> tuple[list[Any], list[str]] | None:

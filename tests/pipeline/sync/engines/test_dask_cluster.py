@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -135,32 +136,100 @@ def test_a_cluster_that_goes_away_loses_nothing(
     assert "scans the rest alone" in caplog.text
 
 
-def test_a_scheduler_that_is_killed_loses_nothing(root: RootSpec, tmp_path: Path) -> None:
-    """The catalog equals that of one process, though nobody knows the other pieces any more."""
-    alone = scanned(load(None, Path(root.path), tmp_path / "one"), serial)
+@pytest.fixture
+def team(tmp_path: Path) -> Iterator[tuple[str, dict[str, subprocess.Popen[bytes]]]]:
+    """Start a scheduler and a worker with the commands of Dask; return its address and both."""
     port = free_port()
     program = Path(sys.executable).with_name("dask")
     address = f"tcp://127.0.0.1:{port}"
-    commands = (
-        ["scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard"],
-        ["worker", address, "--nthreads", "1", "--no-dashboard"],
-    )
-    running = [
-        subprocess.Popen([program, *words], stderr=subprocess.DEVNULL, cwd=tmp_path)
-        for words in commands
-    ]
+    commands = {
+        "scheduler": ["--host", "127.0.0.1", "--port", str(port), "--no-dashboard"],
+        "worker": [address, "--nthreads", "1", "--no-dashboard", "--no-nanny"],
+    }
+    running = {
+        name: subprocess.Popen([program, name, *words], stderr=subprocess.DEVNULL, cwd=tmp_path)
+        for name, words in commands.items()
+    }
     try:
         wait_for(lambda: answers(port))
-        with dask_cluster.dask(address) as engine:
-            shared = scanned(
-                load(None, Path(root.path), tmp_path / "two"),
-                killing(engine, lambda: running[0].pid),
-            )
+        yield address, running
     finally:
-        for process in reversed(running):
+        for process in reversed(running.values()):
             process.kill()
             process.wait()
+
+
+def test_a_scheduler_that_is_killed_loses_nothing(
+    root: RootSpec, tmp_path: Path, team: tuple[str, dict[str, subprocess.Popen[bytes]]]
+) -> None:
+    """The catalog equals that of one process, though nobody knows the other pieces any more."""
+    alone = scanned(load(None, Path(root.path), tmp_path / "one"), serial)
+    address, running = team
+    with dask_cluster.dask(address) as engine:
+        shared = scanned(
+            load(None, Path(root.path), tmp_path / "two"),
+            killing(engine, lambda: running["scheduler"].pid),
+        )
     assert shared == alone
+
+
+@pytest.mark.parametrize(
+    ("victim", "number"),
+    [
+        ("scheduler", signal.SIGTERM),
+        ("scheduler", signal.SIGKILL),
+        ("worker", signal.SIGKILL),
+    ],
+)
+def test_a_loss_is_reported_in_sentences(
+    tmp_path: Path,
+    skill: SkillWriter,
+    team: tuple[str, dict[str, subprocess.Popen[bytes]]],
+    victim: str,
+    number: signal.Signals,
+) -> None:
+    """Standard error has no log line and no traceback of Dask."""
+    for name in range(600):
+        skill(tmp_path / f"root/s{name}")
+    address, running = team
+    with distributed.Client(address, set_as_default=False) as client:
+        client.wait_for_workers(1)
+        running["worker"].send_signal(signal.SIGSTOP)  # no piece is finished before the loss
+        scan = subprocess.Popen(
+            [
+                Path(sys.executable).with_name("skilldrop"),
+                *("--watched", tmp_path / "root", "--data", tmp_path / "data"),
+                *("scan", "--engine", "dask", "--scheduler", address),
+            ],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        wait_for(lambda: any(client.processing().values()))
+    running[victim].send_signal(number)
+    _, printed = scan.communicate(timeout=PATIENCE)
+    lines = printed.splitlines()
+    assert lines[-1] == "The Dask cluster is gone; this process scans the rest alone."
+    assert {line.partition(" ")[0] for line in lines} == {"The"}, printed
+    assert scan.returncode == 0
+
+
+def test_a_frozen_worker_does_not_stop_a_scan(
+    root: RootSpec,
+    team: tuple[str, dict[str, subprocess.Popen[bytes]]],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """After some silence, this process scans its folders."""
+    monkeypatch.setattr(dask_cluster, "SILENT_FOR", 0.5)
+    address, running = team
+    with dask_cluster.dask(address) as engine:
+        running["worker"].send_signal(signal.SIGSTOP)
+        seen = [one for one in engine(ScanScope(root, ("",), {}), HOW) if one]
+    assert len(seen) == 63
+    assert caplog.messages == [
+        "The Dask cluster has not answered for 0.5 s; this process scans the rest alone."
+    ]
 
 
 def test_a_worker_answers_in_bounded_pieces(
@@ -233,14 +302,23 @@ def test_the_dashboard_of_the_scheduler_is_named() -> None:
     ):
         pass
     (notice,) = notices
-    assert re.fullmatch(r"The Dask dashboard is at http://127\.0\.0\.1:\d+/status", notice)
+    assert re.fullmatch(
+        r"The Dask dashboard is at http://127\.0\.0\.1:\d+/status"
+        r" \(the scheduler needs Bokeh for it\)",
+        notice,
+    )
 
 
-def test_without_an_address_a_local_cluster_starts(root: RootSpec) -> None:
-    """Its processes scan all folders."""
+def test_without_an_address_a_local_cluster_starts(
+    root: RootSpec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its processes scan all folders, and leave no temporary files."""
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
     with dask_cluster.dask() as engine:
         seen = [one for one in engine(ScanScope(root, ("",), {}), HOW) if one]
     assert len(seen) == 63
+    assert not list((tmp_path / "temporary").iterdir())
 
 
 def test_a_worker_with_another_directory_is_refused(
@@ -266,11 +344,14 @@ def test_a_scheduler_that_does_not_answer_is_named(address: str) -> None:
 
 
 def test_a_cluster_without_workers_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The wait for workers is limited."""
+    """The wait for workers is announced and limited."""
+    notices: list[str] = []
     monkeypatch.setattr(dask_cluster, "CONNECT_WITHIN", 0.3)
     with (
         distributed.LocalCluster(n_workers=0, dashboard_address=None, silence_logs=50) as empty,
         pytest.raises(ClusterUnusable, match="has no worker"),
-        dask_cluster.dask(empty.scheduler_address),
+        dask_cluster.dask(empty.scheduler_address, notices.append),
     ):
         pass
+    (notice,) = notices
+    assert notice.endswith("has no worker yet; waiting 0.3 s …")
