@@ -16,6 +16,11 @@ from catalog.reading import bare_names
 from catalog.text.suggestions import closest, few, impossible, shown
 
 SKILL_MD = "SKILL.md"
+CURE = (
+    "on the writer `skilldrop reconcile` repairs it, on a copy the next round of `skilldrop-pull` "
+    "and `skilldrop restore`"
+)
+"""Advice where package and catalog differ; on a copy, one of them has not arrived yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +155,7 @@ def _published(db: Database, packages: Path, row: sql.Row) -> Package:
     if not rows:
         raise PackageDamaged(
             f"The link {CURRENT} of {shown(row['name'])} points to no version in the catalog; "
-            "the next `skilldrop scan` repairs it."
+            f"{CURE}."
         )
     return _package(
         db, row | rows[0], str(packages), (rows[0]["own"], rows[0]["version"]), in_place=False

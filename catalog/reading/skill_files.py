@@ -14,7 +14,14 @@ from catalog.model.paths import os_path
 from catalog.model.superseded import possible_paths
 from catalog.reading import skill_content
 from catalog.reading.paging import Page, read_page
-from catalog.reading.published import SKILL_MD, Package, PublishedFile, find_file, package_of
+from catalog.reading.published import (
+    CURE,
+    SKILL_MD,
+    Package,
+    PublishedFile,
+    find_file,
+    package_of,
+)
 from catalog.text import humanize
 from catalog.text.suggestions import shown
 
@@ -204,5 +211,5 @@ def _damaged(package: Package, entry: PublishedFile, reason: str) -> PackageDama
         )
     return PackageDamaged(
         f"{shown(entry.path)} of {shown(package.skill)}, version "
-        f"{package.version}, cannot be read from its package: {reason}."
+        f"{package.version}, cannot be read from its package: {reason}; {CURE}."
     )

@@ -4,6 +4,7 @@ import asyncio
 import io
 import os
 import posixpath
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -38,6 +39,9 @@ VERSION = "Skilldrop-Version"
 IMMUTABLE = "max-age=31536000, immutable"
 """Cache-Control of a version's files, which never change."""
 
+RETRY_AFTER = "10"
+"""Seconds after which a file whose package has not arrived on a copy is worth another request."""
+
 _PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp", "image/avif"})
 _HARMLESS = frozenset(
     {"text/markdown", "text/csv", "application/json", "application/yaml", "application/toml"}
@@ -53,7 +57,7 @@ def with_errors(view: View) -> View:
         except (NotInCatalog, PathRefused) as error:
             return _error(context, str(error), 404)
         except PackageDamaged as error:
-            return _error(context, str(error), 503)
+            return _error(context, str(error), 503, {"Retry-After": RETRY_AFTER})
 
     return respond
 
@@ -229,5 +233,9 @@ def _open(
         return package, file, open(os.dup(content.fileno()), "rb")
 
 
-def _error(context: RequestContext, message: str, status: int) -> Response:
-    return responses.of_text(context.request, f"{message}\n", responses.TEXT, status=status)
+def _error(
+    context: RequestContext, message: str, status: int, headers: Mapping[str, str] | None = None
+) -> Response:
+    return responses.of_text(
+        context.request, f"{message}\n", responses.TEXT, status=status, headers=headers
+    )

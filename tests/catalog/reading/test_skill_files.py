@@ -415,7 +415,9 @@ def test_current_can_only_point_to_a_version(own: Shelf, target: str) -> None:
         (own.packages / "word-count/current").mkdir()
         assert read(own).text.startswith("---")
         return
-    with pytest.raises(PackageDamaged, match="points to no version in the catalog"):
+    with pytest.raises(
+        PackageDamaged, match=r"to no version in the catalog; on the writer .* on a copy"
+    ):
         read(own)
 
 
@@ -485,9 +487,12 @@ def test_unaccepted_content_is_not_served(own: Shelf, content: bytes) -> None:
 
 
 def test_a_missing_file_is_reported(own: Shelf) -> None:
-    """A damaged package gives one sentence, never a traceback."""
+    """A damaged package gives one sentence, never a traceback, with a cure for writer and copy."""
     (own.version_folder("word-count") / "scripts/count.py").unlink()
-    with pytest.raises(PackageDamaged, match="cannot be read from its package: No such file"):
+    with pytest.raises(
+        PackageDamaged,
+        match=r"its package: No such file.* on the writer .* on a copy .* `skilldrop-pull`",
+    ):
         read(own, "scripts/count.py")
 
 
