@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from mimetypes import MimeTypes
@@ -134,14 +135,31 @@ def _active(db: Database, name: str, *, by_id: bool) -> sql.Row | None:
 
 
 def _published(db: Database, packages: Path, row: sql.Row) -> Package:
-    """Follow `current` once; where it does not exist yet, the row has the same package."""
-    try:
-        target = os.readlink(packages / row["skill_id"] / CURRENT)
-    except OSError:
-        target = f"../{row['package_path']}"
-    # A renamed skill keeps its packages under the old skill_id; the new `current` points there.
+    """Follow `current` once; where it leads to no version of the catalog, the row has the package.
+
+    That is so before the first publication, and on a copy whose links are newer than its catalog.
+    """
+    found: list[sql.Row] = []
+    with suppress(OSError):
+        found = _at(db, row, os.readlink(packages / row["skill_id"] / CURRENT))
+    found = found or _at(db, row, f"../{row['package_path']}")
+    if not found:
+        raise PackageDamaged(
+            f"The link {CURRENT} of {shown(row['name'])} points to no version in the catalog; "
+            f"{CURE}."
+        )
+    return _package(
+        db, row | found[0], str(packages), (found[0]["own"], found[0]["version"]), in_place=False
+    )
+
+
+def _at(db: Database, row: sql.Row, target: str) -> list[sql.Row]:
+    """Return the version of a skill that a `current` link with a target leads to, if any.
+
+    A renamed skill keeps its packages under the old skill_id; the new `current` points there.
+    """
     own, _, version = _as_text(target).rpartition("/")
-    rows = list(
+    return list(
         db.query(
             _VERSION,
             {
@@ -151,14 +169,6 @@ def _published(db: Database, packages: Path, row: sql.Row) -> Package:
                 "skill_id": row["skill_id"],
             },
         )
-    )
-    if not rows:
-        raise PackageDamaged(
-            f"The link {CURRENT} of {shown(row['name'])} points to no version in the catalog; "
-            f"{CURE}."
-        )
-    return _package(
-        db, row | rows[0], str(packages), (rows[0]["own"], rows[0]["version"]), in_place=False
     )
 
 

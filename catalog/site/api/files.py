@@ -108,6 +108,8 @@ async def of_skill(context: RequestContext, skill_id: str) -> Response:
         context.path_part("path"),
         version=_requested_version(context),
     )
+    if not _is_linked(context, package):
+        modified = None
     context.count_skill(package.skill_id, package.version)
     kind = content_type(file)
     is_inline = kind.startswith("text/") or kind in _PICTURES or kind == responses.JSON
@@ -134,6 +136,8 @@ async def archive(context: RequestContext) -> Response:
         context.path_part("skill_id"),
         version=_requested_version(context),
     )
+    if not _is_linked(context, package):
+        modified = None
     context.count_skill(package.skill_id, package.version)
     name = quote(f"{package.skill_id}.zip", safe="")
     options: dict[str, Any] = {
@@ -204,6 +208,15 @@ def _published_at(context: RequestContext, skill_id: str) -> datetime | None:
     except (OSError, ValueError):  # ValueError: a path with NUL
         return None
     return datetime.fromtimestamp(mtime, UTC)
+
+
+def _is_linked(context: RequestContext, package: Package) -> bool:
+    """Return whether `current` leads to a package; on a copy it may be newer than the catalog."""
+    try:
+        target = os.readlink(context.location.packages / package.skill_id / CURRENT)
+    except OSError:
+        return False
+    return target.rpartition("/")[2] == package.version
 
 
 def _requested_version(context: RequestContext) -> str:

@@ -407,18 +407,25 @@ def test_a_link_in_the_place_of_a_folder_is_not_followed(own: Shelf, tmp_path: P
     ],
 )
 def test_current_can_only_point_to_a_version(own: Shelf, target: str) -> None:
-    """A link to anything else is reported as damage and not followed."""
+    """A link to anything else is not followed; the version of the catalog is read."""
     if target:
         own.flip("word-count", target)
     else:
         (own.packages / "word-count/current").unlink()
         (own.packages / "word-count/current").mkdir()
-        assert read(own).text.startswith("---")
-        return
-    with pytest.raises(
-        PackageDamaged, match=r"to no version in the catalog; on the writer .* on a copy"
-    ):
-        read(own)
+    assert read(own).text.startswith("---")
+
+
+def test_a_link_newer_than_the_catalog_hides_no_skill(own: Shelf) -> None:
+    """On a copy whose packages came after its catalog, the version of the catalog is read."""
+    version = os.readlink(own.packages / "word-count/current")
+    newer = own.packages / "word-count/20990101-000000"
+    newer.mkdir()
+    (newer / "SKILL.md").write_text("Newer.\n")
+    own.flip("word-count", newer.name)
+    package = package_of(own.db, own.packages, "word-count")
+    assert package.version == version
+    assert "Newer" not in read(own).text
 
 
 def test_current_may_lead_to_the_package_under_an_earlier_skill_id(own: Shelf) -> None:

@@ -230,6 +230,17 @@ def test_no_path_leads_out_of_a_skill(raw: Site, path: str) -> None:
     assert "root:" not in response.text
 
 
+def test_a_link_newer_than_the_catalog_dates_no_file(raw: Site, shelf: Shelf) -> None:
+    """Otherwise, its time would hide the newer version from If-Modified-Since once it arrives."""
+    for path in ("files/SKILL.md", "bundle.zip"):
+        assert "Last-Modified" in raw.ask("get", f"/skills/kinds/{path}").headers
+    shelf.flip("kinds", "20990101-000000")
+    for path in ("files/SKILL.md", "bundle.zip"):
+        response = raw.ask("get", f"/skills/kinds/{path}")
+        assert response.status_code == 200
+        assert "Last-Modified" not in response.headers
+
+
 def test_a_file_that_is_not_as_accepted_is_not_given(raw: Site, shelf: Shelf) -> None:
     """An agent never gets content that was not validated."""
     (shelf.version_folder("kinds") / "scripts" / "run.py").chmod(0o644)
