@@ -51,8 +51,8 @@ bench: $(DEVELOPING) ## measure everything at 1,000 and 10,000 skills, with floo
 bench-large: $(DEVELOPING) ## the same, also at 100,000 skills, and replace benchmarks/results.md; takes over an hour and 16 GB of disk
 	@$(BIN)/python benchmarks/overview.py --skills 1000 10000 100000 --save
 
-bench-work: $(DEVELOPING) ## count the instructions that a skill costs, and compare them with the saved ones; needs valgrind
-	@$(BIN)/python benchmarks/work.py
+bench-work: $(DEVELOPING) ## count the instructions that a skill costs, and compare them with the saved ones or BASE; needs valgrind
+	@$(BIN)/python benchmarks/work.py $(if $(BASE),--base $(BASE))
 
 bench-compare: $(DEVELOPING) ## measure this tree and a commit in alternating pairs; BASE=commit
 	@$(BIN)/python benchmarks/compare.py $(BASE)
