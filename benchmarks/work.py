@@ -1,11 +1,11 @@
-"""Instructions that each skill costs, beside those of a floor: a measure without noise.
+"""Instructions that each skill costs, beside those of a floor: a measure with little noise.
 
 Valgrind counts the instructions of a task on one core, with few and with more skills; the
 difference is the work per skill. Packages are not counted: other processes make them. The ratio to
 the floor is compared with benchmarks/work.json, where a tenth more is an error; --save writes that
 file.
 
-The same code has the same ratio twice, to 0.1 %. Measured for this, it changed by 1 % with other
+The same code has the same ratio to 1 %. Measured for this, it changed by another 1 % with other
 versions of pydantic, PyYAML and pathspec or another file system, by up to 3.5 % with Debian's build
 of Python 3.11 for one of pyenv, and by up to 9 % with Python 3.12 or 3.13. So the saved ratios are
 only compared with those of the same version of Python; --base measures another commit in the same
