@@ -13,9 +13,10 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from subprocess import DEVNULL
+from subprocess import DEVNULL, PIPE
 from typing import NamedTuple
 
+from commits import failure
 from running_programs import put_aside, service_memory
 from timing import seconds_of
 
@@ -236,9 +237,9 @@ def _shell(command: str) -> Callable[[], object]:
 def _processor_time(command: Sequence[str]) -> float:
     """Return the seconds of processor time of a command and its children."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(command, stdout=DEVNULL, stderr=DEVNULL, check=False)
-    if done.returncode not in (0, 1):  # 1: findings
-        raise SystemExit(f"{' '.join(command)} failed with {done.returncode}")
+    done = subprocess.run(command, stdout=DEVNULL, stderr=PIPE, text=True, check=False)
+    if reason := failure(done.returncode, done.stderr):
+        raise SystemExit(f"{' '.join(command)} failed: {reason}")
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 

@@ -8,7 +8,6 @@ import argparse
 import os
 import re
 import shutil
-import signal
 import socket
 import statistics
 import subprocess
@@ -22,6 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from made_skills import make_skills
+from stopping import end_by_signals
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -65,8 +65,7 @@ def main() -> None:
     for program in ("nginx", "wrk"):
         if not shutil.which(program):
             raise SystemExit(f"{program} is not installed; on Debian: apt install {program}")
-    # Ended like by Ctrl-C, nginx and the site end, too.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    end_by_signals()
     with tempfile.TemporaryDirectory(prefix="skilldrop-bench-") as place, ExitStack() as stack:
         settings, skill = _catalog(Path(place), options.skills)
         fronts = list(_fronts(stack, settings, Path(place), options.processes))
