@@ -89,7 +89,7 @@ class _Emitter(InotifyEmitter):
         )
 
     def on_thread_stop(self) -> None:
-        """Let the thread end; closing the descriptor removes its watches, one by one is slow."""
+        """Let the thread end; closing the descriptor removes all watches at once."""
         if self._inotify:
             self._inotify._is_active = False
             self._inotify._move_event_grouper.close()
