@@ -1,3 +1,5 @@
+"""Verdicts of the benchmarks on two commits."""
+
 import importlib
 from collections.abc import Sequence
 from types import ModuleType

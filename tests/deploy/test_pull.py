@@ -165,6 +165,7 @@ def test_the_copy_follows_removals(serving: Serving, copy: Path) -> None:
 FOREIGN_FILES = (
     "packages/notes.txt",
     "packages/Other/notes.txt",
+    "packages/Other/current/notes.txt",
     "packages/skill-3/notes.txt",
     "packages/skill-4/notes.txt",
     "index/.mine",
@@ -188,7 +189,7 @@ def test_foreign_files_in_the_copy_stay(serving: Serving, copy: Path) -> None:
     pull(serving, copy)
     serving.stop()
     for path in FOREIGN_FILES:
-        (copy / path).parent.mkdir(exist_ok=True)
+        (copy / path).parent.mkdir(parents=True, exist_ok=True)
         (copy / path).write_text("mine")
     for path in FOREIGN_FOLDERS:
         (copy / path).mkdir()
