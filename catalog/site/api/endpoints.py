@@ -153,7 +153,7 @@ async def preview(context: RequestContext) -> Response:
     skill_id = context.path_part("skill_id")
     version = context.parameter("version")
     try:
-        sheet = await context.query(skill_page.look_up, skill_id, context.number("row"), version)
+        sheet = await context.look_up(skill_page.look_up, skill_id, context.number("row"), version)
     except NotInCatalog as error:
         return _not_found(context, str(error))
     if not sheet:
@@ -164,8 +164,8 @@ async def preview(context: RequestContext) -> Response:
             else f"No skill has the identifier {skill_id}.",
         )
     skill = sheet.skill
-    folders = await context.query(disk_paths.folders)
-    definition = await context.query(browse.definition, skill["id"])
+    folders = await context.look_up(disk_paths.folders)
+    definition = await context.look_up(browse.definition, skill["id"])
     if skill["version"]:
         context.count_skill(skill["skill_id"], skill["version"])
     return responses.of_json(

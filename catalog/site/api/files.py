@@ -71,7 +71,7 @@ async def page(context: RequestContext) -> Response:
 @with_errors
 async def listing(context: RequestContext) -> Response:
     """Return the files of the current or the requested version, with their URLs."""
-    package = await context.query(
+    package = await context.look_up(
         _package,
         context.location.packages,
         context.path_part("skill_id"),
@@ -101,7 +101,7 @@ async def of_skill(context: RequestContext, skill_id: str) -> Response:
     Raises NotInCatalog, PathRefused and PackageDamaged.
     """
     modified = _published_at(context, skill_id)
-    package, file, content = await context.query(
+    package, file, content = await context.look_up(
         _open,
         context.location.packages,
         skill_id,
@@ -130,7 +130,7 @@ async def of_skill(context: RequestContext, skill_id: str) -> Response:
 async def archive(context: RequestContext) -> Response:
     """Return all files of the current or the requested version as one archive."""
     modified = _published_at(context, context.path_part("skill_id"))
-    package = await context.query(
+    package = await context.look_up(
         _package,
         context.location.packages,
         context.path_part("skill_id"),

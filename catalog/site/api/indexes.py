@@ -47,7 +47,7 @@ async def page(context: RequestContext) -> Response:
     asked = context.path_part("name")
     name, ending = _split(asked)
     try:
-        spec = await context.query(query.index_spec, name)
+        spec = await context.look_up(query.index_spec, name)
     except NotInCatalog:
         return _not_found(asked)
     if ending not in ("", REPORT, FORMATS[spec.format].ending):
@@ -56,7 +56,7 @@ async def page(context: RequestContext) -> Response:
         context.count_index(name)
     if spec.location_base:
         return _published(context, spec, ending)
-    built = await context.query(_built, context, spec)
+    built = await context.look_up(_built, context, spec)
     return _response(context, spec, built.report if ending == REPORT else built.text, ending)
 
 

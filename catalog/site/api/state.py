@@ -22,7 +22,7 @@ async def page(context: RequestContext) -> Response:
     about = context.parameter("about")
     if about.startswith(OF_SKILL):
         skill_id = about.removeprefix(OF_SKILL)
-        state = {"newest_change": await context.query(newest_change.of_skill, skill_id)}
+        state = {"newest_change": await context.look_up(newest_change.of_skill, skill_id)}
     elif about:
         return errors.as_json(f"The parameter about is {OF_SKILL}ID, or is left out.", 400)
     else:

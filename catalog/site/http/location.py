@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 from datasette.database import Database
 
 from catalog.database import schema_version
+from catalog.site.http.quick_reader import QuickReader
 from catalog.site.http.slots import Slots
 from catalog.usage import database as usage_database
 from catalog.usage.counter import ReadCounter
@@ -22,6 +23,7 @@ class CatalogLocation:
     """Served catalog, with its folders and the limits on costly requests."""
 
     database: Database
+    quick: QuickReader
     packages: Path
     indexes: Path
     archives: Slots = field(default_factory=lambda: Slots(2, 5))
@@ -84,6 +86,7 @@ def _search(datasette: Any) -> CatalogLocation | None:
             file = Path(database.path).absolute()
             return CatalogLocation(
                 database,
+                QuickReader(database),
                 Path(config.get("packages", file.with_name("packages"))),
                 Path(config.get("indexes", file.with_name("index"))),
                 counter=ReadCounter(usage_database.path_of(file))

@@ -1,12 +1,13 @@
 """Context of one request: rights, parameters, catalog, and the form of its response."""
 
 import sqlite3
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, TypeVar
 from urllib.parse import quote, unquote, urlsplit
 
-from datasette.database import QueryInterrupted
+from datasette.database import Database, QueryInterrupted
 from datasette.utils import sqlite_timelimit
 from datasette.utils.asgi import Response
 
@@ -21,6 +22,7 @@ from catalog.site.http import (
     security_headers,
 )
 from catalog.site.http import location as http_catalog
+from catalog.site.http.quick_reader import LIMIT_MS
 from catalog.site.http.slots import AllTaken
 from catalog.site.rendering import templates
 
@@ -73,18 +75,23 @@ class RequestContext:
         Raises QueryInterrupted after Datasette's time limit.
         """
         limit = self.datasette.sql_time_limit_ms
+        try:
+            return await _run(self.location.database, limit, function, arguments, named)
+        except sqlite3.OperationalError as error:
+            if error.args == ("interrupted",):
+                raise QueryInterrupted(error, function.__name__, arguments) from error
+            raise
 
-        def run(connection: sqlite3.Connection) -> T:
-            with sqlite_timelimit(connection, limit):
-                try:
-                    return function(browse.over(connection), *arguments, **named)
-                except sqlite3.OperationalError as error:
-                    if error.args == ("interrupted",):
-                        raise QueryInterrupted(error, function.__name__, arguments) from error
-                    raise
+    async def look_up(self, function: Callable[..., T], *arguments: Any, **named: Any) -> T:
+        """Call a function as `query` does, at once if it takes little time.
 
-        result: T = await self.location.database.execute_fn(run)
-        return result
+        It must not wait for other threads.
+        """
+        quick, limit = self.location.quick, min(LIMIT_MS, self.datasette.sql_time_limit_ms)
+        if quick.is_quick(function):
+            with suppress(sqlite3.OperationalError), quick.watching(function):
+                return await _run(quick.database, limit, function, arguments, named)
+        return await self.query(function, *arguments, **named)
 
     def count_skill(self, skill_id: str, version: str) -> None:
         """Count a read of a version of a skill; a request for the head alone is none."""
@@ -154,6 +161,23 @@ class RequestContext:
     def redirect(self, path: str) -> Response:
         """Return a redirect to a path that `path` returned, for now."""
         return Response.redirect(path, 302)
+
+
+async def _run(
+    database: Database,
+    limit: int,
+    function: Callable[..., T],
+    arguments: Sequence[Any],
+    named: Mapping[str, Any],
+) -> T:
+    """Call a function with a catalog, for at most `limit` milliseconds."""
+
+    def run(connection: sqlite3.Connection) -> T:
+        with sqlite_timelimit(connection, limit):
+            return function(browse.over(connection), *arguments, **named)
+
+    result: T = await database.execute_fn(run)
+    return result
 
 
 View: TypeAlias = Callable[[RequestContext], Awaitable[Response]]

@@ -88,7 +88,7 @@ async def page(context: RequestContext) -> Response:
     """Show a skill."""
     skill_id = context.path_part("skill_id")
     try:
-        sheet = await context.query(look_up, skill_id, context.number("row"))
+        sheet = await context.look_up(look_up, skill_id, context.number("row"))
     except NotInCatalog:  # several skills have the name
         sheet = None
     if not sheet or sheet.skill["skill_id"] != skill_id:
@@ -96,7 +96,7 @@ async def page(context: RequestContext) -> Response:
     if not context.is_local:
         sheet = _for_readers_elsewhere(sheet)
     skill = sheet.skill
-    reads = await context.query(summary.of_skill, skill_id, usage_database.today())
+    reads = await context.look_up(summary.of_skill, skill_id, usage_database.today())
     return context.page(
         "skill.html",
         sheet=sheet,

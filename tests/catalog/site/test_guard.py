@@ -405,7 +405,7 @@ def test_a_bug_of_a_json_route_is_json(
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("the inside")
 
-    monkeypatch.setattr(site.datasette.get_database("catalog"), "execute_fn", broken)
+    monkeypatch.setattr(type(site.datasette.get_database("catalog")), "execute_fn", broken)
     response = site.get(path)
     assert response.status_code == 500
     assert response.headers["content-type"].startswith("application/json")
