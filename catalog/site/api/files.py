@@ -39,6 +39,10 @@ VERSION = "Skilldrop-Version"
 IMMUTABLE = "max-age=31536000, immutable"
 """Cache-Control of a version's files, which never change."""
 
+QUICK = 2**18
+"""Largest file of a package, in bytes, that is verified without a change of threads; a root may lie
+on a slow disk."""
+
 RETRY_AFTER = "10"
 """Seconds after which a file whose package has not arrived on a copy is worth another request."""
 
@@ -101,13 +105,14 @@ async def of_skill(context: RequestContext, skill_id: str) -> Response:
     Raises NotInCatalog, PathRefused and PackageDamaged.
     """
     modified = _published_at(context, skill_id)
-    package, file, content = await context.look_up(
-        _open,
-        context.location.packages,
-        skill_id,
-        context.path_part("path"),
-        version=_requested_version(context),
+    package = await context.look_up(
+        _package, context.location.packages, skill_id, version=_requested_version(context)
     )
+    file = find_file(package, context.path_part("path"))
+    if file.size <= QUICK and not package.in_place:
+        content = _opened(package, file)
+    else:
+        content = await asyncio.to_thread(_opened, package, file)
     if not _is_linked(context, package):
         modified = None
     context.count_skill(package.skill_id, package.version)
@@ -236,14 +241,10 @@ def _hex(package: Package) -> str:
     return package.digest.removeprefix("sha256:")
 
 
-def _open(
-    db: Catalog, packages: Path, skill_id: str, path: str, *, version: str
-) -> tuple[Package, PublishedFile, IO[bytes]]:
+def _opened(package: Package, file: PublishedFile) -> IO[bytes]:
     """Return a verified file, opened for sending."""
-    package = _package(db, packages, skill_id, version=version)
-    file = find_file(package, path)
     with skill_files.opened(package, file) as content:
-        return package, file, open(os.dup(content.fileno()), "rb")
+        return open(os.dup(content.fileno()), "rb")
 
 
 def _error(
