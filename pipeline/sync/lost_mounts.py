@@ -15,7 +15,7 @@ def note_new(store: Store, root: str) -> None:
     """
     known = store.removals.mounts(root)
     for path, subtree in _mounts_below(root).items():
-        if path in known or store.skills.known(root, path):
+        if path in known or store.skills.known(root, path).fingerprints:
             continue
         if name := _mount_name(root, path, subtree):
             store.removals.add_mount(root, path, name)

@@ -1,7 +1,7 @@
 """Removal detector: tells missing folders that moved from those that were removed."""
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -10,7 +10,7 @@ from catalog.model.paths import top_of_archive
 from catalog.model.values import Trigger
 from catalog.writing.store import Store
 from catalog.writing.tables.removals import HoldReason
-from catalog.writing.tables.skills import StoredSkill
+from catalog.writing.tables.skills import KnownSkills
 from pipeline.roots.local.folder import Limits
 from pipeline.roots.source import open_source
 from pipeline.roots.units import WatchUnit, outermost, with_archives
@@ -48,7 +48,9 @@ class RemovalDetector:
         self._scan_id = scan_id
         self._still_settling = still_settling
         self._accepts_removals = accepts_removals
-        self._rows: dict[WatchUnit, StoredSkill] = {}
+        self._fingerprints: dict[WatchUnit, str] = {}
+        self._held: set[WatchUnit] = set()
+        self._unread: dict[str, list[str]] = defaultdict(list)  # not in _by_digest yet, by root
         self._by_digest: dict[str, list[WatchUnit]] = defaultdict(list)
         self._places: dict[str, list[WatchUnit]] = {}
         self._lost_roots: set[str] = set()  # roots that cannot be listed
@@ -56,33 +58,39 @@ class RemovalDetector:
         self.troubles: dict[str, str] = {}
         """Errors of roots that could not be read, by root."""
 
-    def add(self, place: WatchUnit, row: StoredSkill) -> None:
-        """Add a skill that is missing from its place."""
-        self._rows[place] = row
-        if row.digest:
-            self._by_digest[row.digest].append(place)
+    def add(self, root: str, paths: Sequence[str], known: KnownSkills) -> None:
+        """Add skills that are missing from their places."""
+        self._unread[root] += paths
+        self._note(root, paths, known)
 
     def discard(self, place: WatchUnit) -> bool:
         """Drop a skill that is not missing after all; return whether it was listed."""
-        return self._rows.pop(place, None) is not None
+        return self._fingerprints.pop(place, None) is not None
 
     def in_archives(self, root: str, tops: Collection[str]) -> dict[str, str]:
         """Return the fingerprints of missing skills in the archives at tops, by path."""
         return {
-            place.path: row.fingerprint
-            for place, row in self._rows.items()
+            place.path: fingerprint
+            for place, fingerprint in self._fingerprints.items()
             if place.root == root and top_of_archive(place.path) in tops
         }
 
-    def add_root(self, root: str, rows: Mapping[str, StoredSkill]) -> None:
+    def add_root(self, root: str, known: KnownSkills) -> None:
         """Add all skills of a root that cannot be listed."""
         self._lost_roots.add(root)
-        self._rows |= {WatchUnit(root, path): row for path, row in rows.items()}
+        self._note(root, known.fingerprints, known)
+
+    def _note(self, root: str, paths: Iterable[str], known: KnownSkills) -> None:
+        for path in paths:
+            self._fingerprints[WatchUnit(root, path)] = known.fingerprints[path]
+            if path in known.held:
+                self._held.add(WatchUnit(root, path))
 
     # Moved
 
     def claim(self, digest: str | None, path: str) -> WatchUnit | None:
         """Return the previous place of a new folder with this content, if it has moved."""
+        self._read_digests()
         same = self._by_digest.get(digest or "", [])
         same.sort(key=lambda place: _name(place.path) != _name(path))  # a moved parent first
         while same:
@@ -90,6 +98,13 @@ class RemovalDetector:
             if self.discard(before) and not self._exists(before):
                 return before
         return next((place for place in self._elsewhere(digest) if not self._exists(place)), None)
+
+    def _read_digests(self) -> None:
+        for root, paths in self._unread.items():
+            digests = self._store.skills.seen_digests(root, paths)
+            for path in filter(digests.get, paths):
+                self._by_digest[digests[path]].append(WatchUnit(root, path))
+        self._unread.clear()
 
     def _elsewhere(self, digest: str | None) -> list[WatchUnit]:
         """Return the places outside the scanned units where the catalog has this content.
@@ -130,7 +145,7 @@ class RemovalDetector:
     def decide(self) -> Decision:
         """Decide which missing skills are removed; hold the removal of others."""
         missing: dict[str, list[WatchUnit]] = defaultdict(list)
-        for place in self._rows:
+        for place in self._fingerprints:
             if place.root in self._lost_roots or not self._exists(place):
                 missing[place.root].append(place)
         decisions = [self._decide(root, places) for root, places in missing.items()]
@@ -144,7 +159,7 @@ class RemovalDetector:
         """Decide about the missing skills of one root."""
         if self._accepts_removals:
             return Decision(tuple(missing), 0, ())
-        newly_missing = [place for place in missing if not self._rows[place].is_held]
+        newly_missing = [place for place in missing if place not in self._held]
         if not newly_missing:
             return Decision((), 0, ())
         to_hold: dict[HoldReason, list[str]] = defaultdict(list)
@@ -192,8 +207,8 @@ class RemovalDetector:
             for unit in outermost(
                 with_archives(unit for unit in self._still_settling if unit.root == root)
             )
-            for path in self._store.skills.known(*unit)
-            if (place := WatchUnit(root, path)) not in self._rows
+            for path in self._store.skills.known(*unit).fingerprints
+            if (place := WatchUnit(root, path)) not in self._fingerprints
         )
 
 

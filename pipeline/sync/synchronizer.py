@@ -1,7 +1,7 @@
 """Synchronizer: the only path from changes in the roots to the catalog."""
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
@@ -13,7 +13,7 @@ from catalog.model.skill import RootSpec
 from catalog.model.values import Trigger
 from catalog.writing.store import Store
 from catalog.writing.tables.removals import NO_ROOT
-from catalog.writing.tables.skills import StoredSkill
+from catalog.writing.tables.skills import KnownSkills
 from pipeline.roots import source
 from pipeline.roots.local.folder import Limits
 from pipeline.roots.local.tree_walk import LooseFinding
@@ -40,7 +40,7 @@ _FolderResult: TypeAlias = Unsettled | NewFolder | Judged
 class _UnitScan:
     """Results of one unit that are stored when its scan is complete."""
 
-    missing: dict[str, StoredSkill]
+    missing: set[str]
     loose_findings: list[tuple[str, Finding]] = field(default_factory=list)
     unreadable: list[WatchUnit] = field(default_factory=list)
     settled: list[str] = field(default_factory=list)  # unchanged, but stored as pending
@@ -105,9 +105,11 @@ class Synchronizer:
             lost_mounts.note_new(self._store, root)
         self._removals.scanned = units
         known = {unit: self._store.skills.known(*unit) for unit in units}
-        options = replace(self._options, new_folders=not any(known.values()))
-        for unit, rows in known.items():
-            yield from self._scan_unit(unit, rows, options)
+        options = replace(
+            self._options, new_folders=not any(skills.fingerprints for skills in known.values())
+        )
+        for unit, skills in known.items():
+            yield from self._scan_unit(unit, skills, options)
         yield from self._read_new_folders()
         self._batches.flush()
         decision = self._removals.decide()
@@ -135,16 +137,11 @@ class Synchronizer:
         self._batches.flush()
 
     def _scan_unit(
-        self, unit: WatchUnit, known: Mapping[str, StoredSkill], options: ScanOptions
+        self, unit: WatchUnit, known: KnownSkills, options: ScanOptions
     ) -> Iterator[None]:
         """Scan a unit and note its missing folders."""
-        unit_scan = _UnitScan(dict(known))
-        scope = ScanScope(
-            self._roots[unit.root],
-            (unit.path,),
-            {path: row.fingerprint for path, row in known.items()},
-            {path: row.stats for path, row in known.items() if row.stats},
-        )
+        unit_scan = _UnitScan(set(known.fingerprints))
+        scope = ScanScope(self._roots[unit.root], (unit.path,), known.fingerprints, known.stats)
         try:
             for result in self._engine(scope, options):
                 if result:
@@ -155,21 +152,20 @@ class Synchronizer:
             if not source.can_list(unit.root):
                 self._removals.add_root(unit.root, known)
             return
-        self._finish_unit(unit, unit_scan)
+        self._finish_unit(unit, known, unit_scan)
 
     def _sort(
         self,
         result: ScanResult,
         unit: WatchUnit,
-        known: Mapping[str, StoredSkill],
+        known: KnownSkills,
         unit_scan: _UnitScan,
     ) -> None:
         if isinstance(result, Unchanged):
             self._note_unchanged(result.paths)
-            for path in result.paths:
-                unit_scan.missing.pop(path, None)
+            unit_scan.missing.difference_update(result.paths)
             self._store.skills.set_stats(unit.root, result.stats)
-            unit_scan.settled += (path for path in result.paths if known[path].is_pending)
+            unit_scan.settled += (path for path in result.paths if path in known.pending)
         elif isinstance(result, LooseFinding):
             # A scan also yields the findings on the way down to the unit.
             if WatchUnit(unit.root, result.path).lies_in(unit):
@@ -177,11 +173,11 @@ class Synchronizer:
         elif isinstance(result, UnreadableDirectory):
             unit_scan.unreadable.append(WatchUnit(unit.root, result.path))
         else:
-            path = self._note(unit.root, result, is_new=_path_of(result) not in known)
+            path = self._note(unit.root, result, is_new=_path_of(result) not in known.fingerprints)
             if not isinstance(result, NewFolder):
-                unit_scan.missing.pop(path, None)
+                unit_scan.missing.discard(path)
 
-    def _finish_unit(self, unit: WatchUnit, unit_scan: _UnitScan) -> None:
+    def _finish_unit(self, unit: WatchUnit, known: KnownSkills, unit_scan: _UnitScan) -> None:
         self._store.skills.set_loose_findings(
             *unit,
             [
@@ -193,10 +189,12 @@ class Synchronizer:
         )
         if unit_scan.settled:
             self._store.skills.clear_pending(unit.root, unit_scan.settled)
-        for path, row in unit_scan.missing.items():
-            place = WatchUnit(unit.root, path)
-            if not any(place.lies_in(directory) for directory in unit_scan.unreadable):
-                self._removals.add(place, row)
+        missing = [
+            path
+            for path in sorted(unit_scan.missing)
+            if not any(WatchUnit(unit.root, path).lies_in(place) for place in unit_scan.unreadable)
+        ]
+        self._removals.add(unit.root, missing, known)
 
     def _read_new_folders(self) -> Iterator[None]:
         for root, paths in self._new_folders.items():

@@ -1,6 +1,6 @@
 """Rows of skill folders: the state that scans compare and mark, without accepted content."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from sys import intern
 from typing import NamedTuple
@@ -13,14 +13,16 @@ from catalog.text.times import iso
 from catalog.writing.rows import mapping
 
 
-class StoredSkill(NamedTuple):
-    """The stored state of a skill folder that a scan compares with the folder."""
+class KnownSkills(NamedTuple):
+    """The stored state of skill folders that a scan compares with the folders.
 
-    fingerprint: str
-    digest: str | None  # of the last content read
-    is_pending: bool
-    is_held: bool = False  # missing, but its removal is held
-    stats: FolderStats | None = None
+    It is kept by column: rows of a hundred thousand skills would take 40 MB more.
+    """
+
+    fingerprints: Mapping[str, str]  # of all of them, by path
+    stats: Mapping[str, FolderStats]  # of those that have any, by path
+    pending: Collection[str]
+    held: Collection[str]  # missing, but their removal is held
 
 
 class Skills:
@@ -31,25 +33,36 @@ class Skills:
         self._db = db
         self._transaction = transaction
 
-    def known(self, root: str, under: str = "") -> dict[str, StoredSkill]:
-        """Return the skill folders of a root at or below a path that are not removed, by path."""
+    def known(self, root: str, under: str = "") -> KnownSkills:
+        """Return the skill folders of a root at or below a path that are not removed."""
         condition, bounds = _at_or_below("s.path", under)
         rows = self._db.execute(
-            "SELECT s.path, fingerprint, seen_digest, pending_since IS NOT NULL, is_held,"
+            "SELECT s.path, fingerprint, pending_since IS NOT NULL, is_held,"
             " f.paths, f.digest FROM skills AS s LEFT JOIN folder_stats AS f ON f.skill = s.id"
             f" WHERE root = ? AND status != 'removed' AND {condition}",
             [root, *bounds],
         )
-        return {
-            path: StoredSkill(
-                fingerprint,
-                digest,
-                bool(pending),
-                bool(held),
-                FolderStats(intern(paths), stats) if stats else None,
-            )
-            for path, fingerprint, digest, pending, held, paths, stats in rows
-        }
+        fingerprints: dict[str, str] = {}
+        stats: dict[str, FolderStats] = {}
+        pending, held = set(), set()
+        for path, fingerprint, is_pending, is_held, paths, digest in rows:
+            fingerprints[path] = fingerprint
+            if digest:
+                stats[path] = FolderStats(intern(paths), digest)
+            if is_pending:
+                pending.add(path)
+            if is_held:
+                held.add(path)
+        return KnownSkills(fingerprints, stats, pending, held)
+
+    def seen_digests(self, root: str, paths: Collection[str]) -> dict[str, str]:
+        """Return the digests of the last content read in skill folders, by path."""
+        rows = self._db.execute(
+            "SELECT path, seen_digest FROM skills WHERE root = ? AND seen_digest IS NOT NULL"
+            " AND status != 'removed' AND path IN (SELECT value FROM json_each(?))",
+            [root, to_json(list(paths))],
+        )
+        return dict(rows)
 
     def set_stats(self, root: str, stats: Mapping[str, FolderStats]) -> None:
         """Store the stats of folders, by path, so that the next scan need not list them."""

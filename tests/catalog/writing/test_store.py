@@ -259,9 +259,9 @@ def test_changed_rules_make_the_next_scan_read_the_root_again(store: Store) -> N
     """Without a fingerprint no folder counts as unchanged."""
     apply(store, judged("a"))
     store.roots.configure([RootSpec(ROOT)], "rules-1", NOON)
-    assert store.skills.known(ROOT)["a"].fingerprint
+    assert store.skills.known(ROOT).fingerprints["a"]
     store.roots.configure([RootSpec(ROOT, acceptance="strict")], "rules-1", NOON)
-    assert store.skills.known(ROOT)["a"].fingerprint == ""
+    assert store.skills.known(ROOT).fingerprints["a"] == ""
 
 
 def test_skills_of_a_root_that_is_no_longer_configured_are_named(store: Store) -> None:
@@ -297,8 +297,8 @@ def test_a_configured_root_comes_before_one_that_is_no_longer_configured(store: 
 def test_known_folders_are_those_at_or_below_a_path(store: Store) -> None:
     """Paths that only share a prefix are not below it."""
     apply(store, *map(judged, ("a", "a/b", "a-c", "a0", "b")))
-    assert sorted(store.skills.known(ROOT, "a")) == ["a", "a/b"]
-    assert len(store.skills.known(ROOT)) == 5
+    assert sorted(store.skills.known(ROOT, "a").fingerprints) == ["a", "a/b"]
+    assert len(store.skills.known(ROOT).fingerprints) == 5
 
 
 def test_a_folder_that_does_not_settle_is_shown_as_pending(store: Store) -> None:
@@ -472,9 +472,9 @@ def test_a_pending_folder_without_changes_is_no_longer_pending(store: Store) -> 
     for path in ("a", "b"):
         store.skills.set_pending(Place(ROOT, path, "project"), path, path, NOON, "still changing")
     assert row(store, "b")["status"] == "pending"
-    assert store.skills.known(ROOT)["a"].is_pending
+    assert "a" in store.skills.known(ROOT).pending
     store.skills.clear_pending(ROOT, ["a"])
-    assert not store.skills.known(ROOT)["a"].is_pending
+    assert "a" not in store.skills.known(ROOT).pending
     apply(store, Removal(ROOT, "b"))
     assert (row(store, "b")["status"], row(store, "b")["pending_since"]) == ("removed", None)
 

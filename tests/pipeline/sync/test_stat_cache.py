@@ -45,8 +45,7 @@ class Watched:
         """Return the paths of the folders whose stats are stored."""
         store = open_store(self.settings)
         try:
-            known = store.skills.known(str(self.root))
-            return {path for path, row in known.items() if row.stats}
+            return set(store.skills.known(str(self.root)).stats)
         finally:
             store.close()
 
