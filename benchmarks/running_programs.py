@@ -8,10 +8,10 @@ import sqlite3
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
@@ -90,8 +90,8 @@ class ServiceMemory(NamedTuple):
 
 
 def service_memory(settings: Settings) -> ServiceMemory:
-    """Return the memory of a service that scans all roots for the first time."""
-    put_aside(settings.data)
+    """Return the memory of a service that starts and scans all roots."""
+    began = datetime.now(UTC).isoformat()
     up = subprocess.Popen(
         [
             Path(sys.executable).with_name("skilldrop"),
@@ -106,7 +106,7 @@ def service_memory(settings: Settings) -> ServiceMemory:
         env=os.environ | {"SKILLDROP_PUBLISH": settings.publish, "SKILLDROP_SETTLE_QUIET": "0"},
     )
     try:
-        wait_for(lambda: up.poll() is not None or is_quiet(settings.catalog_path), 1800)
+        wait_for(lambda: up.poll() is not None or is_quiet(settings.catalog_path, began), 1800)
         status = Path(f"/proc/{up.pid}/status").read_text()
         most, at_rest = (
             int(status.split(f"{field}:")[1].split()[0]) / 1024 for field in ("VmHWM", "VmRSS")
@@ -119,13 +119,14 @@ def service_memory(settings: Settings) -> ServiceMemory:
         up.wait()
 
 
-def is_quiet(catalog: Path) -> bool:
-    """Return whether the service has scanned all roots and has nothing left to do."""
+def is_quiet(catalog: Path, since: str = "") -> bool:
+    """Return whether the service has scanned all roots since a time, and has nothing left to do."""
     try:
         with sqlite3.connect(f"file:{catalog}?mode=ro", uri=True) as db:
             return bool(
                 db.execute(
-                    "SELECT quiet_since IS NOT NULL AND last_full_scan IS NOT NULL FROM health"
+                    "SELECT quiet_since IS NOT NULL AND ifnull(last_full_scan, '') > ? FROM health",
+                    [since],
                 ).fetchone()[0]
             )
     except sqlite3.OperationalError:
@@ -139,9 +140,3 @@ def wait_for(condition: Callable[[], object], seconds: float = 60) -> None:
         if time.monotonic() > end:
             raise SystemExit("The service or the site was not ready in time.")
         time.sleep(0.1)
-
-
-def put_aside(folder: Path) -> None:
-    """Move a folder out of the way. Deleting it would slow down ext4 for half a minute."""
-    if folder.exists():
-        folder.rename(tempfile.mkdtemp(prefix="aside-", dir=folder.parent))
