@@ -38,7 +38,7 @@ MOST_FOR_PEERS = 10_000
 """Skills up to which other programs and the latency are measured, and the folders of all scans fit
 on a disk."""
 FEW = 2
-"""Pairs of work that takes minutes at 100,000 skills."""
+"""Pairs of deep re-scans, each of which takes minutes at 100,000 skills."""
 
 
 class Row(NamedTuple):
@@ -112,7 +112,7 @@ class Tree:
         """Time first scans, compared with reading and copying the tree, and other programs."""
         report(f"{self.size:,}: first scans")
         in_place, copied, copying, hashing = [], [], [], []
-        for _ in range(self.repeat if self.size <= MOST_FOR_PEERS else FEW):
+        for _ in range(self.repeat):
             in_place.append(self._cold(self.in_place))
             hashing.append(seconds_of(self.hash_all))
             copied.append(self._cold(self.base))

@@ -31,10 +31,9 @@ QUIET = 0.3
 ABOUT = """\
 Written by `benchmarks/overview.py {options}` in one run, with its
 folders on {filesystem}; `make bench-large` replaces it. Scans are medians of {repeat} alternating
-pairs with their floors. Deep re-scans, and first scans of more than {limit} skills, have {few}
-pairs; scans with one process, other programs and the memory were measured once. Changes, rebuilds
-of the index and starts of commands ran {repeat} times, requests to the site and writes up to the
-index {requests} times.
+pairs with their floors. Deep re-scans have {few} pairs; scans with one process, other programs and
+the memory were measured once. Changes, rebuilds of the index and starts of commands ran {repeat}
+times, requests to the site and writes up to the index {requests} times.
 
 A shared machine changes its speed by half within minutes. So a ratio of two programs in one row
 says more than seconds of two rows, and a row that ran once says little: in four runs on such a
@@ -132,12 +131,11 @@ def _table(rows: Sequence[Row]) -> str:
 def _about(rows: Sequence[Row], repeat: int) -> str:
     """Return how the rows were measured, and how far they can be believed."""
     most = max(row.skills for row in rows)
-    polled = [f"{row.skills:,}" for row in rows if "polling, at rest" in row.work]
+    polled = dict.fromkeys(f"{row.skills:,}" for row in rows if "polling, at rest" in row.work)
     return ABOUT.format(
         options=shlex.join(sys.argv[1:]),
         filesystem=_filesystem(),
         repeat=repeat,
-        limit=f"{MOST_FOR_PEERS:,}",
         few=FEW,
         requests=REQUESTS,
         watching=f"polled the roots of {' and '.join(polled)} skills"

@@ -14,7 +14,7 @@ from typing import Any
 from datasette.database import Database
 
 LIMIT_MS = 25
-"""Milliseconds of all other requests that a look-up may take before it is stopped."""
+"""Milliseconds for which a look-up may keep all other requests waiting before it is stopped."""
 PAUSE = 1.0
 """Seconds for which a look-up that was too slow is left to other threads."""
 
@@ -47,9 +47,9 @@ class QuickReader:
 
 
 class _WithoutThreads:
-    """Datasette as a database sees it that runs its statements at once."""
+    """Datasette as one of its databases sees it, but without threads."""
 
-    executor = None
+    executor = None  # so the database runs its statements at once
 
     def __init__(self, datasette: Any) -> None:
         self._datasette = datasette
