@@ -166,6 +166,7 @@ FOREIGN_FILES = (
     "packages/notes.txt",
     "packages/Other/notes.txt",
     "packages/Other/current/notes.txt",
+    "packages/notes.txt\nmore/current/notes.txt",  # a line of its path is that of another file
     "packages/skill-3/notes.txt",
     "packages/skill-4/notes.txt",
     "index/.mine",
@@ -173,6 +174,9 @@ FOREIGN_FILES = (
     "index/Other/notes.md",
     "skills/notes.txt",
     "skills/Other/notes.txt",
+    "skills/[notes]*.txt",
+    "skills/[notes]\\*",
+    "skills/odd\nname.txt",
 )
 FOREIGN_FOLDERS = (
     "packages/Empty",
