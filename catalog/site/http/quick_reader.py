@@ -25,11 +25,11 @@ class QuickReader:
     def __init__(self, database: Database) -> None:
         self.database = copy(database)
         self.database.ds = _WithoutThreads(database.ds)
-        self._slow_until: dict[str, float] = {}  # by function, on the monotonic clock
+        self._slow_until: dict[Callable[..., Any], float] = {}  # on the monotonic clock
 
     def is_quick(self, function: Callable[..., Any]) -> bool:
         """Return whether a function has not been too slow lately."""
-        return time.monotonic() >= self._slow_until.get(function.__qualname__, 0.0)
+        return time.monotonic() >= self._slow_until.get(function, 0.0)
 
     @contextmanager
     def watching(self, function: Callable[..., Any]) -> Iterator[None]:
@@ -43,7 +43,7 @@ class QuickReader:
             raise
         finally:
             if was_stopped or time.thread_time() - began > LIMIT_MS / 1000:
-                self._slow_until[function.__qualname__] = time.monotonic() + PAUSE
+                self._slow_until[function] = time.monotonic() + PAUSE
 
 
 class _WithoutThreads:

@@ -83,9 +83,9 @@ class RequestContext:
             raise
 
     async def look_up(self, function: Callable[..., T], *arguments: Any, **named: Any) -> T:
-        """Call a function as `query` does, at once if it takes little time.
+        """Call a function as `query` does, but on this thread if it has been quick.
 
-        It must not wait for other threads.
+        It must be one of a module, and must not wait for other threads.
         """
         quick, limit = self.location.quick, min(LIMIT_MS, self.datasette.sql_time_limit_ms)
         if quick.is_quick(function):

@@ -5,6 +5,7 @@ import io
 import os
 import re
 import socket
+import threading
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,6 +15,8 @@ from urllib.parse import quote, urljoin
 import httpx
 import pytest
 
+from catalog.reading import skill_files
+from catalog.site.api import files
 from catalog.site.http import location as http_catalog
 from catalog.site.http import security_headers, streamed
 from catalog.site.server.process import SiteProcess
@@ -66,6 +69,45 @@ def shelf(tmp_path: Path, skill: SkillWriter) -> Iterator[Shelf]:
 def raw(shelf: Shelf, serve: Callable[[Path], Site]) -> Site:
     """Return the site of the shelf."""
     return serve(shelf.settings.catalog_path)
+
+
+@pytest.fixture
+def opened_by(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Return the threads that have opened files of skills."""
+    threads: list[int] = []
+    opened_before = skill_files.opened
+
+    def opened(*arguments: Any) -> Any:
+        threads.append(threading.get_ident())
+        return opened_before(*arguments)
+
+    monkeypatch.setattr(skill_files, "opened", opened)
+    return threads
+
+
+def test_only_a_small_file_is_opened_on_the_thread_of_the_event_loop(
+    raw: Site, opened_by: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody waits until a large one is hashed."""
+    for most in (files.QUICK, 0):
+        monkeypatch.setattr(files, "QUICK", most)
+        assert raw.get("/skills/kinds/files/SKILL.md").status_code == 200
+    here = threading.get_ident()
+    assert [thread == here for thread in opened_by] == [True, False]
+
+
+def test_a_file_in_a_root_is_opened_on_another_thread(
+    tmp_path: Path, skill: SkillWriter, serve: Callable[[Path], Site], opened_by: list[int]
+) -> None:
+    """The root may lie on a disk that does not answer."""
+    shelf = Shelf(tmp_path, publish="in-place")
+    skill(shelf.root / "kinds")
+    shelf.scan()
+    shelf.close()
+    site = serve(shelf.settings.catalog_path)
+    assert site.get("/skills/kinds/files/SKILL.md").status_code == 200
+    assert len(opened_by) == 1
+    assert threading.get_ident() not in opened_by
 
 
 def test_the_path_that_agents_use_can_be_copied(shelf: Shelf, raw: Site) -> None:

@@ -88,9 +88,16 @@ def test_a_slow_look_up_gets_another_chance(
     assert look_up(slow_once) == here
 
 
-def test_an_error_is_that_of_a_query(site: Site, context: RequestContext, look_up: LookUp) -> None:
+def test_a_look_up_on_this_thread_waits_for_no_lock(look_up: LookUp) -> None:
+    """A catalog that is locked for a moment is read by another thread, which may wait."""
+    assert look_up(lambda db: int(db.execute("PRAGMA busy_timeout").fetchone()[0])) == 0
+
+
+def test_an_error_is_that_of_a_query(
+    site: Site, context: RequestContext, look_up: LookUp, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A statement that takes too long everywhere is interrupted, and a missing name is missing."""
-    site.datasette.sql_time_limit_ms = 50
+    monkeypatch.setattr(site.datasette, "sql_time_limit_ms", 50)
 
     def endless(db: Catalog) -> int:
         return int(db.execute(ENDLESS).fetchone()[0])
