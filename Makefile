@@ -24,8 +24,9 @@ up: $(PROGRAM) ## watch the folder and serve the catalog until Ctrl-C
 test: $(DEVELOPING) ## run the tests on up to four cores
 	@$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
 
-test-clients: $(DEVELOPING) ## try real agents and installers, and write docs/reference/clients.md; needs npm
-	@$(BIN)/python -m pytest tests/clients
+test-clients: $(DEVELOPING) ## try real agents and installers, and write docs/reference/clients.md; npm and pip fetch 2.5 GB
+	@$(BIN)/python -m tests.clients.installed
+	@$(BIN)/python -m pytest --verbose -o faulthandler_timeout=600 tests/clients
 
 check: lint test ## lint, then test
 

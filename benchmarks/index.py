@@ -21,7 +21,6 @@ from made_skills import sentence
 from catalog.model.change import Judged
 from catalog.model.skill import FileEntry, Inventory, Place, RootSpec, SkillRecord
 from catalog.prompt_index.builder import IndexSpec
-from catalog.text.sketch import sketch
 from catalog.writing.index_publisher import publish_indexes
 from catalog.writing.store import Store
 
@@ -126,7 +125,6 @@ def _judged(number: int, rng: random.Random, words: str = "") -> Judged:
         skill_md_name="SKILL.md",
         skill_md_content=content,
         body_chars=len(body),
-        sketch=sketch(body),
         headings=(),
         body_lines=3,
         estimated_tokens=9,

@@ -62,6 +62,8 @@ def _measured(top: Path, skills: int) -> Iterator[tuple[str, float, str]]:
     yield "catalog.db", _kilobytes(data / "catalog.db"), "kB"
     yield "packages", _kilobytes(data / "packages"), "kB"
     yield "packages, inodes", _inodes(data / "packages"), ""
+    yield "skills", _kilobytes(data / "skills"), "kB"
+    yield "skills, inodes", _inodes(data / "skills"), ""
     yield "index", _kilobytes(data / "index"), "kB"
     litestream = [BIN / "litestream"]
     url = f"file://{top}/replica"

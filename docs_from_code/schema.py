@@ -9,8 +9,7 @@ from typing import Any
 import yaml
 from sqlite_utils import Database
 
-from catalog.database import packed_texts
-from catalog.database.migrations import migrations
+from catalog.database.schema import migrations
 from docs_from_code.markdown import cell
 from pipeline.outcomes.schema import json_schema
 
@@ -22,20 +21,21 @@ _OPENING = """\
 <!-- Generated from the migrations and datasette-metadata.yml by `make docs`. -->
 
 The catalog is one SQLite file, `catalog.db`, in WAL mode, with one writer and any number of
-readers. Times are ISO 8601 in UTC, JSON columns hold valid JSON, and yes and no are 1 and 0.
+readers. Any SQLite client from 3.37 on reads all of it. Times are ISO 8601 in UTC, JSON columns
+contain valid JSON, and yes and no are 1 and 0.
 
-The texts of versions and files are in their columns `packed`, compressed with zstd: those of a
-version one after the other, with a line end between them. Versions refer to a dictionary of common
-phrases, and files to the SKILL.md of their version. The views `version_contents`,
-`file_contents`, `searched_texts` and `skill_definitions` show them with functions of skilldrop,
-which its site has. Other programs read all else, and can check, copy and vacuum the file.
+Each text is stored once, in `texts`; versions and files refer to it. The views `version_contents`,
+`file_contents` and `skill_definitions` show it beside them. Two full-text tables refer to the same
+texts: `skills_fts` finds names, descriptions and tags, `skill_text_fts` finds whole skills. Both
+find Chinese, Japanese and Korean words of up to four characters in names, descriptions and tags.
+In bodies, look for the pairs of characters of a word, as `skilldrop search` does for words of any
+length: `body_grams : ("数据" AND "据库")` finds 数据库.
 """
 
 
 def page() -> str:
     """Return the page: each table and view with its columns and their meaning."""
     db = Database(memory=True)
-    packed_texts.register(db.conn)
     migrations.apply(db)
     tables = yaml.safe_load(_METADATA.read_text("utf-8"))["databases"]["catalog"]["tables"]
     return "\n".join(

@@ -97,7 +97,8 @@ def _fields(table: str, model: type[BaseModel]) -> Iterator[tuple[str, FieldInfo
     for key, field in model.model_fields.items():
         if key not in added:
             continue
-        yield f"{table}.{key}" if table else key, field
+        name = field.alias or key
+        yield f"{table}.{name}" if table else name, field
 
 
 def _default(field: FieldInfo) -> str:

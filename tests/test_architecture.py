@@ -15,7 +15,7 @@ MODULES = sorted(
 
 HOMES = {
     "ahocorasick_rs": "pipeline.roots.words",
-    "backports": "pipeline.roots.archives.compression catalog.database.packed_texts",
+    "backports": "pipeline.roots.archives.compression",
     "apscheduler": "pipeline.service.timer",
     "click": "pipeline.cli",
     "datasette": "catalog.site",
@@ -37,7 +37,7 @@ HOMES = {
     "pydantic_core": "pipeline.validation.declare pipeline.outcomes.schema",
     "pydantic_settings": "pipeline.config.environment",
     "pygments": "catalog.site.rendering.highlight",
-    "sqlite_utils": "catalog.database.migrations",
+    "sqlite_utils": "catalog.database.schema catalog.database.views",
     "uvicorn": "catalog.site.server catalog.mcp",
     "watchdog": "pipeline.watch",
     "jellyfish": "catalog.text.spelling",

@@ -7,7 +7,7 @@ from catalog.audit.difference import Difference
 from catalog.database import sql
 from catalog.database.queries import Database
 from catalog.database.withheld import HAS_APPROVAL
-from catalog.writing.rows import facets, references, search_rows, shadowing
+from catalog.writing.rows import references, search_rows, shadowing
 
 
 def of_catalog(db: Database) -> Iterator[Difference]:
@@ -25,8 +25,6 @@ def of_catalog(db: Database) -> Iterator[Difference]:
         yield Difference(
             "catalog", row["root"], row["path"], "its references to other skills are outdated"
         )
-    for row in facets.wrong_skills(db):
-        yield Difference("catalog", row["root"], row["path"], "its tags, tools or hosts are wrong")
 
 
 def _of_rivals(db: Database, skill_id: str, group: Sequence[sql.Row]) -> Iterator[Difference]:
@@ -53,7 +51,7 @@ _ACCEPTED = f"""
 """
 _UNAPPROVED = f"""
     SELECT s.root, s.path FROM versions AS v
-    JOIN skills AS s INDEXED BY skills_by_current_version ON s.current_version_id = v.id
+    JOIN skills AS s INDEXED BY skills_by_current_version_id ON s.current_version_id = v.id
     WHERE v.review IS NOT NULL AND s.status IN ('active', 'shadowed')
         AND NOT (v.review = 'approved' AND {HAS_APPROVAL})
 """

@@ -1,22 +1,17 @@
 """Differences between the catalog and its packages; reads only, and hashes every file."""
 
 from collections.abc import Callable, Iterator, Mapping
-from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
 
 from catalog.audit.difference import Difference
-from catalog.database import version_paths
 from catalog.database.queries import Database
 from catalog.model.naming import CURRENT
 from catalog.model.paths import os_path
-from catalog.model.superseded import SURELY
 from catalog.prompt_index import query
-from catalog.text.times import iso
 from catalog.writing.package_jobs import package_files
 from catalog.writing.packages.folder import PackageFolder
 from catalog.writing.packages.inspection import PackageDirectory, damages, list_packages
-from catalog.writing.siblings import siblings
 
 
 def of_packages(
@@ -27,26 +22,17 @@ def of_packages(
     yield from _of_skills(db, folder, listing.directories, has_package)
     versions = packaged(db)
     current = {path for (path,) in db.execute(_CURRENT)}
-    keeps_names = version_paths.are_named(db)
-    hidden = {path for (path,) in db.execute(_UNPUBLISHABLE)}
-    since = iso(datetime.now(UTC) - timedelta(seconds=SURELY))
-    recent = {path for (path,) in db.execute(_RETIRED_SINCE, [since])}
     for package_path, version in versions.items():
         for damage in damages(
             folder.path,
             package_path,
             package_files(db, version),
             deep=True,
-            is_current=None
-            if package_path in recent
-            else package_path in current or (keeps_names and package_path not in hidden),
         ):
             yield Difference("package", str(folder.path), package_path, str(damage), package_path)
-    linked = siblings(db)
     active = {path.partition("/")[0] for path in current}
     for directory in listing.directories.values():
         yield from _leftovers(folder, directory, versions, active)
-        yield from _of_siblings(folder, directory, linked.get(directory.skill_id, {}))
     for path in listing.foreign:
         yield Difference(
             "package",
@@ -93,10 +79,6 @@ _SKILLS = """
 """
 
 
-_UNPUBLISHABLE = "SELECT package_path FROM versions WHERE review IN ('waits', 'rejected')"
-_RETIRED_SINCE = """
-    SELECT package_path FROM versions WHERE retired_at > ? AND package_path IS NOT NULL
-"""
 _CURRENT = "SELECT package_path FROM skills WHERE status = 'active' AND package_path IS NOT NULL"
 
 
@@ -119,21 +101,6 @@ def _leftovers(
         yield _of_current(folder, directory.skill_id, "it points to no version in the catalog")
     elif directory.skill_id not in active:
         yield _of_current(folder, directory.skill_id, "it points to a skill that is not active")
-
-
-def _of_siblings(
-    folder: PackageFolder, directory: PackageDirectory, wanted: Mapping[str, str]
-) -> Iterator[Difference]:
-    """Yield the links to other skills that are missing, wrong or superfluous."""
-    for name in sorted(wanted.keys() | directory.siblings.keys()):
-        if directory.siblings.get(name) != wanted.get(name):
-            reason = (
-                f"it does not lead to {wanted[name]}"
-                if name in wanted
-                else "the skill has no working link to such a skill"
-            )
-            path = f"{directory.skill_id}/{name}"
-            yield Difference("package", str(folder.path), path, reason)
 
 
 def _of_current(folder: PackageFolder, skill_id: str, message: str) -> Difference:

@@ -113,6 +113,7 @@ def _of_record(db: Database, row: sql.Row, record: SkillRecord) -> Iterator[str]
     expected = mapping.accepted(record)
     if review and is_unpublished:
         expected |= reviews.unpublished(db, review, record.digest)
+    del expected["files_left_out"]  # compared below, for rejected folders, too
     wrong = [column for column, value in expected.items() if row[column] != value]
     if wrong:
         yield f"the catalog has the wrong {', '.join(wrong)}"
@@ -145,8 +146,8 @@ def _has_content(db: Database, version: int | None, record: SkillRecord) -> bool
         [version],
     ).fetchone()
     files = db.execute(
-        "SELECT version, path, kind, size, sha256, mode, is_text, text FROM file_contents"
-        " WHERE version = ? ORDER BY path",
+        "SELECT version, path, kind, size, sha256, mode, is_text,"
+        " iif(kind = 'skill_md', NULL, text) FROM file_contents WHERE version = ? ORDER BY path",
         [version],
     ).fetchall()
     return stored == (record.digest, record.skill_md_hash, record.skill_md_content) and (

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from catalog.database import limits, packed_texts, schema_version
+from catalog.database import limits, schema_version
 from catalog.database.lock import is_locked, lock_of
 from catalog.database.queries import Database, Reader
 from catalog.model.errors import CatalogDamaged, CatalogUnusable, DiskFull, NotInCatalog
@@ -57,7 +57,6 @@ def connect_to_read(path: Path, *, timeout: float = 10) -> sqlite3.Connection:
         )
         try:
             limits.apply(connection)
-            packed_texts.register(connection)
             if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
                 raise CatalogUnusable(
                     f"The catalog {path} is empty. Fill it with `skilldrop scan` or `skilldrop up`."
@@ -156,9 +155,14 @@ def _check_origin(connection: sqlite3.Connection, path: Path) -> None:
         raise CatalogUnusable(
             f"{path} is a database of another program. Choose another --data directory."
         )
+    if schema_version.is_unreleased(connection):
+        raise CatalogUnusable(
+            f"The catalog {path} was made by an unreleased version of skilldrop. `skilldrop scan` "
+            "and `skilldrop up` keep it under another name and build a new one from the roots."
+        )
     if unknown := schema_version.unknown_migrations(connection):
         raise CatalogUnusable(
-            f"The catalog {path} was written by a newer or unreleased version of skilldrop "
+            f"The catalog {path} was written by a newer version of skilldrop "
             f"({unknown[-1]}), whose tables this version does not know. Install that version, or "
             "choose another --data directory."
         )

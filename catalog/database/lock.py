@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+from contextlib import suppress
 from pathlib import Path
 from weakref import WeakSet
 
@@ -16,34 +17,45 @@ class WriterLock:
         self._path = path
         self._handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
+            self.left = self._take()
+            """Note of the last holder, or its process number if it was killed."""
+        except BaseException:  # an open file would keep the lock
+            os.close(self._handle)
+            raise
+        _held.add(self)
+
+    def _take(self) -> str:
+        """Lock the file and write this process into it; return what it held before."""
+        try:
             fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             holder = os.read(self._handle, 32).decode(errors="replace").strip() or "unknown"
-            os.close(self._handle)
             raise CatalogBusy(
-                f"The catalog is being written by process {holder} (lock {path}). "
+                f"The catalog is being written by process {holder} (lock {self._path}). "
                 "Stop that process first, or use another --data directory."
             ) from None
-        self.left = os.pread(self._handle, 1024, 0).decode(errors="replace")
-        """Note of the last holder, or its process number if it was killed."""
+        left = os.pread(self._handle, 1024, 0).decode(errors="replace")
         os.ftruncate(self._handle, 0)
         os.pwrite(self._handle, f"{os.getpid()}\n".encode(), 0)
-        _held.add(self)
+        return left
 
     def is_in_place(self) -> bool:
         """Return whether the lock file is still under its path, where other processes find it."""
         return is_same_file(self._path, os.fstat(self._handle))
 
     def close(self, leaving: str | None = None) -> None:
-        """Release the lock, with a note for the next holder.
+        """Release the lock, with a note for the next holder if the disk takes it.
 
         The file stays: without it, two processes could hold the lock.
         """
         _held.discard(self)
-        if leaving is not None:
-            os.ftruncate(self._handle, 0)
-            os.pwrite(self._handle, leaving.encode(), 0)
-        os.close(self._handle)
+        try:
+            if leaving is not None:
+                with suppress(OSError):
+                    os.ftruncate(self._handle, 0)
+                    os.pwrite(self._handle, leaving.encode(), 0)
+        finally:
+            os.close(self._handle)
 
 
 _held: WeakSet[WriterLock] = WeakSet()

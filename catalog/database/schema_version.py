@@ -9,27 +9,15 @@ APPLICATION_ID = 0x534B4454
 """`SKDT` in the header of every catalog; databases without it are never written to."""
 
 MIGRATION_SET = "skilldrop"
-MIGRATIONS = (
-    "m001_schema",
-    "m002_similarity",
-    "m003_links",
-    "m004_package_sizes",
-    "m005_names",
-    "m006_site_address",
-    "m007_left_out",
-    "m008_reviews",
-    "m009_references",
-    "m010_mirrors",
-    "m011_runs",
-    "m013_activity",
-    "m014_facets",
-    "m015_packed_texts",
-    "m016_folder_stats",
-    "m017_short_rows",
-)
-"""Names of all migrations, oldest first; those of `catalog.database.migrations`."""
+MIGRATIONS = ("m001_catalog",)
+"""Names of all migrations, oldest first; those of `catalog.database.schema`."""
 _TABLE = "_sqlite_migrations"
 """Table of sqlite-utils with the migrations of a file."""
+
+
+def is_unreleased(connection: sqlite3.Connection) -> bool:
+    """Return whether a catalog has a schema from before the first release. Raises sqlite3.Error."""
+    return bool(applied := _applied(connection)) and MIGRATIONS[0] not in applied
 
 
 def unknown_migrations(connection: sqlite3.Connection) -> list[str]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from catalog.database import withheld
 from catalog.database.queries import Database
+from catalog.database.sql import to_json
 from catalog.model.trouble import Trouble
 
 SIZE = 32768
@@ -48,6 +49,7 @@ def load(db: Database, catalog: Path | None) -> dict[str, Any]:
         "held": list(db.query(_HELD)),
         "withheld": list(db.query(_WITHHELD)),
         "to_review": to_review(db),
+        "internal_errors": db.execute(_INTERNAL_ERRORS).fetchone()[0],
         "name_conflicts": db.execute(_CONFLICTS).fetchone()[0],
         "unlinked_outcomes": next(db.query(_UNLINKED)),
         "troubles": troubles,
@@ -61,12 +63,7 @@ def to_review(db: Database) -> int:
 
 def replace(db: Database, troubles: Sequence[Trouble]) -> None:
     """Replace all stored troubles, inside the caller's transaction."""
-    db.execute("DELETE FROM troubles")
-    db.conn.executemany(
-        "INSERT INTO troubles (part, message, since, times, last_at, next_try_at)"
-        " VALUES (:part, :message, :since, :times, :last_at, :next_try_at)",
-        map(asdict, troubles),
-    )
+    db.execute("UPDATE health SET troubles = ?", [to_json([asdict(each) for each in troubles])])
 
 
 def file_of(catalog: Path) -> Path:
@@ -112,6 +109,7 @@ def read_file(catalog: Path) -> dict[str, Any]:
 
 
 _CONFLICTS = "SELECT count(*) FROM skills WHERE is_conflict = 1"
+_INTERNAL_ERRORS = "SELECT count(*) FROM findings WHERE code = 'internal-error'"
 _UNLINKED = """
     SELECT (SELECT count(*) FROM outcomes WHERE is_newest = 1 AND skill IS NULL) AS of_no_skill,
         (SELECT count(*) FROM outcomes WHERE is_newest = 1 AND version IS NULL

@@ -46,20 +46,26 @@ class Exported:
 
 
 def export_to(
-    folder: Path, sources: Sequence[Source], progress: Callable[[int], None] = lambda _: None
+    folder: Path,
+    sources: Sequence[Source],
+    progress: Callable[[int], None] = lambda _: None,
+    confirm: Callable[[int, int], None] = lambda *_: None,
 ) -> Exported:
     """Make the skills in a directory equal to the sources, and write its lock file.
 
     Each folder is exchanged in one step. Files that an earlier export did not write, by the lock
-    file, stay. progress is called with the number of skills compared so far. Raises NotExported
-    and OSError; the next export continues where this one ended.
+    file, stay. progress is called with the number of skills compared so far, and confirm before
+    anything changes with the number of skills to remove and of those that are there; it may raise.
+    Raises NotExported and OSError; the next export continues where this one ended.
     """
     if os.path.lexists(folder) and not folder.is_dir():
         raise NotExported(f"{folder} is not a directory.")
     folder.mkdir(parents=True, exist_ok=True)
     with named(folder), directory(folder) as dir_fd, _one_at_a_time(folder, dir_fd):
         refuse_owned(dir_fd, folder)
-        return _Export(folder, dir_fd, progress).run(sources)
+        export = _Export(folder, dir_fd, progress)
+        confirm(*export.removals(sources))
+        return export.run(sources)
 
 
 @contextmanager
@@ -80,6 +86,11 @@ class _Export:
         self._progress = progress
         self._before = self._read_lock()
         self._result = Exported()
+
+    def removals(self, sources: Sequence[Source]) -> tuple[int, int]:
+        """Return the number of skills to remove, and of those that are there."""
+        gone = self._before.keys() - {source.folder for source in sources}
+        return len(gone), len(self._before)
 
     def run(self, sources: Sequence[Source]) -> Exported:
         result = self._result

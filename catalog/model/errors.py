@@ -93,6 +93,10 @@ class NotLinked(SkilldropError):
     """A directory cannot have links to skills, or has none."""
 
 
+class NotPlaced(SkilldropError):
+    """The folder of published skills cannot be updated."""
+
+
 class NotRemoved(SkilldropError):
     """A skill's folder could not be moved to the trash."""
 

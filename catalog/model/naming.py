@@ -113,11 +113,6 @@ def is_version(name: str) -> bool:
     return bool(_VERSION.fullmatch(name))
 
 
-def is_beside_versions(name: str) -> bool:
-    """Return whether an entry of this name beside the versions of a skill_id cannot be a skill."""
-    return name == CURRENT or is_version(name)
-
-
 def _slug(text: str) -> str:
     return _NOT_LETTER_OR_DIGIT.sub("-", unicodedata.normalize("NFKC", text).lower()).strip("-")
 

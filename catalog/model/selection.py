@@ -1,4 +1,4 @@
-"""Selection of skills, and the directories that hold a link to each selected one."""
+"""Selection of skills, and the directories with a link to each selected one, or a copy of it."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -19,8 +19,9 @@ EVERY = Selection()
 
 @dataclass(frozen=True, slots=True)
 class LinkedDirectory:
-    """Directory of links to skills."""
+    """Directory of links to skills, or of copies of them."""
 
     path: str  # absolute, without links in it
     selection: Selection = EVERY
     index: str | None = None  # a prompt index, whose filter counts instead of the selection
+    is_copy: bool = False  # has plain folders instead of links

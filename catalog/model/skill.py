@@ -137,7 +137,6 @@ class SkillRecord(NamedTuple):
     skill_md_name: str  # SKILL.md, or the variant that was found
     skill_md_content: str
     body_chars: int  # of the body, which is the end of the content; see `catalog.text.body`
-    sketch: bytes  # of the body; see `catalog.text.sketch`
     headings: tuple[str, ...]
     body_lines: int
     estimated_tokens: int
@@ -153,6 +152,9 @@ class SkillRecord(NamedTuple):
     category: str | None = None
     tags: tuple[str, ...] = ()
     search_words: tuple[str, ...] = ()  # other words and phrases that find it as its tags do
+    tools: tuple[str, ...] = ()  # names of the tools in `allowed_tools`
+    hosts: tuple[str, ...] = ()  # of the URLs in its texts
+    grams: str = ""  # of its name, description, tags and search words; see `catalog.text.ngrams`
     priority: float | None = None  # 0 to 1, higher first
     model_invocable: bool = True
     user_invocable: bool = True
@@ -173,6 +175,10 @@ DESCRIBED: Mapping[str, Any] = {
     "allowed_tools": None,
     "category": None,
     "tags": "[]",
+    "search_words": "[]",
+    "tools": "[]",
+    "hosts": "[]",
+    "grams": "",
     "priority": None,
     "model_invocable": 1,
     "user_invocable": 1,

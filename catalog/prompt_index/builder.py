@@ -10,6 +10,7 @@ from catalog.prompt_index import budget, locations
 from catalog.prompt_index.budget import ItemText, State, Texts
 from catalog.prompt_index.formats.form import FileGroup, Form, FormatOptions
 from catalog.prompt_index.formats.registry import FORMATS
+from catalog.prompt_index.locations import NOWHERE, Bases
 from catalog.prompt_index.measures import UNBOUNDED, USUAL_FACTORS, Bounds, Budget, RoomFactors
 from catalog.prompt_index.messages import Language
 from catalog.prompt_index.parts import Parts
@@ -38,7 +39,7 @@ class IndexSpec:
     tags: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     featured: tuple[str, ...] = ()
-    location_base: str | None = None  # None: the packages folder
+    location_base: str | None = None  # None: the folder beside the catalog
     instruction: str | None = None  # None: that of the format
     how_to_search: str | None = None  # None: the default sentence
     locations: Locations = "current"  # "version": they name a version
@@ -51,6 +52,11 @@ class IndexSpec:
         if self.budget_tokens is not None:
             return Budget(self.budget_tokens, "tokens")
         return Budget(self.budget_chars)
+
+    @property
+    def names_packages(self) -> bool:
+        """Whether its locations are in the packages folder."""
+        return self.locations == "version" or FORMATS[self.format].names_packages
 
     @property
     def file_name(self) -> str:
@@ -119,15 +125,15 @@ class LastBuild:
 
     def __init__(self) -> None:
         """Start without a build."""
-        self._made_with: tuple[IndexSpec, str | None] | None = None
+        self._made_with: tuple[IndexSpec, Bases] | None = None
         self.candidates: Parts[tuple[object, ...], Candidate] = Parts()
         """Candidates by the rows of their skills."""
         self.texts: Texts[Candidate] = Parts()
 
-    def begin(self, spec: IndexSpec, packages: str | None) -> None:
-        """Begin a build; other settings or another packages folder drop all parts."""
-        if self._made_with != (spec, packages):
-            self._made_with = spec, packages
+    def begin(self, spec: IndexSpec, bases: Bases) -> None:
+        """Begin a build; other settings or other folders drop all parts."""
+        if self._made_with != (spec, bases):
+            self._made_with = spec, bases
             self.candidates, self.texts = Parts(), Parts()
         self.candidates.begin()
         self.texts.begin()
@@ -137,16 +143,16 @@ def build(
     spec: IndexSpec,
     ranked: Iterable[Candidate],
     total: int | None = None,
-    packages: str | None = None,
+    bases: Bases = NOWHERE,
     texts: Texts[Candidate] | None = None,
 ) -> PromptIndex:
     """Return the index of candidates, which are in their order.
 
-    total is their number; `ranked` is consumed only as far as the budget reaches. packages is
-    the packages folder, if there is one. texts are those of a `LastBuild`.
+    total is their number; `ranked` is consumed only as far as the budget reaches. bases are
+    the folders of published skills, if there are any. texts are those of a `LastBuild`.
     """
     queue = budget.Queue(ranked)
-    form = form_of(spec, packages)
+    form = form_of(spec, bases)
     if total is None:
         total = queue.length()
     is_whole = spec.overflow == "exclude"
@@ -179,14 +185,19 @@ def report(spec: IndexSpec, index: PromptIndex) -> dict[str, Json]:
     }
 
 
-def form_of(spec: IndexSpec, packages: str | None = None) -> Form:
+def form_of(spec: IndexSpec, bases: Bases = NOWHERE) -> Form:
     """Return the form of an index, with the text around its entries."""
-    base = spec.location_base or packages
+    base = spec.location_base
     options = FormatOptions(
         spec.language,
         spec.instruction,
         spec.how_to_search,
-        locations.pattern(base, of_versions=spec.locations == "version"),
+        locations.pattern(
+            base,
+            bases,
+            of_versions=spec.locations == "version",
+            in_packages=spec.names_packages,
+        ),
         locations.search_on_site(base),
     )
     return FORMATS[spec.format].form(options)

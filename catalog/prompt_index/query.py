@@ -4,16 +4,16 @@ import json
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
-from heapq import merge
 from typing import Any
 
-from catalog.database import index_order, sql
+from catalog.database import index_order, published_folders, sql
 from catalog.database.queries import Database
 from catalog.model.errors import NotInCatalog
 from catalog.model.selection import Selection
 from catalog.model.values import LEVELS
 from catalog.prompt_index import builder, skill_rows
 from catalog.prompt_index.builder import Candidate, IndexSpec, LastBuild, PromptIndex
+from catalog.prompt_index.locations import Bases
 from catalog.prompt_index.measures import Bounds, RoomFactors
 from catalog.prompt_index.skill_rows import Row
 
@@ -54,11 +54,11 @@ def build_index(db: Database, spec: IndexSpec, last: LastBuild | None = None) ->
     """
     last = last or LastBuild()
     with one_moment(db):
-        packages = packages_folder(db)
-        last.begin(spec, packages)
+        bases = bases_of(db)
+        last.begin(spec, bases)
         total = count_indexable(db, spec)
         with closing(ranked(db, spec, last)) as candidates:
-            return builder.build(spec, candidates, total, packages, last.texts)
+            return builder.build(spec, candidates, total, bases, last.texts)
 
 
 def ranked(
@@ -68,44 +68,29 @@ def ranked(
 
     Featured skills come first, in the order of the setting, then the others in `index_order`.
     """
-    base = spec.location_base or packages_folder(db)
+    bases = bases_of(db)
     known = (last or LastBuild()).candidates
     for row in _rows(db, spec):
-        yield known.get(row, partial(skill_rows.candidate, row, spec, base))
+        yield known.get(row, partial(skill_rows.candidate, row, spec, bases))
 
 
 def count_indexable(db: Database, spec: IndexSpec) -> int:
     """Return how many skills an index would list without a budget.
 
-    Only a filter by names or tags makes it count skills.
+    Without a filter by names or tags, it counts entries of a database index: 2 ms for 100,000.
     """
-    if spec.names or spec.tags:
-        return _count_filtered(db, spec)
-    return int(
-        db.execute(
-            "SELECT total(skills) FROM level_counts WHERE level IN"
-            " (SELECT value FROM json_each(?))",
-            [sql.to_json(spec.levels or LEVELS)],
-        ).fetchone()[0]
-    )
-
-
-def _count_filtered(db: Database, spec: IndexSpec) -> int:
-    if spec.names:
-        query = f"SELECT count(*) FROM {_BY_NAME} WHERE {wanted(spec)}"
-    else:
-        query = (
-            "SELECT count(DISTINCT skill) FROM index_tags"
-            " WHERE tag IN (SELECT value FROM json_each(:tags)) AND (:levels = '[]'"
-            " OR level_rank IN (SELECT value FROM json_each(:level_ranks)))"
-        )
+    source = _BY_NAME if spec.names else _IN_ORDER
+    query = f"SELECT count(*) FROM {source} WHERE {wanted(spec)}"
     return int(db.execute(query, parameters(spec)).fetchone()[0])
 
 
-def packages_folder(db: Database) -> str | None:
-    """Return the packages folder; None where none is configured."""
-    row = db.execute("SELECT packages_folder FROM health").fetchone()
-    return str(row[0]) if row and row[0] else None
+def bases_of(db: Database) -> Bases:
+    """Return the folders of the published skills and of their versions; none if there are none."""
+    row = db.execute(
+        f"SELECT {published_folders.SKILLS}, packages_folder FROM health"
+        " WHERE EXISTS (SELECT 1 FROM versions WHERE package_path IS NOT NULL)"
+    ).fetchone()
+    return Bases(*(path or None for path in row)) if row else Bases()
 
 
 def entry_text(
@@ -115,11 +100,11 @@ def entry_text(
 
     chars is the length of its entry; None if the skill has changed since the entry was made.
     """
-    packages = packages_folder(db)
-    form = builder.form_of(spec, packages)
+    bases = bases_of(db)
+    form = builder.form_of(spec, bases)
     query = f"{skill_rows.select(spec)} FROM skills AS s WHERE id = ?"
     for row in skill_rows.fetch(db, query, [skill]):
-        candidate = skill_rows.candidate(row, spec, spec.location_base or packages)
+        candidate = skill_rows.candidate(row, spec, bases)
         for layout in filter(None, (form.entries, form.lines)):
             if len(text := layout.item(candidate, description)) == chars:
                 return text
@@ -129,7 +114,6 @@ def entry_text(
 # Ranking
 
 _BY_NAME = "skills AS s INDEXED BY skills_by_name"
-_BY_TAG = "index_tags AS t CROSS JOIN skills AS s ON s.id = t.skill"
 _IN_ORDER = "skills AS s INDEXED BY skills_in_index_order"
 
 
@@ -164,10 +148,9 @@ def _rows(db: Database, spec: IndexSpec) -> Iterator[Row]:
             parameters(spec),
         )
         return
-    ordered = _tagged if spec.tags else _in_order
     for level in LEVELS:  # each is a range of a database index, already in order
         if not spec.levels or level in spec.levels:
-            yield from ordered(db, spec, select, condition, LEVELS.index(level))
+            yield from _in_order(db, spec, select, condition, LEVELS.index(level))
 
 
 def _featured(db: Database, spec: IndexSpec, select: str) -> Sequence[Row]:
@@ -193,28 +176,6 @@ def _in_order(
     )
 
 
-def _tagged(
-    db: Database, spec: IndexSpec, select: str, condition: str, level_rank: int
-) -> Iterator[Row]:
-    """Merge the ordered skills of each tag; yield a skill with several tags once."""
-    streams = [
-        skill_rows.fetch(
-            db,
-            f"{select} FROM {_BY_TAG} WHERE {condition} AND t.tag = :tag"
-            " AND t.level_rank = :rank ORDER BY t.priority DESC, t.name, t.skill",
-            parameters(spec) | {"tag": tag, "rank": level_rank},
-        )
-        for tag in dict.fromkeys(spec.tags)
-    ]
-    last = None
-    for row in merge(
-        *streams, key=lambda row: index_order.key_within_level(row.priority, row.name, row.id)
-    ):
-        if row.id != last:
-            yield row
-        last = row.id
-
-
 def parameters(spec: IndexSpec) -> dict[str, Any]:
     """Return the parameters of `wanted` and the queries that contain it."""
     return {
@@ -222,7 +183,6 @@ def parameters(spec: IndexSpec) -> dict[str, Any]:
         "names": sql.to_json(spec.names),
         "tags": sql.to_json(spec.tags),
         "featured": sql.to_json(spec.featured),
-        "level_ranks": sql.to_json([LEVELS.index(level) for level in spec.levels]),
     }
 
 

@@ -4,11 +4,13 @@ import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from catalog.database import published_folders
 from catalog.database.queries import Database
 from catalog.model.values import Level
 from catalog.prompt_index import locations
 from catalog.prompt_index.builder import Candidate, IndexSpec
 from catalog.prompt_index.formats.form import FileGroup
+from catalog.prompt_index.locations import Bases
 
 
 class Row(NamedTuple):
@@ -22,6 +24,7 @@ class Row(NamedTuple):
     path: str
     skill_md_name: str
     package_path: str | None
+    folder: str | None  # its name among the published skills
     user_invocable: int
     skill_md_hash: str
     level: Level
@@ -30,9 +33,10 @@ class Row(NamedTuple):
     files: str | None  # JSON; None where the format lists no files
 
 
-_COLUMNS = """
+_COLUMNS = f"""
     s.id, s.skill_id, s.name, s.description, s.root, s.path, s.skill_md_name, s.package_path,
-    s.user_invocable, s.skill_md_hash, s.level, ifnull(s.priority, 0), s.fallback_description
+    {published_folders.NAME}, s.user_invocable, s.skill_md_hash, s.level,
+    ifnull(s.priority, 0), s.fallback_description
 """
 
 _FILES = """
@@ -53,18 +57,17 @@ def fetch(db: Database, query: str, values: Any) -> Iterator[Row]:
     return map(Row._make, db.execute(query, values))
 
 
-def candidate(row: Row, spec: IndexSpec, base: str | None) -> Candidate:
-    """Return the candidate of a row; base is the packages folder or the URL of the site."""
+def candidate(row: Row, spec: IndexSpec, bases: Bases) -> Candidate:
+    """Return the candidate of a row."""
     package_path = row.package_path if spec.locations == "version" else None
-    folder = package_path.partition("/")[0] if package_path else row.skill_id
     is_featured = row.name in spec.featured
     return Candidate(
         row.id,
         row.name,
         row.description,
-        _location(row, spec, base, package_path),
+        _location(row, spec, bases, package_path),
         row.skill_id,
-        folder == row.skill_id and (row.package_path is not None or locations.is_url(base or "")),
+        _folder(row, spec, package_path) == row.skill_id,
         package_path,
         bool(row.user_invocable),
         _files(row.files) if row.files else (),
@@ -75,7 +78,19 @@ def candidate(row: Row, spec: IndexSpec, base: str | None) -> Candidate:
     )
 
 
-def _location(row: Row, spec: IndexSpec, base: str | None, package_path: str | None) -> str:
+def _folder(row: Row, spec: IndexSpec, package_path: str | None) -> str | None:
+    """Return the name of a skill's folder in the pattern of an index; None if it is elsewhere."""
+    if package_path:
+        return package_path.partition("/")[0]
+    if locations.is_url(spec.location_base or ""):
+        return row.skill_id
+    if row.package_path is None:
+        return None
+    return row.skill_id if spec.names_packages else row.folder
+
+
+def _location(row: Row, spec: IndexSpec, bases: Bases, package_path: str | None) -> str:
+    base = spec.location_base
     if spec.format == "discovery" and not (base and locations.is_url(base)):
         return locations.on_site(
             row.skill_id,
@@ -84,11 +99,14 @@ def _location(row: Row, spec: IndexSpec, base: str | None, package_path: str | N
         )
     return locations.of_skill_md(
         base,
+        bases,
         skill_id=row.skill_id,
         file_name=row.skill_md_name,
-        folder=f"{row.root}/{row.path}",
+        root_folder=f"{row.root}/{row.path}",
         is_package=row.package_path is not None,
+        name=row.folder,
         package_path=package_path,
+        in_packages=spec.names_packages,
     )
 
 

@@ -10,6 +10,9 @@ from catalog.model.paths import os_path
 from catalog.model.selection import Selection
 from catalog.prompt_index import query
 
+HAS_ENTRY = "s.status = 'active' AND (s.model_invocable = 1 OR s.user_invocable = 1)"
+"""Condition of the skills `s` that may have an entry."""
+
 
 class Entry(NamedTuple):
     """Entry of one skill."""
@@ -29,10 +32,7 @@ def entries(
 
     Skills that neither agents nor users may start have none. No two entries have the same name.
     """
-    conditions = [
-        "s.status = 'active' AND (s.model_invocable = 1 OR s.user_invocable = 1)",
-        *query.conditions(selection),
-    ]
+    conditions = [HAS_ENTRY, *query.conditions(selection)]
     if skill_ids is not None:
         conditions.append("s.skill_id IN (SELECT value FROM json_each(:skill_ids))")
     rows = db.query(

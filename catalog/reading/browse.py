@@ -3,6 +3,7 @@
 import sqlite3
 from typing import Any, TypeAlias
 
+from catalog.database import published_folders
 from catalog.database.queries import Database, Reader
 from catalog.database.sql import Row
 from catalog.database.withheld import AWAITING_REVIEW
@@ -53,7 +54,7 @@ def skill(db: Catalog, skill_id: str, row: int | None = None) -> Row | None:
         f"SELECT s.*, {cards.IS_NEWEST} AS is_newest, v.version, v.skill_md_content, v.ingested_at,"
         " v.git_commit, (SELECT url FROM mirrors WHERE root = s.root) AS repository,"
         " (SELECT path FROM mirrors WHERE root = s.root) AS repository_path,"
-        f" EXISTS ({cards.LOOKS_ALIKE}) AS looks_alike,"
+        f" EXISTS ({cards.LOOKS_ALIKE}) AS looks_alike, {published_folders.NAME} AS folder,"
         " (SELECT body FROM searched_texts WHERE id = s.id) AS body"
         " FROM skills AS s LEFT JOIN version_contents AS v ON v.id = s.current_version_id"
         f" WHERE s.skill_id = :skill_id AND {chosen} ORDER BY CASE s.status WHEN 'active' THEN 0"

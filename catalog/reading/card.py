@@ -52,7 +52,7 @@ def of_skill(db: Database, name: str, site: str, *, needs_token: bool = False) -
     }
 
 
-_SKILL = """
-    SELECT s.*, v.version, (SELECT packages_folder FROM health) AS packages_folder
+_SKILL = f"""
+    SELECT s.*, v.version, {search_hits.PLACE}
     FROM skills AS s LEFT JOIN versions AS v ON v.id = s.current_version_id WHERE s.id = ?
 """

@@ -63,10 +63,7 @@ _CARDS = f"""
                AND (SELECT count(*) FROM roots WHERE configured) = 1, NULL, s.publisher)
                AS publisher,
            {IS_NEWEST} AS is_newest, EXISTS ({LOOKS_ALIKE}) AS looks_alike,
-           (SELECT json_group_array(value) FROM version_facets
-            WHERE version = s.current_version_id AND facet = 'tool') AS tools,
-           (SELECT json_group_array(value) FROM version_facets
-            WHERE version = s.current_version_id AND facet = 'host') AS hosts,
+           s.tools, s.hosts,
            (SELECT json_group_array(json_object('severity', severity, 'code', code)) FROM findings
             WHERE skill = s.id AND profile = 'safety') AS safety
     FROM json_each(:ids) AS wanted CROSS JOIN skills AS s ON s.id = wanted.value

@@ -80,7 +80,7 @@ def of(db: Database, sets: Sets, filters: Filters, match: str = "") -> tuple[dic
 
 
 def _matching(db: Database, match: str) -> int:
-    rows = db.execute("SELECT rowid FROM skills_fts WHERE skills_fts MATCH ?", [match])
+    rows = db.execute("SELECT rowid FROM skill_text_fts WHERE skill_text_fts MATCH ?", [match])
     return _bits([skill for (skill,) in rows])
 
 
@@ -145,11 +145,10 @@ _COLUMNS = """
            iif(s.has_scripts, 'yes', 'no'), iif(s.spec_valid, 'yes', 'no')
     FROM skills AS s
 """
-_LISTED = """
-    SELECT f.facet, f.value, s.id FROM version_facets AS f
-    CROSS JOIN skills AS s ON s.current_version_id = f.version
-    WHERE f.facet != 'missing'
-"""  # some are missing between an update of the program and the next scan
+_LISTED = " UNION ALL ".join(
+    f"SELECT '{name}', each.value, s.id FROM skills AS s, json_each(s.{name}s) AS each"
+    for name in ("tag", "tool", "host")
+)
 _SAFETY = f"""
     SELECT ifnull(found.worst, 'clear'), s.id
     FROM skills AS s

@@ -199,8 +199,7 @@ _CONDITIONS = {
         for name in ("publisher", "namespace", "plugin", "category", "author", "license")
     },
     **{
-        name: "s.current_version_id IN (SELECT version FROM version_facets"
-        f" WHERE facet = '{name}' AND value IN ({{}}))"
+        name: f"EXISTS (SELECT 1 FROM json_each(s.{name}s) WHERE value COLLATE NOCASE IN ({{}}))"
         for name in ("tag", "tool", "host")
     },
     "safety": f"""ifnull(
@@ -216,7 +215,7 @@ _KNOWN = {
     "root": "SELECT ifnull(m.url, r.path), 1 FROM roots AS r LEFT JOIN mirrors AS m"
     " ON m.root = r.path WHERE configured",
     **{
-        name: f"SELECT value, count(*) FROM version_facets WHERE facet = '{name}' GROUP BY 1"
+        name: f"SELECT value, count(*) FROM skills AS s, json_each(s.{name}s) GROUP BY 1"
         for name in ("tag", "tool", "host")
     },
     **{

@@ -64,6 +64,8 @@ def health(state: Mapping[str, Any], now: datetime) -> Health:
     troubles += map(_of_held, state["held"])
     troubles += map(_of_withheld, state["withheld"])
     details = [_detail(trouble, now) for trouble in troubles]
+    if failed := state["internal_errors"]:
+        details.append(_of_internal_errors(failed))
     if waiting := state["to_review"]:
         details.append(of_reviews(waiting))
     if conflicts := state["name_conflicts"]:
@@ -154,6 +156,13 @@ def of_reviews(waiting: int) -> str:
     return (
         f"{count(waiting, 'version waits', 'versions wait')} for review; `skilldrop pending` "
         "lists what is new there."
+    )
+
+
+def _of_internal_errors(folders: int) -> str:
+    return (
+        f"skilldrop itself failed on {count(folders, 'folder')}; `skilldrop findings "
+        "internal-error` lists them. Please report them with the traceback in the log."
     )
 
 

@@ -72,9 +72,9 @@ _NAMED = """
     CROSS JOIN skills AS s ON s.id = wanted.id WHERE {}
 """
 _NEAR = """
-    SELECT s.id, s.name, s.skill_id FROM skills_short_fts AS f CROSS JOIN skills AS s
+    SELECT s.id, s.name, s.skill_id FROM skills_fts AS f CROSS JOIN skills AS s
         ON s.id = f.rowid
-    WHERE skills_short_fts MATCH :match AND {}
+    WHERE skills_fts MATCH :match AND {}
         AND length(replace(s.skill_id, '-', '')) BETWEEN :length - 1 AND :length + 1
 """
 _NAMES = "SELECT DISTINCT name FROM skills AS s WHERE {} LIMIT :limit"

@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from mimetypes import MimeTypes
 from pathlib import Path
 
-from catalog.database import sql, withheld
+from catalog.database import published_folders, sql, withheld
 from catalog.database.queries import Database
 from catalog.model.errors import NotInCatalog, PackageDamaged, PathRefused
 from catalog.model.naming import CURRENT
@@ -59,10 +59,13 @@ class Package:
     top: str  # the packages folder, or the root of a skill published in place
     names: tuple[str, ...]  # path from there to the folder of the files
     in_place: bool
+    folder: str | None = None  # its name among the published skills, if it is the current version
 
     @property
     def directory(self) -> str:
-        """Absolute path of the folder that holds the files."""
+        """Absolute path of a folder that has the files, for agents."""
+        if self.folder:
+            return f"{Path(self.top).with_name('skills')}/{self.folder}"
         return "/".join((self.top, *self.names))
 
     @cached_property
@@ -118,11 +121,11 @@ def find_file(package: Package, file_path: str) -> PublishedFile:
 
 # Versions
 
-_ACTIVE = """
+_ACTIVE = f"""
     SELECT s.id, s.skill_id, s.name, s.root, s.path, s.package_path, v.id AS version_id,
-           v.version, v.digest
+           v.version, v.digest, {published_folders.NAME} AS folder
     FROM skills AS s JOIN versions AS v ON v.id = s.current_version_id
-    WHERE s.status = 'active' AND {} = ? ORDER BY s.id LIMIT 1
+    WHERE s.status = 'active' AND {{}} = ? ORDER BY s.id LIMIT 1
 """
 
 
@@ -177,7 +180,11 @@ def _kept(db: Database, packages: Path, row: sql.Row, version: str) -> Package:
         db.query(_OF_SKILL, {"version": version, "skill": row["id"], "skill_id": row["skill_id"]})
     ):
         return _package(
-            db, row | kept, str(packages), (kept["own"], kept["version"]), in_place=False
+            db,
+            row | kept | {"folder": None},
+            str(packages),
+            (kept["own"], kept["version"]),
+            in_place=False,
         )
     raise NotInCatalog(
         f"Version {shown(version)} of {shown(row['name'])} does not exist or is "
@@ -233,6 +240,7 @@ def _package(
         top,
         names,
         in_place,
+        None if in_place else row["folder"],
     )
 
 

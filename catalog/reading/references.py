@@ -129,7 +129,7 @@ _UNRESOLVED = """
 """
 _USED_BY = f"""
     SELECT {_OTHER}, count(*) AS n, max(r.kind = 'declared') AS is_declared
-    FROM skill_references AS r INDEXED BY skill_references_by_target JOIN skills AS s
+    FROM skill_references AS r INDEXED BY skill_references_by_to_skill JOIN skills AS s
         ON s.id = r.skill
     WHERE r.to_skill = ? AND s.id != ? AND s.status = 'active'
     GROUP BY s.id ORDER BY is_declared DESC, s.name, s.id

@@ -212,10 +212,11 @@ def why_empty(db: Database, match: str, filters: Filters) -> str:
 
 def _number(db: Database, match: str, filters: Filters) -> int:
     """Return the number of skills with the filters and, if there is an expression, its words."""
-    texts = "skills_fts AS f CROSS JOIN skills AS s ON s.id = f.rowid" if match else "skills AS s"
-    having = "skills_fts MATCH :match AND" if match else ""
+    texts = "skill_text_fts AS f CROSS JOIN skills AS s ON s.id = f.rowid"
+    having = "skill_text_fts MATCH :match AND" if match else ""
     (number,) = db.execute(
-        f"SELECT count(*) FROM {texts} WHERE {having} {filters.condition}",
+        f"SELECT count(*) FROM {texts if match else 'skills AS s'}"
+        f" WHERE {having} {filters.condition}",
         {"match": match} | filters.values,
     ).fetchone()
     return int(number)
@@ -236,11 +237,11 @@ _FOR_MODELS = "FROM skills AS s WHERE status = 'active' AND model_invocable = 1"
 # filters only the best matches are looked up among the skills.
 _WHOLE = """
     SELECT f.rowid, -f.score FROM (
-        SELECT rowid, bm25(skills_fts) AS score FROM skills_fts
-        WHERE skills_fts MATCH :match ORDER BY score LIMIT :most) AS f
+        SELECT rowid, bm25(skill_text_fts) AS score FROM skill_text_fts
+        WHERE skill_text_fts MATCH :match ORDER BY score LIMIT :most) AS f
     CROSS JOIN skills AS s ON s.id = f.rowid WHERE {} ORDER BY f.score LIMIT :limit
 """
-_SHORT = _WHOLE.replace("skills_fts", "skills_short_fts")
+_SHORT = _WHOLE.replace("skill_text_fts", "skills_fts")
 _WITHOUT_TEXT = """
     SELECT s.id, (SELECT count(*) FROM json_each(:terms) AS t WHERE instr(
         lower(s.name || ' ' || s.path || ' ' || ifnull(s.status_reason, '')), t.value)) AS score

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from catalog.database import sql
+from catalog.database import published_folders, sql
 from catalog.database.queries import Database
 from catalog.text import snippets
 
@@ -112,19 +112,26 @@ def _others(row: sql.Row) -> Others:
 
 
 def location(row: sql.Row) -> str:
-    """Return the path of a skill's SKILL.md, in its package if it has one, else in its root."""
+    """Return the path of a skill's SKILL.md: published, or in its package, or in its root."""
+    if row["package_path"] and row["folder"]:
+        return f"{row['skills_folder']}/{row['folder']}/{row['skill_md_name']}"
     if row["package_path"]:
         return f"{row['packages_folder']}/{row['skill_id']}/current/{row['skill_md_name']}"
     return f"{row['root']}/{row['path']}/{row['skill_md_name'] or ''}".rstrip("/")
 
 
+PLACE = f"""
+    {published_folders.NAME} AS folder, {published_folders.SKILLS} AS skills_folder,
+    (SELECT packages_folder FROM health) AS packages_folder
+"""
+"""Columns of a skill `s` for `location`, besides its own."""
 _OTHERS = (
     "FROM skills WHERE skill_id = s.skill_id AND id != s.id AND status IN ('active', 'shadowed')"
 )
 _HITS = f"""
     SELECT s.id, s.name, s.description, s.status, s.status_reason, s.level, v.version,
            s.skill_id, s.root, s.path, s.skill_md_name, s.package_path,
-           (SELECT packages_folder FROM health) AS packages_folder,
+           {PLACE},
            (SELECT body FROM searched_texts WHERE id = s.id) AS body,
            (SELECT count(*) {_OTHERS}) AS other_count,
            (SELECT json_group_array(json_array(place, id)) FROM
@@ -136,11 +143,24 @@ _HITS = f"""
 """
 _HAVING = """
     SELECT f.rowid FROM json_each(:skills) AS wanted
-    CROSS JOIN skills_fts AS f ON f.rowid = wanted.value WHERE skills_fts MATCH :match
+    CROSS JOIN skill_text_fts AS f ON f.rowid = wanted.value WHERE skill_text_fts MATCH :match
 """
-_MARKED = "instr(highlight(skills_fts, {}, char(1), ''), char(1))"
+_MARKED = "instr(highlight(skill_text_fts, {}, char(1), ''), char(1))"
+_COLUMNS = (
+    *("body", "headings", "file_names", "body_grams"),
+    *("name", "display_name", "description", "tags", "search_words", "grams"),
+)
+"""Columns of the full-text table over whole skills, in their order."""
+
+
+def _has(*columns: str) -> str:
+    """Return the SQL condition that one of these columns has a word of the expression."""
+    return " + ".join(_MARKED.format(_COLUMNS.index(column)) for column in columns)
+
+
 _FIELDS = f"""
-    SELECT f.rowid, {_MARKED.format(6)}, {", ".join(map(_MARKED.format, range(1, len(FIELDS) + 1)))}
-    FROM json_each(:skills) AS wanted CROSS JOIN skills_fts AS f ON f.rowid = wanted.value
-    WHERE skills_fts MATCH :match
+    SELECT f.rowid, {_has("grams")}, {_has("name", "display_name")}, {_has("description")},
+           {_has("tags", "search_words")}, {_has("headings")}, {_has("file_names")}
+    FROM json_each(:skills) AS wanted CROSS JOIN skill_text_fts AS f ON f.rowid = wanted.value
+    WHERE skill_text_fts MATCH :match
 """

@@ -128,8 +128,8 @@ def _distance(word: str, stem: str, term: str) -> int:
     return distance
 
 
-_EXISTS = "SELECT 1 FROM skills_fts WHERE skills_fts MATCH ? LIMIT 1"
-_COUNT = "SELECT count(*) FROM skills_short_fts WHERE skills_short_fts MATCH ?"
+_EXISTS = "SELECT 1 FROM skill_text_fts WHERE skill_text_fts MATCH ? LIMIT 1"
+_COUNT = "SELECT count(*) FROM skills_fts WHERE skills_fts MATCH ?"
 _VOCABULARY = """
     SELECT term, doc FROM search_vocabulary
     WHERE term >= :first AND term < :first || char(0x10ffff)

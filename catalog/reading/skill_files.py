@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -11,7 +11,6 @@ from catalog.database.queries import Database
 from catalog.filesystem.safe_open import open_file
 from catalog.model.errors import PackageDamaged, PathRefused
 from catalog.model.paths import os_path
-from catalog.model.superseded import possible_paths
 from catalog.reading import skill_content
 from catalog.reading.paging import Page, read_page
 from catalog.reading.published import (
@@ -167,19 +166,10 @@ def _open(package: Package, entry: PublishedFile) -> BinaryIO:
     path = os_path(entry.path)
     try:
         if not package.in_place:
-            return _open_packaged(package, path)
+            return open_file(package.top, package.names, path)
         return _open_in_root(package, path)
     except OSError as error:
         raise _damaged(package, entry, error.strerror or str(error)) from error
-
-
-def _open_packaged(package: Package, path: str) -> BinaryIO:
-    """Open a file of a package, which has another name while the version is superseded."""
-    *others, last = possible_paths(path)
-    for name in others:
-        with suppress(FileNotFoundError):
-            return open_file(package.top, package.names, name)
-    return open_file(package.top, package.names, last)
 
 
 def _open_in_root(package: Package, path: str) -> BinaryIO:

@@ -1,6 +1,8 @@
 """Status of the catalog: health, counts, and the folders that need attention; reads only."""
 
 import json
+import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, get_args
 
@@ -33,12 +35,30 @@ def load(db: Database, catalog: Path | None = None) -> dict[str, Any]:
         "held": state["held"],
         "withheld": state["withheld"],
         "to_review": state["to_review"],
+        "internal_errors": state["internal_errors"],
         "name_conflicts": state["name_conflicts"],
         "unlinked_outcomes": state["unlinked_outcomes"],
         "counts": counts(db),
         "findings": {row["severity"]: row["n"] for row in severities},
         **{key: list(map(_row, db.query(query))) for key, query in LISTS.items()},
+        "links": [_with_foreign(db, _row(row)) for row in db.query(LISTS["links"])],
     }
+
+
+def _with_foreign(db: Database, directory: dict[str, Any]) -> dict[str, Any]:
+    """Return a row of `links` with the entries of the folder of published skills that are others'.
+
+    The directories of agents may have any others.
+    """
+    foreign: set[str] = set()
+    if directory["origin"] == "data":
+        with suppress(OSError):
+            foreign = {name for name in os.listdir(directory["path"]) if name[0] != "."}
+        known = "SELECT name FROM links AS l JOIN linked_directories AS d ON d.id = l.directory"
+        foreign -= {
+            name for (name,) in db.execute(f"{known} WHERE d.path = ?", [directory["path"]])
+        }
+    return directory | {"foreign": sorted(foreign)}
 
 
 def _row(row: dict[str, Any]) -> dict[str, Any]:
@@ -58,7 +78,7 @@ LISTS = {
         FROM indexes AS i JOIN index_builds AS b ON b.id = i.last_build_id ORDER BY i.position
     """,
     "links": """
-        SELECT d.path, d.origin, d.trouble,
+        SELECT d.path, d.origin, d.is_copy, d.trouble,
                (SELECT count(*) FROM links WHERE directory = d.id AND is_linked = 1) AS linked,
                (SELECT json_group_array(name) FROM links INDEXED BY links_missing
                 WHERE directory = d.id AND is_linked = 0) AS taken
@@ -88,7 +108,7 @@ LISTS = {
     """,
     "version_held": """
         SELECT s.root, s.path, v.version AS reason
-        FROM skills AS s INDEXED BY skills_by_pinned_version
+        FROM skills AS s INDEXED BY skills_by_pinned_version_id
         JOIN versions AS v ON v.id = s.pinned_version_id
         WHERE s.pinned_version_id IS NOT NULL AND s.status != 'removed' ORDER BY s.root, s.path
     """,
@@ -128,6 +148,6 @@ LISTS = {
         SELECT root, folder AS path, code, message, fix FROM findings
         WHERE skill IS NULL AND severity != 'error' ORDER BY root, folder, id
     """,
-    "recoveries": "SELECT * FROM recoveries ORDER BY id",
+    "recoveries": "SELECT * FROM recoveries ORDER BY recovered_at",
 }
 """The lists of `load`, by key."""

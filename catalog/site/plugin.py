@@ -7,9 +7,8 @@ from datasette import handle_exception as handle_exception_module
 from datasette.utils.asgi import Response
 from pluggy import HookimplMarker
 
-from catalog.database import limits, packed_texts
+from catalog.database import limits
 from catalog.database.connection import is_damage
-from catalog.reading import duplicates as reading_duplicates
 from catalog.site.api import (
     discovery,
     endpoints,
@@ -24,6 +23,7 @@ from catalog.site.api import (
 )
 from catalog.site.api import indexes as prompt_indexes
 from catalog.site.http import (
+    canonical_path,
     checks,
     default_columns,
     errors,
@@ -140,7 +140,11 @@ def asgi_wrapper(datasette: Any) -> Any:
     if not http_catalog.find(datasette):
         return _unchanged
     names = host_names.check(http_catalog.setting(datasette, "names", ()))
-    request_checks = [query_limits.check(datasette), read_only.check(datasette, [*_ROUTES, *_OPEN])]
+    request_checks = [
+        canonical_path.check(datasette),  # first: the others judge the text of the path
+        query_limits.check(datasette),
+        read_only.check(datasette, [*_ROUTES, *_OPEN]),
+    ]
 
     def wrapped(app: security_headers.App) -> security_headers.App:
         app = table_slots.wrap(default_columns.wrap(app, datasette), datasette)
@@ -169,8 +173,6 @@ def prepare_connection(conn: sqlite3.Connection, database: str, datasette: Any) 
     if location and is_catalog and http_catalog.setting(datasette, "usage", True):
         usage_database.attach(conn, location.catalog)
     limits.apply(conn)
-    packed_texts.register(conn)
-    reading_duplicates.prepare(conn)
 
 
 @hookimpl

@@ -1,6 +1,6 @@
 """Position of the body in a SKILL.md, so that the catalog stores its text once.
 
-A body is the end of a SKILL.md with plain line ends, without whitespace around it.
+A body is the end of a SKILL.md with plain line ends, without white space around it.
 """
 
 from typing import NamedTuple
@@ -9,7 +9,7 @@ from catalog.text.line_ends import with_plain_line_ends
 
 
 class Body(NamedTuple):
-    """Body with its bytes in the UTF-8 of its SKILL.md with plain line ends."""
+    """Body with plain line ends, and its bytes in the UTF-8 of its SKILL.md."""
 
     text: str
     first_byte: int  # from 1, as SQL counts
@@ -19,6 +19,10 @@ class Body(NamedTuple):
 def body_of(skill_md: str, chars: int) -> Body:
     """Return the body of a SKILL.md, given its number of characters."""
     whole = with_plain_line_ends(skill_md).rstrip()
-    text = whole[len(whole) - chars :]
-    size = len(text.encode())
-    return Body(text, len(whole.encode()) - size + 1, size)
+    plain_start = start = len(whole) - chars
+    # A line end of two characters before the body counts twice in the SKILL.md itself.
+    while (shifted := plain_start + skill_md.count("\r\n", 0, start + 1)) != start:
+        start = shifted
+    end = len(skill_md.rstrip())
+    before, body = skill_md[:start].encode(), skill_md[start:end].encode()
+    return Body(whole[plain_start:], len(before) + 1, len(body))

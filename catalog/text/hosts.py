@@ -1,11 +1,26 @@
-"""Hosts of the URLs in a text."""
+"""Hosts of the URLs in texts."""
 
 import re
+from collections.abc import Iterable
+
+MOST, MOST_TEXT = 200, 2_000_000
+"""Hosts that are named, and characters of the texts that are searched for them."""
 
 _SCHEMES = frozenset({"http", "https", "ws", "wss", "ftp", "git", "ssh"})
 _BEFORE = re.compile(r"[A-Za-z]+$")
 _HOST = re.compile(r"(?:[^\s/@]*@)?([\w.-]*\w)")
 _LONGEST_SCHEME = 6
+_NOWHERE = re.compile(r"^[^.]*$|^127\.|(?:^|\.)example(?:\.(?:com|net|org))?$")
+
+
+def of_texts(texts: Iterable[str]) -> tuple[str, ...]:
+    """Return the hosts of the URLs in texts, sorted, without local ones and those of examples."""
+    found: set[str] = set()
+    room = MOST_TEXT
+    for text in texts:
+        found |= of_text(text[:room])
+        room = max(room - len(text), 0)
+    return tuple(sorted(host for host in found if not _NOWHERE.search(host))[:MOST])
 
 
 def of_text(text: str) -> set[str]:

@@ -22,6 +22,18 @@ CJK_WEIGHT = 3
 """Number of Latin characters that carry as much meaning as one CJK character."""
 
 
+LONGEST_GRAM = 4
+"""Characters of the longest gram: a client that cuts no query finds words of that length."""
+
+
+def grams(text: str) -> str:
+    """Return the runs of one to four characters in the text's CJK runs, separated by spaces.
+
+    The words beside them and words in full-width letters are among them, as in `terms`.
+    """
+    return _terms(text, LONGEST_GRAM)
+
+
 def terms(text: str) -> str:
     """Return the pairs of the text's CJK runs and words beside them, separated by spaces.
 
@@ -29,6 +41,11 @@ def terms(text: str) -> str:
     beginning of a term. Words in full-width letters follow in plain ones. Other words are left out:
     the tokenizer finds them.
     """
+    return _terms(text, 0)
+
+
+def _terms(text: str, longest: int) -> str:
+    """Return the pairs of CJK runs, or with `longest` their runs of up to so many characters."""
     if text.isascii():
         return ""
     found = []
@@ -38,9 +55,7 @@ def terms(text: str) -> str:
             for word in re.findall(r"\w+", normalize("NFKC", text))
             if CJK_RUN.search(word)
             for part, is_cjk in parts(word)
-            for term in (
-                [part[start : start + 2] for start in range(len(part))] if is_cjk else [part]
-            )
+            for term in (_cut(part, longest) if is_cjk else [part])
         ]
     if _FULL_WIDTH.search(text):
         found += [
@@ -49,6 +64,13 @@ def terms(text: str) -> str:
             if _FULL_WIDTH.search(word) and not CJK_RUN.search(word)
         ]
     return " ".join(found)
+
+
+def _cut(run: str, longest: int) -> list[str]:
+    if not longest:
+        return [run[start : start + 2] for start in range(len(run))]
+    lengths = range(1, min(longest, len(run)) + 1)
+    return [run[start : start + n] for n in lengths for start in range(len(run) - n + 1)]
 
 
 def parts(word: str) -> list[tuple[str, bool]]:

@@ -23,7 +23,6 @@ FEWEST = 8
 """Pieces of the shortest text that is compared, about 65 words; shorter ones are never similar."""
 
 _SHORT = 8  # bytes; shorter pieces are in every text
-_BANDS = 6
 _CUTS = b"dmp\x83\x91\xa1\xb3"  # letters, and bytes that one in eight Chinese characters has
 _CUT = ord("\n")
 _PIECES = bytes(_CUT if byte in _CUTS + _CUTS.upper() else byte for byte in range(256)).lower()
@@ -31,10 +30,7 @@ _DROPPED = bytes(byte for byte in range(128) if not chr(byte).isalnum())
 
 
 def sketch(text: str) -> bytes:
-    """Return the sketch of a text, at most 1 KiB; empty if the text is too short to compare.
-
-    Sketches are stored, so the same text must have the same sketch in every release.
-    """
+    """Return the sketch of a text, at most 1 KiB; empty if the text is too short to compare."""
     pieces = text.encode(errors="replace").translate(_PIECES, _DROPPED).split(b"\n")
     hashes = sorted({crc32(piece) for piece in pieces if len(piece) & 1 and len(piece) > _SHORT})[
         :HASHES
@@ -54,18 +50,6 @@ def similarity(one: bytes | None, other: bytes | None) -> float:
     hashes, others = hashes[: bisect_right(hashes, last)], others[: bisect_right(others, last)]
     shared = len(set(hashes).intersection(others))
     return shared / (len(hashes) + len(others) - shared)
-
-
-def buckets(sketch: bytes) -> list[int]:
-    """Return numbers of 32 bits of which similar texts share one, and other texts rarely do.
-
-    Each is made of the lowest hashes of two classes: two texts share a given one with the square of
-    their similarity as probability, and one of all with 98 % at a similarity of 0.7.
-    """
-    classes = 2 * _BANDS
-    lowest = {number % classes: number for number in reversed(_hashes(sketch))}
-    pairs = ((band, lowest.get(band, 0), lowest.get(band + _BANDS, 0)) for band in range(_BANDS))
-    return [crc32(struct.pack("<3I", *pair)) for pair in pairs if any(pair[1:])]
 
 
 def _hashes(sketch: bytes) -> tuple[int, ...]:

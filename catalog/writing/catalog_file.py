@@ -2,12 +2,12 @@
 
 import logging
 import sqlite3
-from contextlib import suppress
+from contextlib import closing, suppress
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from catalog.database import packed_texts, schema_version
+from catalog.database import schema_version
 from catalog.database.connection import (
     REBUILT,
     connect,
@@ -20,6 +20,7 @@ from catalog.database.lock import WriterLock, is_same_file, lock_of
 from catalog.database.queries import Writer
 from catalog.model.errors import CatalogDamaged
 from catalog.text import humanize
+from catalog.writing import journal
 from catalog.writing.recovery import copies, rebuild
 
 log = logging.getLogger("skilldrop")
@@ -29,13 +30,21 @@ class CatalogFile:
     """An open catalog file, locked against other writers."""
 
     def __init__(
-        self, path: Path, lock: WriterLock, db: Writer, left_seal: str | None = None
+        self,
+        path: Path,
+        lock: WriterLock,
+        db: Writer,
+        left_seal: str | None = None,
+        *,
+        is_rebuilt: bool = False,
     ) -> None:
         """Take over an open and migrated database with its file and lock."""
         self.db = db
+        self.is_rebuilt = is_rebuilt
+        """Whether it has only what could be read of a damaged file."""
         self.left_seal = left_seal
         """Seal of the last writer, if it closed the file; see `seal`."""
-        self._path, self._stat = path, path.stat()
+        self.path, self._stat = path, path.stat()
         self._lock: WriterLock | None = lock
 
     @classmethod
@@ -63,6 +72,7 @@ class CatalogFile:
         cls, path: Path, lock: WriterLock, at: datetime | None, damage: str | None
     ) -> "CatalogFile":
         copies.sweep(path)
+        _put_unreleased_aside(path, at)
         is_empty = path.exists() and not path.stat().st_size
         try:
             if damage or (is_empty and lock.left):
@@ -78,36 +88,62 @@ class CatalogFile:
                 raise
             reason = str(error).removesuffix(REBUILT).rstrip(". ")  # the rebuild starts now
             _recover(path, reason, at)
-            return cls(path, lock, _connected(path))
+            return cls(path, lock, _connected(path), is_rebuilt=True)
 
     def close(self, seal: str | None = None) -> None:
-        """Copy the write-ahead log into the file and release the lock, with a seal."""
+        """Copy the write-ahead log into the file and release the lock, with a seal.
+
+        A full or broken disk may prevent the first; the next start repairs it.
+        """
         note = None
-        if self._lock and self.is_in_place():
-            with suppress(sqlite3.Error):  # on a full or broken disk, the next start repairs it
-                leave_readable(self.db.conn, self._path)
-                note = _closing_note(self._path)
-            if note and seal:
-                note += f"{_SEALED}{seal}\n"
-        self.db.conn.close()
-        if self._lock:
-            self._lock.close(note)
-            self._lock = None
+        try:
+            if self._lock and self.is_in_place():
+                with suppress(sqlite3.Error, OSError):
+                    leave_readable(self.db.conn, self.path)
+                    note = _closing_note(self.path)
+                if note and seal:
+                    note += f"{_SEALED}{seal}\n"
+            with suppress(sqlite3.Error, OSError):
+                self.db.conn.close()
+        finally:  # else its own lock would refuse this process
+            if self._lock:
+                self._lock.close(note)
+                self._lock = None
 
     def is_in_place(self) -> bool:
         """Return whether this file and its lock still exist at their original paths."""
-        return is_same_file(self._path, self._stat) and (not self._lock or self._lock.is_in_place())
+        return is_same_file(self.path, self._stat) and (not self._lock or self._lock.is_in_place())
+
+
+def _put_unreleased_aside(path: Path, at: datetime | None) -> None:
+    """Rename a catalog with a schema of before the first release; keep its decisions."""
+    if at is None or not is_ours(path):
+        return
+    with suppress(sqlite3.Error), closing(sqlite3.connect(path)) as connection:
+        if not schema_version.is_unreleased(connection):
+            return
+        decided = journal.decided_in(connection)
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        connection.close()
+        journal.Journal(path.with_name(journal.NAME)).update(decided, at)
+        aside = copies.aside_of(path, at, "old")
+        path.rename(aside)
+        for ending in ("-wal", "-shm"):
+            path.with_name(f"{path.name}{ending}").unlink(missing_ok=True)
+        log.warning(
+            "the catalog was made by an unreleased version; it is kept as %s, and a new one is "
+            "built from the roots, with its pins, reviews and preferences",
+            aside,
+        )
 
 
 def migrated(connection: sqlite3.Connection) -> Writer:
     """Return a connection as a database with the current schema and foreign keys."""
-    packed_texts.register(connection)
-    db = Writer(connection)
     if schema_version.missing_migrations(connection):
-        from catalog.database import migrations  # nearly every start can do without
+        from catalog.database import schema  # nearly every start can do without
 
-        migrations.apply(connection)
-    return db
+        schema.apply(connection)  # before foreign keys count: a changed table is made again
+    return Writer(connection)
 
 
 def _connected(path: Path, *, is_doubted: bool = False) -> Writer:
@@ -141,15 +177,6 @@ def _recover(path: Path, reason: str, at: datetime) -> None:
         "recovered from the damaged catalog: %s",
         ", ".join(f"{humanize.count(count, 'row')} of {table}" for table, count in saved.items()),
     )
-    if not saved["versions"]:
-        log.warning(
-            "no version could be recovered, so skills pinned by `rollback` are no longer pinned"
-        )
-    if not saved["reviews"]:
-        log.warning(
-            "no decision of `skilldrop approve` and `reject` could be recovered; where a root has "
-            "`review`, its content waits again"
-        )
 
 
 _SEALED = "sealed "

@@ -5,7 +5,8 @@ suggest. The catalog stores the last row delivered to each listener, so a crash 
 a delivery loses nothing.
 """
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from catalog.database.queries import Database
@@ -75,17 +76,8 @@ class Events:
         Those whose names begin with OF_MEMORIES receive memories, the others changes.
         """
         with self._transaction():
-            self._db.execute(
-                "DELETE FROM listeners WHERE name NOT IN (SELECT value FROM json_each(?))",
-                [to_json(list(names))],
-            )
-            for name in names:
-                table = "memory_writes" if name.startswith(OF_MEMORIES) else "ingestions"
-                self._db.execute(
-                    "INSERT OR IGNORE INTO listeners (name, last_event)"
-                    f" SELECT ?, ifnull(max(id), 0) FROM {table}",
-                    [name],
-                )
+            known, newest = self._delivered(), newest_events(self._db)
+            self._store({name: known.get(name, newest[is_of_memories(name)]) for name in names})
 
     def deliver(self, name: str, listener: Listener) -> None:
         """Deliver new events to a registered listener in order, in batches.
@@ -98,21 +90,43 @@ class Events:
 
     def pending(self, name: str, most: int) -> list[Event]:
         """Return the oldest events that a registered listener has not received, in order."""
-        return [Event(*row) for row in self._db.execute(_NEW, [name, most]).fetchall()]
+        last = self._delivered().get(name, 0)
+        return [Event(*row) for row in self._db.execute(_NEW, [last, most]).fetchall()]
 
     def pending_memories(self, name: str, most: int) -> list[MemoryEvent]:
         """Return the oldest memories that a listener to them has not received, in order.
 
         A memory that several revisions of a run suggest is one event.
         """
-        rows = self._db.execute(_NEW_MEMORIES, [name, most]).fetchall()
+        last = self._delivered().get(name, 0)
+        rows = self._db.execute(_NEW_MEMORIES, [last, most]).fetchall()
         return [MemoryEvent(*row) for row in rows]
 
     def delivered(self, name: str, events: Sequence[Event] | Sequence[MemoryEvent]) -> None:
         """Store that a listener has received these events and all before them."""
-        self._db.execute(
-            "UPDATE listeners SET last_event = ? WHERE name = ?", [events[-1].id, name]
-        )
+        self._store(self._delivered() | {name: events[-1].id})
+
+    def _delivered(self) -> dict[str, int]:
+        """Return the last event given to each listener."""
+        (stored,) = self._db.execute("SELECT delivered FROM health").fetchone()
+        return dict(json.loads(stored))
+
+    def _store(self, delivered: Mapping[str, int]) -> None:
+        self._db.execute("UPDATE health SET delivered = ?", [to_json(delivered)])
+
+
+def is_of_memories(listener: str) -> bool:
+    """Return whether a listener receives memories instead of changes."""
+    return listener.startswith(OF_MEMORIES)
+
+
+def newest_events(db: Database) -> dict[bool, int]:
+    """Return the ids of the newest change and, by True, of the newest memory."""
+    tables = {False: "ingestions", True: "memory_writes"}
+    return {
+        of_memories: int(db.execute(f"SELECT ifnull(max(id), 0) FROM {table}").fetchone()[0])
+        for of_memories, table in tables.items()
+    }
 
 
 _NEW = """
@@ -124,7 +138,7 @@ _NEW = """
     FROM ingestions AS i JOIN skills AS s ON s.id = i.skill
     LEFT JOIN versions AS v ON v.id = i.version
     LEFT JOIN mirrors AS m ON m.root = i.root
-    WHERE i.id > (SELECT last_event FROM listeners WHERE name = ?) ORDER BY i.id LIMIT ?
+    WHERE i.id > ? ORDER BY i.id LIMIT ?
 """
 _NEW_MEMORIES = """
     SELECT m.id, m.suggestion, o.received_at, m.owner_type, m.owner_id, m.type, m.importance,
@@ -132,7 +146,7 @@ _NEW_MEMORIES = """
            ifnull(v.version, o.version_declared)
     FROM memory_writes AS m JOIN outcomes AS o ON o.id = m.outcome
     LEFT JOIN versions AS v ON v.id = o.version
-    WHERE m.id > (SELECT last_event FROM listeners WHERE name = ?)
+    WHERE m.id > ?
         AND NOT EXISTS (SELECT 1 FROM memory_writes AS earlier
                         WHERE earlier.suggestion = m.suggestion AND earlier.id < m.id)
     ORDER BY m.id LIMIT ?

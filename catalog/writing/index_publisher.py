@@ -1,4 +1,4 @@
-"""Publication of index files that differ from the catalog, and of the links to skills."""
+"""Publication of index files that differ from the catalog, and of the skills they name."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -22,16 +22,19 @@ def publish_indexes(
 ) -> list[str]:
     """Rebuild every index, and return the names of those whose text is new. Raises OSError.
 
-    The directories of links are updated in the same step. The files themselves are compared, so
-    missing or damaged ones are rewritten. Files of indexes that are no longer configured are
-    removed.
+    The directories of skills are updated first; where that fails, the indexes stay as they are, and
+    also while a lost catalog is being replaced. The files themselves are compared, so missing or
+    damaged ones are rewritten. Files of indexes that are no longer configured are removed, and then
+    the skills that no index names.
     """
     store.packager.switch_current()  # an index names only packages that can be read
-    store.update_links()
+    store.place()
+    if store.repair.awaits_scan:  # a lost catalog knows no skill yet, and agents read the former
+        return []
     with named(folder), store.folders.opened(OwnedFolder(folder, "index")) as opened:
         prompt_index_files.remove_index_files(opened, specs)
         changed = _publish(store, specs, opened, at, keep)
-    store.packager.withdraw()
+    store.withdraw()
     return [spec.name for spec in specs if spec.file_name in changed]
 
 

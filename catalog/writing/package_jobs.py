@@ -2,35 +2,35 @@
 
 from collections.abc import Iterable
 
-from catalog.database import sql, version_paths, withheld
+from catalog.database import sql, withheld
 from catalog.database.queries import Database
-from catalog.model.superseded import stored_path
 from catalog.writing.packages.builder import PackageJob, group_of
-from catalog.writing.packages.staging import HardLinkCandidates, PackageFile
+from catalog.writing.packages.staging import Candidates, PackageFile
 
 
 def missing_packages(
-    db: Database, skill_ids: Iterable[str], *, unshared: bool = False
+    db: Database, skill_ids: Iterable[str], *, shared: bool = False
 ) -> list[PackageJob]:
-    """Return jobs for the missing packages, grouped by archive."""
+    """Return jobs for the missing packages, grouped by archive.
+
+    With `shared`, equal files become hard links to those of the version before.
+    """
     return sorted(
         (
-            _job(db, row, unshared=unshared)
+            _job(db, row, shared=shared)
             for row in db.query(_WITHOUT_PACKAGE, [sql.to_json(sorted(skill_ids))])
         ),
         key=group_of,
     )
 
 
-def _job(db: Database, row: sql.Row, *, unshared: bool) -> PackageJob:
-    candidates = HardLinkCandidates()
-    if row["earlier"] and not unshared:
-        candidates = HardLinkCandidates(
+def _job(db: Database, row: sql.Row, *, shared: bool) -> PackageJob:
+    candidates = Candidates()
+    if row["earlier"]:
+        candidates = Candidates(
             row["earlier_path"],
-            {
-                file.content: stored_path(file.path, is_current=row["is_earlier_current"])
-                for file in package_files(db, row["earlier"])
-            },
+            {file.content: file.path for file in package_files(db, row["earlier"])},
+            shared,
         )
     return PackageJob(
         row["id"],
@@ -55,9 +55,7 @@ def package_files(db: Database, version: int) -> list[PackageFile]:
 
 _WITHOUT_PACKAGE = f"""
     SELECT s.id, s.root, s.path, v.id AS version_id, v.skill_id, v.version,
-           e.id AS earlier, e.package_path AS earlier_path,
-           e.retired_at IS NULL OR {version_paths.ARE_NAMED}
-               AND {withheld.MAY_BE_PUBLISHED.format("e")} AS is_earlier_current
+           e.id AS earlier, e.package_path AS earlier_path
     FROM json_each(?) AS wanted
     JOIN skills AS s INDEXED BY skills_by_skill_id
         ON s.skill_id = wanted.value

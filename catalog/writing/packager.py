@@ -3,7 +3,6 @@
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from copy import copy
 from datetime import datetime
 from itertools import chain, islice
 
@@ -17,9 +16,7 @@ from catalog.model.quota import Quota
 from catalog.model.values import Trigger
 from catalog.text.times import iso
 from catalog.writing import package_jobs
-from catalog.writing.after_commit import AfterCommit
 from catalog.writing.packages.builder import Key, PackageJob, Packaging
-from catalog.writing.packages.folder import Packages
 from catalog.writing.retention.quota import Room
 from catalog.writing.rows import batch as rows_batch
 from catalog.writing.rows import publication, shadowing
@@ -40,12 +37,16 @@ class Packager:
         """Take the catalog and its transactions."""
         self.packaging: Packaging | None = None  # None: nothing is published
         self.quota = Quota()
+        self.named_after = ""
+        """Newest version of a lost catalog; a folder of its name may have other content."""
         self.room = Room(db)
         self.changed: set[str] = set()
         """Each skill_id whose published content may have changed; the user clears the set."""
         self._db = db
         self._transaction = transaction
-        self._after_commit = AfterCommit(db)
+        # Committed changes that are not yet made; a failed one is made the next time.
+        self._public: dict[str, str] = {}  # package_paths that `current` is to lead to, by folder
+        self._retired: dict[str, None] = {}  # each skill_id whose `current` is to be removed
         db.conn.create_function(
             "has_package", 1, lambda path: bool(self.packaging and self.packaging.packages(path))
         )
@@ -68,7 +69,13 @@ class Packager:
             try:
                 with self._staged() as staged:
                     batch = rows_batch.write_batch(
-                        self._db, remaining, trigger=trigger, at=at, scan=scan, quota=self.quota
+                        self._db,
+                        remaining,
+                        trigger=trigger,
+                        at=at,
+                        scan=scan,
+                        quota=self.quota,
+                        named_after=self.named_after,
                     )
                     changed = self._publish(
                         batch.contested,
@@ -99,17 +106,14 @@ class Packager:
         at: datetime,
         *,
         trigger: Trigger = "command",
-        unshared: bool = False,
     ) -> list[Key]:
         """Call `touch`, which changes the catalog, and publish the active skills it affects.
 
-        `touch` returns each skill_id concerned. With `unshared`, no file is shared with an earlier
-        version, which may be damaged. Return the skills to scan again: their folders have changed.
+        `touch` returns each skill_id concerned. Return the skills to scan again: their folders
+        have changed.
         """
         with self._staged() as staged:
-            changed = self._publish(
-                set(touch()), frozenset(), at, staged, trigger=trigger, unshared=unshared
-            )
+            changed = self._publish(set(touch()), frozenset(), at, staged, trigger=trigger)
         self.switch_current()
         return changed
 
@@ -149,40 +153,29 @@ class Packager:
 
     @property
     def is_settled(self) -> bool:
-        """Whether all that follows the commits is done, with the links of changed skills."""
-        return not (self.changed or self._after_commit.is_pending)
+        """Whether all that follows the commits is done, with the folders of changed skills."""
+        return not (self.changed or self._public or self._retired)
 
     def switch_current(self) -> None:
-        """Point each `current` to the committed version; repeat what failed. Raises OSError.
-
-        The former version is hidden then.
-        """
-        if self.packaging:
-            self._after_commit.switch_current(self.packaging.folder)
+        """Point each `current` to the committed version; repeat what failed. Raises OSError."""
+        if not self._public or not self.packaging:
+            return
+        with self.packaging.folder.opened() as packages:
+            for folder, package_path in list(self._public.items()):
+                packages.switch_current(package_path)
+                del self._public[folder]
 
     def withdraw(self) -> None:
-        """Remove the `current` of inactive skills, and hide their versions. Raises OSError.
+        """Remove the `current` of inactive skills. Raises OSError.
 
         Call it after the indexes are published, so that none names them.
         """
-        if self.packaging:
-            self._after_commit.withdraw(self.packaging.folder)
-
-    def correct_names(
-        self, packages: Packages, current: Iterable[str], superseded: Iterable[str]
-    ) -> None:
-        """Show the SKILL.md of current packages; `switch_current` hides that of the others."""
-        self._after_commit.note_names(current, superseded)
-        self._after_commit.restore_names(packages)
-
-    def note_links(self, skill_ids: Iterable[str]) -> None:
-        """Let `switch_current` correct the links of these skills to other skills."""
-        if self.packaging:
-            self._after_commit.note_links(skill_ids)
-
-    def leave_to_readers(self, seconds: float) -> None:
-        """Leave the SKILL.md of superseded versions for some seconds; then `switch_current`."""
-        self._after_commit.patience = seconds
+        if not self._retired or not self.packaging:
+            return
+        with self.packaging.folder.opened() as packages:
+            for skill_id in list(self._retired):
+                packages.remove_current(skill_id)
+                del self._retired[skill_id]
 
     # One transaction
 
@@ -190,7 +183,7 @@ class Packager:
     def _staged(self) -> Iterator[list[str]]:
         """Begin a transaction; if it fails, discard the packages listed in the yielded list."""
         staged: list[str] = []
-        before = copy(self._after_commit)
+        before = dict(self._public), dict(self._retired)
         try:
             with self._transaction():
                 yield staged
@@ -199,7 +192,7 @@ class Packager:
                     with named(path), directory(path) as dir_fd:
                         sync(dir_fd)
         except BaseException:
-            self._after_commit = before
+            self._public, self._retired = before
             self._discard(staged)
             self.room.recount()
             raise
@@ -223,15 +216,14 @@ class Packager:
         *,
         trigger: Trigger,
         scan: int | None = None,
-        unshared: bool = False,
         meanwhile: Callable[[], None] | None = None,
     ) -> list[Key]:
         """Publish the active skills; call `meanwhile` while other processes make the packages."""
         moment = iso(at)
         changed: list[Key] = []
         while True:
-            self.note_links(shadowing.decide(self._db, contested, moment, trigger, scan))
-            jobs = self._jobs(contested, unshared=unshared)
+            shadowing.decide(self._db, contested, moment, trigger, scan)
+            jobs = self._jobs(contested)
             staged += [job.package_path for job in jobs]
             with self._making(jobs) as made:
                 if meanwhile:
@@ -248,10 +240,12 @@ class Packager:
         self._note_published(contested, moment)
         return changed
 
-    def _jobs(self, skill_ids: Iterable[str], *, unshared: bool = False) -> list[PackageJob]:
+    def _jobs(self, skill_ids: Iterable[str]) -> list[PackageJob]:
         if not self.packaging:
             return []
-        return package_jobs.missing_packages(self._db, skill_ids, unshared=unshared)
+        return package_jobs.missing_packages(
+            self._db, skill_ids, shared=self.packaging.shares_files
+        )
 
     @contextmanager
     def _making(self, jobs: Sequence[PackageJob]) -> Iterator[Iterator[tuple[PackageJob, bool]]]:
@@ -276,10 +270,16 @@ class Packager:
         return failed
 
     def _note_published(self, contested: set[str], moment: str) -> None:
-        """Store which packages are public; the links follow after the commit."""
+        """Store which packages are public; links and folders follow after the commit."""
         self.changed |= contested  # too many after a rollback, which does no harm
-        self.note_links(contested)
-        self._after_commit.note(publication.note_published(self._db, contested, moment))
+        published = publication.note_published(self._db, contested, moment)
+        for skill_id in published.retired:
+            self._public.pop(skill_id, None)
+            self._retired[skill_id] = None
+        for package_path in published.public:
+            folder = package_path.partition("/")[0]
+            self._retired.pop(folder, None)
+            self._public[folder] = package_path
 
 
 class _ChangedMeanwhile(Exception):

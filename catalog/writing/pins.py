@@ -5,11 +5,11 @@ from typing import NamedTuple
 from catalog.database import sql as database_sql
 from catalog.database import withheld
 from catalog.database.queries import Database
-from catalog.database.short_texts import FRONTMATTER
 from catalog.model.errors import NotInCatalog
 from catalog.model.values import IngestionOutcome
 from catalog.reading import versions as reading_versions
 from catalog.reading.versions import find_skill, find_version
+from catalog.text.confusables import skeleton
 from catalog.writing.rows import dialects, fulltext, ingestions, references, reviews
 from catalog.writing.rows.ingestions import Ingestion
 from catalog.writing.rows.unit_of_work import NO_NAME
@@ -75,7 +75,7 @@ def return_to(
     fields = reading_versions.restored(version) | {"pinned_version_id": pinned}
     if version["skill_id"] != skill["skill_id"]:
         fields |= NO_NAME
-    fields = FRONTMATTER.short(fields)
+    fields["skeleton"] = skeleton(fields["skill_id"])
     settings = ", ".join(f"{column} = :{column}" for column in fields)
     db.execute(f"UPDATE skills SET {settings} WHERE id = :id", fields | {"id": skill["id"]})
     dialects.write(db.conn, {skill["id"]: dialects.restored(version)})

@@ -5,15 +5,16 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
 
-from catalog.database import sql, version_paths
 from catalog.database.queries import Database
 from catalog.text.times import iso
 from catalog.writing import pins, verification
+from catalog.writing.links.keeper import LinkKeeper
+from catalog.writing.links.targets import Packages as Published
 from catalog.writing.packager import Packager
 from catalog.writing.packages.builder import Key
 from catalog.writing.packages.folder import PackageFolder, Packages
 from catalog.writing.packages.inspection import PackagesListing, list_packages
-from catalog.writing.siblings import wrongly_linked
+from catalog.writing.verification import Packaged
 
 log = logging.getLogger("skilldrop")
 
@@ -24,10 +25,12 @@ _MOST_LOGGED = 10
 class PackageRepair:
     """Repair of the packages of one catalog."""
 
-    def __init__(self, db: Database, packager: Packager) -> None:
-        """Take the catalog and its packager."""
+    def __init__(self, db: Database, packager: Packager, copies: LinkKeeper) -> None:
+        """Take the catalog, its packager, and the keeper of the copies of its packages."""
         self._db = db
         self._packager = packager
+        self._copies = copies
+        self._is_new = not db.execute("SELECT 1 FROM versions LIMIT 1").fetchone()
         self.is_incomplete = False
         """Whether the disk was too full for all missing packages."""
         self.awaits_scan = False
@@ -39,9 +42,12 @@ class PackageRepair:
         return not (self.is_incomplete or self.awaits_scan)
 
     def begin(self, folder: Path) -> None:
-        """Note whether a folder has packages while this catalog has no versions."""
-        has_versions = self._db.execute("SELECT 1 FROM versions LIMIT 1").fetchone()
-        self.awaits_scan = not has_versions and bool(list_packages(folder).directories)
+        """Note whether a folder has packages while no folder of this catalog was ever judged."""
+        listing = list_packages(folder)
+        self.awaits_scan = self._is_new and bool(listing.directories)
+        if self.awaits_scan:
+            versions = (name for each in listing.directories.values() for name in each.versions)
+            self._packager.named_after = max(versions, default="")
 
     def publish_missing(self, at: datetime) -> Iterator[int]:
         """Publish skills without a package, where all packages are as the catalog left them.
@@ -52,22 +58,23 @@ class PackageRepair:
 
     def repair_all(self, at: datetime) -> Iterator[int]:
         """Make the packages match the catalog; see `_repair_all`."""
-        yield from _repair_all(self._db, self._packager, at)
+        is_new = self.awaits_scan
+        yield from _repair_all(self._db, self._packager, self._copies, at, is_new=is_new)
         self.is_incomplete = False
 
     def remove_lost(self, at: datetime) -> Iterator[int]:
         """Remove the remaining packages of a lost catalog, after a complete scan."""
         if self.awaits_scan:
-            yield from _repair_all(self._db, self._packager, at, is_scanned=True)
-            self.awaits_scan = False
+            yield from _repair_all(self._db, self._packager, self._copies, at)
+            self.awaits_scan = self._is_new = False
 
     def check(self, at: datetime, *, deep: bool = False) -> Iterator[list[Key]]:
         """Check all packages and repair them; see `verification.check`."""
-        return verification.check(self._db, self._packager, at, deep=deep)
+        return verification.check(self._db, self._packager, self._copies, at, deep=deep)
 
     def verify(self, clock: Callable[[], datetime]) -> Iterator[list[Key]]:
         """Verify the packages verified longest ago; see `verification.verify`."""
-        return verification.verify(self._db, self._packager, clock)
+        return verification.verify(self._db, self._packager, self._copies, clock)
 
     @property
     def count(self) -> int:
@@ -76,32 +83,34 @@ class PackageRepair:
 
 
 def _repair_all(
-    db: Database, packager: Packager, at: datetime, *, is_scanned: bool = False
+    db: Database,
+    packager: Packager,
+    copies: LinkKeeper,
+    at: datetime,
+    *,
+    is_new: bool = False,
 ) -> Iterator[int]:
     """Make the packages match the catalog, and yield the number of skills published so far.
 
     Removes unfinished and unnamed packages, rebuilds missing ones from their folders, and corrects
-    each `current`. While a catalog has no versions and the roots are not scanned, published
-    packages stay. Raises sqlite3.Error and OSError.
+    each `current`. The packages of a new catalog stay until its roots are scanned. Raises
+    sqlite3.Error and OSError.
     """
     if not packager.packaging:
         return
     folder = packager.packaging.folder
     listing = list_packages(folder.path)
-    is_new = not (is_scanned or db.execute("SELECT 1 FROM versions LIMIT 1").fetchone())
     _log_foreign(folder, listing)
-    _forget_missing(db, listing)
+    copies.recognise(Published(folder.path, packager.packaging.in_place))
+    _restore_missing(db, packager, copies, listing)
     if listing.directories:
         with folder.opened() as packages:
             _sweep(db, packages, listing, is_new=is_new)
     _publish_held(db, packager, at)
+    listing = list_packages(folder.path)
     if listing.directories:
         with folder.opened() as packages:
-            packager.correct_names(packages, *_by_state(db))
             _switch_all(db, packages, listing)
-        if not is_new:
-            packager.note_links(wrongly_linked(db, listing))
-        packager.switch_current()
     yield from _publish_others(db, packager, at)
 
 
@@ -150,18 +159,27 @@ def _sweep(db: Database, packages: Packages, listing: PackagesListing, *, is_new
                 packages.remove(f"{directory.skill_id}/{name}")
 
 
-def _forget_missing(db: Database, listing: PackagesListing) -> None:
-    """Clear the package paths of versions whose packages are missing."""
-    existing = [
+def _restore_missing(
+    db: Database, packager: Packager, copies: LinkKeeper, listing: PackagesListing
+) -> None:
+    """Rebuild missing packages from their copies, or clear the package paths of their versions."""
+    assert packager.packaging
+    existing = {
         f"{directory.skill_id}/{version}"
         for directory in listing.directories.values()
         for version in directory.versions
+    }
+    named = db.execute(
+        "SELECT id, skill_id, package_path FROM versions WHERE package_path IS NOT NULL"
+    ).fetchall()
+    lost = [
+        (row[0],)
+        for row in named
+        if row[2] not in existing
+        and not verification.from_copy(db, packager.packaging.folder, Packaged(*row), copies)
     ]
-    db.execute(
-        "UPDATE versions SET package_path = NULL, retired_at = NULL"
-        " WHERE package_path IS NOT NULL"
-        " AND package_path NOT IN (SELECT value FROM json_each(?))",
-        [sql.to_json(existing)],
+    db.conn.executemany(
+        "UPDATE versions SET package_path = NULL, retired_at = NULL WHERE id = ?", lost
     )
 
 
@@ -181,24 +199,6 @@ def _unpin_in_place(db: Database, packager: Packager, at: datetime) -> None:
         )
 
 
-def _by_state(db: Database) -> tuple[list[str], list[str]]:
-    """Return the package_paths of current and of superseded versions.
-
-    While an index names paths of versions, all count as current but those that wait for review or
-    failed it.
-    """
-    rows = db.execute(
-        "SELECT package_path, ifnull(review, 'approved') = 'approved' FROM versions"
-        " WHERE package_path IS NOT NULL"
-    )
-    packaged = dict(sorted(rows))
-    if version_paths.are_named(db):
-        current = [path for path, may_be_published in packaged.items() if may_be_published]
-    else:
-        current = [path for (path,) in db.execute(_PUBLIC)]
-    return current, sorted(packaged.keys() - current)
-
-
 def _switch_all(db: Database, packages: Packages, listing: PackagesListing) -> None:
     for (package_path,) in db.execute(_PUBLIC).fetchall():
         skill_id, _, version = package_path.partition("/")
@@ -213,11 +213,11 @@ _PUBLIC = """
         (SELECT package_path FROM versions WHERE id = s.current_version_id)
 """
 _PINNED_IN_PLACE = """
-    SELECT s.* FROM skills AS s INDEXED BY skills_by_pinned_version
+    SELECT s.* FROM skills AS s INDEXED BY skills_by_pinned_version_id
     WHERE s.pinned_version_id IS NOT NULL AND NOT has_package(s.path)
 """
 _HELD_WITHOUT_PACKAGE = """
-    SELECT DISTINCT s.skill_id FROM skills AS s INDEXED BY skills_by_pinned_version
+    SELECT DISTINCT s.skill_id FROM skills AS s INDEXED BY skills_by_pinned_version_id
     JOIN versions AS v ON v.id = s.pinned_version_id
     WHERE s.pinned_version_id IS NOT NULL AND v.package_path IS NULL
     UNION

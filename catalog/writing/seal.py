@@ -1,8 +1,8 @@
-"""Seal on packages and links that a start has compared with the catalog.
+"""Seal on packages, links and copies that a start has compared with the catalog.
 
 The last writer leaves it with the closed catalog. A stat of each directory then shows that nobody
-has changed an entry since, and the next start need not compare them all again. Content below the
-versions is verified by the service in turns.
+has changed an entry since, and the next start need not compare them all again. It is a hint only:
+the files in packages and copies are verified by their hashes, in turns.
 """
 
 import hashlib
@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from catalog.database import version_paths
 from catalog.database.queries import Database
 from catalog.database.sql import to_json
 from catalog.model.version import VERSION
@@ -24,13 +23,23 @@ def seal_of(db: Database, packages: Path, *, in_place: bool) -> str:
     It also changes with the settings and the release, on which their right state depends.
     """
     digest = hashlib.sha256()
-    settings = (VERSION, str(packages), in_place, version_paths.are_named(db))
+    settings = (VERSION, str(packages), in_place)
     digest.update(to_json(settings).encode())
     for entry in sorted(_entries(packages)):
         digest.update(entry.encode(errors="surrogateescape"))
     for row in links.directories(db):
-        stored = (row.spec.path, row.spec.index, row.spec.selection, row.is_leaving, row.trouble)
+        stored = (
+            row.spec.path,
+            row.spec.index,
+            row.spec.selection,
+            row.is_leaving,
+            row.trouble,
+            row.spec.is_copy,
+        )
         digest.update(f"{to_json(stored)}{_state(row.spec.path)}".encode())
+        if row.spec.is_copy:
+            for entry in sorted(_entries(Path(row.spec.path))):
+                digest.update(entry.encode(errors="surrogateescape"))
     return digest.hexdigest()
 
 

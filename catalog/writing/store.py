@@ -1,7 +1,7 @@
 """The catalog, open for writing: its tables, packages and folders."""
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
@@ -15,8 +15,9 @@ from catalog.model.quota import Quota
 from catalog.model.values import Trigger
 from catalog.prompt_index.history import IndexHistory
 from catalog.text.times import iso
-from catalog.writing import pins
+from catalog.writing import journal, pins
 from catalog.writing.catalog_file import CatalogFile, migrated
+from catalog.writing.decisions import DecisionKeeper
 from catalog.writing.events import Events
 from catalog.writing.folder_ownership import FolderOwnership
 from catalog.writing.links.keeper import LinkKeeper
@@ -27,7 +28,7 @@ from catalog.writing.repair import PackageRepair
 from catalog.writing.retention import history as retention_history
 from catalog.writing.retention.history import HistoryRetention
 from catalog.writing.retention.packages import PackageCollector, Retention
-from catalog.writing.rows import facets, references, search_rows, sketches
+from catalog.writing.rows import references, search_rows
 from catalog.writing.seal import seal_of
 from catalog.writing.tables.health import Health
 from catalog.writing.tables.mirrors import Mirrors
@@ -64,8 +65,11 @@ class Store:
         self.folders = FolderOwnership(db)
         self.links = LinkKeeper(db, self.transaction, self.folders)
         self.packager = Packager(db, self.transaction)
-        self.repair = PackageRepair(db, self.packager)
+        self.repair = PackageRepair(db, self.packager, self.links)
         self._collector = PackageCollector(db)
+        file_of_decisions = file.path.with_name(journal.NAME) if file else None
+        is_rebuilt = bool(file and file.is_rebuilt)
+        self.decisions = DecisionKeeper(self.packager, db, file_of_decisions, is_rebuilt=is_rebuilt)
 
     @classmethod
     def open(cls, path: Path, at: datetime | None = None, *, damage: str | None = None) -> "Store":
@@ -103,6 +107,7 @@ class Store:
     def transaction(self) -> Iterator[None]:
         """Begin with the write lock: taken after a read, it could fail without a retry."""
         self.db.execute("BEGIN IMMEDIATE")
+        self.db.execute("PRAGMA defer_foreign_keys = ON")  # a skill and its version name each other
         try:
             yield
             self.db.execute("COMMIT")
@@ -150,11 +155,11 @@ class Store:
 
     def pin(self, skill: str, version: str, at: datetime) -> list[Key]:
         """Pin a skill to a version and publish that; see `pins.pin`."""
-        return self.packager.publish(lambda: pins.pin(self.db, skill, version, iso(at)), at)
+        return self._decided(lambda: pins.pin(self.db, skill, version, iso(at)), at)
 
     def unpin(self, skill: str, at: datetime) -> list[Key]:
         """Unpin a skill and publish the present content of its folder; see `pins.unpin`."""
-        return self.packager.publish(lambda: pins.unpin(self.db, skill, iso(at)), at)
+        return self._decided(lambda: pins.unpin(self.db, skill, iso(at)), at)
 
     def review(self, asked: "Asked", decision: "Decision") -> Row:
         """Store a decision on a version and publish what follows; return the version's row.
@@ -170,7 +175,7 @@ class Store:
             versions.append(version)
             return contested
 
-        self.packager.publish(work, datetime.fromisoformat(decision.decided_at))
+        self._decided(work, datetime.fromisoformat(decision.decided_at))
         return versions[0]
 
     def prefer(self, folder: str, absolute: str, at: datetime) -> str:
@@ -183,18 +188,30 @@ class Store:
             skill_ids.append(preference.prefer(self.db, folder, absolute, iso(at))["skill_id"])
             return skill_ids
 
-        self.packager.publish(work, at)
+        self._decided(work, at)
         return skill_ids[0]
 
-    def update_links(self) -> None:
-        """Update the directories of links; see `LinkKeeper.update`."""
+    def _decided(self, decide: Callable[[], Iterable[str]], at: datetime) -> list[Key]:
+        """Publish what follows from a decision of a person, and add it to the journal."""
+        again = self.packager.publish(decide, at)
+        self.decisions.write(at)
+        return again
+
+    def place(self) -> None:
+        """Update the directories of skills; see `LinkKeeper.update`."""
         if packages := self.packages:
             self.links.update(packages, self.packager.changed)
             self.packager.changed.clear()
 
+    def withdraw(self) -> None:
+        """Remove what the indexes no longer name; see `LinkKeeper.withdraw`."""
+        if packages := self.packages:
+            self.links.withdraw(packages)
+            self.packager.withdraw()
+
     @property
     def packages(self) -> Packages | None:
-        """The packages folder, for the links into it; None if nothing is published."""
+        """The packages folder, for links and copies; None if nothing is published."""
         packaging = self.packager.packaging
         return Packages(packaging.folder.path, packaging.in_place) if packaging else None
 
@@ -208,21 +225,7 @@ class Store:
         """Resolve the references between skills that are outdated; see `references`."""
         if references.wrong_skills(self.db):
             with self.transaction():
-                self.packager.note_links(references.repair(self.db))
-
-    def repair_facets(self) -> None:
-        """Rewrite what lists are filtered by where it is wrong; see `facets`."""
-        if facets.wrong_skills(self.db):
-            with self.transaction():
-                facets.repair(self.db)
-
-    def fill_facets(self) -> None:
-        """Store the missing facets of versions; see `facets.add_missing`."""
-        facets.add_missing(self.db, self.transaction)
-
-    def compare_bodies(self) -> None:
-        """Store the missing sketches of bodies; see `sketches.add_missing`."""
-        sketches.add_missing(self.db, self.transaction)
+                references.repair(self.db)
 
     # Retention
 

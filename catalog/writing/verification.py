@@ -1,4 +1,4 @@
-"""Verification of packages by the files in them; damaged packages are repaired."""
+"""Verification of packages and their copies by the files in them; damage is repaired."""
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
@@ -7,13 +7,16 @@ from typing import NamedTuple
 
 from catalog.database import sql
 from catalog.database.queries import Database
+from catalog.model.errors import NotAsJudged
 from catalog.text.times import iso
+from catalog.writing.links.keeper import LinkKeeper
+from catalog.writing.links.targets import Packages
 from catalog.writing.package_jobs import package_files
 from catalog.writing.packager import BATCH, Packager
 from catalog.writing.packages.builder import Key
 from catalog.writing.packages.folder import PackageFolder
 from catalog.writing.packages.inspection import Damage, damages, set_modes
-from catalog.writing.packages.staging import PackageFile
+from catalog.writing.packages.staging import Candidates, Folder, PackageFile, Stager
 
 log = logging.getLogger("skilldrop")
 
@@ -32,12 +35,13 @@ class Packaged(NamedTuple):
 
 
 def check(
-    db: Database, packager: Packager, at: datetime, *, deep: bool = False
+    db: Database, packager: Packager, copies: LinkKeeper, at: datetime, *, deep: bool = False
 ) -> Iterator[list[Key]]:
     """Check the files, sizes and modes of all packages, and with `deep` also the hashes.
 
-    A damaged package is rebuilt from its folder, or removed if the folder has changed. Yield, for
-    each batch, the skills that have to be scanned again. Raises sqlite3.Error and OSError.
+    A damaged package is rebuilt from an intact copy of it or from its folder, or removed if the
+    folder has changed; a damaged copy is made again from its package. Yield, for each batch, the
+    skills that have to be scanned again. Raises sqlite3.Error and OSError.
     """
     if not packager.packaging:
         return
@@ -53,13 +57,16 @@ def check(
         yield _repaired(
             db,
             packager,
+            copies,
             at,
             [(package, package_files(db, package.version)) for package in batch],
             deep=deep,
         )
 
 
-def verify(db: Database, packager: Packager, clock: Callable[[], datetime]) -> Iterator[list[Key]]:
+def verify(
+    db: Database, packager: Packager, copies: LinkKeeper, clock: Callable[[], datetime]
+) -> Iterator[list[Key]]:
     """Hash a tenth of all packages, a batch at a time, the longest unverified first.
 
     Repairs and yields as `check` does. The caller may do other work between two steps. Raises
@@ -71,7 +78,7 @@ def verify(db: Database, packager: Packager, clock: Callable[[], datetime]) -> I
         if not batch:
             return
         left -= len(batch)
-        yield _repaired(db, packager, clock(), batch, deep=True)
+        yield _repaired(db, packager, copies, clock(), batch, deep=True)
 
 
 def _next_batch(db: Database, most: int) -> list[tuple[Packaged, list[PackageFile]]]:
@@ -88,12 +95,13 @@ def _next_batch(db: Database, most: int) -> list[tuple[Packaged, list[PackageFil
 def _repaired(
     db: Database,
     packager: Packager,
+    copies: LinkKeeper,
     at: datetime,
     batch: Sequence[tuple[Packaged, list[PackageFile]]],
     *,
     deep: bool,
 ) -> list[Key]:
-    """Repair the damaged packages of a batch; return the skills to scan again."""
+    """Repair the damaged packages of a batch, and their copies; return the skills to scan again."""
     assert packager.packaging
     folder = packager.packaging.folder
     damaged: list[tuple[Packaged, Damage]] = []
@@ -102,8 +110,14 @@ def _repaired(
         if wrong := list(damages(folder.path, package.package_path, files, deep=deep)):
             repaired += 1
             remaining = _with_modes(folder, package, files, wrong, deep=deep)
-            damaged += [(package, remaining[0])] if remaining else []
+            if remaining and not from_copy(db, folder, package, copies):
+                damaged.append((package, remaining[0]))
     again = _rebuilt(db, packager, damaged, at) if damaged else []
+    repaired += copies.mend(
+        Packages(folder.path, packager.packaging.in_place),
+        {package.package_path: files for package, files in batch},
+        deep=deep,
+    )
     if deep:
         db.execute(
             "UPDATE versions SET verified_at = ? WHERE id IN (SELECT value FROM json_each(?))",
@@ -135,6 +149,21 @@ def _with_modes(
     return remaining
 
 
+def from_copy(db: Database, folder: PackageFolder, package: Packaged, copies: LinkKeeper) -> bool:
+    """Rebuild a damaged or missing package from an intact copy; return whether there is one."""
+    files = package_files(db, package.version)
+    with copies.intact(package.package_path, files) as copy, folder.opened() as packages:
+        if copy is None:
+            return False
+        try:
+            packages.stage(package.package_path, files, Folder(copy), Candidates(), Stager())
+        except (NotAsJudged, OSError):  # it changes at this moment, or the disk is full
+            packages.remove(package.package_path)
+            return False
+    log.warning("%s/%s was rebuilt from a copy", folder.path, package.package_path)
+    return True
+
+
 def _rebuilt(
     db: Database, packager: Packager, damaged: Sequence[tuple[Packaged, Damage]], at: datetime
 ) -> list[Key]:
@@ -147,7 +176,7 @@ def _rebuilt(
         )
         return [package.skill_id for package, _ in damaged]
 
-    again = packager.publish(forget, at, trigger="re-scan", unshared=True)
+    again = packager.publish(forget, at, trigger="re-scan")
     assert packager.packaging
     folder = packager.packaging.folder
     with folder.opened() as packages:

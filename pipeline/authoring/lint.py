@@ -1,6 +1,5 @@
 """Validation of skills for their authors, without a catalog."""
 
-import logging
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +20,7 @@ from pipeline.authoring.siblings import has_sibling_file
 from pipeline.authoring.targets import Target, target_of
 from pipeline.dialects.registry import DIALECTS, profiles_named
 from pipeline.parsing.document import parse
-from pipeline.roots import reader
+from pipeline.roots import internal_errors, reader
 from pipeline.roots.codes import SKILL_MD_MISSING
 from pipeline.roots.local.folder import Folder, Limits
 from pipeline.roots.local.partial_read import read_partially
@@ -31,10 +30,8 @@ from pipeline.roots.local.walk import DEFAULT_LIMITS
 from pipeline.roots.names import SKILL_MD
 from pipeline.roots.snapshot import PartialFile, PartialSnapshot
 from pipeline.roots.withholding import partial_without_secrets
-from pipeline.validation.codes import FOLDER_UNREADABLE, INTERNAL_ERROR
+from pipeline.validation.codes import FOLDER_UNREADABLE
 from pipeline.validation.verdict import examine
-
-log = logging.getLogger(__name__)
 
 _TRIES = 3  # readings of a folder that keeps changing
 _PATHS_IN_A_PIECE = 16  # of work
@@ -203,9 +200,8 @@ class _Judge:
                 return None
             published = partial_without_secrets(snapshot, self.secrets)
             return self.of_snapshot(target, folder, published, path)
-        except Exception as error:  # an internal error must not stop the other folders
-            log.debug("%s", path, exc_info=True)
-            finding = INTERNAL_ERROR.at(f"{type(error).__name__}: {error}")
+        except Exception as error:  # noqa: BLE001  # other folders go on
+            finding = internal_errors.noted(path, error)
             return self._rejected(target, folder.path, path, finding)
 
     def of_snapshot(

@@ -65,7 +65,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
         "Copy skill folders or archives into a root; exit 1 if one would be rejected.",
     ),
     "link": ("link.link", "Keep a link to each selected skill in DIRECTORY, for agents."),
-    "unlink": ("link.unlink", "Remove the links of skilldrop from DIRECTORY."),
+    "unlink": ("link.unlink", "Remove the links and copies of skilldrop from DIRECTORY."),
     "export": (
         "export.export",
         "Copy the published skills to DIRECTORY or an archive, with a lock file.",

@@ -66,5 +66,5 @@ class DataPaths:
 
     @property
     def skills_folder(self) -> Path:
-        """Folder of links to the skills, which agents can be pointed at."""
+        """Folder of the published skills, which agents are pointed at."""
         return self.data / "skills"

@@ -55,17 +55,17 @@ def _complaint(problem: Mapping[str, Any], where: Sequence[str], tables: Tables)
     if not key:
         return f"{table} {message or 'must be a table'}."
     inside = f" in {table}" if table else ""
-    known = list(model.model_fields)
+    known = {field.alias or name: field for name, field in model.model_fields.items()}
     if key not in known:
         matches = difflib.get_close_matches(key, known, n=1)
         return f"there is no setting {key}{inside}; " + (
             f"did you mean {matches[0]}?" if matches else f"the settings are {', '.join(known)}."
         )
     if problem["type"] == "missing":
-        return f"{table} has no {key}; it must be {model.model_fields[key].description}."
+        return f"{table} has no {key}; it must be {known[key].description}."
     value = problem["input"]
     shown = repr(str(value) if isinstance(value, Path) else value)
-    return f"{key}{inside} is {shown}; it must be {model.model_fields[key].description}."
+    return f"{key}{inside} is {shown}; it must be {known[key].description}."
 
 
 def _place(where: Sequence[str], tables: Tables) -> tuple[type[BaseModel], str, str]:

@@ -49,6 +49,10 @@ class RetentionSettings(Table):
         Retention().grace, ge=0, description="a number of seconds, 0 or more"
     )
 
+    share_files: Literal["never", "hard-links"] = Field(
+        "never", description="one of never, hard-links"
+    )
+
     history_rows: int = Field(
         HistoryRetention().rows,
         gt=0,

@@ -1,4 +1,4 @@
-"""Settings of directories of links to skills."""
+"""Settings of directories of links to skills, or of copies of them."""
 
 from collections.abc import Mapping
 from typing import Self
@@ -13,13 +13,14 @@ from pipeline.config.table import Table
 
 
 class LinkSettings(Table):
-    """Settings of one `[[links]]` table: a directory with a link to each selected skill."""
+    """Settings of one `[[links]]` table: a directory with each selected skill."""
 
     path: Directory
     index: str | None = Field(None, description="the name of an index")
     levels: tuple[Level, ...] = Field((), description=f"a list of levels: {', '.join(LEVELS)}")
     tags: Words = ()
     names: Words = ()
+    copies: bool = Field(False, alias="copy", description="true or false")
 
     @model_validator(mode="after")
     def _one_filter(self) -> Self:
@@ -42,5 +43,5 @@ class LinkSettings(Table):
     def spec(self) -> LinkedDirectory:
         """The directory with its filter, as the catalog has it."""
         return LinkedDirectory(
-            str(self.path), Selection(self.levels, self.tags, self.names), self.index
+            str(self.path), Selection(self.levels, self.tags, self.names), self.index, self.copies
         )

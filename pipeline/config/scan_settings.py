@@ -74,7 +74,7 @@ class ScanSettings(DataPaths):
 
     @property
     def linked_directories(self) -> tuple[LinkedDirectory, ...]:
-        """Further directories of links."""
+        """Further directories of skills."""
         return ()
 
     @property
@@ -96,6 +96,11 @@ class ScanSettings(DataPaths):
     def package_retention(self) -> Retention:
         """Retention of published versions."""
         return Retention()
+
+    @property
+    def shares_files(self) -> bool:
+        """Whether versions share equal files by hard links."""
+        return False
 
     @property
     def index_retention(self) -> IndexRetention:
@@ -127,6 +132,11 @@ class ScanSettings(DataPaths):
     def check_link(self, link: LinkedDirectory) -> None:
         """Raise ValueError if these settings do not allow links in a directory."""
         path = Path(link.path)
+        if self.publish == "in-place":
+            raise ValueError(
+                f"{path} can have no skills with publish = in-place, which publishes none; set "
+                "publish to copy"
+            )
         if _inner(path, self.data):
             raise ValueError(
                 f"the directory of links {path} and the data directory {self.data} are "

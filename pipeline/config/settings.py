@@ -171,7 +171,7 @@ class Settings(Table, ScanSettings):
 
     @property
     def linked_directories(self) -> tuple[LinkedDirectory, ...]:
-        """Further directories of links."""
+        """Further directories of skills."""
         return tuple(link.spec for link in self.links)
 
     @property
@@ -208,6 +208,11 @@ class Settings(Table, ScanSettings):
     def package_retention(self) -> Retention:
         """Retention of published versions."""
         return self.retention.of_packages
+
+    @property
+    def shares_files(self) -> bool:
+        """Whether versions share equal files by hard links."""
+        return self.retention.share_files == "hard-links"
 
     @property
     def index_retention(self) -> IndexRetention:

@@ -107,6 +107,15 @@ DIRECTORY_UNREADABLE = FindingType(
     "Give the service permission to list and enter it, or remove it.",
     _FILES,
 )
+INTERNAL_ERROR = FindingType(
+    "internal-error",
+    "error",
+    "reading",
+    ALWAYS,
+    "Internal error: skilldrop failed on this folder; other folders are not affected.",
+    "Please report it with the folder; the folder is tried again when it changes.",
+    _FILES,
+)
 IGNORE_FILE_REFUSED = FindingType(
     "ignore-file-refused",
     "error",
@@ -293,6 +302,7 @@ TYPES = (
     FILE_UNREADABLE,
     DIRECTORY_UNREADABLE,
     READ_FAILED,
+    INTERNAL_ERROR,
     IGNORE_FILE_REFUSED,
     FOLDER_IGNORED,
     SKILL_MD_MISNAMED,

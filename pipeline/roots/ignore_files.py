@@ -1,9 +1,11 @@
 """Ignore files, .skillignore and .gitignore, and the decision of their patterns on a path."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
+
+from catalog.text.quoting import quoted
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -49,7 +51,7 @@ def parse(folder: str, name: str, data: bytes) -> IgnoreFile:
     Each star multiplies the work of matching a name, so a file of many stars is refused.
     """
     try:
-        lines = tuple(filter(_is_pattern, data.decode("utf-8-sig").splitlines()))
+        lines = tuple(_patterns(data.decode("utf-8-sig").splitlines()))
     except UnicodeDecodeError:
         raise IgnoreFileRefused("is not valid UTF-8") from None
     if len(data) > MOST_BYTES:
@@ -59,9 +61,21 @@ def parse(folder: str, name: str, data: bytes) -> IgnoreFile:
     return IgnoreFile(folder, name, lines)
 
 
+def _patterns(lines: Iterable[str]) -> Iterator[str]:
+    """Yield the lines that are patterns; IgnoreFileRefused for one that cannot be matched."""
+    for number, line in enumerate(lines, 1):
+        try:
+            if _is_pattern(line):
+                yield line
+        except re.error as error:
+            raise IgnoreFileRefused(
+                f"has a pattern in line {number} that cannot be used, {quoted(line)}: {error.msg}"
+            ) from None
+
+
 @lru_cache(4096)
 def _is_pattern(line: str) -> bool:
-    """Whether a line is a pattern, and no comment, blank or malformed line."""
+    """Whether a line is a pattern, and no comment, blank or malformed line; re.error."""
     try:
         return spec_of((line,)).patterns[0].include is not None
     except (IndexError, ValueError):

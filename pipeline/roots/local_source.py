@@ -12,7 +12,7 @@ from pipeline.roots.local import files, walk
 from pipeline.roots.local.folder import Folder, Limits
 from pipeline.roots.local.root_directory import RootDirectory, held_open
 from pipeline.roots.local.stat_cache import StatCache
-from pipeline.roots.local.tree_walk import Archive, LooseFinding, SameFolder
+from pipeline.roots.local.tree_walk import Archive, LooseFinding, SameFolder, confined
 from pipeline.roots.snapshot import Snapshot
 
 
@@ -47,9 +47,13 @@ class LocalSource:
 
     def walk(self, path: str) -> Iterator[Folder | SameFolder | Archive | LooseFinding]:
         """Yield every skill folder, archive and loose finding at or below a path."""
+        return confined(self._root.path, path.removesuffix(walk.ITSELF), self._walk(path))
+
+    def _walk(self, path: str) -> Iterator[Folder | SameFolder | Archive | LooseFinding]:
         if walk.is_same(self._root, path, self._limits, self._cache):
-            return iter((SameFolder(path),))
-        return walk.walk(self._root, path, self._limits, self._cache)
+            yield SameFolder(path)
+        else:
+            yield from walk.walk(self._root, path, self._limits, self._cache)
 
     def stats_of(self, folder: Folder, before_ns: int) -> FolderStats | None:
         """Return what later walks compare a folder with; None if that does not suffice."""

@@ -12,11 +12,11 @@ from functools import partial
 from catalog.database.connection import explained
 from catalog.database.file_check import FileCheck
 from catalog.filesystem.ownership import OwnedFolder
-from catalog.model import superseded
-from catalog.model.errors import CatalogDamaged, SkilldropError
+from catalog.model.errors import CatalogDamaged
 from catalog.model.trouble import Problem
 from catalog.site.server.process import SiteProcess
 from catalog.text import humanize
+from catalog.text.suggestions import few
 from catalog.writing.events import Listener
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
@@ -161,7 +161,6 @@ class Service:
             self._store.close()
 
     def _begin(self) -> None:
-        self._store.packager.leave_to_readers(superseded.PATIENCE)
         self._heartbeat.begin(self._store, _now())
         self._is_quiet = False
         self._requests.abandon(self._store)
@@ -244,6 +243,7 @@ class Service:
             self._units.resume_backlog(now)
             self._try("requests", self._grant)
             self._try("packages", self._store.packager.switch_current)
+            self._try("skills", self._find_taken)
         self._try("collect", self._collect)
         self._try("quiet", self._note_quiet, BEAT)  # before the next changes become visible
         self._try("changes", partial(self._scans.scan_settled, lambda: self._stopping))
@@ -311,6 +311,16 @@ class Service:
             return None
         return Problem(self._site.trouble, self._site.failures, self._site.next_start)
 
+    def _find_taken(self) -> Problem | None:
+        path, names = self._store.links.taken()
+        if not names:
+            return None
+        return Problem(
+            f"{path} has entries that skilldrop did not make under the names of skills, so these "
+            f"skills are not there: {few(names)}. Move the entries away.",
+            len(names),
+        )
+
     def _grant(self) -> None:
         if self._requests.grant(self._store):
             self._index_schedule.publish_now()
@@ -365,8 +375,10 @@ class Service:
                     self._settings.catalog_path,
                 )
             self._has_catalog = False
-            self._full_scans.stop()
-            self._store.close()
+            try:
+                self._full_scans.stop()
+            finally:
+                self._store.close()
             self._file_check = FileCheck(self._settings.catalog_path)
             if self._site:
                 self._site.stop()
@@ -393,7 +405,7 @@ class Service:
         try:
             with explained(self._settings.catalog_path):
                 report = self._scans.step()
-        except (SkilldropError, MemoryError) as error:
+        except Exception as error:
             self._requests.failed(self._full_scans.repairs, error)
             raise
         if report:

@@ -10,6 +10,7 @@ from catalog.model.errors import RequestFailed, SkilldropError
 from catalog.text.display import visible
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
+from pipeline.roots import internal_errors
 from pipeline.roots.units import WatchUnit
 from pipeline.service.pulls import Pulls
 from pipeline.service.scan_queue import RepairRequest, ScanQueue
@@ -67,7 +68,10 @@ class RequestRunner:
 
     def failed(self, repairs: Sequence[RepairRequest], error: Exception) -> None:
         """Note repairs that failed with an error."""
-        message = str(error) or "There was not enough memory for the repair."
+        if internal_errors.is_internal(error):
+            message = internal_errors.sentence(error)
+        else:
+            message = str(error) or "There was not enough memory for the repair."
         self._finished += [_FinishedRepair(repair.request, message) for repair in repairs]
 
     def answer(self, store: Store, waiting: Collection[WatchUnit], now: float) -> None:

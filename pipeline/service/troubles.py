@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from catalog.model.errors import CatalogBusy, CatalogDamaged, OutOfMemory, SkilldropError
 from catalog.model.trouble import Problem, Trouble
 from catalog.text.times import iso
+from pipeline.roots import internal_errors
 
 log = logging.getLogger("skilldrop")
 
@@ -67,6 +68,11 @@ class Troubles:
                     f"{message} It failed {MEMORY_TRIES} times in a row, so the service "
                     "ends. Provide more memory or set lower limits."
                 ) from error
+            self.failed(part, message, time.monotonic(), datetime.now(UTC), longest)
+        except Exception as error:  # a mistake in one part must not stop the others
+            message = internal_errors.sentence(error)
+            if not self._is_logged(message):
+                log.error("%s failed.", part.capitalize(), exc_info=error)
             self.failed(part, message, time.monotonic(), datetime.now(UTC), longest)
         else:
             if problem:

@@ -1,5 +1,6 @@
 """Changes that a scan found, stored in batches, and the tally of their results."""
 
+import sqlite3
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,6 +11,7 @@ from catalog.model.change import Change, ChangeResult, Judged
 from catalog.model.errors import OutOfRoom
 from catalog.model.values import ChangeOutcome, Trigger
 from catalog.writing.store import Store
+from pipeline.roots import internal_errors
 from pipeline.roots.units import WatchUnit
 from pipeline.sync.report import Report
 
@@ -101,16 +103,45 @@ class ChangeBatches:
                     self.tally.missed_by_events += not self._was_announced(result)
 
     def _store_batch(self, batch: Sequence[Change]) -> list[ChangeResult]:
-        """Store a batch; if there is no room for all of it, store the changes that fit."""
+        """Store a batch; if one change has no room or fails, store all others."""
         try:
-            return self._store.apply(
-                batch, trigger=self._trigger, at=datetime.now(UTC), scan=self._scan_id
-            )
-        except OutOfRoom as error:
+            return self._apply(batch)
+        except Exception as error:
+            if not (isinstance(error, OutOfRoom) or _is_internal(error)):
+                raise
             if len(batch) > 1:
                 return [result for change in batch for result in self._store_batch([change])]
-            self.no_room = self.no_room or error
+            if isinstance(error, OutOfRoom):
+                self._note_no_room(batch[0], error)
+                return []
             if isinstance(batch[0], Judged):
-                place = batch[0].verdict.place
-                self.tally.no_room[WatchUnit(place.root, place.path)] = str(error)
-            return []
+                return self._apply([_rejected(batch[0], error)])
+            raise
+
+    def _note_no_room(self, change: Change, error: OutOfRoom) -> None:
+        self.no_room = self.no_room or error
+        if isinstance(change, Judged):
+            place = change.verdict.place
+            self.tally.no_room[WatchUnit(place.root, place.path)] = str(error)
+
+    def _apply(self, batch: Sequence[Change]) -> list[ChangeResult]:
+        return self._store.apply(
+            batch, trigger=self._trigger, at=datetime.now(UTC), scan=self._scan_id
+        )
+
+
+def _is_internal(error: Exception) -> bool:
+    """Whether an error is a mistake of skilldrop, and tells neither of the disk nor of SQLite."""
+    if isinstance(error, sqlite3.Error):
+        return isinstance(error, (sqlite3.IntegrityError, sqlite3.ProgrammingError))
+    return internal_errors.is_internal(error)
+
+
+def _rejected(judged: Judged, error: Exception) -> Judged:
+    """Return the change with a rejection for an error; the last good version stays."""
+    verdict = judged.verdict
+    return judged._replace(
+        verdict=internal_errors.rejection(
+            verdict.place, verdict.skill_id, verdict.name, verdict.fingerprint, error
+        )
+    )

@@ -76,6 +76,7 @@ class FullScan:
         for root_path, paths in unconfigured.items():
             yield from self._synchronizer.leave(root_path, paths)
         yield from self._synchronizer.run([WatchUnit(root.path, "") for root in self._roots])
+        self._store.decisions.take_preferences(datetime.now(UTC))
         yield from self._complete_repair()
         self._took_ms = (time.perf_counter() - began) * 1000
         self.write_row(self.report)
@@ -87,7 +88,6 @@ class FullScan:
         if self._checks_packages:
             self._store.repair_search()
             self._store.repair_references()
-            self._store.repair_facets()
             for unrepaired in self._store.repair.check(datetime.now(UTC), deep=self._deep):
                 self._unrepaired += [WatchUnit(*key) for key in unrepaired]
                 yield
@@ -119,6 +119,7 @@ class FullScan:
     def _update_root(self, root: str, trouble: str | None) -> None:
         if self._accepts_removals:
             self._store.removals.note_accepted(root)
+            self._store.decisions.note_accepted_removals(root, datetime.now(UTC))
         self._store.roots.set_trouble(root, trouble)
         if not trouble:
             lost_mounts.note_all(self._store, root)

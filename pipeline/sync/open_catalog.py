@@ -17,7 +17,7 @@ from catalog.writing.packages.folder import PackageFolder
 from catalog.writing.store import Store
 from pipeline.config.scan_settings import ScanSettings
 from pipeline.dialects.finding_types import FINDING_TYPES
-from pipeline.sync import listeners, package_sources
+from pipeline.sync import listeners, lost_decisions, package_sources
 from pipeline.sync.engines.pool import WorkerPool
 
 T = TypeVar("T")
@@ -44,7 +44,8 @@ def open_store(
     troubles = [trouble for root in roots if (trouble := _trouble(root.path))]
     if needs_root and len(troubles) == len(roots) and not settings.git_roots:
         raise RootUnreadable(" ".join(troubles))
-    folders = folders_of(settings)
+    # One that is not ours stops no start: the service says so, and publishes once it is gone.
+    folders = [folder for folder in folders_of(settings) if folder.kind != "skills"]
     if not settings.catalog_path.exists():  # refuse before creating anything
         with explained(settings.catalog_path):
             refuse_others(folders, identity_of(folders))
@@ -66,8 +67,6 @@ def open_store(
 
 def _configure(store: Store, settings: ScanSettings, progress: Callable[[int], None]) -> None:
     """Apply the settings to an open catalog, and complete its derived rows and its packages."""
-    store.compare_bodies()  # before the roots: shadowing, which they decide, compares bodies
-    store.fill_facets()
     store.roots.configure(settings.root_specs, rules_in_force(), datetime.now(UTC))
     store.mirrors.configure(
         settings.root_specs, {mirror.root: mirror.commit for mirror, _ in settings.git_roots}
@@ -75,6 +74,7 @@ def _configure(store: Store, settings: ScanSettings, progress: Callable[[int], N
     store.indexes.configure(settings.index_specs)
     store.links.configure(settings.skills_folder, settings.linked_directories)
     store.events.register([*listeners.ALL, *(hook.listener for hook in settings.active_hooks)])
+    lost_decisions.take_over(store, settings)
     try:
         for published in store.publish_into(
             packaging_of(settings), datetime.now(UTC), settings.quota
@@ -127,6 +127,7 @@ def packaging_of(settings: ScanSettings) -> Packaging:
         PackageFolder(settings.packages_folder),
         partial(package_sources.opened, limits),
         in_place=settings.publish == "in-place",
+        shares_files=settings.shares_files,
         at_work=WorkerPool().at_work,
     )
 

@@ -118,7 +118,7 @@ def _unlink(_: ScanSettings, store: Store, arguments: Mapping[str, Json]) -> Jso
     if known is None:
         raise NotLinked(f"{path} is not a directory that skilldrop keeps links in.")
     if known.origin == "data":
-        raise NotLinked(f"{path} belongs to the catalog; its links are always kept.")
+        raise NotLinked(f"{path} belongs to the catalog; its skills are always kept.")
     if known.origin == "settings" and not known.is_leaving:
         raise NotLinked(f"{path} is in the settings; remove it there, from [[links]].")
     assert store.packages

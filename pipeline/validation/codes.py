@@ -38,19 +38,9 @@ FOLDER_UNREADABLE = FindingType(
     "Make every file in it readable; the folder is tried again when it changes.",
     f"{OURS}, reading",
 )
-INTERNAL_ERROR = FindingType(
-    "internal-error",
-    "error",
-    "reading",
-    ALWAYS,
-    "Internal error: skilldrop failed on this folder; other folders are not affected.",
-    "Please report it with the folder; the folder is tried again when it changes.",
-    f"{OURS}, reading",
-)
 TYPES = (
     FIELD_TYPE,
     DESCRIPTION_DERIVED,
     DESCRIPTION_UNDERIVABLE,
     FOLDER_UNREADABLE,
-    INTERNAL_ERROR,
 )

@@ -1,5 +1,6 @@
 """Verdict on a skill folder, from its snapshot and its parsed SKILL.md."""
 
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -7,8 +8,7 @@ from catalog.model import naming
 from catalog.model.finding import Finding
 from catalog.model.skill import Inventory, Place, Rejection, SkillRecord, Verdict
 from catalog.model.values import Acceptance
-from catalog.text import filler, tokens, truncate
-from catalog.text.sketch import sketch
+from catalog.text import filler, hosts, ngrams, tokens, tool_names, truncate
 from pipeline.parsing import markdown
 from pipeline.parsing.document import Parsed
 from pipeline.roots.codes import SECRET_REFUSED
@@ -203,19 +203,22 @@ def _record(
     dialects: Dialects,
 ) -> SkillRecord:
     declared, body = skill.declared, skill.parsed.body
+    name = naming.qualified_name(examined.name, place.namespace)
+    display_name = declared.display_name or declared.metadata.display_name or None
+    description, tags = examined.description or "", _tags(declared)
+    words = search_words.of(skill.frontmatter, skill.declaration, dialects)
     return SkillRecord(
         place=place,
         skill_id=naming.skill_id(examined.name, place.namespace, place.path),
-        name=naming.qualified_name(examined.name, place.namespace),
-        description=examined.description or "",
+        name=name,
+        description=description,
         spec_valid=examined.spec_valid,
         fingerprint=snapshot.fingerprint,
         digest=digest,
         skill_md_hash=next(f.sha256 for f in snapshot.files if f.path == skill.document),
         skill_md_name=skill.document,
-        skill_md_content=skill.parsed.text,
+        skill_md_content=_as_written(snapshot, skill.parsed),
         body_chars=len(body),
-        sketch=sketch(body),
         headings=markdown.headings(body),
         body_lines=len(body.splitlines()),
         estimated_tokens=tokens.estimate_body(skill.parsed.text),
@@ -223,14 +226,17 @@ def _record(
         inventory=Inventory.of(snapshot.files),
         findings=examined.findings,
         frontmatter=skill.frontmatter,
-        display_name=declared.display_name or declared.metadata.display_name or None,
+        display_name=display_name,
         author=declared.author or declared.metadata.author or None,
         license=declared.license or None,
         compatibility=declared.compatibility or None,
         allowed_tools=declared.allowed_tools or None,
         category=declared.category or declared.metadata.category or None,
-        tags=_tags(declared),
-        search_words=search_words.of(skill.frontmatter, skill.declaration, dialects),
+        tags=tags,
+        search_words=words,
+        tools=tool_names.of(declared.allowed_tools),
+        hosts=hosts.of_texts([skill.parsed.text, *(f.text for f in snapshot.files if f.text)]),
+        grams=ngrams.grams(" ".join((name, display_name or "", description, *tags, *words))),
         priority=_priority(skill.declaration, dialects),
         model_invocable=not declared.disable_model_invocation,
         user_invocable=declared.user_invocable is not False,
@@ -239,6 +245,12 @@ def _record(
         left_out=snapshot.left_out,
         references=skill_references.of(skill),
     )
+
+
+def _as_written(snapshot: Snapshot, parsed: Parsed) -> str:
+    """Return SKILL.md with the byte order mark that its file may have."""
+    has_mark = snapshot.skill_md.startswith(BOM_UTF8)
+    return f"{BOM_UTF8.decode()}{parsed.text}" if has_mark else parsed.text
 
 
 def _name(declared: Declared | None, place: Place) -> str:

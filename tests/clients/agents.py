@@ -7,36 +7,34 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
-from tests.clients.client import Client
+from tests.clients.client import NAMELESS, Client
 from tests.clients.packages import Files
+from tests.clients.sources import DATA, FolderClient
 
-NAMELESS = {"nameless": "it wants a name in SKILL.md"}
 
-
-class Linked(Client):
-    """Agent whose folder of skills is kept by `skilldrop link`."""
-
-    route = "`skilldrop link`"
-    folder: ClassVar[str]
-    """Folder of skills in the agent's home."""
+class Agent(FolderClient):
+    """Agent with a folder of skills in its home."""
 
     def install(self) -> None:
-        """Link all skills once."""
-        folder = self.home / self.folder
-        folder.mkdir(parents=True)
-        self.running.run("link", str(folder))
+        """Fill its folder, or make it a link to the folder of the source."""
+        super().install()
+        own = self.home / self.folder
+        if self.given != own:
+            own.parent.mkdir(parents=True, exist_ok=True)
+            own.symlink_to(self.given)
 
-    def update(self) -> None:
-        """Do nothing: the service keeps the links."""
 
+class Opencode(Client):
+    """opencode."""
 
-class OpencodeLinked(Linked):
-    """opencode with its own folder of skills."""
-
-    title, package, folder = "opencode", "opencode-ai", ".config/opencode/skills"
+    title, package = "opencode", "opencode-ai"
     missing = NAMELESS
+
+    def configure(self, skills: dict[str, list[str]]) -> None:
+        """Write the settings of opencode."""
+        (self.work / "opencode.json").write_text(json.dumps({"skills": skills}))
 
     def skills(self) -> dict[str, Files]:
         """Return the skills of `opencode debug skill`."""
@@ -48,21 +46,21 @@ class OpencodeLinked(Linked):
         }
 
 
-class OpencodeData(OpencodeLinked):
-    """opencode with `skills.paths` at the folder that the publisher keeps."""
+class OpencodeFolder(Opencode, Agent):
+    """opencode with its own folder of skills, or with `skills.paths` at the published skills."""
 
-    route = "`<data>/skills/`"
+    folder = ".config/opencode/skills"
 
     def install(self) -> None:
-        """Name the folder in its settings."""
-        self.configure({"paths": [str(self.running.data / "skills")]})
+        """Fill its folder, or name that of the source in its settings."""
+        if self.source is DATA:
+            FolderClient.install(self)
+            self.configure({"paths": [str(self.given)]})
+        else:
+            super().install()
 
-    def configure(self, skills: dict[str, list[str]]) -> None:
-        """Write the settings of opencode."""
-        (self.work / "opencode.json").write_text(json.dumps({"skills": skills}))
 
-
-class OpencodeSite(OpencodeData):
+class OpencodeSite(Opencode):
     """opencode with `skills.urls`, which are the older discovery index."""
 
     route = "the site's address"
@@ -73,6 +71,9 @@ class OpencodeSite(OpencodeData):
         """Name the folder of the index in its settings."""
         self.configure({"urls": [f"{self.site}/.well-known/skills/"]})
 
+    def update(self) -> None:
+        """Do nothing: it fetches the index when it starts."""
+
 
 class OpencodeToken(OpencodeSite):
     """opencode, with a token at the beginning of the path."""
@@ -80,24 +81,23 @@ class OpencodeToken(OpencodeSite):
     route, with_token = "the site's address and a token", True
 
 
-class OpenskillsLinked(Linked):
+class OpenskillsRead(Agent):
     """openskills, which lists and reads for agents that cannot."""
 
-    title, package, folder = "openskills", "openskills", ".claude/skills"
+    title, package, folder = "openskills `read`", "openskills", ".claude/skills"
 
     def skills(self) -> dict[str, Files]:
         """Return the skills that `openskills read` finds."""
         names = [entry.name for entry in (self.home / self.folder).iterdir()]
         listed = self.run("openskills", "list")
-        return {name: self._read(name) for name in names if f"  {name} " in listed}
+        said = self.run("openskills", "read", *(name for name in names if f"  {name} " in listed))
+        start = "Base directory: "
+        lines = [line for line in said.splitlines() if line.startswith(start)]
+        folders = [Path(line.removeprefix(start)) for line in lines]
+        return {folder.name: self.read(folder) for folder in folders}
 
-    def _read(self, name: str) -> Files:
-        said = self.run("openskills", "read", name)
-        line = next(line for line in said.splitlines() if line.startswith("Base directory: "))
-        return self.read(Path(line.removeprefix("Base directory: ")))
 
-
-class Gemini(Linked):
+class Gemini(Agent):
     """Gemini CLI."""
 
     title, package, folder = "Gemini CLI", "@google/gemini-cli", ".gemini/skills"
@@ -110,17 +110,16 @@ class Gemini(Linked):
         return {path.parent.name: self.read(path.parent) for path in paths}
 
 
-class Codex(Linked):
+class Codex(Agent):
     """Codex, asked by its app server."""
 
     title, package, folder = "Codex", "@openai/codex", ".agents/skills"
-    note = "it follows links, and names a skill without a name after its version's folder"
 
     def skills(self) -> dict[str, Files]:
         """Return the skills of `skills/list`, without its own."""
         listed = self.ask("skills/list", {"cwds": [str(self.work)], "forceReload": True})
         rows = listed["data"][0]["skills"]
-        assert not listed["data"][0]["errors"]
+        self.messages = [f"{row['path']}: {row['message']}" for row in listed["data"][0]["errors"]]
         return {
             row["name"]: self.read(Path(row["path"]).parent)
             for row in rows
@@ -153,7 +152,7 @@ class Codex(Linked):
         return answer["result"]
 
 
-class ClaudeCode(Linked):
+class ClaudeCode(Agent):
     """Claude Code without an account: its requests go to a server that only keeps them."""
 
     title, package, folder = "Claude Code", "@anthropic-ai/claude-code", ".claude/skills"

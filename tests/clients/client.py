@@ -3,13 +3,20 @@
 import os
 import subprocess
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import ClassVar
 
 from tests.clients import installed
 from tests.clients.packages import Files, files_of, without_bits
-from tests.clients.running import Running
+from tests.clients.running import Catalog, Running
+
+NAMELESS = {"nameless": "it wants a name in SKILL.md"}
+LONG = {"long-description": "it refuses a description over 1,024 characters"}
+CHINESE = {"数据清洗": "it wants an ASCII name"}
+MISNAMED = {"office--pdf": "it wants the folder's name in SKILL.md"}
+"""Rules by which clients refuse skills, with the skill of the fixture that each rule excludes."""
 
 NOWHERE = "http://127.0.0.1:9"
 """Proxy that refuses every connection: no client may call out."""
@@ -35,8 +42,8 @@ class Client(ABC):
     title: ClassVar[str]
     """Name of the client, for people."""
 
-    package: ClassVar[str]
-    """Name of its package on npm, or on PyPI if `is_python`."""
+    package: ClassVar[str] = ""
+    """Name of its package on npm, or on PyPI if `is_python`; empty for a program of the system."""
 
     is_python: ClassVar[bool] = False
     route: ClassVar[str]
@@ -45,7 +52,7 @@ class Client(ABC):
     missing: ClassVar[Mapping[str, str]] = {}
     """Valid skills that this client cannot have by its own rules, with the rule."""
 
-    spoiled: ClassVar[tuple[str, ...]] = ()
+    spoiled: ClassVar[Collection[str]] = ()
     """Those of them that it has all the same, with other bytes."""
 
     own_files: ClassVar[frozenset[str]] = frozenset()
@@ -60,12 +67,15 @@ class Client(ABC):
     with_token: ClassVar[bool] = False
     """Whether the skilldrop that it is used with has a readers' token."""
 
-    def __init__(self, running: Running, home: Path) -> None:
+    messages: Sequence[str] = ()
+    """What it said about skills that it did not load, if it says so."""
+
+    def __init__(self, catalog: Catalog, home: Path) -> None:
         """Raise Absent if the client cannot be installed here."""
-        self.running, self.home, self.work = running, home, home / "work"
-        self.site, self.token = running.site, running.token
-        npm = installed.npm_programs()
-        paths = [npm] if not self.is_python else [installed.python_programs(), npm]
+        self.catalog, self.home, self.work = catalog, home, home / "work"
+        self.site, self.token = catalog.site, catalog.token
+        get = installed.python_programs if self.is_python else installed.npm_programs
+        paths = [str(get())] if self.package else []
         for folder in (self.work, home / "tmp"):
             folder.mkdir(parents=True)
         self.env = {
@@ -73,14 +83,40 @@ class Client(ABC):
             "HOME": str(home),
             "TMPDIR": str(home / "tmp"),
             "LANG": "C.UTF-8",
-            "PATH": ":".join([*map(str, paths), os.environ["PATH"]]),
+            "PATH": ":".join([*paths, os.environ["PATH"]]),
         }
+
+    @property
+    def running(self) -> Running:
+        """The skilldrop that is used with it, if that runs."""
+        assert isinstance(self.catalog, Running)
+        return self.catalog
 
     @classmethod
     def version(cls) -> str:
         """Return the pinned version."""
         pinned = installed.python_version if cls.is_python else installed.npm_version
         return pinned(cls.package)
+
+    @classmethod
+    def installed_version(cls) -> str:
+        """Return the version that is there; raise Absent."""
+        there = installed.python_installed if cls.is_python else installed.npm_installed
+        return str(there(cls.package)["version"])
+
+    @classmethod
+    def needs(cls) -> str:
+        """Return the version of Node or Python that it needs, as its package says."""
+        if not cls.package:
+            return "–"
+        if cls.is_python:
+            return f"Python {installed.python_installed(cls.package)['requires_python']}"
+        needed = installed.npm_installed(cls.package).get("engines", {}).get("node")
+        return f"Node {needed}" if needed else "no Node"
+
+    def refused(self) -> Mapping[str, str]:
+        """Return the valid skills that this client cannot have, with the rule."""
+        return self.missing
 
     @abstractmethod
     def install(self) -> None:
@@ -110,16 +146,19 @@ class Client(ABC):
 
     def run(self, *command: str | Path, may_fail: bool = False, **env: str) -> str:
         """Run a program of the client in its work folder; return its output."""
-        done = subprocess.run(
-            command,
-            cwd=self.work,
-            env=self.env | env,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=300,
-        )
+        with TemporaryFile() as output:  # some cut what they write to a pipe
+            done = subprocess.run(
+                command,
+                cwd=self.work,
+                env=self.env | env,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.PIPE,
+                timeout=300,
+            )
+            output.seek(0)
+            said = output.read().decode()
         assert may_fail or done.returncode == 0, (
-            f"{command}: {done.stdout[-2000:]}{done.stderr[-2000:]}"
+            f"{command}: {said[-2000:]}{done.stderr.decode()[-2000:]}"
         )
-        return done.stdout
+        return said

@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -9,7 +10,8 @@ from tests.clients import table
 from tests.clients.client import Client
 from tests.clients.clients import CLIENTS
 from tests.clients.installed import Absent
-from tests.clients.running import Running
+from tests.clients.running import Running, Scanned
+from tests.support.paths import SEARCH
 
 
 @pytest.fixture(scope="session")
@@ -29,12 +31,25 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 
 @pytest.fixture(scope="session")
-def results() -> Iterator[table.Results]:
+def real(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Scanned:
+    """Return a catalog of the real skills beside the repository; skip where there are none."""
+    roots = [corpus / "packages", SEARCH / "skills"]
+    return Scanned(tmp_path_factory.mktemp("real"), [root for root in roots if root.is_dir()])
+
+
+@pytest.fixture(scope="session")
+def measured() -> table.AllMeasured:
+    """Return how many real skills each client has."""
+    return {}
+
+
+@pytest.fixture(scope="session")
+def results(measured: table.AllMeasured) -> Iterator[table.Results]:
     """Return the results of all clients, which become the page if every client was there."""
     results: table.Results = {}
     yield results
     if results.keys() == set(CLIENTS):
-        table.PAGE.write_text(table.text(results), encoding="utf-8")
+        table.PAGE.write_text(table.text(results, measured), encoding="utf-8")
 
 
 @pytest.fixture(scope="session")

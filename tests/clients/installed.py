@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from tests.support.paths import REPOSITORY
 
@@ -60,6 +61,24 @@ def python_version(package: str) -> str:
     return dict(line.split("==") for line in lines if "==" in line)[package]
 
 
+def npm_installed(package: str) -> dict[str, Any]:
+    """Return the package.json of an npm package as it is installed; raise Absent."""
+    described = npm_programs().parent / package / "package.json"
+    said: dict[str, Any] = json.loads(described.read_text())
+    return said
+
+
+def python_installed(package: str) -> dict[str, Any]:
+    """Return the metadata of a package from PyPI as it is installed; raise Absent."""
+    ask = (
+        "import sys, json, importlib.metadata as m; print(json.dumps(m.metadata(sys.argv[1]).json))"
+    )
+    python = python_programs() / "python"
+    done = subprocess.run([python, "-c", ask, package], capture_output=True, text=True, check=True)
+    said: dict[str, Any] = json.loads(done.stdout)
+    return said
+
+
 def _folder(name: str) -> Path:
     folder = CACHE / name
     failure = _install(name, folder)
@@ -76,6 +95,7 @@ def _install(name: str, folder: Path) -> str:
     digest = hashlib.sha256(b"".join((PINS / pin).read_bytes() for pin in pins)).hexdigest()
     if stamp.exists() and stamp.read_text() == digest:
         return ""
+    _say(f"Installing the clients of {pins[0]} in {folder} (once; minutes) ...")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for pin in pins:
@@ -86,3 +106,21 @@ def _install(name: str, folder: Path) -> str:
             return f"{' '.join(command)}: {done.stderr[-500:]}"
     stamp.write_text(digest)
     return ""
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+def main() -> None:
+    """Install all clients, and say which cannot be installed here."""
+    for programs in (npm_programs, python_programs):
+        try:
+            _say(f"Clients in {programs()}")
+        except Absent as reason:
+            _say(f"No clients, their tests are skipped: {reason}")
+
+
+if __name__ == "__main__":
+    main()

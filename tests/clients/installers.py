@@ -7,12 +7,18 @@ from tempfile import mkdtemp
 from typing import ClassVar
 from urllib.parse import quote
 
-from tests.clients.client import Client
+from tests.clients.client import CHINESE, LONG, MISNAMED, NAMELESS, Client
 from tests.clients.installed import Absent
-from tests.clients.packages import Files
+from tests.clients.packages import PACKAGES, Files
+from tests.clients.sources import FolderClient
 
-NAMELESS = {"nameless": "it wants a name in SKILL.md"}
 CLAUDE = Path(".claude/skills")
+WITH_FOLDERS = tuple(
+    package.key
+    for package in PACKAGES
+    if package.valid and package.key != "binary" and any("/" in path for path in package.files)
+)
+"""Skills with files in subfolders."""
 
 
 class Installer(Client):
@@ -23,16 +29,24 @@ class Installer(Client):
         return self.below(self.work / CLAUDE)
 
 
-class FromExport(Installer):
-    """Client that installs from a folder written by `skilldrop export`."""
+class FromFolder(Installer, FolderClient):
+    """Client that installs from a folder."""
 
-    route = "`skilldrop export`"
+    reads = "the installed folders"
 
-    def export(self) -> Path:
-        """Export all skills, or what has changed since, and return the folder."""
-        folder = self.home / "export"
-        self.running.run("export", str(folder))
-        return folder
+    def install(self) -> None:
+        """Install all skills of the source."""
+        super().install()
+        self.add(self.given)
+
+    def add(self, folder: Path) -> None:
+        """Install all skills in a folder."""
+        raise NotImplementedError
+
+    def update(self) -> None:
+        """Bring the folder up to date, and install all again."""
+        super().update()
+        self.add(self.given)
 
 
 class VercelSite(Installer):
@@ -62,39 +76,30 @@ class VercelToken(VercelSite):
     route, with_token = "the site's address and a token", True
 
 
-class VercelExport(FromExport):
+class Vercel(FromFolder):
     """Command `skills` of vercel, from a local folder."""
 
-    title, package = "vercel skills", "skills"
+    title, package, follows_links = "vercel skills", "skills", False
     missing = NAMELESS
     note = "`skills update` knows no local folders: add again"
 
-    def install(self) -> None:
-        """Add all folders."""
-        self.add(self.export())
-
     def add(self, folder: Path) -> None:
         """Add all skills in a folder."""
-        self.run("skills", "add", folder, "--yes", "--copy", "--agent", "claude-code")
-
-    def update(self) -> None:
-        """Add all folders again."""
-        self.install()
+        options = ("--yes", "--copy", "--agent", "claude-code")
+        self.run("skills", "add", folder, *options, may_fail=self.finds_nothing)
 
 
 class SkillkitSite(Installer):
     """skillkit, from the older discovery index of the site."""
 
     title, package, route = "skillkit", "skillkit", "the site's address"
-    missing: ClassVar = {"binary": "it decodes every file as text"}
-    spoiled = ("binary",)
+    missing: ClassVar = {
+        **dict.fromkeys(WITH_FOLDERS, "it puts files of subfolders beside SKILL.md"),
+        "binary": "it decodes every file as text, and puts them beside SKILL.md",
+    }
+    spoiled = (*WITH_FOLDERS, "binary")
     own_files = frozenset({".skillkit.json"})
     keeps_bits = False
-    note = "it puts files of subfolders beside SKILL.md"
-
-    def as_kept(self, files: Files) -> Files:
-        """Return the files without their folders."""
-        return {Path(path).name: file for path, file in super().as_kept(files).items()}
 
     def install(self) -> None:
         """Install all skills, without its own scan."""
@@ -116,66 +121,49 @@ class SkillkitToken(SkillkitSite):
     route, with_token = "the site's address and a token", True
 
 
-class SkillkitExport(FromExport):
+class Skillkit(FromFolder):
     """skillkit, from a local folder."""
 
-    title, package = "skillkit", "skillkit"
+    title, package, follows_links = "skillkit", "skillkit", False
     own_files = frozenset({".skillkit.json"})
 
-    def install(self) -> None:
-        """Install all folders, without its own scan."""
-        self.add(self.export())
-
     def add(self, folder: Path) -> None:
-        """Install all skills in a folder."""
+        """Install all skills in a folder, without its own scan."""
         options = ("--all", "--yes", "--no-scan", "--force", "--agent", "claude-code")
         self.run("skillkit", "install", folder, *options)
 
-    def update(self) -> None:
-        """Install all again."""
-        self.install()
 
-
-class Openskills(FromExport):
+class Openskills(FromFolder):
     """openskills, from a local folder."""
 
-    title, package = "openskills", "openskills"
+    title, package, follows_links = "openskills `install`", "openskills", False
     own_files = frozenset({".openskills.json"})
-
-    def install(self) -> None:
-        """Install all folders."""
-        self.add(self.export())
 
     def add(self, folder: Path) -> None:
         """Install all skills in a folder."""
-        self.run("openskills", "install", folder, "--yes")
+        self.run("openskills", "install", folder, "--yes", may_fail=self.finds_nothing)
 
     def update(self) -> None:
-        """Export again, and let it copy from there."""
-        self.export()
+        """Bring the folder up to date, and let it copy from there."""
+        FolderClient.update(self)
         self.run("openskills", "update")
 
 
-class Skillport(FromExport):
+class Skillport(FromFolder):
     """skillport, which checks the specification itself."""
 
     title, package, is_python = "skillport", "skillport", True
-    missing: ClassVar = {
-        **NAMELESS,
-        "long-description": "it refuses a description over 1,024 characters",
-        "数据清洗": "it wants an ASCII name",
-        "office--pdf": "it wants the folder's name in SKILL.md",
-    }
+    missing: ClassVar = {**NAMELESS, **LONG, **CHINESE, **MISNAMED}
 
-    def install(self) -> None:
+    def add(self, folder: Path) -> None:
         """Add all folders."""
-        folder = self.work / CLAUDE
         options = ("--yes", "--force", "--no-keep-structure")
-        self.run("skillport", "--skills-dir", folder, "add", self.export(), *options, may_fail=True)
+        target = ("--skills-dir", self.work / CLAUDE)
+        self.run("skillport", *target, "add", folder, *options, may_fail=True)
 
     def update(self) -> None:
-        """Export again, and let it copy from there."""
-        self.export()
+        """Bring the folder up to date, and let it copy from there."""
+        FolderClient.update(self)
         self.run("skillport", "--skills-dir", self.work / CLAUDE, "update", "--all")
 
 

@@ -5,6 +5,8 @@ import socket
 import sqlite3
 import subprocess
 import sys
+from abc import abstractmethod
+from collections.abc import Iterable
 from contextlib import closing, suppress
 from functools import cached_property
 from pathlib import Path
@@ -36,18 +38,64 @@ EDITED = ("plain-01", "executable", "数据清洗", "office--pdf")
 """Packages that each edit changes."""
 
 
-class Running:
+class Catalog:
+    """Catalog in a folder, with the skilldrop that works on it."""
+
+    site = token = ""
+
+    def __init__(self, folder: Path, settings: str) -> None:
+        self.folder, self.data = folder, folder / "data"
+        self.folder.mkdir(parents=True, exist_ok=True)
+        (folder / "skilldrop.toml").write_text(settings)
+
+    @abstractmethod
+    def skills(self) -> dict[str, Files]:
+        """Return the files of every skill that agents may have."""
+
+    def command(self, *arguments: str) -> list[str]:
+        """Return the command line of a `skilldrop` command on this catalog."""
+        program = Path(sys.executable).with_name("skilldrop")
+        return [str(program), "--config", str(self.folder / "skilldrop.toml"), *arguments]
+
+    def run(self, *arguments: str) -> str:
+        """Run a `skilldrop` command, and return its output."""
+        done = subprocess.run(self.command(*arguments), capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def is_shown_in(self, folder: Path) -> bool:
+        """Return whether a folder has the skills as they are now, and no others."""
+        try:
+            shown = [files_of(each) for each in folder.iterdir() if each.name[0] != "."]
+        except FileNotFoundError:  # exchanged meanwhile
+            return False
+        wanted = self.skills().values()
+        return len(shown) == len(wanted) and all(files in shown for files in wanted)
+
+
+class Scanned(Catalog):
+    """Catalog of folders that nobody changes, scanned once."""
+
+    def __init__(self, folder: Path, roots: Iterable[Path]) -> None:
+        tables = [f'[[roots]]\npath = "{root}"\nlevel = "project"\n' for root in roots]
+        super().__init__(folder, 'data = "data"\n' + "".join(tables))
+        self.run("scan")
+
+    def skills(self) -> dict[str, Files]:
+        """Return the files of the current versions."""
+        return {link.parent.name: files_of(link) for link in self.data.glob("packages/*/current")}
+
+
+class Running(Catalog):
     """Process `skilldrop up` with its roots, catalog and site in one folder."""
 
     def __init__(self, folder: Path, *, with_token: bool = False) -> None:
-        self.folder, self.data, self.roots = folder, folder / "data", folder / "roots"
-        self.folder.mkdir(parents=True, exist_ok=True)
+        super().__init__(folder, SETTINGS)
+        self.roots = folder / "roots"
         for package in PACKAGES:
             package.write(self.roots)
-        (folder / "skilldrop.toml").write_text(SETTINGS)
         self.port = free_port()
         self.origin = self.site = f"http://127.0.0.1:{self.port}"
-        self.token = ""
         if with_token:
             self.token = self.run("token", "new", "clients").strip()
             self.site += f"/token/{self.token}"
@@ -61,17 +109,6 @@ class Running:
         wait_for(lambda: len(self.published()) == len(self.skills()), self._raise_end)
         wait_for(self._answers, self._raise_end)
 
-    def command(self, *arguments: str) -> list[str]:
-        """Return the command line of a `skilldrop` command on this catalog."""
-        program = Path(sys.executable).with_name("skilldrop")
-        return [str(program), "--config", str(self.folder / "skilldrop.toml"), *arguments]
-
-    def run(self, *arguments: str) -> str:
-        """Run a `skilldrop` command, and return its output."""
-        done = subprocess.run(self.command(*arguments), capture_output=True, text=True)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
-
     def skills(self) -> dict[str, Files]:
         """Return the files of every skill that agents may have, as they lie in the roots."""
         return {
@@ -83,12 +120,6 @@ class Running:
     def published(self) -> dict[str, str]:
         """Return the published skills: their identifier, and the digest of their package."""
         return dict(self._rows("SELECT skill_id, digest FROM skills WHERE status = 'active'"))
-
-    def _has_hidden(self) -> bool:
-        """Return whether only current versions have a SKILL.md of this name."""
-        packages = self.data / "packages"
-        current = {link.resolve() for link in packages.glob("*/current")}
-        return {file.parent.resolve() for file in packages.glob("*/*/SKILL.md")} <= current
 
     def _is_quiet(self) -> bool:
         return self._rows("SELECT quiet_since FROM health") != [(None,)]
@@ -108,7 +139,7 @@ class Running:
         self._write_edit(next(self._edits))
         wait_for(lambda: self._has_changed(before), self._raise_end)
         wait_for(self._is_quiet, self._raise_end)
-        wait_for(self._has_hidden, self._raise_end)
+        wait_for(lambda: self.is_shown_in(self.data / "skills"), self._raise_end)
 
     def _write_edit(self, number: int) -> None:
         for package in PACKAGES:

@@ -16,7 +16,6 @@ from pathlib import Path
 
 import pytest
 
-from catalog.model.superseded import path_of
 from tests.support.indexes import locations
 from tests.support.serving import Serving
 from tests.support.skills import SkillWriter
@@ -37,6 +36,7 @@ class Reader(threading.Thread):
         super().__init__()
         self._copy = copy
         self.met: dict[tuple[str, str], set[tuple[tuple[str, str], ...]]] = {}
+        self.read: set[str] = set()  # SHA-256 of each SKILL.md, by the paths of the index
         self.missed: list[str] = []
         self.is_done = threading.Event()
 
@@ -46,9 +46,16 @@ class Reader(threading.Thread):
             is_last = self.is_done.is_set()
             index = self._copy / "index/default.txt"
             for location in locations(index.read_text() if index.exists() else ""):
-                self._look(Path(location).parents[1])
+                self._look(self._copy / "packages" / Path(location).parent.name)
+                self._read(Path(location))
             if is_last:
                 return
+
+    def _read(self, skill_md: Path) -> None:
+        try:
+            self.read.add(hashlib.sha256(skill_md.read_bytes()).hexdigest())
+        except OSError as error:
+            self.missed.append(str(error))
 
     def _look(self, shelf: Path) -> None:
         try:
@@ -61,11 +68,11 @@ class Reader(threading.Thread):
 
 
 def hashed(folder: Path) -> Iterator[tuple[str, str]]:
-    """Yield path and SHA-256 of every file of a package; one may have two names for a moment."""
+    """Yield path and SHA-256 of every file of a package."""
     for path in folder.rglob("*"):
         if path.is_file():
             sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
-            yield path_of(str(path.relative_to(folder))), sha256
+            yield str(path.relative_to(folder)), sha256
 
 
 def accepted(catalog: Path) -> dict[tuple[str, str], tuple[tuple[str, str], ...]]:
@@ -90,7 +97,7 @@ def copy(tmp_path: Path) -> Path:
 @pytest.fixture
 def serving(tmp_path: Path, copy: Path, skill: SkillWriter) -> Iterator[Serving]:
     """Return a service with some skills, whose index leads to the copy."""
-    made = Serving(tmp_path, settle_quiet=0.05, indexes=[{"location_base": f"{copy}/packages"}])
+    made = Serving(tmp_path, settle_quiet=0.05, indexes=[{"location_base": f"{copy}/skills"}])
     for number in range(SKILLS):
         written(skill, made.root, number, 0)
     made.start()
@@ -136,6 +143,7 @@ def test_a_reader_of_the_copy_sees_only_complete_versions(
         live.backup(target)
     known = accepted(copied)
     assert reader.missed == []
+    assert reader.read <= {sha256 for files in known.values() for _, sha256 in files}
     assert {
         version: files for version, files in reader.met.items() if files != {known[version]}
     } == {}
@@ -266,46 +274,36 @@ def test_an_interrupted_round_shows_nothing(
     )
 
 
-def test_a_search_of_the_copy_finds_no_superseded_version(
+def test_a_search_of_the_copied_skills_finds_no_superseded_version(
     serving: Serving, copy: Path, skill: SkillWriter
 ) -> None:
-    """It is hidden there one round later, for readers that have begun with it."""
+    """It stays beside the current one, in packages only, for readers that have begun with it."""
     pull(serving, copy)
     former = (copy / "packages/skill-1/current").resolve()
     written(skill, serving.root, 1, 1)
     serving.settle()
     pull(serving, copy)
     assert (former / "SKILL.md").is_file()
-    served = serving.settings.packages_folder / former.relative_to(copy / "packages")
-    serving.wait_for(lambda: not (served / "SKILL.md").exists())
-    pull(serving, copy)
-    assert [path.name for path in former.glob("*.*")] == [".skilldrop-SKILL.md.superseded"]
-    found = {path.parent.resolve() for path in (copy / "packages").rglob("SKILL.md")}
-    assert found == {path.resolve() for path in (copy / "packages").glob("*/current")}
+    assert (copy / "packages/skill-1/current").resolve() != former
+    assert len(list((copy / "skills").rglob("SKILL.md"))) == SKILLS + 1  # and the sentinel
+    assert "turn 1" in (copy / "skills/skill-1/SKILL.md").read_text()
 
 
-def test_a_version_superseded_during_a_round_is_shown_whole(
-    serving: Serving, copy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its SKILL.md is hidden after the links were copied, and gets its name back in the copy."""
-    serving.stop()
-    package = (serving.settings.packages_folder / "skill-1/current").resolve()
-    hiding = tmp_path / "bin/rsync"
-    hiding.parent.mkdir()
-    hiding.write_text(
-        f'#!/bin/sh\ncase "$*" in *exclude=/*) cd {package} && chmod u+w .'
-        " && mv SKILL.md .skilldrop-SKILL.md.superseded; chmod u-w .;; esac\n"
-        f'exec {shutil.which("rsync")} "$@"\n'
-    )
-    hiding.chmod(0o755)
-    with monkeypatch.context() as patch:
-        patch.setenv("PATH", f"{hiding.parent}:{os.environ['PATH']}")
-        pull(serving, copy)
-    shown = (copy / "packages/skill-1/current").resolve()
-    assert {path.name for path in shown.iterdir()} == {"SKILL.md", "references"}
-    assert shown.stat().st_mode & 0o777 == 0o555
+def test_the_copied_skills_are_those_of_the_writer(serving: Serving, copy: Path) -> None:
+    """With bytes and modes, without a link; an added file in one of them goes."""
     pull(serving, copy)
-    assert (shown / "SKILL.md").is_file()
+    folder = copy / "skills/skill-1"
+    folder.chmod(0o755)
+    (folder / "added.md").write_text("x")
+    (copy / "skills/mine").mkdir()
+    pull(serving, copy)
+    for number in range(SKILLS):
+        published = serving.settings.skills_folder / f"skill-{number}"
+        copied = copy / "skills" / published.name
+        assert sorted(hashed(copied)) == sorted(hashed(published))
+        assert copied.stat().st_mode == published.stat().st_mode
+    assert not [path for path in (copy / "skills").rglob("*") if path.is_symlink()]
+    assert (copy / "skills/mine").is_dir()
 
 
 def break_off(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:

@@ -3,7 +3,6 @@
 import sqlite3
 from pathlib import Path
 
-from catalog.database import packed_texts
 from pipeline.config.settings import Settings
 from pipeline.sync import reconcile
 from pipeline.sync.open_catalog import open_store
@@ -45,6 +44,5 @@ class Kept:
     def write(self, sql: str, *values: object) -> None:
         """Damage the catalog."""
         with sqlite3.connect(self.settings.catalog_path) as db:
-            packed_texts.register(db)
             db.execute(sql, values)
         db.close()

@@ -18,7 +18,6 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 from sqlite_utils import Database
 
 from catalog.model.paths import os_path
-from catalog.model.superseded import stored_path
 from catalog.writing.package_jobs import package_files
 from catalog.writing.packages.inspection import damages
 from pipeline.config.limit_settings import RetentionSettings
@@ -73,11 +72,8 @@ class Mishaps(RuleBasedStateMachine):
         if not files:
             return
         path, folder = files[number % len(files)]
-        for is_current in (True, False):
-            stored = os_path(stored_path(path, is_current=is_current))
-            with suppress(FileNotFoundError):  # it was taken before, or has the other name
-                damage(self.it.settings.packages_folder / stored, how)
-                break
+        with suppress(FileNotFoundError):  # it was taken before
+            damage(self.it.settings.packages_folder / os_path(path), how)
         self.is_damaged, self._before_damage = True, set(self._packages())
         if is_changed:
             with suppress(OSError):

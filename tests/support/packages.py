@@ -31,12 +31,13 @@ from tests.support.records import NOON
 class World:
     """Everything that publication changes."""
 
-    def __init__(self, folder: Path, *, in_place: bool = False) -> None:
+    def __init__(self, folder: Path, *, in_place: bool = False, shares_files: bool = False) -> None:
         self.root = folder / "root"
         self.root.mkdir(parents=True, exist_ok=True)
         self.roots = [RootSpec(str(self.root))]
         self.packages = folder / "packages"
         self.folder = folder
+        self.shares_files = shares_files
         self.store = self.opened(in_place=in_place)
 
     def opened(self, *, in_place: bool = False) -> Store:
@@ -50,6 +51,7 @@ class World:
                     PackageFolder(self.packages),
                     package_sources.opened,
                     in_place=in_place,
+                    shares_files=self.shares_files,
                     at_work=WorkerPool().at_work,
                 ),
                 NOON,
@@ -119,9 +121,6 @@ def _differences(db: Database, packages: Path) -> Iterator[str]:
         if not where.is_symlink() or where.resolve() != packages / path:
             yield f"{skill_id}: current is not {path}"
         yield from (f"{path}/{name}" for name in wrong_files(db, version, packages / path))
-        for file in (packages / skill_id).rglob("*"):
-            if file.name.lower() == "skill.md" and not file.is_relative_to(packages / path):
-                yield f"{file} is not of the current version"
     named = {
         path
         for (path,) in db.execute(

@@ -21,7 +21,7 @@ ALWAYS = {
     "indexes": "/indexes",
     "questions": "/questions",
     "duplicates": "/duplicates",
-    "duplicates, similar": "/duplicates?kind=near",
+    "duplicates, similar": "/duplicates?like=word-count",
     "duplicates, described alike": "/duplicates?kind=description",
     "activity": "/activity",
     "review": "/review",

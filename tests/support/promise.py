@@ -1,6 +1,7 @@
 """Random lives of a root under a real service, and the promise that holds after each."""
 
 import ctypes
+import hashlib
 import os
 import re
 import shutil
@@ -11,16 +12,17 @@ import time
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from stat import S_ISDIR, S_ISREG
 from typing import Any, ClassVar, TypeAlias
 
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, precondition, rule
 
 from catalog.audit.difference import Difference
-from catalog.database import packed_texts
+from catalog.filesystem.ownership import MARKER
 from catalog.model.errors import SkilldropError
-from catalog.model.paths import top_of_archive
-from catalog.model.superseded import SURELY
+from catalog.model.naming import entry_name
+from catalog.model.paths import text_path, top_of_archive
 from pipeline.config.settings import Settings
 from pipeline.sync import reconcile
 from pipeline.sync.engines.processes import serial
@@ -421,14 +423,9 @@ class Life(Departures, Mishaps):
                 text.replace(str(self.top / "rebuilt"), str(self.it.settings.data))
             )
 
-    def _differences(self) -> list[Difference]:
+    def _differences(self) -> list[Difference | str]:
         found = reconcile.compare_once(self.it.settings, engine=serial).differences
-        end = time.monotonic() + SURELY
-        while {difference.kind for difference in found} == {"package"} and time.monotonic() < end:
-            # The quiet service makes a superseded version writable for a moment, to hide it, and
-            # the clock may have been set forward since.
-            found = reconcile.compare(self.it.settings, engine=serial).differences
-        return list(found)
+        return [*found, *unpublished(self.it)]
 
     def teardown(self) -> None:
         """Compare once more and end."""
@@ -542,6 +539,39 @@ class LifeUnderReview(Life):
         assert self.it.rows(_UNAPPROVED) == []
 
 
+def unpublished(it: Serving) -> list[str]:
+    """Return how the published skills differ from the catalog, compared without the program.
+
+    Each active skill with a package, which agents or users may start, has one folder. There is
+    nothing else, no link, and no file that another name reaches.
+    """
+    wrong, expected = [], set()
+    for skill_id, name, version in it.rows(_PUBLISHED):
+        folder = it.settings.skills_folder / entry_name(name, skill_id)
+        expected.add(folder.name)
+        files = dict(
+            it.rows("SELECT path, sha256 || ' ' || mode FROM files WHERE version = ?", version)
+        )
+        found = {}
+        for path in folder.rglob("*"):
+            stat = path.lstat()
+            if S_ISREG(stat.st_mode) and stat.st_nlink == 1:
+                mode = {0o444: "644", 0o555: "755"}.get(stat.st_mode & 0o777)
+                sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+                found[text_path(str(path.relative_to(folder)))] = f"{sha256} {mode}"
+            elif not S_ISDIR(stat.st_mode) or stat.st_mode & 0o777 != 0o555:
+                wrong.append(f"{path} has mode {stat.st_mode:o} and {stat.st_nlink} links")
+        if found != files:
+            wrong.append(f"{folder} has {found} instead of {files}")
+    present = {path.name for path in it.settings.skills_folder.glob("*")} - {MARKER}
+    return [*wrong, *(f"{name} is missing or left over" for name in expected ^ present)]
+
+
+_PUBLISHED = """
+    SELECT s.skill_id, s.name, s.current_version_id FROM skills AS s
+    WHERE s.status = 'active' AND s.package_path IS NOT NULL
+        AND (s.model_invocable = 1 OR s.user_invocable = 1)
+"""
 _PLACE = "s.root || '/' || s.path"
 _VERSIONS = """
     FROM versions AS v JOIN skills AS s ON s.id = v.skill
@@ -598,7 +628,6 @@ def _drop_rejected_archives(live: Rows, rebuilt: Rows, stands_in: set[str]) -> N
 def _content(settings: Settings) -> Rows:
     """Return the row of each folder, without how and when it was stored."""
     db = sqlite3.connect(f"file:{settings.catalog_path}?mode=ro", uri=True)
-    packed_texts.register(db)
     try:
         cursor = db.execute(_SKILLS)
         names = [column[0] for column in cursor.description]

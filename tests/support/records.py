@@ -11,7 +11,7 @@ from catalog.model.finding import Finding
 from catalog.model.naming import qualified_name, skill_id
 from catalog.model.skill import FileEntry, Inventory, Place, Rejection, RootSpec, SkillRecord
 from catalog.model.values import Level
-from catalog.text.sketch import sketch
+from catalog.text import hosts, ngrams, tool_names
 from catalog.writing.store import Store
 
 ROOT = "/root"
@@ -74,7 +74,6 @@ def judged(
             "skill_md_name": "SKILL.md",
             "skill_md_content": content,
             "body_chars": len(body.strip()),
-            "sketch": sketch(body.strip()),
             "headings": ("Steps",),
             "body_lines": body.count("\n"),
             "estimated_tokens": len(body) // 4,
@@ -82,10 +81,27 @@ def judged(
             "inventory": Inventory.of(files),
             "findings": tuple(findings),
             "frontmatter": {"name": own, "description": description},
+            "tools": tool_names.of(fields.get("allowed_tools")),
+            "hosts": hosts.of_texts(
+                [content, *(f.text for f in fields.get("files", ()) if f.text)]
+            ),
+            "grams": ngrams.grams(_named(own, description, **fields)),
             **fields,
         }
     )
     return _judged(record)
+
+
+def _named(
+    name: str,
+    description: str,
+    display_name: str | None = None,
+    tags: Iterable[str] = (),
+    search_words: Iterable[str] = (),
+    **_: Any,
+) -> str:
+    """Return the texts of a skill in which CJK words are found."""
+    return " ".join((name, display_name or "", description, *tags, *search_words))
 
 
 def refused(path: str, content: str = "bad", *, root: str = ROOT) -> Judged:

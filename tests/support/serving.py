@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 
-from catalog.database import packed_texts
 from pipeline.config.limit_settings import RetentionSettings
 from pipeline.config.settings import Settings
 from pipeline.service import loop
@@ -149,7 +148,6 @@ class Serving:
             db = sqlite3.connect(f"file:{self.settings.catalog_path}?mode=ro", uri=True)
         except sqlite3.OperationalError:
             return []
-        packed_texts.register(db)
         with closing(db), suppress(sqlite3.DatabaseError):
             has_tables = db.execute("SELECT 1 FROM sqlite_master WHERE name = 'health'").fetchone()
             try:

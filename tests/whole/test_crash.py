@@ -1,5 +1,6 @@
 """Restarts after the program or its helpers are killed at random moments of a busy ingest."""
 
+import hashlib
 import os
 import random
 import shutil
@@ -13,6 +14,7 @@ import pytest
 from pipeline.sync import reconcile
 from pipeline.sync.engines.processes import serial
 from tests.support.made_archives import pack_tar, pack_zip
+from tests.support.promise import unpublished
 from tests.support.serving import ServingProcess
 from tests.support.skills import SkillWriter, write_skill
 
@@ -125,6 +127,7 @@ def assert_whole(it: ServingProcess) -> None:
     assert it.rows("PRAGMA foreign_key_check") == []
     assert reconcile.compare_once(it.settings, engine=serial).differences == ()
     assert_published_whole(it)
+    assert unpublished(it) == []
     assert not [path for (path,) in it.rows("SELECT path FROM skills WHERE pending_since NOT NULL")]
 
 
@@ -147,6 +150,18 @@ def assert_published_whole(it: ServingProcess) -> None:
     # A version is published once `current` leads to it; what is half made goes at the next start.
     for package in it.settings.packages_folder.glob("*/current/SKILL.md"):
         assert package.read_text("utf-8").startswith("---\n")
+    # A published skill has all files of one version at every moment.
+    for folder in it.settings.skills_folder.glob("[!.]*"):
+        digest = {
+            (str(file.relative_to(folder)), hashlib.sha256(file.read_bytes()).hexdigest())
+            for file in folder.rglob("*")
+            if file.is_file()
+        }
+        versions = it.rows("SELECT v.id FROM versions AS v WHERE v.skill_id = ?", folder.name)
+        assert digest in [
+            set(it.rows("SELECT path, sha256 FROM files WHERE version = ?", version))
+            for (version,) in versions
+        ]
 
 
 def test_the_catalog_file_is_readable_after_a_kill(it: ServingProcess, skill: SkillWriter) -> None:

@@ -122,7 +122,7 @@ def shows(up: Running, path: str, description: str) -> bool:
     return (
         up.rows("SELECT path, description, status FROM skills") == [row]
         and f"\ncount-words: {description}\n" in up.index()
-        and str(location_of(up.index(), "count-words")).endswith("count-words/current/SKILL.md")
+        and str(location_of(up.index(), "count-words")).endswith("skills/count-words/SKILL.md")
         and site_rows(up, "path", "description", "status") == [row]
     )
 

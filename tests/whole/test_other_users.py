@@ -48,7 +48,7 @@ print(json.dumps([(done.returncode, done.stdout, done.stderr) for done in ended]
 WRITE_AND_DIE = """
 import os, sqlite3, sys
 db = sqlite3.connect(sys.argv[1], isolation_level=None)
-db.execute("UPDATE skills SET description = 'Only in the log.' WHERE path = 'a'")
+db.execute("UPDATE skills SET description = 'Text only in the log.' WHERE path = 'a'")
 os._exit(0)
 """
 
@@ -126,7 +126,7 @@ def test_every_reading_command_answers(up: ServingProcess, end: str) -> None:
         assert (code, messages) == (0, ""), words
     hits = json.loads(ended[-1][1])
     assert hits[0]["description"] == (
-        "Only in the log." if end == "killed" else hits[0]["description"]
+        "Text only in the log." if end == "killed" else hits[0]["description"]
     )
 
 

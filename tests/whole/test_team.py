@@ -1,6 +1,7 @@
 """Team with a repository, a namespace each, reviews, secrets and references: all at once."""
 
 import json
+import shutil
 import sqlite3
 import tarfile
 from collections.abc import Callable, Iterator
@@ -147,8 +148,7 @@ def _edit_mirror(team: Team) -> None:
 
 def _publish_unreviewed(team: Team) -> None:
     (version,) = team.data.glob("packages/ida--installer/2*")
-    version.chmod(0o755)
-    (version / ".skilldrop-SKILL.md.superseded").rename(version / "SKILL.md")
+    shutil.copytree(version, team.data / "skills/ida--installer")
 
 
 def _edit_index(team: Team) -> None:
@@ -175,7 +175,7 @@ def _sql(statement: str) -> Callable[[Team], None]:
         pytest.param(_link_elsewhere, id="a link of a package"),
         pytest.param(_sql("DELETE FROM reviews"), id="approvals"),
         pytest.param(_sql("DELETE FROM skill_references WHERE path = 'SKILL.md'"), id="references"),
-        pytest.param(_sql("DELETE FROM left_out_files"), id="left-out files"),
+        pytest.param(_sql("UPDATE skills SET files_left_out = '[]'"), id="left-out files"),
         pytest.param(
             _sql("UPDATE skills SET name = 'ann:other' WHERE path = 'ann/code-review'"), id="a name"
         ),

@@ -130,6 +130,7 @@ class Format:
     ending: str  # of the published file
     form: Callable[[FormatOptions], Form]
     per_skill: Bounds = UNBOUNDED
+    names_packages: bool = False  # its locations are `…/<skill_id>/current/`
 
 
 def named(skill: Listed, options: FormatOptions) -> str:

@@ -186,13 +186,16 @@ async def preview(context: RequestContext) -> Response:
     )
 
 
+_LISTS = ("tags", "search_words", "tools", "hosts")
+
+
 def _described(skill: Row, folders: Sequence[str]) -> dict[str, Any]:
     """Return the state and the content of a skill."""
     return {
-        **{name: skill[name] for name in (*_STATE_FIELDS, *DESCRIBED)},
+        **{name: skill[name] for name in (*_STATE_FIELDS, *DESCRIBED) if name != "grams"},
         **_shortened(skill, ("root", "status_reason"), folders),
         **{name: bool(skill[name]) for name in _FLAGS},
-        "tags": json.loads(skill["tags"]),
+        **{name: json.loads(skill[name]) for name in _LISTS},
         "frontmatter": json.loads(skill["frontmatter"]),
         "fileInventory": json.loads(skill["file_inventory"]),
         "skill_md_content": skill["skill_md_content"],

@@ -98,6 +98,11 @@ def _of_service(values: Measurements, now: datetime) -> Iterator[Metric]:
 def _of_skills(values: Measurements) -> Iterator[Metric]:
     yield _gauges("skills", "Skill folders in the catalog, by status.", "status", values.skills)
     yield _gauges("findings", "Open findings, by severity.", "severity", values.findings)
+    yield _gauge(
+        "internal_errors",
+        "Folders on which skilldrop failed; the log has the tracebacks.",
+        values.state["internal_errors"],
+    )
     yield _gauge("packages", "Published versions whose files are kept.", values.packages)
     yield _gauge(
         "packages_bytes",

@@ -7,6 +7,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from datasette.database import Database
+from datasette.utils import tilde_encode
 
 from catalog.database import schema_version
 from catalog.site.http.quick_reader import QuickReader
@@ -66,7 +67,12 @@ def below(datasette: Any, path: str) -> str | None:
     """Return the part of a path below the catalog, such as a table; None for other paths."""
     location = find(datasette)
     database, _, rest = path.removeprefix(datasette.setting("base_url")).strip("/").partition("/")
-    return rest if location and database == location.database.name else None
+    return rest if location and is_catalog(location, database) else None
+
+
+def is_catalog(location: CatalogLocation, name: str) -> bool:
+    """Whether a name in a path is that of the catalog; other spellings are redirected before."""
+    return bool(name == tilde_encode(location.database.name))
 
 
 def path(datasette: Any, scope: Any) -> str:

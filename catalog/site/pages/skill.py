@@ -46,7 +46,7 @@ COMPARED_VERSIONS = 200
 LONGEST_TEXT = 30_000
 """Most characters of an unrendered SKILL.md on the page, which links to the rest."""
 SHOWN_SIMILAR = 10
-"""Most folders of the same identifier, and most similar skills, on the page."""
+"""Most folders of the same identifier, and most skills with the same files, on the page."""
 SHOWN_REFERENCES = 20
 """Most skills in each list of references on the page."""
 MOST_FILES = 500
@@ -61,7 +61,7 @@ class Sheet:
 
     skill: Row
     rivals: list[Row]
-    similar: list[Row]
+    same: list[Row]  # skills under other identifiers with the same files
     references: References
     links: dict[str, LinkTarget]  # of SKILL.md, to other skills
     findings: list[Row]
@@ -155,7 +155,7 @@ def _for_readers_elsewhere(sheet: Sheet) -> Sheet:
         sheet,
         skill=skill,
         rivals=_shortened(sheet.rivals, sheet.folders),
-        similar=_shortened(sheet.similar, sheet.folders),
+        same=_shortened(sheet.same, sheet.folders),
         findings=_shortened(sheet.findings, sheet.folders),
         left_out=_shortened(sheet.left_out, sheet.folders),
         indexes=_shortened(sheet.indexes, sheet.folders),
@@ -201,7 +201,7 @@ def look_up(db: Catalog, skill_id: str, row: int | None, version: str = "") -> S
         return Sheet(
             skill,
             browse.folders_of(db, skill["skill_id"], but=skill["id"]),
-            duplicates.similar(db, skill),
+            duplicates.same(db, skill),
             references.of_skill(db, skill["id"]),
             references.links(db, skill["id"], skill["skill_md_name"] or ""),
             browse.findings(db, skill["id"]),

@@ -1,26 +1,31 @@
-"""Keeper of the directories of links: it makes them match the catalog, now and after a crash.
+"""Keeper of the directories of skills: it makes them match the catalog, now and after a crash.
 
-A link is stored before it is made, and forgotten after it is removed. So a link on the disk with
-a stored target was made here, and any other entry belongs to somebody else.
+One is beside the catalog and has copies; the others belong to agents and have links to those, or
+copies of their own. An entry is stored before it is made, and forgotten after it is removed. So a
+link with a stored target, and a folder with a stored version, was made here; any other entry
+belongs to somebody else.
 """
 
 import logging
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from catalog.database.queries import Database
 from catalog.database.sql import Transaction
-from catalog.filesystem.by_descriptor import named
+from catalog.filesystem.by_descriptor import descended, named
+from catalog.filesystem.by_descriptor import directory as opened_directory
 from catalog.filesystem.ownership import OwnedFolder
-from catalog.model.errors import NotInCatalog
+from catalog.model.errors import FolderNotOwned, NotInCatalog, NotPlaced
 from catalog.model.selection import LinkedDirectory
 from catalog.model.values import Json
 from catalog.writing.folder_ownership import FolderOwnership
-from catalog.writing.links.directory import Links as OpenLinks
-from catalog.writing.links.directory import foreign_directory
-from catalog.writing.links.targets import Packages, wanted_links
+from catalog.writing.links.directory import Entries, foreign_directory
+from catalog.writing.links.targets import Packages, wanted_entries
+from catalog.writing.package_jobs import package_files
+from catalog.writing.packages.inspection import damages
+from catalog.writing.packages.staging import PackageFile
 from catalog.writing.tables import links as tables
 from catalog.writing.tables.links import DirectoryRow, LinkRow, Links
 
@@ -32,7 +37,7 @@ class Kept:
     """Result of updating one directory."""
 
     path: str
-    linked: int = 0  # links in it now; only `link` counts them
+    linked: int = 0  # entries in it now; only `link` counts them
     taken: tuple[str, ...] = ()  # names of skills that foreign entries have; only from `link`
     made: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
@@ -50,7 +55,7 @@ class Kept:
 
 
 class LinkKeeper:
-    """The directories of links of one catalog."""
+    """The directories of skills of one catalog."""
 
     def __init__(self, db: Database, transaction: Transaction, folders: FolderOwnership) -> None:
         """Take the catalog, its transactions and its folders."""
@@ -58,11 +63,15 @@ class LinkKeeper:
         self._folders = folders
         self._rows = Links(db, transaction)
         self._unchecked: set[str] | None = None  # None: all directories
+        self._compares_files = True
+        self._foreign: set[str] = set()  # entries of others beside the catalog
+        self._gone: dict[str, dict[str, LinkRow]] = {}  # entries to remove, by directory and name
 
     def configure(self, own: Path, configured: Sequence[LinkedDirectory]) -> None:
         """Store the directory beside the catalog and those of the settings."""
         self._rows.configure(str(own), configured)
         self.check_all()
+        self._compares_files = True
 
     def trust(self) -> None:
         """Let the next update compare no directory: a seal proves that none has changed."""
@@ -71,32 +80,65 @@ class LinkKeeper:
     @property
     def is_checked(self) -> bool:
         """Whether all entries of all directories were compared, and could be made right."""
-        return self._unchecked == set()
+        return self._unchecked == set() and not any(self._gone.values())
 
     def check_all(self) -> None:
         """Let the next update compare every entry of every directory."""
         self._unchecked = None
 
-    def update(self, packages: Packages, changed: Collection[str]) -> None:
-        """Update the directories for the skill_ids that have changed since the last update.
+    def recognise(self, packages: Packages) -> None:
+        """Store the copies beside the catalog that a lost catalog made; see `_recognised`.
 
-        Raises OSError and FolderNotOwned for the directory beside the catalog; the trouble of any
-        other is stored and logged, and that directory is compared as a whole the next time.
+        Call it before packages are removed, by which they are recognised.
+        """
+        for directory in tables.directories(self._db):
+            if directory.origin == "data" and Path(directory.spec.path).is_dir():
+                with (
+                    suppress(OSError, FolderNotOwned),  # the next update reports it
+                    self._opened(directory, packages) as entries,
+                ):
+                    stored = tables.stored_links(self._db, directory)
+                    self._recognised(directory, entries, stored, {})
+
+    def update(self, packages: Packages, changed: Collection[str]) -> None:
+        """Make the entries of the skill_ids that have changed since the last update.
+
+        The entries of skills that left stay until `withdraw`. Raises NotPlaced and FolderNotOwned
+        for the directory beside the catalog, after the others; their troubles are stored and
+        logged. A directory with trouble is compared as a whole the next time.
         """
         troubled: set[str] = set()
+        failure: Exception | None = None
         for directory in tables.directories(self._db):
             is_checked = self._unchecked is not None and directory.spec.path not in self._unchecked
             if is_checked and not changed:
                 continue
-            result = self._update(directory, packages, changed if is_checked else None)
+            try:
+                result = self._update(directory, packages, changed if is_checked else None)
+            except (NotPlaced, FolderNotOwned) as error:
+                failure = error
+                troubled.add(directory.spec.path)
+                continue
             if result.trouble:
                 troubled.add(result.path)
             if result.trouble and result.trouble != directory.trouble:
                 log.warning("%s", result.trouble)
         self._unchecked = troubled
+        if failure:
+            raise failure
+        self._compares_files = False
+
+    def withdraw(self, packages: Packages) -> None:
+        """Remove the entries of skills that left, the links to copies first.
+
+        Call it after the indexes are published, so that none names them. Raises NotPlaced for the
+        directory beside the catalog.
+        """
+        for directory in reversed(tables.directories(self._db)):
+            self._remove_gone(directory, packages)
 
     def link(self, spec: LinkedDirectory, packages: Packages) -> Kept:
-        """Make links in a directory, and keep them up to date from now on.
+        """Make links or copies in a directory, and keep them up to date from now on.
 
         Where that fails, nothing is remembered, and the result has the trouble.
         """
@@ -107,18 +149,77 @@ class LinkKeeper:
         result = self._update(directory, packages, None)
         if result.trouble and known is None:
             self._rows.forget(directory)
+        removed = self._remove_gone(directory, packages)
         linked, taken = tables.counts(self._db, directory)
-        return replace(result, linked=linked, taken=taken)
+        return replace(result, linked=linked, taken=taken, removed=removed)
 
     def unlink(self, directory: DirectoryRow, packages: Packages) -> Kept:
-        """Remove the links from a directory, and forget it once this is done."""
+        """Remove our entries from a directory, and forget it once this is done."""
         self._rows.leave(directory.spec.path)
-        return self._update(directory._replace(is_leaving=True), packages, None)
+        leaving = directory._replace(is_leaving=True)
+        result = self._update(leaving, packages, None)
+        if result.trouble or self.find(directory.spec.path) is None:
+            return result
+        return replace(result, removed=self._remove_gone(leaving, packages))
 
     def find(self, path: str) -> DirectoryRow | None:
         """Return the stored directory with this path."""
         rows = tables.directories(self._db)
         return next((row for row in rows if row.spec.path == path), None)
+
+    def taken(self) -> tuple[str, tuple[str, ...]]:
+        """Return the directory beside the catalog, and the names that others have taken there."""
+        for directory in tables.directories(self._db):
+            if directory.origin == "data":
+                return directory.spec.path, tables.counts(self._db, directory)[1]
+        return "", ()
+
+    # Damage
+
+    def mend(
+        self, packages: Packages, verified: Mapping[str, Sequence[PackageFile]], *, deep: bool
+    ) -> int:
+        """Make the damaged copies of versions again, given by package_path; return their number.
+
+        Compares as `inspection.damages` does.
+        """
+        mended = 0
+        for directory, row in self._copies(verified):
+            found = damages(Path(directory.spec.path), row.name, verified[row.target], deep=deep)
+            if damage := next(found, None):
+                log.warning(
+                    "%s/%s: %s; it was made again from its version",
+                    directory.spec.path,
+                    row.name,
+                    damage,
+                )
+                with (
+                    suppress(OSError, FolderNotOwned),  # the next update reports it
+                    self._opened(directory, packages) as entries,
+                ):
+                    self._put(directory, entries, [row], {row.name: row})
+                    mended += 1
+        return mended
+
+    @contextmanager
+    def intact(self, package_path: str, files: Sequence[PackageFile]) -> Iterator[int | None]:
+        """Yield an open folder that is an undamaged copy of a version; None if there is none."""
+        for directory, row in self._copies([package_path]):
+            folder = Path(directory.spec.path)
+            if not any(damages(folder, row.name, files, deep=True)):
+                with opened_directory(folder) as top, descended(top, [row.name]) as copy:
+                    yield copy
+                return
+        yield None
+
+    def _copies(self, package_paths: Collection[str]) -> Iterator[tuple[DirectoryRow, LinkRow]]:
+        """Yield the stored copies of versions, those beside the catalog first."""
+        skill_ids = {package_path.partition("/")[0] for package_path in package_paths}
+        for directory in tables.directories(self._db):
+            if directory.spec.is_copy:
+                for row in tables.stored_links(self._db, directory, skill_ids).values():
+                    if row.is_linked and row.target in package_paths:
+                        yield directory, row
 
     # One directory
 
@@ -126,99 +227,190 @@ class LinkKeeper:
         self, directory: DirectoryRow, packages: Packages, skill_ids: Collection[str] | None
     ) -> Kept:
         try:
-            with self._opened(directory) as links:
-                result = self._update_links(directory, links, packages, skill_ids)
-            trouble = None
+            trouble, result = None, self._update_entries(directory, packages, skill_ids)
         except (OSError, NotInCatalog) as error:
-            if directory.origin == "data":
-                raise
+            if directory.is_leaving and isinstance(error, FileNotFoundError):
+                self._rows.forget(directory)  # with the directory, its entries are gone
+                return Kept(directory.spec.path)
             trouble = _sentence(error, directory)
             result = Kept(directory.spec.path, trouble=trouble)
-            if directory.is_leaving and isinstance(error, FileNotFoundError):
-                trouble = None  # with the directory, its links are gone
-                result = Kept(directory.spec.path)
-        if directory.is_leaving and not trouble:
-            self._rows.forget(directory)
-            return result
+        except FolderNotOwned as error:
+            self._rows.set_trouble(directory, str(error))
+            raise
         self._rows.set_trouble(directory, trouble)
+        if trouble and directory.origin == "data":
+            raise NotPlaced(trouble)
         return result
 
     @contextmanager
-    def _opened(self, directory: DirectoryRow) -> Iterator[OpenLinks]:
-        path = directory.spec.path
+    def _opened(self, directory: DirectoryRow, packages: Packages) -> Iterator[Entries]:
+        path = Path(directory.spec.path)
         with named(path):
-            if directory.origin == "data":
-                with self._folders.opened(OwnedFolder(Path(path), "skills")) as dir_fd:
-                    yield OpenLinks(dir_fd, owns_links=True)
+            if directory.origin != "data":
+                opened = foreign_directory(str(path), must_exist=directory.is_leaving)
+            elif path.is_symlink():
+                raise FolderNotOwned(
+                    f"{path} is a link, so no skill is placed there. Remove it; skilldrop then "
+                    "makes a folder."
+                )
             else:
-                with foreign_directory(path, must_exist=directory.is_leaving) as dir_fd:
-                    yield OpenLinks(dir_fd, owns_links=False)
+                opened = self._folders.opened(OwnedFolder(path, "skills"))
+            with opened as dir_fd:
+                yield Entries(dir_fd, packages.folder)
 
-    def _update_links(
+    def _update_entries(
+        self, directory: DirectoryRow, packages: Packages, skill_ids: Collection[str] | None
+    ) -> Kept:
+        path = directory.spec.path
+        stored = tables.stored_links(self._db, directory, skill_ids)
+        wanted = {row.name: row for row in wanted_entries(self._db, directory, skill_ids)}
+        if packages.in_place and not (stored or wanted) and not Path(path).exists():
+            return Kept(path)
+        with self._opened(directory, packages) as entries:
+            if skill_ids is None:
+                stored |= self._recognised(directory, entries, stored, wanted)
+            rows = {name: _expected(stored.get(name), row, entries) for name, row in wanted.items()}
+            self._rows.begin(
+                directory, [row for name, row in rows.items() if row != stored.get(name)]
+            )
+            todo = [
+                row
+                for name, row in rows.items()
+                if row != stored.get(name)
+                or row.former_target is not None
+                or (row.is_linked and not self._is_right(directory, entries, row))
+            ]
+            done = self._put(directory, entries, todo, stored)
+            if skill_ids is None and directory.origin == "data":
+                self._log_foreign(path, entries.names() - stored.keys() - wanted.keys())
+        gone = {name: row for name, row in stored.items() if name not in wanted}
+        waiting = self._gone.setdefault(path, {})
+        self._gone[path] = {
+            name: row for name, row in (waiting | gone).items() if name not in wanted
+        }
+        made = [row.name for row in done if row.is_linked and row != stored.get(row.name)]
+        return Kept(path, made=tuple(made))
+
+    def _log_foreign(self, path: str, names: Collection[str]) -> None:
+        """Log each entry of others once."""
+        for name in sorted(set(names) - self._foreign):
+            log.warning("%s/%s was not made by skilldrop and is left alone", path, name)
+        self._foreign = set(names)
+
+    def _recognised(
         self,
         directory: DirectoryRow,
-        links: OpenLinks,
-        packages: Packages,
-        skill_ids: Collection[str] | None,
-    ) -> Kept:
-        stored = tables.stored_links(self._db, directory, skill_ids)
-        names: set[str] = set()
-        rows: dict[str, LinkRow] = {}  # that are not stored like this
-        done: dict[str, LinkRow] = {}  # and those whose link cannot be made
-        for wanted in wanted_links(self._db, directory, packages, skill_ids):
-            names.add(wanted.name)
-            row = _expected(stored.get(wanted.name), wanted, links, packages)
-            if row != stored.get(row.name):
-                rows[row.name] = row
-            elif (made := self._made(directory, links, row, row)) != row:
-                done[row.name] = made
-        self._rows.begin(directory, rows.values())
-        for name, row in rows.items():
-            done[name] = self._made(directory, links, row, stored.get(name))
-        gone = [row for name, row in stored.items() if name not in names]
-        removed = [row.name for row in gone if links.remove(row.name, row.targets)]
-        if skill_ids is None:
-            links.sweep(names)
-        changed = [row for name, row in done.items() if row != rows.get(name)]
-        self._rows.finish(directory, changed, [row.name for row in gone])
-        made_now = [name for name, row in done.items() if row.is_linked and row != stored.get(name)]
-        return Kept(directory.spec.path, made=tuple(made_now), removed=tuple(removed))
+        entries: Entries,
+        stored: Mapping[str, LinkRow],
+        wanted: Mapping[str, LinkRow],
+    ) -> dict[str, LinkRow]:
+        """Store the entries that a lost catalog made, and return them; sweep what a crash left.
 
-    def _made(
-        self, directory: DirectoryRow, links: OpenLinks, row: LinkRow, stored: LinkRow | None
-    ) -> LinkRow:
-        """Make a link unless its name is taken; return its row as it is then."""
-        with named(f"{directory.spec.path}/{row.name}"):
-            is_linked = row.is_linked and links.put(row.name, row.target, row.targets)
-        if not is_linked and (stored is None or stored.is_linked):
-            log.warning(
-                "%s/%s was not made by skilldrop, so it stays, and the skill is not linked there",
-                directory.spec.path,
-                row.name,
-            )
-        return row._replace(is_linked=is_linked, former_target=None)
+        In directories of others they are those of wanted names only.
+        """
+        found: dict[str, LinkRow] = {}
+        for name in entries.sweep():
+            known = stored.get(name)
+            is_claimed = known and known.is_linked and entries.is_ours(known)
+            if is_claimed or (directory.origin != "data" and name not in wanted):
+                continue
+            if target := entries.recognised(
+                directory.spec.path, name, with_copies=directory.origin == "data"
+            ):
+                skill_id = wanted[name].skill_id if name in wanted else name
+                found[name] = LinkRow(name, skill_id, target, is_linked=True)
+        self._rows.begin(directory, found.values())
+        return found
+
+    def _is_right(self, directory: DirectoryRow, entries: Entries, row: LinkRow) -> bool:
+        """Return whether an entry is as stored; the files of a copy are compared after a start."""
+        if not directory.spec.is_copy:
+            return entries.target(row.name) == row.target
+        if not self._compares_files:
+            return entries.is_folder(row.name)
+        return not any(damages(Path(directory.spec.path), row.name, self._files_of(row.target)))
+
+    def _put(
+        self,
+        directory: DirectoryRow,
+        entries: Entries,
+        rows: Sequence[LinkRow],
+        stored: Mapping[str, LinkRow],
+    ) -> list[LinkRow]:
+        """Make entries unless their names are taken; store their new rows, and return them."""
+        claimed = [row for row in rows if row.is_linked]
+        with named(directory.spec.path):
+            if directory.spec.is_copy:
+                results = entries.put_copies(claimed, self._files_of)
+            else:
+                results = {row.name: entries.put_link(row) for row in claimed}
+        done: list[LinkRow] = []
+        for row in rows:
+            before, is_put = stored.get(row.name), results.get(row.name, False)
+            if is_put is None:
+                log.warning(
+                    "%s/%s is not updated: the files of version %s are damaged",
+                    directory.spec.path,
+                    row.name,
+                    row.target,
+                )
+                tables.doubt(self._db, row.target)
+                done.append(before or row._replace(is_linked=False, former_target=None))
+                continue
+            if not is_put and (before is None or before.is_linked):
+                log.warning(
+                    "%s/%s was not made by skilldrop, so it stays, and the skill is not placed "
+                    "there",
+                    directory.spec.path,
+                    row.name,
+                )
+            done.append(row._replace(is_linked=is_put, former_target=None))
+        changed = [new for new, row in zip(done, rows, strict=True) if new != row]
+        self._rows.finish(directory, changed, [])
+        return done
+
+    def _files_of(self, package_path: str) -> list[PackageFile]:
+        version = tables.version_of(self._db, package_path)
+        return package_files(self._db, version) if version is not None else []
+
+    def _remove_gone(self, directory: DirectoryRow, packages: Packages) -> tuple[str, ...]:
+        """Remove the entries of skills that left; return the names of those that were there."""
+        path = directory.spec.path
+        gone = self._gone.get(path, {})
+        removed: list[str] = []
+        if gone:
+            try:
+                with self._opened(directory, packages) as entries:
+                    removed = [row.name for row in gone.values() if entries.remove(row)]
+            except FileNotFoundError:
+                pass  # with the directory, its entries are gone
+            except OSError as error:
+                self._rows.set_trouble(directory, trouble := _sentence(error, directory))
+                if directory.origin == "data":
+                    raise NotPlaced(trouble) from error
+                return ()
+            self._rows.finish(directory, [], list(gone))
+        self._gone.pop(path, None)
+        if directory.is_leaving:
+            self._rows.forget(directory)
+        return tuple(removed)
 
 
-def _expected(
-    stored: LinkRow | None, wanted: LinkRow, links: OpenLinks, packages: Packages
-) -> LinkRow:
-    """Return the row to store before a link is made.
-
-    An entry that nobody recorded belongs to somebody else, unless it leads into our packages: it
-    was made before the catalog was lost.
-    """
+def _expected(stored: LinkRow | None, wanted: LinkRow, entries: Entries) -> LinkRow:
+    """Return the row to store before an entry is made; a name of others is not claimed."""
     if stored and stored.is_linked:
         if stored.target == wanted.target:
             return stored._replace(skill_id=wanted.skill_id)
         return wanted._replace(former_target=stored.target, is_linked=True)
-    is_ours = wanted.target.startswith(f"{packages.folder}/")
-    ours = [wanted.target] if is_ours else []
-    return wanted._replace(is_linked=links.is_free(wanted.name, ours))
+    if entries.exists(wanted.name):
+        return wanted
+    return wanted._replace(is_linked=True, former_target="")
 
 
 def _sentence(error: Exception, directory: DirectoryRow) -> str:
     path = directory.spec.path
+    kind = "skills" if directory.spec.is_copy else "links"
     if not isinstance(error, OSError):
-        return f"The links in {path} stay as they are. {error}"
+        return f"The {kind} in {path} stay as they are. {error}"
     where = str(error.filename or path)
-    return f"The links in {path} cannot be updated: {where}: {error.strerror or error}."
+    return f"The {kind} in {path} cannot be updated: {where}: {error.strerror or error}."

@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 from catalog.model.errors import NotAsJudged
 from catalog.model.paths import archive_of
 from catalog.writing.packages.folder import PackageFolder, Packages
-from catalog.writing.packages.staging import HardLinkCandidates, Original, PackageFile, Stager
+from catalog.writing.packages.staging import Candidates, Original, PackageFile, Stager
 
 Key: TypeAlias = tuple[str, str]
 """Root and path of a skill folder."""
@@ -38,7 +38,7 @@ class PackageJob(NamedTuple):
     version: int
     package_path: str
     files: list[PackageFile]
-    candidates: HardLinkCandidates
+    candidates: Candidates
 
 
 AtWork: TypeAlias = Callable[
@@ -63,6 +63,7 @@ class Packaging:
     folder: PackageFolder
     sources: Sources
     in_place: bool = False  # only skills in archives have a package
+    shares_files: bool = False  # versions share files by hard links: an edit reaches all of them
     at_work: AtWork = here
 
     def packages(self, path: str) -> bool:

@@ -2,7 +2,7 @@
 
 import logging
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,11 +10,9 @@ from stat import S_IMODE, S_ISDIR, S_ISLNK, S_ISREG
 
 from catalog.filesystem.by_descriptor import DIRECTORY, descended, named, open_directory, remove
 from catalog.filesystem.ownership import OwnedFolder, opened
-from catalog.model.naming import CURRENT, is_beside_versions, is_skill_id, is_version
-from catalog.model.paths import os_path
-from catalog.model.superseded import stored_path
+from catalog.model.naming import CURRENT, is_skill_id, is_version
 from catalog.writing.packages.staging import (
-    HardLinkCandidates,
+    Candidates,
     Original,
     PackageFile,
     Stager,
@@ -27,8 +25,6 @@ NEXT_CURRENT = ".current"
 """New link, which replaces `current` atomically."""
 DIRECTORY_MODE = 0o555
 """Mode of every directory of a package."""
-_WRITABLE = 0o755
-"""Mode of a directory of a package while a file in it is renamed."""
 _ANY = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 """Flags to open a file or a directory, but no link."""
 
@@ -37,9 +33,7 @@ _ANY = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 class PackageFolder:
     """Folder of all packages: `<skill_id>/<version>/`, and the link `<skill_id>/current`.
 
-    Other links beside them lead to the packages of skills that this skill links to; see
-    `catalog.writing.siblings`. The skill files of other versions have hidden names; see
-    `catalog.model.superseded`.
+    Nothing in a version changes after it is published.
     """
 
     path: Path  # may not exist yet
@@ -72,7 +66,7 @@ class Packages:
         package_path: str,
         files: Sequence[PackageFile],
         original: Original,
-        candidates: HardLinkCandidates,
+        candidates: Candidates,
         stager: Stager,
     ) -> None:
         """Make a package, replacing leftovers of a crash; see `Stager.stage`."""
@@ -94,68 +88,17 @@ class Packages:
             named(f"{self.path}/{skill_id}/{CURRENT}"),
             descended(self.dir_fd, [skill_id]) as directory,
         ):
-            self._point(skill_id, CURRENT, version, directory)
-
-    def link_siblings(self, skill_id: str, targets: Mapping[str, str]) -> None:
-        """Make the links beside the versions of a skill_id, by name, and remove other such links.
-
-        A link that leads elsewhere was not made here: it stays, under another name if need be.
-        Without packages there is nothing to link. Raises OSError.
-        """
-        with (
-            suppress(FileNotFoundError, NotADirectoryError),
-            named(f"{self.path}/{skill_id}"),
-            descended(self.dir_fd, [skill_id]) as directory,
-        ):
-            outdated = siblings(directory).keys() - targets.keys()
-            for name in outdated:
-                os.unlink(name, dir_fd=directory)
-            for name, target in targets.items():
-                present = target_of(name, directory)
-                if present is not None and not _leads_to_skill(present):
-                    self._rename(skill_id, name, directory)
-                self._point(skill_id, name, target, directory)
-            if outdated and not os.listdir(directory):
-                os.rmdir(skill_id, dir_fd=self.dir_fd)
-
-    def _point(self, skill_id: str, link: str, target: str, directory: int) -> None:
-        """Make or replace a link beside the versions of a skill_id, atomically."""
-        try:
-            os.symlink(target, link, dir_fd=directory)
-        except FileExistsError:
-            present = target_of(link, directory)
-            if present == target:
-                return
-            if present is None:  # not a link, so no link can replace it
-                self._clear(skill_id, link, directory)
-            self._clear(skill_id, NEXT_CURRENT, directory)  # left by a crash
-            os.symlink(target, NEXT_CURRENT, dir_fd=directory)
-            os.replace(NEXT_CURRENT, link, src_dir_fd=directory, dst_dir_fd=directory)
-
-    def set_names(self, package_path: str, files: Iterable[str], *, is_current: bool) -> None:
-        """Store files, given by their paths as text, as a current or superseded package does.
-
-        What another program has damaged stays as it is. Raises OSError.
-        """
-        for path in map(os_path, files):
-            old = stored_path(f"{package_path}/{path}", is_current=not is_current)
-            new = stored_path(f"{package_path}/{path}", is_current=is_current)
-            with (
-                suppress(FileNotFoundError, NotADirectoryError, IsADirectoryError, PermissionError),
-                named(f"{self.path}/{old}"),
-            ):
-                if self._is_stored(old):
-                    *above, last = old.split("/")
-                    with descended(self.dir_fd, above) as directory:
-                        _rename(last, new.rpartition("/")[2], directory)
-
-    def _is_stored(self, path: str) -> bool:
-        """Return whether there may be such an entry, or a renaming was interrupted above it."""
-        with suppress(FileNotFoundError):
-            os.stat(path, dir_fd=self.dir_fd, follow_symlinks=False)
-            return True
-        above = os.stat(path.rpartition("/")[0], dir_fd=self.dir_fd, follow_symlinks=False)
-        return S_IMODE(above.st_mode) == _WRITABLE
+            try:
+                os.symlink(version, CURRENT, dir_fd=directory)
+            except FileExistsError:
+                present = target_of(CURRENT, directory)
+                if present == version:
+                    return
+                if present is None:  # not a link, so no link can replace it
+                    self._clear(skill_id, CURRENT, directory)
+                self._clear(skill_id, NEXT_CURRENT, directory)  # left by a crash
+                os.symlink(version, NEXT_CURRENT, dir_fd=directory)
+                os.replace(NEXT_CURRENT, CURRENT, src_dir_fd=directory, dst_dir_fd=directory)
 
     def remove(self, package_path: str) -> None:
         """Remove a package, after any `current` that leads to it. Raises OSError.
@@ -176,7 +119,7 @@ class Packages:
             with descended(self.dir_fd, [skill_id]) as directory:
                 if target_of(CURRENT, directory) == name:
                     os.unlink(CURRENT, dir_fd=directory)
-                if name in (CURRENT, NEXT_CURRENT):
+                if not is_version(name):
                     self._clear(skill_id, name, directory)
                 else:
                     remove(name, directory)
@@ -230,15 +173,6 @@ class Packages:
             os.close(directory)
 
 
-def _rename(old: str, new: str, dir_fd: int) -> None:
-    """Rename an entry of a directory of a package, which is read-only before and after."""
-    os.fchmod(dir_fd, _WRITABLE)
-    try:
-        os.rename(old, new, src_dir_fd=dir_fd, dst_dir_fd=dir_fd)
-    finally:
-        os.fchmod(dir_fd, DIRECTORY_MODE)
-
-
 def _put_aside(name: str, dir_fd: int) -> str:
     """Rename a foreign entry; return its new name."""
     names = set(os.listdir(dir_fd))
@@ -252,13 +186,13 @@ def _put_aside(name: str, dir_fd: int) -> str:
 def _is_copy(name: str, directory: int) -> bool:
     """Return whether a directory has exactly the files of a package beside it."""
     return any(
-        _is_same(name, directory, version, directory)
+        is_same_tree(name, directory, version, directory)
         for version in os.listdir(directory)
         if is_version(version)
     )
 
 
-def _is_same(name: str, dir_fd: int, other: str, other_fd: int) -> bool:
+def is_same_tree(name: str, dir_fd: int, other: str, other_fd: int) -> bool:
     """Return whether two files, or all files of two directories, are equal; links never are."""
     with ExitStack() as stack, suppress(OSError):
         opened = []
@@ -269,7 +203,7 @@ def _is_same(name: str, dir_fd: int, other: str, other_fd: int) -> bool:
         if all(S_ISDIR(stat.st_mode) for stat in stats):
             names = os.listdir(opened[0])
             return sorted(names) == sorted(os.listdir(opened[1])) and all(
-                _is_same(below, opened[0], below, opened[1]) for below in names
+                is_same_tree(below, opened[0], below, opened[1]) for below in names
             )
         return (
             all(S_ISREG(stat.st_mode) for stat in stats)
@@ -279,16 +213,12 @@ def _is_same(name: str, dir_fd: int, other: str, other_fd: int) -> bool:
     return False
 
 
-def siblings(dir_fd: int) -> dict[str, str]:
-    """Return the targets of the links to other skills in the open directory of a skill_id."""
-    names = (name for name in os.listdir(dir_fd) if not is_beside_versions(name))
-    targets = {name: target_of(name, dir_fd) for name in names if name != NEXT_CURRENT}
-    return {name: target for name, target in targets.items() if target and _leads_to_skill(target)}
+def leads_to_skill(target: str | None) -> bool:
+    """Return whether a link beside versions leads to another skill, as releases before made them.
 
-
-def _leads_to_skill(target: str) -> bool:
-    """Return whether a link leads to the current version of a skill, as those made here do."""
-    above, _, rest = target.partition("/")
+    Each led to `../<skill_id>/current`.
+    """
+    above, _, rest = (target or "").partition("/")
     skill_id, _, version = rest.partition("/")
     return above == ".." and version == CURRENT and is_skill_id(skill_id)
 

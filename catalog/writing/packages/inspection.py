@@ -1,7 +1,7 @@
 """Inspection of the packages folder; follows no links and changes only modes."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from stat import S_IMODE, S_ISDIR, S_ISREG
@@ -11,8 +11,12 @@ from catalog.filesystem.by_descriptor import descended, directory, open_director
 from catalog.filesystem.ownership import MARKER
 from catalog.model.naming import CURRENT, is_skill_id, is_version
 from catalog.model.paths import os_path, text_path
-from catalog.model.superseded import path_of, stored_path
-from catalog.writing.packages.folder import DIRECTORY_MODE, NEXT_CURRENT, siblings, target_of
+from catalog.writing.packages.folder import (
+    DIRECTORY_MODE,
+    NEXT_CURRENT,
+    leads_to_skill,
+    target_of,
+)
 from catalog.writing.packages.staging import PackageFile, directories_of, hash_of
 
 
@@ -22,8 +26,7 @@ class PackageDirectory(NamedTuple):
     skill_id: str
     versions: frozenset[str]
     current: str | None  # target of the link; empty if it is not a link
-    unfinished: frozenset[str] = frozenset()  # left by a crash
-    siblings: Mapping[str, str] = {}  # targets of the links to other skills, by name
+    unfinished: frozenset[str] = frozenset()  # left by a crash or by a release before
     foreign: tuple[str, ...] = ()  # not made by skilldrop
 
 
@@ -68,13 +71,14 @@ def _list_package_directory(skill_id: str, dir_fd: int) -> PackageDirectory | No
             for name, entry in entries.items()
             if is_version(name) and entry.is_dir(follow_symlinks=False)
         )
-        unfinished = frozenset({NEXT_CURRENT} & entries.keys())
         current = (target_of(CURRENT, handle) or "") if CURRENT in entries else None
-        linked = siblings(handle)
-        foreign = entries.keys() - versions - unfinished - linked.keys() - {CURRENT}
-        return PackageDirectory(
-            skill_id, versions, current, unfinished, linked, tuple(sorted(foreign))
+        unfinished = frozenset(
+            name
+            for name in entries
+            if name == NEXT_CURRENT or leads_to_skill(target_of(name, handle))
         )
+        foreign = entries.keys() - versions - unfinished - {CURRENT}
+        return PackageDirectory(skill_id, versions, current, unfinished, tuple(sorted(foreign)))
     finally:
         os.close(handle)
 
@@ -96,16 +100,14 @@ def damages(
     files: Sequence[PackageFile],
     *,
     deep: bool = False,
-    is_current: bool | None = None,
 ) -> Iterator[Damage]:
-    """Yield the differences between a package and the files of its version, all read-only.
+    """Yield the differences between a package, or a copy of it, and the files of its version.
 
     Compares sizes and modes, with `deep` also hashes. A file with a wrong mode is always hashed.
-    With is_current, the names of skill files are compared; otherwise, any stored name will do.
     """
     try:
         with directory(folder) as top, descended(top, package_path.split("/")) as package:
-            yield from _Inspection(files, deep=deep, is_current=is_current).damages(package)
+            yield from _Inspection(files, deep=deep).damages(package)
     except PermissionError:
         yield Damage("", "cannot be read", DIRECTORY_MODE)
     except OSError:
@@ -125,13 +127,10 @@ def set_modes(folder: Path, package_path: str, wrong: Sequence[Damage]) -> None:
 class _Inspection:
     """One comparison of a package with the files of its version."""
 
-    def __init__(
-        self, files: Sequence[PackageFile], *, deep: bool, is_current: bool | None
-    ) -> None:
+    def __init__(self, files: Sequence[PackageFile], *, deep: bool) -> None:
         self._missing = {os_path(file.path): file for file in files}
         self._directories = {"", *directories_of(files)}
         self._deep = deep
-        self._is_current = is_current
 
     def damages(self, package: int) -> Iterator[Damage]:
         yield from self._directory(package, "")
@@ -152,11 +151,10 @@ class _Inspection:
         if S_ISDIR(stat.st_mode) and path in self._directories:
             yield from self._subdirectory(name, path, S_IMODE(stat.st_mode), dir_fd)
             return
-        file = self._missing.pop(path_of(path), None)
+        file = self._missing.pop(path, None)
         if file is None:
             yield Damage(text_path(path), "is not part of this version")
             return
-        yield from self._misnamed(path)
         mode, expected = S_IMODE(stat.st_mode), file.mode & 0o555
         is_intact = S_ISREG(stat.st_mode) and stat.st_size == file.size
         if is_intact and (self._deep or mode != expected):
@@ -165,16 +163,6 @@ class _Inspection:
             yield Damage(file.path, "differs from the accepted version")
         elif mode != expected:
             yield _wrong_mode(text_path(path), mode, expected)
-
-    def _misnamed(self, path: str) -> Iterator[Damage]:
-        if self._is_current is None:
-            return
-        expected = stored_path(path_of(path), is_current=self._is_current)
-        if path != expected:
-            state = "current" if self._is_current else "not current"
-            yield Damage(
-                text_path(path), f"should be {text_path(expected)}, as the version is {state}"
-            )
 
     def _subdirectory(self, name: str, path: str, mode: int, dir_fd: int) -> Iterator[Damage]:
         try:

@@ -3,7 +3,9 @@
 import hashlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from fcntl import ioctl
+from io import FileIO
 from stat import S_IFREG, S_IMODE
 from typing import NamedTuple, Protocol, TypeAlias
 
@@ -58,11 +60,24 @@ class Original(Protocol):
         """Open a file by its path as text. Raises OSError if it has changed since the scan."""
 
 
-class HardLinkCandidates(NamedTuple):
-    """Files of an earlier package that a new one may share if they are undamaged."""
+class Folder(NamedTuple):
+    """Files of an open directory, which no link leads out of."""
+
+    dir_fd: int
+
+    def open(self, path: str, /) -> Readable:
+        """Open a file. Raises OSError."""
+        *above, name = os_path(path).split("/")
+        with descended(self.dir_fd, above) as parent:
+            return FileIO(os.open(name, _READ, dir_fd=parent))
+
+
+class Candidates(NamedTuple):
+    """Files of an earlier package that a new one may take over if they are undamaged."""
 
     package_path: str = ""
     paths: Mapping[Content, str] = {}  # paths in that package
+    are_shared: bool = False  # by hard links; else they are copied where the original has changed
 
     def link(self, file: PackageFile, package: int, dir_fd: int) -> bool:
         """Hard-link a file to its candidate if that is undamaged; return whether it was linked."""
@@ -101,14 +116,15 @@ class Stager:
         dir_fd: int,
         files: Sequence[PackageFile],
         original: Original,
-        candidates: HardLinkCandidates,
+        candidates: Candidates,
         earlier: int | None,
     ) -> None:
         """Make a read-only directory of exactly these files in an open directory.
 
-        Files equal to a candidate in the package `earlier` become hard links to it. Raises
-        NotAsJudged if a file has changed since it was hashed, and OSError if the package cannot be
-        written; an unfinished package then remains.
+        Files equal to a candidate in the package `earlier` become hard links to it, or are copied
+        from it where the original has changed since it was hashed. Raises NotAsJudged for a changed
+        file without a candidate, and OSError if the package cannot be written; an unfinished
+        package then remains.
         """
         try:
             os.mkdir(name, 0o755, dir_fd=dir_fd)
@@ -121,17 +137,34 @@ class Stager:
             for directory in directories:
                 os.mkdir(directory, 0o755, dir_fd=top)
             for file in files:
-                if earlier is None or not candidates.link(file, earlier, top):
+                if earlier is None:
                     self._copy(original, file, top)
+                elif not (candidates.are_shared and candidates.link(file, earlier, top)):
+                    self._copy_either(original, file, top, candidates, earlier)
             for directory in directories:
                 _lock(directory, top)
             os.fchmod(top, 0o555)
         finally:
             os.close(top)
 
-    def _copy(self, original: Original, file: PackageFile, top: int) -> None:
+    def _copy_either(
+        self, original: Original, file: PackageFile, top: int, candidates: Candidates, earlier: int
+    ) -> None:
         try:
-            source = original.open(file.path)
+            self._copy(original, file, top)
+        except NotAsJudged:
+            path = candidates.paths.get(file.content)
+            if path is None:
+                raise
+            with suppress(FileNotFoundError):
+                os.unlink(os_path(file.path), dir_fd=top)
+            self._copy(Folder(earlier), file, top, path)
+
+    def _copy(
+        self, original: Original, file: PackageFile, top: int, path: str | None = None
+    ) -> None:
+        try:
+            source = original.open(path or file.path)
         except OSError as error:
             raise NotAsJudged(f"{file.path} can no longer be read: {error}") from error
         try:

@@ -18,9 +18,9 @@ _ASIDE = r"\.damaged-(\d{8}-\d{6})(?:-(\d+))?"
 """Suffix that `aside_of` adds to the name of a catalog: the time, and a number for ties."""
 
 
-def aside_of(path: Path, at: datetime) -> Path:
-    """Return an unused path for a damaged catalog, with the time in its name."""
-    base = f"{path.name}.damaged-{at.astimezone(UTC):%Y%m%d-%H%M%S}"
+def aside_of(path: Path, at: datetime, kind: str = "damaged") -> Path:
+    """Return an unused path for a catalog that is put aside, with the time in its name."""
+    base = f"{path.name}.{kind}-{at.astimezone(UTC):%Y%m%d-%H%M%S}"
     name, count = base, 1
     while os.path.lexists(path.with_name(name)):
         count += 1

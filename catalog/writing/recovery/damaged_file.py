@@ -8,22 +8,21 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 
-from catalog.database import packed_texts
-from catalog.database.short_texts import SHORT_FORMS
 from catalog.database.sql import columns
 from catalog.writing.recovery.copies import RECOVERING
 
 Values: TypeAlias = tuple[Any, ...]
 TABLES = (
+    "health",
     "roots",
     "skills",
+    "texts",
     "versions",
     "files",
     "reviews",
     "findings",
     "scans",
     "ingestions",
-    "listeners",
     "requests",
     "indexes",
     "index_texts",
@@ -33,7 +32,6 @@ TABLES = (
     "step_traces",
     "outcome_rejections",
     "outcome_files",
-    "recoveries",
     "linked_directories",
     "links",
 )
@@ -55,12 +53,12 @@ def readable_rows(
         ):
             source.text_factory = lambda text: text.decode("utf-8", "replace")
             source.execute("PRAGMA cell_size_check = ON")
-            packed_texts.register(source)
             for table in TABLES:
                 with suppress(sqlite3.DatabaseError):
-                    values = _values(_columns(new, table), _columns(source, table), table)
-                    for batch in _batches(source, table, list(values.values())) if values else ():
-                        yield table, list(values), batch
+                    present = _columns(source, table)
+                    names = [name for name in _columns(new, table) if name in present]
+                    for batch in _batches(source, table, names) if names else ():
+                        yield table, names, batch
     except sqlite3.DatabaseError:
         return  # without its first page, no table can be found
 
@@ -83,29 +81,15 @@ def _with_header(damaged: Path) -> Iterator[Path]:
         yield copy
 
 
-def _values(wanted: Sequence[str], present: Sequence[str], table: str) -> dict[str, str]:
-    """Return SQL for the value of each wanted column that a table of the damaged file has.
-
-    An earlier release stored texts as they are.
-    """
-    form = SHORT_FORMS.get(table)
-    values = {name: columns([name]) for name in wanted if name in present}
-    if set(packed_texts.TEXTS.get(table, "-")).issubset(present):
-        values[packed_texts.PACKED] = packed_texts.packing(table)
-    if form and form.column in present:
-        values[form.stored] = form.shortening
-    return values
-
-
 def _columns(connection: sqlite3.Connection, table: str) -> list[str]:
     return [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
 
 
 def _batches(
-    source: sqlite3.Connection, table: str, values: Sequence[str]
+    source: sqlite3.Connection, table: str, names: Sequence[str]
 ) -> Iterator[list[Values]]:
     batch: list[Values] = []
-    for row in _rows(source, table, values):
+    for row in _rows(source, table, names):
         batch.append(row)
         if len(batch) >= BATCH:
             yield batch
@@ -113,10 +97,11 @@ def _batches(
     yield batch
 
 
-def _rows(source: sqlite3.Connection, table: str, values: Sequence[str]) -> Iterator[Values]:
+def _rows(source: sqlite3.Connection, table: str, names: Sequence[str]) -> Iterator[Values]:
     """Yield the rows of a table in order of their ids, and skip those on damaged pages."""
-    selected = ", ".join(values)
-    query = f"SELECT rowid, {selected} FROM {table} NOT INDEXED WHERE rowid >= ? ORDER BY rowid"
+    query = (
+        f"SELECT rowid, {columns(names)} FROM {table} NOT INDEXED WHERE rowid >= ? ORDER BY rowid"
+    )
     start: int | None = 0
     while start is not None:
         try:

@@ -4,22 +4,24 @@ A scan of the roots restores everything except history, so recovery need not be 
 judges each skill again, and contradictory rows are dropped.
 """
 
+import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
-from catalog.database import packed_texts
 from catalog.database.queries import Database, Writer
-from catalog.database.short_texts import FRONTMATTER
-from catalog.database.sql import insert
+from catalog.database.sql import insert, to_json
 from catalog.model.naming import version_name
+from catalog.model.values import Json
 from catalog.reading import versions
+from catalog.text.confusables import skeleton
 from catalog.text.times import iso
-from catalog.writing.events import OF_MEMORIES
+from catalog.writing.events import is_of_memories, newest_events
 from catalog.writing.recovery.damaged_file import Values, readable_rows
-from catalog.writing.rows import dialects, facets, fulltext, mapping, references, sketches
+from catalog.writing.rows import dialects, fulltext, mapping, references
 
 
 def recover(db: Writer, damaged: Path, aside: Path, reason: str, at: datetime) -> dict[str, int]:
@@ -45,10 +47,15 @@ def recover(db: Writer, damaged: Path, aside: Path, reason: str, at: datetime) -
             table: int(db.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
             for table in (*_COUNTED, "reviews")
         }
-        counts = [saved[table] for table in _COUNTED]
+        recovery: dict[str, Json] = {
+            "recovered_at": iso(at),
+            "reason": reason,
+            "damaged_file": aside.name,
+            **{table: saved[table] for table in _COUNTED},
+        }
         db.execute(
-            insert("recoveries", ("recovered_at", "reason", "damaged_file", *_COUNTED)),
-            [iso(at), reason, aside.name, *counts],
+            "UPDATE health SET recoveries = json_insert(recoveries, '$[#]', json(?))",
+            [to_json(recovery)],
         )
         db.execute("COMMIT")
     except BaseException:
@@ -60,10 +67,22 @@ def recover(db: Writer, damaged: Path, aside: Path, reason: str, at: datetime) -
 
 
 def _write(db: Database, table: str, names: Sequence[str], batch: Sequence[Values]) -> None:
+    if table == "health":  # has its row already
+        for row in batch:
+            _keep_health(db, dict(zip(names, row, strict=True)))
+        return
     statement = insert(table, names).replace("INSERT", "INSERT OR IGNORE", 1)
     for row in batch:
         with suppress(sqlite3.IntegrityError):  # an invalid value from a damaged page
             db.conn.execute(statement, row)
+
+
+def _keep_health(db: Database, health: Mapping[str, Any]) -> None:
+    """Keep what the health row knows of the past; the rest is about the present."""
+    for name in ("recoveries", "delivered"):
+        with suppress(ValueError, TypeError, KeyError):
+            json.loads(health[name])
+            db.execute(f"UPDATE health SET {name} = ?", [health[name]])
 
 
 def _add_lost_parents(db: Database) -> None:
@@ -75,7 +94,8 @@ def _add_lost_parents(db: Database) -> None:
         " (SELECT root FROM skills UNION SELECT root FROM ingestions)"
     )
     for version in list(db.query(_ORPHANS)):
-        fields = FRONTMATTER.short(versions.restored(version)) | {
+        fields = versions.restored(version) | {
+            "skeleton": skeleton(version["skill_id"]),
             "id": version["skill"],
             "root": version["root"],
             "path": version["place"],
@@ -114,9 +134,8 @@ def _keep_pins(db: Database) -> None:
         ).fetchone()
         at = datetime.fromisoformat(skill["last_changed"])
         row = mapping.without_content(skill) | {"version": name or version_name(at, newest)}
-        version = packed_texts.pack_version(row)
-        db.execute("DELETE FROM files WHERE version = ?", [version["id"]])
-        db.execute(insert("versions", list(version)), list(version.values()))
+        db.execute("DELETE FROM files WHERE version = ?", [row["id"]])
+        db.execute(insert("versions", list(row)), list(row.values()))
         db.execute(
             "UPDATE skills SET current_version_id = pinned_version_id, seen_digest = NULL"
             " WHERE id = ?",
@@ -143,13 +162,12 @@ def _drop_contradictions(db: Database) -> None:
 
 def _rewind_listeners(db: Database) -> None:
     """Let listeners go on behind the newest recovered event: the next ids are used again."""
-    for table, of_memories in (("ingestions", 0), ("memory_writes", 1)):
-        db.execute(
-            "UPDATE listeners SET last_event ="
-            f" min(last_event, (SELECT ifnull(max(id), 0) FROM {table}))"
-            " WHERE name LIKE ? = ?",
-            [f"{OF_MEMORIES}%", of_memories],
-        )
+    newest = newest_events(db)
+    (stored,) = db.execute("SELECT delivered FROM health").fetchone()
+    delivered = {
+        name: min(last, newest[is_of_memories(name)]) for name, last in json.loads(stored).items()
+    }
+    db.execute("UPDATE health SET delivered = ?", [to_json(delivered)])
 
 
 def _doubt_skills(db: Database) -> None:
@@ -172,15 +190,13 @@ def _retire_packages(db: Database, at: datetime) -> None:
 
 
 def _write_derived(db: Database) -> None:
-    """Write the derived rows of the accepted skills; the start adds sketches and facets."""
+    """Write the derived rows of the accepted skills."""
     for version in list(db.query(_PRESENT)):
         document = fulltext.stored_document(db, version["skill"], version)
         fulltext.replace(db.conn, [document])
         dialects.write(db.conn, {version["skill"]: dialects.restored(version)})
         references.write(db.conn, {version["skill"]: references.restored(version)})
     references.repair(db)
-    sketches.mark_missing(db)
-    facets.mark_missing(db)
 
 
 _COUNTED = ("skills", "versions", "ingestions", "index_builds", "outcomes")

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from catalog.database import sql
 from catalog.database.queries import Database
 from catalog.text.times import iso
+from catalog.writing.rows import texts
 from catalog.writing.rows.version_rate import HOUR
 
 BATCH = 500
@@ -51,7 +52,9 @@ def thin(
                 f" AND current_version_id IN {_IDS}",
                 ids,
             )
+            held = texts.of_versions(db.conn, batch)
             db.execute(f"DELETE FROM versions WHERE id IN {_IDS}", ids)
+            texts.forget(db.conn, held)
         deleted += len(batch)
     for query in (_INGESTIONS_BY_TIME, _INGESTIONS_BY_COUNT):
         while batch := [row for (row,) in db.execute(query, parameters | {"limit": BATCH})]:

@@ -56,12 +56,11 @@ def _check_disk(quota: Quota, folder: Path, needed: int) -> None:
 
 
 def _bytes(job: PackageJob) -> int:
-    """Return the bytes of a package, without files shared with the version before it."""
-    return sum(file.size for file in job.files if file.content not in job.candidates.paths)
+    """Return the bytes of a package; a file that it shares with another counts, too."""
+    return sum(file.size for file in job.files)
 
 
 _TAKEN = """
-    SELECT ifnull(sum(size), 0) FROM
-        (SELECT DISTINCT v.skill, f.sha256, f.mode, f.size FROM versions AS v
-         JOIN files AS f ON f.version = v.id WHERE v.package_path IS NOT NULL)
+    SELECT ifnull(sum(f.size), 0) FROM versions AS v JOIN files AS f ON f.version = v.id
+    WHERE v.package_path IS NOT NULL
 """

@@ -1,6 +1,5 @@
 """Rows of accepted content: a new version of a skill, or one that it gets later."""
 
-from catalog.database import packed_texts
 from catalog.database import sql as database_sql
 from catalog.model.change import ChangeResult, Judged
 from catalog.model.naming import bare_name, qualified_name, skill_id
@@ -8,15 +7,7 @@ from catalog.model.skill import Place, SkillRecord
 from catalog.model.values import FolderOutcome, ReviewState
 from catalog.reading import versions
 from catalog.text import humanize
-from catalog.writing.rows import (
-    dialects,
-    facets,
-    fulltext,
-    mapping,
-    references,
-    reviews,
-    sketches,
-)
+from catalog.writing.rows import dialects, fulltext, mapping, references, reviews, texts
 from catalog.writing.rows.unit_of_work import PRESENT, UnitOfWork, place_of
 from catalog.writing.rows.version_rate import seconds_until_next
 
@@ -52,7 +43,6 @@ def accept(work: UnitOfWork, record: SkillRecord, judged: Judged) -> None:
         work.buffer.references[skill] = record.references
     if stored:
         work.describe(stored, record)
-        work.buffer.facets[stored] = facets.of_record(record)
     version = stored or work.add_version(skill, old, record, fields, work.moment(old), review)
     is_new = not old or version != old["current_version_id"]
     if stored and old and is_new:  # it waited behind the present one
@@ -123,6 +113,7 @@ def _accept_behind(
     if not kept["digest"] and old["digest"] == record.digest:
         _restore_content(work, kept["id"], record, old)
     fields = SETTLED | {"seen_digest": record.digest, "root": place[0], "path": place[1]}
+    fields["files_left_out"] = database_sql.to_json(record.left_out)
     pinned = kept["version"] if old["pinned_version_id"] == kept["id"] else None
     has_new_rank = is_reranked(old, record.place)
     held = reviews.findings(work.db, None if has_new_rank else pinned, review, record.digest)
@@ -175,18 +166,14 @@ def _restore_content(
 ) -> None:
     """Restore the lost content of a version from its folder."""
     row = mapping.version(record, mapping.accepted(record)) | {"skill_id": old["skill_id"]}
-    content = packed_texts.pack_version(row)
+    text = {row["skill_md_hash"]: row.pop("skill_md_content")}
+    content = row | {"text_id": texts.ids_of(work.db.conn, text)[row["skill_md_hash"]]}
     settings = ", ".join(f"{column} = :{column}" for column in content)
     work.db.execute(f"UPDATE versions SET {settings} WHERE id = :id", content | {"id": version})
-    work.buffer.add_files(
-        record.skill_md_content, (mapping.file(version, entry) for entry in record.files)
-    )
+    work.buffer.files.extend(mapping.file(version, entry) for entry in record.files)
     work.buffer.declared[old["id"]] = record.dialects
     work.buffer.references[old["id"]] = record.references
     work.buffer.texts.append(mapping.search_document(old["id"], version, record))
-    sketches.remove(work.db.conn, version)
-    work.buffer.sketches.append((version, record.sketch))
-    work.buffer.facets[version] = facets.of_record(record)
 
 
 def _is_delayed(work: UnitOfWork, old: database_sql.Row, record: SkillRecord) -> bool:

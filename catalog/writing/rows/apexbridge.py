@@ -2,8 +2,10 @@
 
 import sqlite3
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
+from catalog.database import sql
 from catalog.database.sql import Row, to_json
 from catalog.model.apexbridge import AbpTool, ApexBridge
 
@@ -32,17 +34,9 @@ _PLAIN = (
     "ttl",
 )
 
-COLUMNS = (*_PLAIN, *_FLAGS, *_LISTS, *_MAPS)
-TOOL_COLUMNS = ("name", "description", "kind", "parameters", "returns")
+COLUMNS = (*_PLAIN, *_FLAGS, *_LISTS, *_MAPS, "tools")
 
-_NAMES, _TOOL_NAMES = (
-    ", ".join(f'"{column}"' for column in columns) for columns in (COLUMNS, TOOL_COLUMNS)
-)
-_INSERT = f"INSERT INTO apexbridge_skills (skill, {_NAMES}) VALUES (?{', ?' * len(COLUMNS)})"
-_INSERT_TOOL = (
-    f"INSERT INTO abp_tools (skill, position, {_TOOL_NAMES}) "
-    f"VALUES (?, ?{', ?' * len(TOOL_COLUMNS)})"
-)
+_NAMES = ", ".join(f'"{column}"' for column in COLUMNS)
 
 
 def holds(db: sqlite3.Connection, skill: int, declared: ApexBridge | None) -> bool:
@@ -50,10 +44,7 @@ def holds(db: sqlite3.Connection, skill: int, declared: ApexBridge | None) -> bo
     row = db.execute(f"SELECT {_NAMES} FROM apexbridge_skills WHERE skill = ?", [skill]).fetchone()
     if declared is None or row is None:
         return declared is None and row is None
-    tools = db.execute(
-        f"SELECT {_TOOL_NAMES} FROM abp_tools WHERE skill = ? ORDER BY position", [skill]
-    ).fetchall()
-    return bool(row == _row(declared) and tools == _tools(declared))
+    return bool(row == _row(declared))
 
 
 def write(db: sqlite3.Connection, declared: Mapping[int, ApexBridge | None]) -> None:
@@ -61,16 +52,8 @@ def write(db: sqlite3.Connection, declared: Mapping[int, ApexBridge | None]) -> 
     db.executemany(
         "DELETE FROM apexbridge_skills WHERE skill = ?", [(skill,) for skill in declared]
     )
-    packages = [(skill, package) for skill, package in declared.items() if package]
-    db.executemany(_INSERT, [(skill, *_row(package)) for skill, package in packages])
-    db.executemany(
-        _INSERT_TOOL,
-        [
-            (skill, position, *tool)
-            for skill, package in packages
-            for position, tool in enumerate(_tools(package))
-        ],
-    )
+    rows = [(skill, *_row(package)) for skill, package in declared.items() if package]
+    sql.write(db, sql.insert, "apexbridge_skills", ("skill", *COLUMNS), rows)
 
 
 def restored(described: Mapping[str, Any]) -> ApexBridge:
@@ -89,15 +72,8 @@ def _row(declared: ApexBridge) -> tuple[Any, ...]:
         *(None if (flag := getattr(declared, column)) is None else int(flag) for column in _FLAGS),
         *(to_json(getattr(declared, column)) for column in _LISTS),
         *(_json(getattr(declared, column)) for column in _MAPS),
+        to_json([asdict(tool) for tool in declared.tools]),
     )
-
-
-def _tools(declared: ApexBridge) -> list[tuple[Any, ...]]:
-    """Return the values of TOOL_COLUMNS of each tool."""
-    return [
-        (tool.name, tool.description, tool.kind, _json(tool.parameters), _json(tool.returns))
-        for tool in declared.tools
-    ]
 
 
 def _json(value: Mapping[str, Any] | None) -> str | None:

@@ -6,17 +6,14 @@ from functools import partial
 from typing import NamedTuple
 
 from catalog.database.queries import Database
+from catalog.database.sql import to_json
 from catalog.model import publication_findings
 from catalog.model.change import Change, ChangeResult, Judged, Removal
 from catalog.model.finding import Finding
 from catalog.model.quota import Quota
 from catalog.model.skill import Rejection, SkillRecord
 from catalog.model.values import Trigger
-from catalog.writing.rows import (
-    left_out,
-    mapping,
-    purge,
-)
+from catalog.writing.rows import mapping, purge
 from catalog.writing.rows.acceptance import SETTLED, accept, is_reranked, with_level
 from catalog.writing.rows.unit_of_work import PRESENT, UnitOfWork, place_of
 
@@ -40,13 +37,15 @@ def write_batch(
     at: datetime,
     scan: int | None = None,
     quota: Quota = NO_LIMITS,
+    named_after: str = "",
 ) -> BatchResult:
     """Write a batch in the caller's transaction, before shadowing is decided.
 
     The caller chooses when to write the full-text rows, which take longest and which no other step
-    needs. Raises sqlite3.Error.
+    needs. New versions get names after `named_after`. Raises sqlite3.Error.
     """
     work = UnitOfWork(db, trigger, at, scan, quota)
+    work.buffer.named_after = named_after
     work.load(changes)
     for change in changes:
         if isinstance(change, Removal):
@@ -60,7 +59,6 @@ def write_batch(
         else:
             _reject(work, change.verdict, change)
     work.buffer.write(db.conn)
-    left_out.replace(db.conn, changes)
     return BatchResult(
         work.applied, work.contested, partial(work.buffer.write_texts, db.conn), work.purged
     )
@@ -76,6 +74,7 @@ def _remove(work: UnitOfWork, removal: Removal) -> None:
         "status": "removed",
         "status_reason": None,
         "fingerprint": "",
+        "files_left_out": "[]",
         "shadowed_by": None,
     }
     detail = None
@@ -105,6 +104,7 @@ def _reject(work: UnitOfWork, rejection: Rejection, judged: Judged) -> None:
             "root": place[0],
             "path": place[1],
             "newest_rejected_at": old["newest_rejected_at"] or work.moment(old),
+            "files_left_out": to_json(rejection.left_out),
         }
         if is_reranked(old, rejection.place):
             fields |= work.readdressed(old, with_level(old, rejection.place))

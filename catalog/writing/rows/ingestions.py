@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from sqlite3 import Connection
 from typing import NamedTuple
 
-from catalog.database.short_texts import STEPS
 from catalog.database.sql import insert, write
 from catalog.model.values import IngestionOutcome, Trigger
 
@@ -27,8 +26,4 @@ class Ingestion(NamedTuple):
 
 def add(db: Connection, ingestions: Sequence[Ingestion]) -> None:
     """Add rows, in the caller's transaction. Raises sqlite3.Error."""
-    rows = [STEPS.short(ingestion._asdict()) for ingestion in ingestions]
-    write(db, insert, STEPS.table, _COLUMNS, [tuple(map(row.get, _COLUMNS)) for row in rows])
-
-
-_COLUMNS = (*(name for name in Ingestion._fields if name != STEPS.column), STEPS.stored)
+    write(db, insert, "ingestions", Ingestion._fields, ingestions)

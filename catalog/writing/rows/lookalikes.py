@@ -11,14 +11,11 @@ from catalog.text import invisible
 from catalog.text.confusables import lookalike_letter, mixed_word, skeleton
 from catalog.writing.rows import mapping
 
-_NOTE = "INSERT INTO name_skeletons (skill_id, skeleton) VALUES (?, ?) ON CONFLICT DO NOTHING"
 _ALIKE = """
-    SELECT DISTINCT other.skeleton, s.id, s.skill_id, s.name, s.root, s.path, s.status
+    SELECT s.skeleton, s.id, s.skill_id, s.name, s.root, s.path, s.status
     FROM json_each(?) AS touched
-    JOIN name_skeletons AS own ON own.skill_id = touched.value
-    JOIN name_skeletons AS other ON other.skeleton = own.skeleton
-    CROSS JOIN skills AS s INDEXED BY skills_by_skill_id
-        ON s.skill_id = other.skill_id AND s.status IN ('active', 'shadowed', 'rejected', 'removed')
+    CROSS JOIN skills AS s INDEXED BY skills_by_skeleton
+        ON s.skeleton = touched.value AND s.status IN ('active', 'shadowed', 'rejected', 'removed')
     ORDER BY s.skill_id, s.id
 """
 _KNOWN = f"""
@@ -34,8 +31,7 @@ def mark(db: Database, skill_ids: Iterable[str]) -> None:
     The cost depends on the number of lookalikes, not of skills. Runs after the decision on the
     active skill, in the same transaction of the caller.
     """
-    touched = sorted(set(skill_ids))
-    db.conn.executemany(_NOTE, [(skill_id, skeleton(skill_id)) for skill_id in touched])
+    touched = sorted(set(map(skeleton, skill_ids)))
     groups: dict[str, list[database_sql.Row]] = defaultdict(list)
     for row in db.query(_ALIKE, [database_sql.to_json(touched)]):
         groups[row["skeleton"]].append(row)

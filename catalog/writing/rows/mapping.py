@@ -24,6 +24,7 @@ def accepted(record: SkillRecord) -> Row:
         "is_alias": int(record.place.is_alias),
         "file_inventory": _inventory(record.inventory),
         "frontmatter": to_json(record.frontmatter),
+        "files_left_out": to_json(record.left_out),
         "skill_md_hash": record.skill_md_hash,
         "digest": record.digest,
         "seen_digest": record.digest,
@@ -51,6 +52,7 @@ def rejected(rejection: Rejection) -> Row:
         "spec_valid": 0,
         "file_inventory": _inventory(rejection.inventory),
         "frontmatter": to_json(rejection.frontmatter),
+        "files_left_out": to_json(rejection.left_out),
         "seen_digest": rejection.digest,
     }
 
@@ -62,11 +64,7 @@ def version(record: SkillRecord, skill: Row) -> Row:
         "skill_md_content": record.skill_md_content,
         "described": to_json(
             {column: skill[column] for column in DESCRIBED}
-            | {
-                "headings": record.headings,
-                "body_chars": record.body_chars,
-                "found_by": _findable(record),
-            }
+            | {"headings": record.headings, "body_chars": record.body_chars}
             | dialects.described(record.dialects)
             | {"references": list(map(list, record.references))}
         ),
@@ -84,13 +82,12 @@ def without_content(skill: Row) -> Row:
         "skill_id": skill["skill_id"],
         "ingested_at": skill["last_changed"],
         "digest": "",
-        "skill_md_content": "",
         "skill_md_hash": skill["skill_md_hash"],
         "file_inventory": "{}",
         "frontmatter": skill["frontmatter"],
         "described": to_json(
             {column: skill[column] for column in DESCRIBED}
-            | {"headings": [], "body_chars": 0, "found_by": []}
+            | {"headings": [], "body_chars": 0}
             | dialects.described({})
         ),
     }
@@ -111,36 +108,49 @@ def readdressed(version: Row, skill: Row) -> Row:
 
 
 class SearchDocument(NamedTuple):
-    """Searchable text of a skill: a row of `skill_text`, which has only the body's position."""
+    """Row of `skill_text`: what is searched beside the columns of `skills` and SKILL.md itself."""
 
     id: int  # of the skill
-    name: str
-    description: str
-    tags: str
+    version: int
     headings: str
     file_names: str
-    body: str
-    grams: str
-    body_grams: str
-    version: int
-    body_from: int
+    body_from: int  # first byte of the body in SKILL.md, from 1
     body_bytes: int
+    body_grams: str
+
+
+def search_document(skill: int, version: int, record: SkillRecord) -> SearchDocument:
+    """Return the searchable text of accepted content."""
+    paths = (entry.path for entry in record.files)
+    text = record.skill_md_content
+    return _document(skill, version, record.headings, paths, text, record.body_chars)
 
 
 def restored_text(skill: int, version: Row, paths: Iterable[str]) -> SearchDocument:
     """Return the searchable text of a version, given the paths of its files."""
     described = json.loads(version["described"])
-    return _document(
+    headings, chars = described["headings"], described["body_chars"]
+    text = version["skill_md_content"]
+    return _document(skill, version["id"], headings, paths, text, chars)
+
+
+def _document(
+    skill: int,
+    version: int,
+    headings: Iterable[str],
+    paths: Iterable[str],
+    skill_md: str,
+    body_chars: int,
+) -> SearchDocument:
+    body = body_of(skill_md, body_chars)
+    return SearchDocument(
         skill,
-        version["id"],
-        described["name"],
-        described["display_name"],
-        described["description"],
-        described["found_by"],
-        described["headings"],
-        paths,
-        version["skill_md_content"],
-        described["body_chars"],
+        version,
+        "\n".join(headings),
+        " ".join(paths),
+        body.first_byte,
+        body.size,
+        ngrams.terms(body.text),
     )
 
 
@@ -194,57 +204,6 @@ FINDING_COLUMNS = (
     "before",
     "after",
 )
-
-
-def search_document(skill: int, version: int, record: SkillRecord) -> SearchDocument:
-    """Return the searchable text of accepted content."""
-    return _document(
-        skill,
-        version,
-        record.name,
-        record.display_name,
-        record.description,
-        _findable(record),
-        record.headings,
-        [entry.path for entry in record.files],
-        record.skill_md_content,
-        record.body_chars,
-    )
-
-
-def _findable(record: SkillRecord) -> tuple[str, ...]:
-    """Return the words that find a skill: its tags and its other search words."""
-    return tuple(dict.fromkeys((*record.tags, *record.search_words)))
-
-
-def _document(
-    skill: int,
-    version: int,
-    name: str,
-    display_name: str | None,
-    description: str,
-    tags: Iterable[str],
-    headings: Iterable[str],
-    paths: Iterable[str],
-    skill_md: str,
-    body_chars: int,
-) -> SearchDocument:
-    names, tagged = f"{name} {display_name or ''}".strip(), " ".join(tags)
-    body = body_of(skill_md, body_chars)
-    return SearchDocument(
-        skill,
-        names,
-        description,
-        tagged,
-        "\n".join(headings),
-        " ".join(paths),
-        body.text,
-        ngrams.terms(f"{name} {display_name or ''} {description} {tagged}"),
-        ngrams.terms(body.text),
-        version,
-        body.first_byte,
-        body.size,
-    )
 
 
 def _inventory(inventory: Inventory) -> str:

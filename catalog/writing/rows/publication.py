@@ -1,12 +1,10 @@
 """Rows of publication: the versions that have a package, and those that are public."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from catalog.database import sql, version_paths, withheld
+from catalog.database import sql, withheld
 from catalog.database.queries import Database
-from catalog.model.superseded import is_skill_file
 from catalog.writing.rows import fulltext
 
 
@@ -15,9 +13,6 @@ class Published(NamedTuple):
 
     public: list[str]
     retired: list[str]
-    superseded: list[str]  # no longer public, nor named by an index
-    restored: list[str]  # public again
-    waiting: list[str]  # for a review; agents never had them
 
 
 def set_waiting(db: Database, skills: Iterable[int], reason: str, moment: str) -> None:
@@ -37,31 +32,20 @@ def note_packages(db: Database, packages: Sequence[tuple[str, str, int]]) -> Non
 
 
 def note_published(db: Database, contested: set[str], moment: str) -> Published:
-    """Store which packages are public; return them, and those whose state is new."""
+    """Store which packages are public, and return them."""
     parameters = {"contested": sql.to_json(sorted(contested)), "at": moment}
     db.execute(_SET_PACKAGES, parameters)
-    superseded = _column(db, _SET_RETIRED, parameters)
-    restored = _column(db, _SET_UNRETIRED, parameters)
-    if version_paths.are_named(db):  # only a review hides a version
-        superseded = _column(db, f"{_PACKAGES} AND NOT {_FIT}", parameters)
-        restored = _column(db, f"{_PACKAGES} AND {_FIT}", parameters)
+    db.execute(_SET_RETIRED, parameters)
+    db.execute(_SET_UNRETIRED, parameters)
     public = _column(db, _CURRENT_PACKAGES, parameters)
     retired = contested - {package_path.partition("/")[0] for package_path in public}
     if retired:
         retired = set(_column(db, _WITH_PACKAGE, {"retired": sql.to_json(sorted(retired))}))
-    waiting = _column(db, f"{_PACKAGES} AND review = 'waits'", parameters)
-    return Published(public, sorted(retired), superseded, restored, waiting)
+    return Published(public, sorted(retired))
 
 
 def _column(db: Database, statement: str, parameters: dict[str, str]) -> list[str]:
     return [value for (value,) in db.execute(statement, parameters).fetchall() if value]
-
-
-def skill_files(db: Database, package_paths: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
-    """Yield the packages with the files in each that agents take for a skill."""
-    rows = db.execute(_SKILL_FILES, [sql.to_json(package_paths)]).fetchall()
-    for package_path, files in groupby(rows, key=lambda row: row[0]):
-        yield package_path, [path for _, path in files if is_skill_file(path)]
 
 
 _RESCAN_HELD = f"""
@@ -90,29 +74,15 @@ _SERVED = """
 _SET_RETIRED = f"""
     UPDATE versions SET retired_at = max(:at, ingested_at) WHERE {_CONTESTED}
         AND package_path IS NOT NULL AND +retired_at IS NULL AND id NOT IN {_SERVED}
-    RETURNING package_path
 """  # The plus keeps SQLite off the index of retired_at: few versions are retired.
 _SET_UNRETIRED = f"""
     UPDATE versions SET retired_at = NULL WHERE {_CONTESTED}
         AND retired_at IS NOT NULL AND id IN {_SERVED}
-    RETURNING package_path
 """
 _WITH_PACKAGE = """
     SELECT DISTINCT skill_id FROM versions
     WHERE skill_id IN (SELECT value FROM json_each(:retired)) AND package_path IS NOT NULL
 """
-_PACKAGES = f"""
-    SELECT package_path FROM versions WHERE {_CONTESTED} AND package_path IS NOT NULL
-"""
-_FIT = withheld.MAY_BE_PUBLISHED.format("versions")
 _CURRENT_PACKAGES = f"""
     SELECT package_path FROM skills WHERE {_CONTESTED} AND package_path IS NOT NULL
-"""
-_SKILL_FILES = """
-    SELECT v.package_path, f.path
-    FROM json_each(?) AS wanted
-    JOIN versions AS v INDEXED BY versions_packaged ON v.package_path = wanted.value
-    JOIN files AS f ON f.version = v.id
-    WHERE v.package_path IS NOT NULL AND f.path LIKE '%skill.md'
-    ORDER BY wanted.key
 """

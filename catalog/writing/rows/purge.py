@@ -6,7 +6,7 @@ from sqlite3 import Connection
 
 from catalog.database import sql
 from catalog.model.skill import DESCRIBED, Inventory
-from catalog.writing.rows import fulltext
+from catalog.writing.rows import fulltext, texts
 
 _NO_FILES = sql.to_json(Inventory.of(()).as_json())
 
@@ -54,22 +54,17 @@ def purge(db: Connection, skills: Sequence[int]) -> list[str]:
             parameters,
         )
     ]
-    db.execute(
-        f"DELETE FROM version_facets WHERE version IN (SELECT id FROM versions WHERE {_OF})",
-        parameters,
-    )
+    versions = [v for (v,) in db.execute(f"SELECT id FROM versions WHERE {_OF}", parameters)]
+    held = texts.of_versions(db, versions)
     db.execute(
         f"DELETE FROM files WHERE version IN (SELECT id FROM versions WHERE {_OF})", parameters
     )
     db.execute(
-        f"DELETE FROM body_sketches WHERE version IN (SELECT id FROM versions WHERE {_OF})",
-        parameters,
-    )
-    db.execute(
-        "UPDATE versions SET packed = pack('{}', '{}', ''), file_inventory = ?,"
-        f" package_path = NULL WHERE {_OF}",
+        "UPDATE versions SET frontmatter = '{}', described = '{}', text_id = NULL,"
+        f" file_inventory = ?, package_path = NULL WHERE {_OF}",
         [_NO_FILES, *parameters],
     )
+    texts.forget(db, held)
     # A deleted word stays in the full-text index until its segments are merged.
     fulltext.optimize(db)
     return packages

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from catalog.database import sql
 from catalog.database.queries import Database
-from catalog.model.naming import entry_name, is_beside_versions, skill_id
+from catalog.model.naming import entry_name, skill_id
 from catalog.model.skill import MIXED_FIELDS
 from catalog.text.quoting import printable
 
@@ -103,8 +103,6 @@ class Resolver:
                 f"leads to {name} in its folder, but not among the published skills, where that "
                 f"is {printable(normpath(join('..', _entry(target), path)))}"
             )
-        if is_beside_versions(_entry(target)):
-            return f"leads to {name}; agents that resolve links take that name for a version"
         return None
 
     def _target(self, row: sql.Row) -> sql.Row | None:

@@ -205,7 +205,7 @@ _OF_IDS = """
 """
 _USERS = """
     SELECT r.skill FROM json_each(:ids) AS to_skill CROSS JOIN skill_references AS r
-        INDEXED BY skill_references_by_target ON r.to_skill = to_skill.value
+        INDEXED BY skill_references_by_to_skill ON r.to_skill = to_skill.value
     UNION
     SELECT r.skill FROM json_each(:places) AS place CROSS JOIN skill_references AS r
         INDEXED BY skill_references_by_place ON r.place = place.value
@@ -215,7 +215,7 @@ _USERS = """
         ON r.place > place.value || '/' AND r.place < place.value || '0'
     UNION
     SELECT r.skill FROM json_each(:names) AS name CROSS JOIN skill_references AS r
-        INDEXED BY skill_references_by_name ON r.wanted = name.value
+        INDEXED BY skill_references_by_wanted ON r.wanted = name.value
 """  # In code points, "0" follows "/".
 _SET_RESOLVED = f"""
     UPDATE skill_references SET {", ".join(f"{name} = ?" for name in RESOLVED)} WHERE id = ?

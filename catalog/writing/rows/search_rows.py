@@ -14,7 +14,7 @@ class WrongRow(NamedTuple):
     root: str
     path: str
     version: int | None  # the version whose text belongs there; None for no text
-    is_indexed: bool  # whether the full-text index agrees with the table
+    is_indexed: bool  # whether the full-text tables agree with the tables below them
 
 
 def wrong_rows(db: Database) -> list[WrongRow]:
@@ -47,13 +47,14 @@ def _text(db: Database, skill: int, version: int) -> list[mapping.SearchDocument
 
 
 _WRONG = """
-    SELECT id, root, path, version, has_text = is_indexed FROM (
-        SELECT s.id, s.root, s.path, s.description, t.description AS searched,
+    SELECT id, root, path, version, has_text = is_indexed AND is_named FROM (
+        SELECT s.id, s.root, s.path,
                CASE WHEN s.status IN ('active', 'shadowed') THEN s.current_version_id END
                    AS version,
                t.version AS has_version, t.id IS NOT NULL AS has_text,
-               EXISTS (SELECT 1 FROM skills_fts_docsize WHERE id = s.id) AS is_indexed
+               EXISTS (SELECT 1 FROM skill_text_fts_docsize WHERE id = s.id) AS is_indexed,
+               EXISTS (SELECT 1 FROM skills_fts_docsize WHERE id = s.id) AS is_named
         FROM skills AS s LEFT JOIN skill_text AS t ON t.id = s.id)
-    WHERE version IS NOT has_version OR searched != description OR has_text != is_indexed
+    WHERE version IS NOT has_version OR has_text != is_indexed OR NOT is_named
     ORDER BY id
 """

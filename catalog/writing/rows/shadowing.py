@@ -13,7 +13,8 @@ from catalog.database import sql, withheld
 from catalog.database.queries import Database
 from catalog.model.precedence import advantage, precedence
 from catalog.model.values import IngestionOutcome, Trigger
-from catalog.text.sketch import SIMILAR, similarity
+from catalog.text.body import body_of
+from catalog.text.sketch import SIMILAR, similarity, sketch
 from catalog.text.times import iso
 from catalog.writing.rows import ingestions, lookalikes, references
 from catalog.writing.rows.ingestions import Ingestion
@@ -32,8 +33,9 @@ _CONTENDERS = f"""
         ON s.skill_id = contested.value AND s.status IN ('active', 'shadowed')
     JOIN roots AS r ON r.path = s.root
 """
-_SKETCHES = """
-    SELECT version, sketch FROM body_sketches WHERE version IN (SELECT value FROM json_each(?))
+_BODIES = """
+    SELECT v.id, v.skill_md_content, json_extract(v.described, '$.body_chars')
+    FROM json_each(?) AS wanted CROSS JOIN version_contents AS v ON v.id = wanted.value
 """
 _DISPUTED = """
     SELECT skill_id FROM skills WHERE status IN ('active', 'shadowed')
@@ -136,9 +138,11 @@ def resemblance(db: Database, winner: sql.Row, rivals: Sequence[sql.Row]) -> dic
     """
     if len(rivals) == 1:
         return {}
-    sketches: dict[int, bytes | None] = dict(
-        db.execute(_SKETCHES, [sql.to_json([row["current_version_id"] for row in rivals])])
-    )
+    versions = sql.to_json([row["current_version_id"] for row in rivals])
+    sketches = {
+        version: sketch(body_of(text, chars or 0).text)
+        for version, text, chars in db.execute(_BODIES, [versions])
+    }
     own = sketches.get(winner["current_version_id"])
     found = {}
     for row in rivals:

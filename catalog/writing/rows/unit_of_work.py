@@ -13,10 +13,10 @@ from catalog.model.quota import Quota
 from catalog.model.skill import DESCRIBED, SkillRecord
 from catalog.model.values import FolderOutcome, ReviewState, Trigger
 from catalog.text import humanize
-from catalog.text.sketch import sketch
+from catalog.text.confusables import skeleton
 from catalog.text.suggestions import few
 from catalog.text.times import iso
-from catalog.writing.rows import facets, mapping, references, reviews
+from catalog.writing.rows import mapping, references, reviews
 from catalog.writing.rows.ingestions import Ingestion
 from catalog.writing.rows.write_buffer import FILE_COLUMNS, WriteBuffer
 
@@ -97,9 +97,7 @@ class UnitOfWork:
         """
         described = mapping.version(record, mapping.accepted(record))["described"]
         self.db.execute(
-            "UPDATE versions SET packed = pack(c.frontmatter, ?1, c.skill_md_content)"
-            " FROM version_contents AS c"
-            " WHERE versions.id = ?2 AND c.id = ?2 AND c.described NOT IN ('{}', ?1)",
+            "UPDATE versions SET described = ?1 WHERE id = ?2 AND described != ?1",
             [described, version],
         )
 
@@ -142,6 +140,7 @@ class UnitOfWork:
         row = base | fields | {"last_changed": self.moment(old)}
         if row["status"] not in PRESENT or row["skill_id"] != base.get("skill_id"):
             row |= NO_NAME
+        row["skeleton"] = skeleton(row["skill_id"])
         self.buffer.skills.append(row)
 
     def moment(self, old: database_sql.Row | None) -> str:
@@ -169,11 +168,7 @@ class UnitOfWork:
                 "review": review,
             }
         )
-        self.buffer.add_files(
-            record.skill_md_content, (mapping.file(version, entry) for entry in record.files)
-        )
-        self.buffer.sketches.append((version, record.sketch))
-        self.buffer.facets[version] = facets.of_record(record)
+        self.buffer.files.extend(mapping.file(version, entry) for entry in record.files)
         if old and old["current_version_id"]:
             self.buffer.superseded.append((moment, old["current_version_id"]))
         return version
@@ -194,11 +189,9 @@ class UnitOfWork:
             [old["current_version_id"]],
         ).fetchall()
         self.buffer.versions.append(content)
-        self.buffer.add_files(content["skill_md_content"], ((version, *file) for file in files))
+        self.buffer.files.extend((version, *file) for file in files)
         text = mapping.restored_text(old["id"], content, [path for path, *_ in files])
         self.buffer.texts.append(text)
-        self.buffer.sketches.append((version, sketch(text.body)))
-        self.buffer.facets[version] = facets.of_version(content, [file[-1] for file in files])
         self.buffer.superseded.append((self.moment(old), old["current_version_id"]))
         return fields | {"current_version_id": version}
 
@@ -314,4 +307,11 @@ PRESENT = ("active", "shadowed")
 """Statuses of accepted content, which competes for a skill_id."""
 NO_NAME: database_sql.Row = {"name_since": None, "preferred_at": None, "is_conflict": 0}
 """Columns of a skill that has just taken its skill_id, or has none; see `shadowing`."""
-_NEW_ROW: database_sql.Row = {**DESCRIBED, "is_alias": 0, "status_reason": None}
+_NEW_ROW: database_sql.Row = {
+    **DESCRIBED,
+    "is_alias": 0,
+    "is_conflict": 0,
+    "coalesced": 0,
+    "files_left_out": "[]",
+    "status_reason": None,
+}

@@ -1,27 +1,16 @@
 """The rows of one batch, collected by table, so that each table is written at once."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from sqlite3 import Connection
 from typing import Any
 
-from catalog.database import packed_texts
 from catalog.database import sql as database_sql
-from catalog.database.short_texts import FRONTMATTER
 from catalog.database.sql import insert, upsert, write
 from catalog.model.naming import version_name
 from catalog.model.skill import SkillReference
-from catalog.writing.rows import (
-    dialects,
-    facets,
-    fulltext,
-    ingestions,
-    mapping,
-    references,
-    sketches,
-)
-from catalog.writing.rows.facets import Facets
+from catalog.writing.rows import dialects, fulltext, ingestions, mapping, references, texts
 from catalog.writing.rows.ingestions import Ingestion
 
 
@@ -31,9 +20,7 @@ class WriteBuffer:
 
     skills: list[database_sql.Row] = field(default_factory=list)
     versions: list[database_sql.Row] = field(default_factory=list)
-    files: list[tuple[Any, ...]] = field(default_factory=list)  # see `add_files`
-    sketches: list[tuple[int, bytes]] = field(default_factory=list)  # by version
-    facets: dict[int, Facets] = field(default_factory=dict)  # by version
+    files: list[tuple[Any, ...]] = field(default_factory=list)  # of FILE_COLUMNS
     findings: list[tuple[Any, ...]] = field(default_factory=list)
     declared: dict[int, dialects.Records] = field(default_factory=dict)  # by skill
     references: dict[int, Sequence[SkillReference]] = field(default_factory=dict)  # by skill
@@ -41,29 +28,40 @@ class WriteBuffer:
     texts_gone: list[int] = field(default_factory=list)
     ingestions: list[Ingestion] = field(default_factory=list)
     superseded: list[tuple[str, int]] = field(default_factory=list)  # time and version
+    named_after: str = ""  # version whose name is before those of all new ones
     judged_again: list[tuple[int]] = field(
         default_factory=list
     )  # skills whose findings are replaced
-
-    def add_files(self, skill_md: str, files: Iterable[tuple[Any, ...]]) -> None:
-        """Add the files of a version with this SKILL.md, as rows of FILE_COLUMNS."""
-        self.files.extend((*file, packed_texts.pack_file(text, skill_md)) for *file, text in files)
 
     def write(self, db: Connection) -> None:
         """Write all but the texts, and name the new versions. Raises sqlite3.Error."""
         execute = db.executemany
         self._name_versions(db)
         execute("DELETE FROM findings WHERE skill = ?", self.judged_again)
-        _write_rows(db, upsert, "skills", list(map(FRONTMATTER.short, self.skills)))
-        _write_rows(db, insert, "versions", list(map(packed_texts.pack_version, self.versions)))
+        _write_rows(db, upsert, "skills", self.skills)
+        self._write_content(db)
         execute("UPDATE versions SET superseded_at = ? WHERE id = ?", self.superseded)
-        write(db, insert, "files", (*FILE_COLUMNS[:-1], packed_texts.PACKED), self.files)
-        sketches.add(db, self.sketches)
-        facets.replace(db, self.facets)
         write(db, insert, "findings", mapping.FINDING_COLUMNS, self.findings)
         dialects.write(db, self.declared)
         references.write(db, self.references)
         ingestions.add(db, self.ingestions)
+
+    def _write_content(self, db: Connection) -> None:
+        """Write texts, and the versions and files that refer to them."""
+        whole = [row for row in self.versions if row["digest"]]  # a lost one has no text
+        wanted = {row["skill_md_hash"]: row["skill_md_content"] for row in whole}
+        wanted |= {sha256: text for *_, sha256, _, _, text in self.files if text is not None}
+        ids = texts.ids_of(db, wanted)
+        versions = [row | {"text_id": ids.get(row["skill_md_hash"])} for row in self.versions]
+        _write_rows(db, insert, "versions", versions)
+        files = [
+            (
+                *file,
+                ids.get(file[_SHA256]) if text is not None or file[_KIND] == _SKILL_MD else None,
+            )
+            for *file, text in self.files
+        ]
+        write(db, insert, "files", (*FILE_COLUMNS[:-1], "text_id"), files)
 
     def write_texts(self, db: Connection) -> None:
         """Write the full-text rows. Raises sqlite3.Error."""
@@ -78,7 +76,7 @@ class WriteBuffer:
             " WHERE skill_id = new.value) FROM json_each(?) AS new",
             [database_sql.to_json(sorted({row["skill_id"] for row in self.versions}))],
         ):
-            newest[slug] = version or ""
+            newest[slug] = max(version or "", self.named_after)
         for row in self.versions:
             at = datetime.fromisoformat(row["ingested_at"])
             row["version"] = newest[row["skill_id"]] = version_name(at, newest[row["skill_id"]])
@@ -98,3 +96,6 @@ def _write_rows(
 
 
 FILE_COLUMNS = ("version", "path", "kind", "size", "sha256", "mode", "is_text", "text")
+_KIND, _SHA256 = FILE_COLUMNS.index("kind"), FILE_COLUMNS.index("sha256")
+_SKILL_MD = "skill_md"
+"""Kind of the file whose text is that of its version."""

@@ -1,4 +1,4 @@
-"""Rows of the directories of links, and of the links that were made in them."""
+"""Rows of the directories of skills, and of the links and copies that were made in them."""
 
 import json
 from collections.abc import Collection, Iterable, Sequence
@@ -13,7 +13,7 @@ Origin: TypeAlias = Literal["data", "settings", "command"]
 
 
 class DirectoryRow(NamedTuple):
-    """Stored directory of links."""
+    """Stored directory."""
 
     id: int
     spec: LinkedDirectory
@@ -23,7 +23,11 @@ class DirectoryRow(NamedTuple):
 
 
 class LinkRow(NamedTuple):
-    """Stored link."""
+    """Stored link or copy.
+
+    The target is a path, or `<skill_id>/<version>` for a copy. The former one is stored until a
+    crash can no longer leave it; it is empty where there was no entry.
+    """
 
     name: str
     skill_id: str
@@ -33,8 +37,18 @@ class LinkRow(NamedTuple):
 
     @property
     def targets(self) -> tuple[str, ...]:
-        """Targets that our link may have, also after a crash; none if its name is taken."""
+        """Targets that our entry may have, also after a crash; none if its name is taken."""
         return tuple(filter(None, (self.target, self.former_target))) if self.is_linked else ()
+
+    @property
+    def is_new(self) -> bool:
+        """Whether its name was free when it was stored, and it may not have been made since."""
+        return self.former_target == ""
+
+    @property
+    def may_be_folder(self) -> bool:
+        """Whether our entry may be a folder."""
+        return any(map(is_package_path, self.targets))
 
 
 class Links:
@@ -60,7 +74,7 @@ class Links:
                 " AND path NOT IN (SELECT value FROM json_each(?))",
                 [sql.to_json([spec.path for spec in configured])],
             )
-            self._put(LinkedDirectory(own), "data")
+            self._put(LinkedDirectory(own, is_copy=True), "data")
             for spec in configured:
                 self._put(spec, "settings")
 
@@ -71,10 +85,12 @@ class Links:
 
     def _put(self, spec: LinkedDirectory, origin: Origin) -> None:
         self._db.execute(
-            "INSERT INTO linked_directories (path, origin, index_name, filter) VALUES (?, ?, ?, ?)"
+            "INSERT INTO linked_directories (path, origin, index_name, filter, is_copy)"
+            " VALUES (?, ?, ?, ?, ?)"
             " ON CONFLICT (path) DO UPDATE SET origin = excluded.origin, is_leaving = 0,"
-            " index_name = excluded.index_name, filter = excluded.filter",
-            [spec.path, origin, spec.index, sql.to_json(spec.selection._asdict())],
+            " index_name = excluded.index_name, filter = excluded.filter,"
+            " is_copy = excluded.is_copy",
+            [spec.path, origin, spec.index, sql.to_json(spec.selection._asdict()), spec.is_copy],
         )
 
     def leave(self, path: str) -> None:
@@ -122,7 +138,9 @@ def directories(db: Database) -> list[DirectoryRow]:
     return [
         DirectoryRow(
             row["id"],
-            LinkedDirectory(row["path"], _selection(row["filter"]), row["index_name"]),
+            LinkedDirectory(
+                row["path"], _selection(row["filter"]), row["index_name"], bool(row["is_copy"])
+            ),
             row["origin"],
             bool(row["is_leaving"]),
             row["trouble"],
@@ -144,6 +162,33 @@ def stored_links(
         [directory.id, *([] if skill_ids is None else [sql.to_json(sorted(skill_ids))])],
     )
     return {row[0]: LinkRow(row[0], row[1], row[2], row[3], bool(row[4])) for row in rows}
+
+
+def placed(db: Database, skill_ids: Collection[str] | None = None) -> dict[str, str]:
+    """Return the paths of the copies beside the catalog by name: all, or of some skill_ids."""
+    return {
+        row.name: f"{directory.spec.path}/{row.name}"
+        for directory in directories(db)
+        if directory.origin == "data"
+        for row in stored_links(db, directory, skill_ids).values()
+        if row.is_linked
+    }
+
+
+def is_package_path(target: str) -> bool:
+    """Return whether a target is that of a copy; the targets of links are other paths."""
+    return not target.startswith(("/", "."))
+
+
+def version_of(db: Database, package_path: str) -> int | None:
+    """Return the version of a package; None if it no longer has it."""
+    row = db.execute("SELECT id FROM versions WHERE package_path = ?", [package_path]).fetchone()
+    return row[0] if row else None
+
+
+def doubt(db: Database, package_path: str) -> None:
+    """Let a package be the next one that is verified."""
+    db.execute("UPDATE versions SET verified_at = NULL WHERE package_path = ?", [package_path])
 
 
 def counts(db: Database, directory: DirectoryRow) -> tuple[int, tuple[str, ...]]:

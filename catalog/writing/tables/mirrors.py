@@ -1,4 +1,4 @@
-"""Rows of the mirrors of repositories."""
+"""Columns of the roots that are mirrors of repositories."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -10,7 +10,7 @@ from catalog.text.times import iso
 
 
 class Mirrors:
-    """The table of mirrors: one row for each root that is a repository."""
+    """The roots that are repositories."""
 
     def __init__(self, db: Database, transaction: Transaction) -> None:
         """Take the catalog and its transactions."""
@@ -21,14 +21,14 @@ class Mirrors:
         """Store the origins of the configured roots, whose rows exist, and their commits."""
         with self._transaction():
             self._db.conn.executemany(
-                _UPSERT,
+                _CONFIGURE,
                 [
                     (
-                        root.path,
                         root.origin.url,
                         root.origin.ref,
                         root.origin.path,
                         commits.get(root.path),
+                        root.path,
                     )
                     for root in roots
                     if root.origin
@@ -38,13 +38,13 @@ class Mirrors:
     def pulled(self, root: str, commit: str, at: datetime) -> None:
         """Store a successful pull."""
         self._db.execute(
-            "UPDATE mirrors SET git_commit = ?, pulled_at = ?, trouble = NULL WHERE root = ?",
+            "UPDATE roots SET git_commit = ?, git_pulled_at = ?, git_trouble = NULL WHERE path = ?",
             [commit, iso(at), root],
         )
 
     def failed(self, root: str, trouble: str) -> None:
         """Store why a pull failed; the rest stays."""
-        self._db.execute("UPDATE mirrors SET trouble = ? WHERE root = ?", [trouble, root])
+        self._db.execute("UPDATE roots SET git_trouble = ? WHERE path = ?", [trouble, root])
 
     def unused(self) -> list[str]:
         """Return the roots that are no longer configured and have no skill left."""
@@ -56,12 +56,10 @@ class Mirrors:
         return [root for (root,) in rows]
 
     def forget(self, root: str) -> None:
-        """Delete the row of a mirror."""
-        self._db.execute("DELETE FROM mirrors WHERE root = ?", [root])
+        """Forget that a root is a mirror."""
+        self._db.execute("UPDATE roots SET git_url = NULL WHERE path = ?", [root])
 
 
-_UPSERT = """
-    INSERT INTO mirrors (root, url, ref, path, git_commit) VALUES (?, ?, ?, ?, ?)
-    ON CONFLICT (root) DO UPDATE SET url = excluded.url, ref = excluded.ref, path = excluded.path,
-        git_commit = excluded.git_commit
+_CONFIGURE = """
+    UPDATE roots SET git_url = ?, git_ref = ?, git_path = ?, git_commit = ? WHERE path = ?
 """

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from catalog.database.queries import Database
-from catalog.database.sql import Transaction
+from catalog.database.sql import Transaction, to_json
 from catalog.model.values import HeldCause, Trigger
 from catalog.text.times import iso
 from catalog.writing.rows import ingestions
@@ -66,12 +66,12 @@ class Removals:
         """Note skills that will be removed next, and forget removals older than the span."""
         with self._transaction():
             self._db.execute(_FORGET_OLD, _moment(at, uptime, span))
-            self._db.execute(_NOTE_GOING, [root, json.dumps(list(paths)), *uptime])
+            self._db.execute(_NOTE_GOING, [*uptime, root, json.dumps(list(paths))])
 
     def note_accepted(self, root: str) -> None:
         """Note that all removals of a root so far were intended."""
         self._db.execute(
-            "DELETE FROM recent_removals WHERE skill IN (SELECT id FROM skills WHERE root = ?)",
+            "UPDATE skills SET removed_boot = NULL WHERE root = ? AND removed_boot IS NOT NULL",
             [root],
         )
 
@@ -134,27 +134,30 @@ class Removals:
 
     def mounts(self, root: str) -> dict[str, str]:
         """Return the devices mounted at and below a root, by relative path; "" is the root."""
-        return dict(
-            self._db.execute("SELECT path, device FROM mounts WHERE root = ?", [root]).fetchall()
-        )
+        row = self._db.execute("SELECT mounts FROM roots WHERE path = ?", [root]).fetchone()
+        return dict(json.loads(row[0])) if row else {}
 
     def note_mounts(self, root: str, mounts: Mapping[str, str]) -> None:
         """Store the devices mounted at and below a root, except where removals are held."""
         before = self.mounts(root)
-        if before == mounts:
-            return
-        with self._transaction():
-            for path in before.keys() | mounts.keys():
-                if before.get(path) != mounts.get(path) and not self._holds_below(root, path):
-                    self._db.execute("DELETE FROM mounts WHERE root = ? AND path = ?", [root, path])
-                    if path in mounts:
-                        self.add_mount(root, path, mounts[path])
+        held = {
+            path: before.get(path)
+            for path in before.keys() | mounts.keys()
+            if before.get(path) != mounts.get(path) and self._holds_below(root, path)
+        }
+        self._store_mounts(root, before, {**mounts, **held})
 
     def add_mount(self, root: str, path: str, device: str) -> None:
         """Add a device mounted at a path that had no mount."""
-        self._db.execute(
-            "INSERT INTO mounts (root, path, device) VALUES (?, ?, ?)", [root, path, device]
-        )
+        before = self.mounts(root)
+        self._store_mounts(root, before, before | {path: device})
+
+    def _store_mounts(
+        self, root: str, before: Mapping[str, str], mounts: Mapping[str, str | None]
+    ) -> None:
+        present = {path: device for path, device in sorted(mounts.items()) if device is not None}
+        if present != before:
+            self._db.execute("UPDATE roots SET mounts = ? WHERE path = ?", [to_json(present), root])
 
     def _holds_below(self, root: str, path: str) -> bool:
         return bool(self._db.execute(_HELD_BELOW, {"root": root, "path": path}).fetchone()[0])
@@ -174,24 +177,24 @@ def _moment(at: datetime, uptime: Uptime, span: float) -> dict[str, str | float]
 
 # The clock measures the age of a removal only across a restart of the machine.
 _LATELY = """
-    SELECT r.skill FROM recent_removals AS r JOIN skills AS s ON s.id = r.skill
-    WHERE s.status = 'removed' AND CASE
-        WHEN r.boot = :boot THEN abs(:uptime - r.uptime) < :span
-        ELSE s.last_changed BETWEEN :since AND :until END
+    removed_boot IS NOT NULL AND status = 'removed' AND CASE
+        WHEN removed_boot = :boot THEN abs(:uptime - removed_uptime) < :span
+        ELSE last_changed BETWEEN :since AND :until END
 """
 _HELD_HERE = "FROM skills WHERE root = :root AND pending_since IS NOT NULL AND is_held"
 _TALLY = f"""
     SELECT
         (SELECT count(*) FROM skills WHERE root = :root AND status != 'removed')
             - (SELECT count(*) {_HELD_HERE} AND held_cause = 'lost_mount'),
-        (SELECT count(*) FROM skills WHERE root = :root AND id IN ({_LATELY})),
+        (SELECT count(*) FROM skills WHERE root = :root AND {_LATELY}),
         (SELECT count(*) {_HELD_HERE} AND held_cause != 'lost_mount')
 """
-_FORGET_OLD = f"DELETE FROM recent_removals WHERE skill NOT IN ({_LATELY})"
+_FORGET_OLD = f"""
+    UPDATE skills SET removed_boot = NULL WHERE removed_boot IS NOT NULL AND NOT ({_LATELY})
+"""
 _NOTE_GOING = """
-    INSERT OR REPLACE INTO recent_removals (skill, boot, uptime)
-    SELECT s.id, ?3, ?4 FROM skills AS s JOIN json_each(?2) AS missing ON missing.value = s.path
-    WHERE s.root = ?1
+    UPDATE skills SET removed_boot = ?, removed_uptime = ?
+    WHERE root = ? AND path IN (SELECT value FROM json_each(?))
 """
 _TO_HOLD = """
     SELECT s.id, s.path, s.name, s.is_held FROM skills AS s

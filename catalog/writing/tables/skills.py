@@ -38,7 +38,7 @@ class Skills:
         condition, bounds = _at_or_below("s.path", under)
         rows = self._db.execute(
             "SELECT s.path, fingerprint, pending_since IS NOT NULL, is_held,"
-            " f.paths, f.digest FROM skills AS s LEFT JOIN folder_stats AS f ON f.skill = s.id"
+            " folder_paths, folder_stats FROM skills AS s"
             f" WHERE root = ? AND status != 'removed' AND {condition}",
             [root, *bounds],
         )
@@ -70,8 +70,7 @@ class Skills:
             return
         with self._transaction():
             self._db.conn.executemany(
-                "INSERT OR REPLACE INTO folder_stats (skill, paths, digest)"
-                " SELECT id, ?, ? FROM skills WHERE root = ? AND path = ?",
+                "UPDATE skills SET folder_paths = ?, folder_stats = ? WHERE root = ? AND path = ?",
                 [(*folder, root, path) for path, folder in stats.items()],
             )
 

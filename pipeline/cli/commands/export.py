@@ -15,8 +15,10 @@ from catalog.export.selected import Failure, Source, selected
 from catalog.model.errors import NotExported
 from catalog.model.selection import Selection
 from catalog.prompt_index import query
+from catalog.reading import typed_filter
 from catalog.text.display import visible
 from catalog.text.suggestions import few
+from pipeline.cli import removal_question
 from pipeline.cli.context import settings_of
 from pipeline.cli.options import (
     DONE,
@@ -28,6 +30,7 @@ from pipeline.cli.options import (
 )
 from pipeline.cli.options import selected as selected_options
 from pipeline.cli.output import terminal
+from pipeline.cli.removal_question import yes_option
 from pipeline.config.scan_settings import ScanSettings
 
 
@@ -45,6 +48,7 @@ from pipeline.config.scan_settings import ScanSettings
     help="Copy also the skills that the selected ones declare to need.",
 )
 @filter_options
+@yes_option
 @as_json_option
 @click.pass_context
 def export(
@@ -53,6 +57,7 @@ def export(
     directory: Path | None,
     archive: Path | None,
     with_dependencies: bool,
+    yes: bool,
     as_json: bool,
     **options: Any,
 ) -> int:
@@ -68,7 +73,7 @@ def export(
     Examples:
       skilldrop export image/skills --tag office
       skilldrop export --archive skills.tar.gz
-      skilldrop export image/skills --name report-writer --with-dependencies
+      skilldrop export image/skills --only report-writer --with-dependencies
     """
     if directory is None and archive is None:
         raise click.UsageError("Give a DIRECTORY, or --archive FILE.")
@@ -77,7 +82,7 @@ def export(
     for path in filter(None, (directory, archive)):
         _refuse_inside(settings, path)
     chosen = selected_options(options)
-    result = _exported(settings, directory, archive, chosen, with_needed=with_dependencies)
+    result = _exported(settings, directory, archive, chosen, with_needed=with_dependencies, yes=yes)
     report = asdict(result) | {
         "failed": [failure._asdict() for failure in result.failed],
         "directory": str(directory) if directory else None,
@@ -106,11 +111,14 @@ def _exported(
     options: dict[str, Any],
     *,
     with_needed: bool,
+    yes: bool,
 ) -> Exported:
     db = connection.open_catalog(settings.catalog_path)
     with explained(settings.catalog_path):
         index = query.index_spec(db, options["index"]) if "index" in options else None
         chosen = index or Selection(**{key: tuple(words) for key, words in options.items()})
+        if index is None:
+            typed_filter.check(db, Selection(chosen.levels, chosen.tags, chosen.names))
         selection = Selection(chosen.levels, chosen.tags, chosen.names)
         sources: list[Source] = []
         failed: list[Failure] = []
@@ -123,7 +131,13 @@ def _exported(
     try:
         with terminal.progress("skills") as progress:
             if directory:
-                result = export_to(directory, sources, progress)
+                what = f"skills in {visible(str(directory))}"
+                result = export_to(
+                    directory,
+                    sources,
+                    progress,
+                    lambda removed, total: removal_question.confirm(removed, total, what, yes=yes),
+                )
             if archive:
                 write_archive(archive, sources, progress)
     except OSError as error:

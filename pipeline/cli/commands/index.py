@@ -7,12 +7,15 @@ from typing import Any, get_args
 import click
 
 from catalog.database import connection
+from catalog.database.queries import Database
+from catalog.model.selection import Selection
 from catalog.model.values import LEVELS
 from catalog.prompt_index import builder, query
 from catalog.prompt_index import explain as prompt_index_explain
 from catalog.prompt_index.builder import IndexSpec, Overflow
 from catalog.prompt_index.formats.registry import FORMATS
 from catalog.prompt_index.messages import Language
+from catalog.reading import typed_filter
 from pipeline.cli.context import reading_settings_of
 from pipeline.cli.options import DONE, as_json_option, to_json
 from pipeline.cli.output import index_table
@@ -110,6 +113,8 @@ def index(
             )
         return _print_past(prompt_index_explain.said_at(db, name, at), as_json)
     spec = _with_options(query.index_spec(db, name), options)
+    if not explain:  # the explanation has the skills that the filter leaves out
+        _check_filter(db, spec, options)
     built = query.build_index(db, spec)
     report = builder.report(spec, built)
     explanation = prompt_index_explain.explain(db, spec, built) if explain else {}
@@ -120,6 +125,14 @@ def index(
     else:
         click.echo(built.text, nl=False)
     return DONE
+
+
+def _check_filter(db: Database, spec: IndexSpec, options: dict[str, Any]) -> None:
+    """Raise NotInCatalog if a typed filter has an unknown word or selects no skill."""
+    typed = {key: getattr(spec, key) for key in Selection._fields if key in _given(options)}
+    if typed:
+        whole = Selection(spec.levels, spec.tags, spec.names)
+        typed_filter.check(db, Selection(**typed), whole, typed_filter.IN_INDEX)
 
 
 def _given(options: dict[str, Any]) -> dict[str, Any]:

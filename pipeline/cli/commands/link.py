@@ -1,15 +1,21 @@
-"""Commands that keep links to skills in directories of agents."""
+"""Commands that keep links to skills, or copies of them, in directories of agents."""
 
 import os
+from contextlib import closing
 from pathlib import Path
 from typing import Any, cast
 
 import click
 
+from catalog.database import connection
+from catalog.database.connection import explained
 from catalog.model.errors import NotLinked
 from catalog.model.paths import is_utf8
+from catalog.model.selection import Selection
+from catalog.reading import agent_entries, typed_filter
 from catalog.text.display import visible
 from catalog.text.suggestions import few
+from catalog.writing.tables import links
 from pipeline.cli.context import settings_of
 from pipeline.cli.options import (
     DONE,
@@ -21,34 +27,46 @@ from pipeline.cli.options import (
     to_json,
 )
 from pipeline.cli.output.terminal import counted
+from pipeline.cli.removal_question import confirm, yes_option
+from pipeline.config.scan_settings import ScanSettings
 from pipeline.sync.request_handlers import handle
 
 
 @click.command()
 @click.argument("directory", type=PATH)
 @filter_options
+@click.option("--copy", is_flag=True, help="Keep plain folders there instead of links.")
+@yes_option
 @as_json_option
 @click.pass_context
-def link(context: click.Context, /, directory: Path, as_json: bool, **options: Any) -> int:
+def link(
+    context: click.Context, /, directory: Path, copy: bool, yes: bool, as_json: bool, **options: Any
+) -> int:
     """Keep a link to each selected skill in DIRECTORY, for agents.
 
-    Each link has the name of its skill and leads to the current version. skilldrop remembers the
-    directory, and adds and removes links as skills come and go. Files, folders and links of others
-    in it are never touched; exit 1 if one of them has the name of a skill. A second `link` changes
-    the filter. While `skilldrop up` runs, the service carries this out.
+    Each link has the name of its skill and leads to its current version. With --copy, the directory
+    has plain folders instead, for agents that refuse links, containers and other file systems.
+    skilldrop remembers the directory, and keeps it up to date as skills come, change and go. Files,
+    folders and links of others in it are never touched; exit 1 if one of them has the name of a
+    skill. A second `link` changes the filter, or links to copies and back. While `skilldrop up`
+    runs, the service carries this out.
 
     \b
     Examples:
       skilldrop link ~/.claude/skills
-      skilldrop link agents/office --tag office --json
+      skilldrop link --copy agents/office --tag office
     """
-    result = _changed(context, "link", {"path": _absolute(directory), **selected(options)})
+    path, chosen = _absolute(directory), selected(options)
+    if chosen:
+        _check(settings_of(context), path, chosen, yes=yes)
+    result = _changed(context, "link", {"path": path, "copy": copy, **chosen})
     if as_json:
         click.echo(to_json(result))
     else:
-        click.echo(f"{counted(result['linked'], 'skill')} linked in {visible(result['directory'])}")
+        done, skills = "copied" if copy else "linked", counted(result["linked"], "skill")
+        click.echo(f"{skills} {done} {'to' if copy else 'in'} {visible(result['directory'])}")
         if result["taken"]:
-            click.echo(f"not linked, because the name is taken there: {few(result['taken'])}")
+            click.echo(f"not {done}, because the name is taken there: {few(result['taken'])}")
     return FINDINGS if result["taken"] else DONE
 
 
@@ -57,7 +75,7 @@ def link(context: click.Context, /, directory: Path, as_json: bool, **options: A
 @as_json_option
 @click.pass_context
 def unlink(context: click.Context, directory: Path, as_json: bool) -> int:
-    """Remove the links of skilldrop from DIRECTORY.
+    """Remove the links and copies of skilldrop from DIRECTORY.
 
     Everything else in it stays. While `skilldrop up` runs, the service carries this out.
 
@@ -69,9 +87,31 @@ def unlink(context: click.Context, directory: Path, as_json: bool) -> int:
     if as_json:
         click.echo(to_json(result))
     else:
-        removed = counted(len(result["removed"]), "link")
+        removed = counted(len(result["removed"]), "skill")
         click.echo(f"{removed} removed from {visible(result['directory'])}")
     return DONE
+
+
+def _check(settings: ScanSettings, path: str, options: dict[str, Any], *, yes: bool) -> None:
+    """Check a typed filter, and ask before most of the links in a directory are removed."""
+    if "index" not in options:
+        selection = Selection(**{key: tuple(words) for key, words in options.items()})
+    else:
+        specs = {spec.name: spec for spec in settings.index_specs}
+        if options["index"] not in specs or not settings.catalog_path.exists():
+            return  # the request tells which indexes there are
+        spec = specs[options["index"]]
+        selection = Selection(spec.levels, spec.tags, spec.names)
+    db = connection.open_catalog(settings.catalog_path)
+    with explained(settings.catalog_path), closing(db.conn):
+        if "index" not in options:
+            typed_filter.check(db, selection)
+        wanted = {entry.name for entry in agent_entries.entries(db, selection)}
+        for row in links.directories(db):
+            if row.spec.path in (path, os.path.realpath(path)):
+                linked = {one.name for one in links.stored_links(db, row).values() if one.is_linked}
+                what = f"links in {visible(path)}"
+                confirm(len(linked - wanted), len(linked), what, yes=yes)
 
 
 def _absolute(directory: Path) -> str:

@@ -149,11 +149,14 @@ def _mirror(root: Mapping[str, Any]) -> str:
 
 
 def _links(directory: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a line about a directory of links, and others if something is wrong there."""
-    yield visible(f"links {directory['path']}: {counted(directory['linked'], 'skill')}")
+    """Yield a line about a directory of skills, and others if something is wrong there."""
+    kind = "copies" if directory["is_copy"] else "links"
+    yield visible(f"{kind} {directory['path']}: {counted(directory['linked'], 'skill')}")
     if directory["taken"]:
         names = suggestions.few(directory["taken"])
-        yield f"    not linked, because the name is taken there: {names}"
+        yield f"    not there, because the name is taken there: {names}"
+    if directory["foreign"]:
+        yield f"    not made by skilldrop, left alone: {suggestions.few(directory['foreign'])}"
     if directory["trouble"]:
         yield f"    {visible(directory['trouble'])}"
 

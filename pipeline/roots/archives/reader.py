@@ -7,6 +7,7 @@ from typing import IO
 
 from catalog.model.finding import Finding
 from catalog.model.paths import os_path
+from pipeline.roots import internal_errors
 from pipeline.roots.archives import compression, refusal
 from pipeline.roots.archives.codes import (
     ARCHIVE_TOO_LARGE,
@@ -19,7 +20,7 @@ from pipeline.roots.archives.entries import ArchiveEntries, ArchiveRejected, che
 from pipeline.roots.archives.tar_file import open_tar
 from pipeline.roots.archives.tree import ArchiveTree
 from pipeline.roots.archives.zip_file import open_zip
-from pipeline.roots.codes import FOLDER_TOO_DEEP, IGNORE_FILE_REFUSED
+from pipeline.roots.codes import FOLDER_TOO_DEEP, IGNORE_FILE_REFUSED, INTERNAL_ERROR
 from pipeline.roots.local.directory import Directory
 from pipeline.roots.local.files import open_expected
 from pipeline.roots.local.folder import Folder, hard_link
@@ -28,6 +29,8 @@ from pipeline.roots.local.tree_walk import Archive, LooseFinding
 from pipeline.roots.local.walk import folders_in
 
 _ZIPS = (".zip", ".skill")
+_REFUSES = {kind.code for kind in (FOLDER_TOO_DEEP, IGNORE_FILE_REFUSED, INTERNAL_ERROR)}
+"""Codes of findings about a directory for which nothing of its archive is read."""
 
 
 @contextmanager
@@ -55,6 +58,10 @@ def open_archive(archive: Archive) -> Iterator[list[Folder]]:
                     ARCHIVE_UNREADABLE.at(f"The archive cannot be read: {error.strerror}."),
                 )
             ]
+        except Exception as error:
+            if not internal_errors.is_internal(error):
+                raise
+            folders = [refusal.rejected(archive, internal_errors.noted(archive.path, error))]
         seal = refusal.seal(archive, len(folders))
         yield [
             replace(
@@ -139,7 +146,7 @@ class _ArchiveContent:
         entries = size = 0
         for result in folders_in(self._tree, top, limits):
             if isinstance(result, LooseFinding):
-                if result.finding.code in (FOLDER_TOO_DEEP.code, IGNORE_FILE_REFUSED.code):
+                if result.finding.code in _REFUSES:
                     raise ArchiveRejected(result.finding)
                 continue
             # A file counts once for each link to it.

@@ -2,14 +2,15 @@
 
 import errno
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from stat import S_ISDIR, S_ISREG
+from typing import TypeAlias
 
 from catalog.model.errors import RootUnreadable
 from catalog.model.finding import Finding, FindingType
 from catalog.model.paths import is_archive, text_path
-from pipeline.roots import ignore_files
+from pipeline.roots import ignore_files, internal_errors
 from pipeline.roots.codes import (
     DIRECTORY_UNREADABLE,
     FOLDER_TOO_DEEP,
@@ -68,6 +69,10 @@ class SameFolder:
     path: str  # relative to the root
 
 
+Result: TypeAlias = Folder | SameFolder | Archive | LooseFinding
+"""Result of a walk."""
+
+
 class TreeWalk:
     """Walk over a tree of directories, on disk or in an archive."""
 
@@ -81,7 +86,7 @@ class TreeWalk:
 
     def below(
         self, start: Directory, is_covered: Callable[[], bool] = lambda: False
-    ) -> Iterator[Folder | SameFolder | Archive | LooseFinding]:
+    ) -> Iterator[Result]:
         """Yield the folders, archives and loose findings at and below a directory.
 
         is_covered returns whether a finding about a directory above tells of the start, too.
@@ -92,27 +97,37 @@ class TreeWalk:
             if here is None:
                 pending.pop()
                 continue
-            if self._is_same(here):
-                yield SameFolder(here.text)
-                continue
-            listing = self._list(here, self._limits.files)
-            if isinstance(listing, Finding):
-                yield LooseFinding(here.text, listing)
-            elif listing is None:
-                continue
-            elif here.judge(listing) or here.in_skill:
-                folder, nested = self._build(here, listing)
-                if here.is_skill:
-                    yield folder
-                pending.append(iter(nested))
-            else:
-                others = self.targets(here, listing.others)
-                yield from loose_findings(here, listing.skill_mds, others)
-                if here is start:
-                    here.is_covered = is_covered()
-                yield from _outside_skills(here, listing)
-                yield from self.archives(here, listing.files, others)
-                pending.append(here.children(listing, others))
+            at_start = is_covered if here is start else None
+            yield from confined(self._root, here.text, self._at(here, pending, at_start))
+
+    def _at(
+        self,
+        here: Directory,
+        pending: list[Iterator[Directory]],
+        is_covered: Callable[[], bool] | None,
+    ) -> Iterator[Result]:
+        """Yield the results for a directory itself; add the directories below it to `pending`."""
+        if self._is_same(here):
+            yield SameFolder(here.text)
+            return
+        listing = self._list(here, self._limits.files)
+        if isinstance(listing, Finding):
+            yield LooseFinding(here.text, listing)
+        elif listing is None:
+            return
+        elif here.judge(listing) or here.in_skill:
+            folder, nested = self._build(here, listing)
+            if here.is_skill:
+                yield folder
+            pending.append(iter(nested))
+        else:
+            others = self.targets(here, listing.others)
+            yield from loose_findings(here, listing.skill_mds, others)
+            if is_covered:
+                here.is_covered = is_covered()
+            yield from _outside_skills(here, listing)
+            yield from self.archives(here, listing.files, others)
+            pending.append(here.children(listing, others))
 
     def outside_at(self, here: Directory) -> Finding | None:
         """Return the finding about a directory as a folder that is no skill."""
@@ -294,6 +309,24 @@ class TreeWalk:
             builder.add_skill_mds(listing.skill_mds, listing.directories, others)
         builder.add_targets(here.text, others)
         return here.children(listing, others)
+
+
+def confined(root: str, path: str, results: Iterable[Result]) -> Iterator[Result]:
+    """Yield results; an unexpected exception becomes a finding about the folder at a path.
+
+    In the root itself it makes the root unreadable, so that nothing counts as removed. Raises
+    RootUnreadable.
+    """
+    try:
+        yield from results
+    except Exception as error:
+        is_of_folder = isinstance(error, OSError) and error.errno not in EXHAUSTED
+        if not is_of_folder and not internal_errors.is_internal(error):
+            raise
+        finding = internal_errors.noted(f"{root}/{path}", error)
+        if not path:
+            raise RootUnreadable(f"The root {text_path(root)}: {finding.message}") from error
+        yield LooseFinding(path, finding)
 
 
 def _outside_skills(here: Directory, listing: Listing) -> Iterator[LooseFinding]:

@@ -7,9 +7,13 @@ from pathlib import Path
 
 from catalog.model.errors import RootUnreadable
 from catalog.model.paths import archive_of, is_archive, os_path, text_path
-from pipeline.roots.codes import DIRECTORY_UNREADABLE, IGNORE_FILE_REFUSED, READ_FAILED
+from pipeline.roots.codes import (
+    DIRECTORY_UNREADABLE,
+    IGNORE_FILE_REFUSED,
+    INTERNAL_ERROR,
+    READ_FAILED,
+)
 from pipeline.roots.ignore_files import NAMES as IGNORE_FILES
-from pipeline.roots.ignore_files import IgnoreFileRefused
 from pipeline.roots.local.descent import Descent
 from pipeline.roots.local.directory import Directory, Tree
 from pipeline.roots.local.folder import Folder, Limits
@@ -20,9 +24,11 @@ from pipeline.roots.names import is_junk, is_skill_md
 from pipeline.roots.snapshot import DATA_FOLDERS
 
 DEFAULT_LIMITS = Limits()
-_ITSELF = "/."
+ITSELF = "/."
 """End of a path that means a directory without its entries."""
-UNLISTED = frozenset({DIRECTORY_UNREADABLE.code, READ_FAILED.code, IGNORE_FILE_REFUSED.code})
+UNLISTED = frozenset(
+    kind.code for kind in (DIRECTORY_UNREADABLE, READ_FAILED, IGNORE_FILE_REFUSED, INTERNAL_ERROR)
+)
 """Codes of the findings about directories whose contents are unknown."""
 
 
@@ -45,9 +51,9 @@ def walk(
             archive = Descent(opened, archive_path, limits).archive()
             yield from [archive] if archive else []
             return
-        descent = Descent(opened, under.removesuffix(_ITSELF), limits, cache)
+        descent = Descent(opened, under.removesuffix(ITSELF), limits, cache)
         start = descent.reach()
-        if under.endswith(_ITSELF):
+        if under.endswith(ITSELF):
             yield from _itself(descent, start)
             return
         results = (
@@ -140,12 +146,14 @@ def _children(root: RootDirectory, path: str) -> list[str] | None:
         if not isinstance(descent.reach(), Directory):
             return None
         descent.walk.read_ignore_files(top, names)
-    except (OSError, IgnoreFileRefused):
+    except RootUnreadable:
+        raise
+    except Exception:  # noqa: BLE001  # its walk reports it
         return None
     if path and any(map(is_skill_md, names)):
         return None
     below = f"{path}/" if path else ""
-    itself = [f"{path}{_ITSELF}"] if path else []
+    itself = [f"{path}{ITSELF}"] if path else []
     return itself + [
         f"{below}{text_path(name)}{end}"
         for name in names

@@ -1,53 +1,48 @@
 """Judgement of one skill folder: it is read, parsed and validated."""
 
-import logging
 import time
 from datetime import UTC, datetime
 
 from catalog.database import sql
 from catalog.model.change import Judged, StepTrace
 from catalog.model.naming import qualified_name, skill_id
-from catalog.model.skill import Inventory, Rejection, RootSpec, SkillRecord
+from catalog.model.skill import Place, RootSpec, SkillRecord
 from catalog.model.values import Json
 from catalog.text.times import iso
 from pipeline.dialects.registry import DIALECTS, profiles_named
 from pipeline.parsing.document import parse
+from pipeline.roots import internal_errors
 from pipeline.roots.local.folder import Folder, failure
 from pipeline.roots.source import Source
 from pipeline.roots.withholding import without_secrets
 from pipeline.sync.engines.results import Unsettled
 from pipeline.sync.places import place_of
-from pipeline.validation.codes import INTERNAL_ERROR
 from pipeline.validation.verdict import judge
 
-log = logging.getLogger(__name__)
 
+def judge_folder(
+    spec: RootSpec, source: Source, folder: Folder, place: Place | None = None
+) -> Judged | Unsettled:
+    """Read, parse and validate one folder; Unsettled if it changes meanwhile or is unreadable.
 
-def judge_folder(spec: RootSpec, source: Source, folder: Folder) -> Judged | Unsettled:
-    """Read, parse and validate one folder; Unsettled if it changes meanwhile or is unreadable."""
+    With a place, it is judged as the content of that one.
+    """
+    place = place or place_of(spec, folder.path, is_alias=folder.is_alias)
     try:
-        return _judge(spec, source, folder)
-    except Exception as error:  # an internal error must not stop the other folders
-        log.debug("%s/%s", spec.path, folder.path, exc_info=True)
-        place = place_of(spec, folder.path, is_alias=folder.is_alias)
+        return _judge(spec, source, folder, place)
+    except Exception as error:  # noqa: BLE001  # other folders go on
         name = folder.path.rpartition("/")[2]
-        return Judged(
-            Rejection(
-                place=place,
-                skill_id=skill_id(name, place.namespace, folder.path),
-                name=qualified_name(name, place.namespace),
-                fingerprint=folder.fingerprint,
-                digest=None,
-                inventory=Inventory.of(()),
-                findings=(INTERNAL_ERROR.at(f"{type(error).__name__}: {error}"),),
-            ),
-            "[]",
-            _now(),
-            0.0,
+        verdict = internal_errors.rejection(
+            place,
+            skill_id(name, place.namespace, folder.path),
+            qualified_name(name, place.namespace),
+            folder.fingerprint,
+            error,
         )
+        return Judged(verdict, "[]", _now(), 0.0)
 
 
-def _judge(spec: RootSpec, source: Source, folder: Folder) -> Judged | Unsettled:
+def _judge(spec: RootSpec, source: Source, folder: Folder, place: Place) -> Judged | Unsettled:
     steps = _Steps()
     snapshot = source.read(folder)
     if snapshot is None or (reason := failure(snapshot.problems)):
@@ -65,7 +60,7 @@ def _judge(spec: RootSpec, source: Source, folder: Folder) -> Judged | Unsettled
     verdict = judge(
         snapshot,
         parsed,
-        place_of(spec, folder.path, is_alias=folder.is_alias),
+        place,
         acceptance=spec.acceptance,
         profiles=profiles_named(spec.profiles),
         dialects=DIALECTS,

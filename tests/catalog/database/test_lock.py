@@ -1,7 +1,10 @@
 """One process writes a catalog; when it dies, the next one can."""
 
 import os
+import resource
 import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -17,6 +20,36 @@ def test_a_second_writer_learns_the_process_of_the_first(tmp_path: Path) -> None
         WriterLock(tmp_path / "lock")
     first.close()
     WriterLock(tmp_path / "lock").close()
+
+
+@contextmanager
+def disk_refuses_writes() -> Iterator[None]:
+    """Let the system refuse each byte that this process writes to a file."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_a_lock_that_cannot_be_written_is_not_kept(tmp_path: Path) -> None:
+    """The same process can take it once the disk is well again."""
+    with disk_refuses_writes(), pytest.raises(OSError, match="File too large"):
+        WriterLock(tmp_path / "lock")
+    assert not is_locked(tmp_path / "lock")
+    WriterLock(tmp_path / "lock").close()
+
+
+def test_a_lock_is_released_without_its_note_if_the_disk_refuses_that(tmp_path: Path) -> None:
+    """The next holder finds no note, as after a crash."""
+    lock = WriterLock(tmp_path / "lock")
+    with disk_refuses_writes():
+        lock.close("closed\n")
+    assert not is_locked(tmp_path / "lock")
+    successor = WriterLock(tmp_path / "lock")
+    assert successor.left != "closed\n"
+    successor.close()
 
 
 def test_a_fork_does_not_hold_the_lock_of_its_parent(tmp_path: Path) -> None:

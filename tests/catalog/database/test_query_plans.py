@@ -16,14 +16,13 @@ import pytest
 import yaml
 
 from catalog.database import connection as database_connection
-from catalog.database import packed_texts
 from catalog.mcp.access import CatalogAccess
 from catalog.mcp.changes import CatalogWatch
 from catalog.mcp.skills_extension import SkillsExtension
 from catalog.mcp.tools import SkillTools
 from catalog.prompt_index import explain as prompt_index_explain
 from catalog.prompt_index import query
-from catalog.reading import duplicates, review, search, skill_files
+from catalog.reading import review, search, skill_files
 from catalog.reading import status as reading_status
 from catalog.reading import versions as reading_versions
 from catalog.site.server.app import metadata_path
@@ -48,6 +47,7 @@ LARGE = {
     "findings",
     "ingestions",
     "skill_text",
+    "texts",
     "outcomes",
     "memory_writes",
     "step_traces",
@@ -57,9 +57,7 @@ LARGE = {
     "scans",
     "requests",
     "outcome_rejections",
-    "index_tags",
     "apexbridge_skills",
-    "abp_tools",
     "reads",
     "skill_references",
 }
@@ -67,28 +65,25 @@ LARGE = {
 
 MEANT = {
     "GROUP BY status": "counts of all skills by status, from an index alone",
+    "INDEXED BY skills_in_index_order WHERE": "so are those of an index",
+    "count(*) FROM skills AS s INDEXED BY skills_in_index_order": "also with a filter",
     "SELECT severity, count(*)": "counts of all findings, for the status",
     "SELECT DISTINCT s.skill_id FROM skills AS s": "every skill is compared with its package",
     "FROM versions WHERE package_path IS NOT NULL": "so is every package",
     "UPDATE versions SET package_path = NULL, retired_at": "packages that the disk has no more",
     "SELECT 1 FROM versions LIMIT 1": "stops at the first row",
-    "_before": "an older catalog is converted, once",
     "FROM roots AS r CROSS JOIN skills AS s": "a comparison looks for skills of no root at all",
     "LEFT JOIN skill_text AS t ON t.id = s.id)": "it compares every skill with its text …",
     "OR s.package_path IS NOT NULL": "… and with its version",
     "GROUP BY skill HAVING": "which skills have much history is counted from an index alone",
-    "texts_with_bodies": "an older catalog is converted, once",
-    "SELECT DISTINCT skill_id FROM skills": "so are its names",
     "SELECT skill FROM skill_references": "a comparison looks at every reference between skills",
     "SELECT 1 FROM skill_references LIMIT 1": "stops at the first row",
     "count(DISTINCT skill)": "all kinds of findings are counted, from an index alone",
     "SELECT count(*) FROM skills AS s WHERE ('": "the list of skills says how many it has",
-    "INSERT INTO body_sketches (version) SELECT": "an older catalog is converted, once",
-    "INSERT INTO version_facets (version, facet, value) SELECT": "so are its tags and the like",
     "iif(s.has_scripts, 'yes', 'no')": "filters count all skills, once after a change …",
+    "json_each(s.tags) AS each UNION ALL": "… with their tags, tools and hosts …",
     "FROM findings INDEXED BY findings_of_safety": "… from an index that holds no other findings",
-    "SELECT json_group_array(id) FROM skills": "the page of duplicates compares all skills …",
-    "WITH present AS NOT MATERIALIZED (": "… and all sketches",
+    "SELECT json_group_array(id) FROM skills": "the page of duplicates compares all skills",
     "FROM skills WHERE publisher": "a publisher's skills are looked for among all",
 }
 """What goes through a whole table because it is about all of it, by words in it; and why."""
@@ -163,8 +158,6 @@ def refuse_full_scans(caught: list[Statement], catalog: Path) -> None:
     """Fail with every statement that goes through a whole large table unasked."""
     plain = sqlite3.connect(catalog)
     plain.create_function("has_package", 1, lambda _: True)  # asks the disk, for the mending
-    duplicates.prepare(plain)
-    packed_texts.register(plain)
     usage_database.attach(plain, catalog)
     wrong = set()
     for statement in set(caught):
@@ -365,7 +358,8 @@ PAGES = {
     "/health": 200,
     "/review": 200,
     "/duplicates": 200,
-    "/duplicates?kind=near": 200,
+    "/duplicates?kind=content": 200,
+    "/duplicates?like=skill-7": 200,
     "/duplicates?kind=description": 200,
     "/activity": 200,
     "/activity?before=50": 200,
@@ -409,7 +403,6 @@ def test_no_canned_query_goes_through_a_whole_table_but_those_meant_to(
 ) -> None:
     """Some are about everything there is, and say so."""
     store = Store.open(tmp_path / "catalog.db")
-    duplicates.prepare(store.db.conn)
     usage_database.prepare(usage_database.path_of(tmp_path / "catalog.db"))
     usage_database.attach(store.db.conn, tmp_path / "catalog.db")
     sql = CANNED[name]["sql"]

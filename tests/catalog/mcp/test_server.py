@@ -107,10 +107,10 @@ def test_an_agent_finds_and_reads_a_skill(server: Server, shelf: Shelf) -> None:
 
     found, whole, skill_md, script = session(server, work)
     assert text(whole) == (shelf.root / "word-count/SKILL.md").read_text()
-    assert str(shelf.version_folder("word-count")) in text(whole, 1)
+    assert f"Skill directory: {shelf.packages.parent}/skills/word-count." in text(whole, 1)
     assert json.loads(text(found))["skills"][0]["name"] == "word-count"
     assert text(skill_md).startswith('<skill_content name="word-count">\n# Count\n')
-    assert str(shelf.version_folder("word-count")) in text(skill_md)
+    assert f"{shelf.packages.parent}/skills/word-count\n" in text(skill_md)
     assert text(skill_md).count("</skill_content>") == 1
     assert text(script) == "print('words')\n"
     assert "'scripts/count.py' of 'word-count', version 20" in text(script, 1)
@@ -196,7 +196,7 @@ def test_a_search_has_filters_and_pages(url: str) -> None:
 
     searched, listed, unknown, other = session(url, work)
     (skill,) = searched["skills"]
-    assert skill["location"].endswith("word-count/current/SKILL.md")
+    assert skill["location"].endswith("skills/word-count/SKILL.md")
     assert skill["others"] == {"count": 0, "first": []}
     assert (skill["status"], skill["matched"]) == ("active", ["word", "count"])
     assert skill["name"] not in [skill["name"] for skill in other["skills"]]

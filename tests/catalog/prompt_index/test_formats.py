@@ -37,11 +37,11 @@ SEMIBOT_ZH = IndexSpec(format="semibot", language="zh")
 LOOKS = {
     "lines": (
         "Skills. When a task matches a line, first read that skill's SKILL.md. "
-        "The files of the skill NAME are in /p/NAME/current/\n"
+        "The files of the skill NAME are in /p/NAME/\n"
         "count: Counts words.\npdf (for agents only): Fills forms & more.\n"
     ),
     "xml-compact": (
-        '<available_skills files="/p/NAME/current/">\n<skill name="count">Counts words.</skill>\n'
+        '<available_skills files="/p/NAME/">\n<skill name="count">Counts words.</skill>\n'
         '<skill name="pdf" user_invocable="false">Fills forms &amp; more.</skill>\n'
         "</available_skills>\n"
     ),
@@ -100,7 +100,7 @@ def test_the_text_of_a_format(form: str) -> None:
 
 TAILS = {
     ("xml", "en"): (
-        '<by_name files="/p/NAME/current/">\none\ntwo\n</by_name>\n'
+        '<by_name files="/p/NAME/">\none\ntwo\n</by_name>\n'
         "<left_out>98 more skills are not listed.</left_out>\n</available_skills>\n"
     ),
     ("semibot", "zh"): (
@@ -109,11 +109,10 @@ TAILS = {
         "</available_skills>\n\nDo.\n"
     ),
     ("markdown", "en"): (
-        "The files of NAME are in `/p/NAME/current/`:\n\n- one\n- two\n\n"
-        "98 more skills are not listed.\n"
+        "The files of NAME are in `/p/NAME/`:\n\n- one\n- two\n\n98 more skills are not listed.\n"
     ),
     ("json", "en"): (
-        '{"skills": [],\n"by_name": {"files": "/p/NAME/current/", "skills": [\n"one",\n"two"\n]},\n'
+        '{"skills": [],\n"by_name": {"files": "/p/NAME/", "skills": [\n"one",\n"two"\n]},\n'
         '"left_out": {"count": 98}}\n'
     ),
 }

@@ -18,6 +18,7 @@ from catalog.prompt_index import budget, builder, skill_rows
 from catalog.prompt_index import query as prompt_index_query
 from catalog.prompt_index.builder import IndexSpec, LastBuild
 from catalog.prompt_index.measures import Bounds, RoomFactors
+from catalog.prompt_index.query import count_indexable
 from catalog.writing.store import Store
 from pipeline.config import loader
 from pipeline.sync.engines.processes import serial
@@ -322,19 +323,18 @@ def test_counts_of_levels_and_tags_follow_every_change(
             trigger="event",
             at=NOON,
         )
-    listed = "s.status = 'active' AND s.model_invocable = 1"
-    assert store.db.execute("SELECT level, skills FROM level_counts WHERE skills").fetchall() == (
-        store.db.execute(
-            f"SELECT level, count(*) FROM skills AS s WHERE {listed}"
-            " GROUP BY level ORDER BY level_rank"
-        ).fetchall()
-    )
-    assert set(store.db.execute("SELECT * FROM index_tags")) == set(
-        store.db.execute(
-            "SELECT t.value, s.level_rank, ifnull(s.priority, 0), s.name, s.id"
-            f" FROM skills AS s JOIN json_each(s.tags) AS t WHERE {listed}"
+    listed = "status = 'active' AND model_invocable = 1"
+    for level in LEVELS:
+        counted = count_indexable(store.db, IndexSpec(levels=(level,)))
+        fresh = f"SELECT count(*) FROM skills WHERE {listed} AND level = ?"
+        assert counted == store.db.execute(fresh, [level]).fetchone()[0]
+    for tag in {tag for *_, tags, _, _ in steps for tag in tags}:
+        fresh = (
+            "SELECT count(DISTINCT s.id) FROM skills AS s, json_each(s.tags) AS t"
+            f" WHERE {listed} AND t.value = ?"
         )
-    )
+        counted = count_indexable(store.db, IndexSpec(tags=(tag,)))
+        assert counted == store.db.execute(fresh, [tag]).fetchone()[0]
     store.close()
 
 

@@ -1,10 +1,10 @@
-"""Duplicates: groups of skills of one content, similar bodies or one description."""
+"""Duplicates: groups of skills of one content or description, and skills with similar bodies."""
 
 import pytest
 
 from catalog.model.change import Removal
 from catalog.reading import duplicates
-from catalog.reading.duplicates import SHOWN, Group
+from catalog.reading.duplicates import Group
 from catalog.writing.store import Store
 from tests.support.bodies import edited, made_body
 from tests.support.records import NOON, ROOT, judged, refused, rooted
@@ -46,24 +46,14 @@ def paths(groups: list[Group]) -> list[list[str]]:
     return [[row["path"] for row in group.skills] for group in groups]
 
 
-def test_similar_bodies_are_groups_of_any_status(store: Store) -> None:
-    """The shadowed copy counts as well; short bodies and others are in no group."""
-    groups, total = groups_of(store, "near")
-    assert paths(groups) == [["papers", "pdf", "reader", "copy/pdf"], ["chart", "graph"]]
-    assert total == 2
-    assert [row["percent"] for row in groups[1].skills] == [100, groups[1].skills[1]["percent"]]
-    assert 80 < groups[1].skills[1]["percent"] < 100
-
-
 def test_equal_files_and_equal_descriptions_are_groups(store: Store) -> None:
-    """Each kind has its own list; copies alone are not listed as similar."""
+    """Each kind has its own list."""
     assert paths(groups_of(store, "content")[0]) == [["pdf", "copy/pdf"]]
     assert paths(groups_of(store, "description")[0]) == [
         ["pdf", "copy/pdf"],
         ["papers", "reader"],
     ]
     store.apply([Removal(ROOT, "reader"), Removal(ROOT, "papers")], trigger="event", at=NOON)
-    assert paths(groups_of(store, "near")[0]) == [["chart", "graph"]]
     assert paths(groups_of(store, "description")[0]) == [["pdf", "copy/pdf"]]
 
 
@@ -96,36 +86,27 @@ def test_a_skill_has_its_similar_skills(store: Store) -> None:
     assert similar("one") == similar("small-a") == []
 
 
-def test_only_the_current_content_counts(store: Store) -> None:
-    """Neither an earlier version nor the rejected content of a folder does."""
-    store.apply([judged("graph", body=made_body(4)), refused("pdf")], trigger="event", at=NOON)
-    (group,), _ = groups_of(store, "near")
-    assert {row["path"] for row in group.skills} == {"papers", "pdf", "reader", "copy/pdf"}
-    store.apply([judged("line", body=edited(OTHER, 0.1))], trigger="event", at=NOON)
-    _, total = groups_of(store, "near")
-    assert total == 2
-
-
-def test_a_group_of_hundreds_is_counted(store: Store) -> None:
-    """Its first skills are listed, and the time does not grow with the square of the group."""
-    store.apply(
-        [judged(f"many-{n:03}", "Many.", body=edited(BODY, 0.05, seed=n)) for n in range(400)],
-        trigger="event",
-        at=NOON,
+def test_a_skill_has_those_with_the_same_files(store: Store) -> None:
+    """Under other identifiers, so not its shadowed copy; removed ones are left out."""
+    store.apply([judged("copy/other", "Reads.", name="x", body=BODY)], trigger="event", at=NOON)
+    store.db.execute(
+        "UPDATE skills SET digest = (SELECT digest FROM skills WHERE path = 'pdf')"
+        " WHERE path = 'copy/other'"
     )
-    compared = 0
+    (row,) = store.db.query("SELECT * FROM skills WHERE path = 'pdf'")
+    assert [each["path"] for each in duplicates.same(store.db, row)] == ["copy/other"]
+    store.apply([Removal(ROOT, "copy/other")], trigger="event", at=NOON)
+    assert duplicates.same(store.db, row) == []
 
-    def count() -> int:
-        nonlocal compared
-        compared += 1
-        return 0
 
-    store.db.conn.set_progress_handler(count, 1000)
-    groups, _ = groups_of(store, "near")
-    store.db.conn.set_progress_handler(None, 0)
-    assert groups[0].size == 404
-    assert len(groups[0].skills) == SHOWN
-    assert compared < 300
+def test_only_the_current_content_is_compared(store: Store) -> None:
+    """Neither an earlier version nor the rejected content of a folder is."""
+    store.apply([judged("graph", body=made_body(4)), refused("pdf")], trigger="event", at=NOON)
+    (row,) = store.db.query("SELECT * FROM skills WHERE path = 'chart'")
+    assert duplicates.similar(store.db, row) == []
+    (row,) = store.db.query("SELECT * FROM skills WHERE path = 'reader'")
+    found = {each["path"] for each in duplicates.similar(store.db, row)}
+    assert found == {"pdf", "copy/pdf", "papers"}
 
 
 def test_a_page_of_groups_goes_on_behind_the_one_before() -> None:

@@ -10,7 +10,6 @@ from catalog.model.finding import Finding
 from catalog.model.skill import FileEntry, RootSpec
 from catalog.reading import browse, cards, facet_counts, filters, search
 from catalog.reading.filters import Filters
-from catalog.writing.rows import facets
 from catalog.writing.store import Store
 from tests.support.records import NOON, ROOT, judged, refused, rooted
 
@@ -135,13 +134,4 @@ def test_the_publisher_of_a_repository_is_its_name() -> None:
     store = rooted(Store.in_memory(), RootSpec(root))
     store.apply([judged("one", root=root)], trigger="command", at=NOON)
     assert store.db.execute("SELECT publisher FROM skills").fetchall() == [("acme-skills",)]
-    store.close()
-
-
-def test_versions_of_an_older_program_have_no_facets_yet() -> None:
-    """Their skills are listed all the same until a scan adds what is missing."""
-    store = rooted(Store.in_memory(), RootSpec(ROOT))
-    store.apply([judged("one")], trigger="command", at=NOON)
-    facets.mark_missing(store.db)
-    assert "missing" not in facet_counts.load(store.db)
     store.close()

@@ -61,14 +61,22 @@ def read_whole(index: Path, db: sqlite3.Connection) -> str:
     location = location_of(index.read_text("utf-8"), "a")
     if not location:
         return "not listed"
-    current = Path(location).parent
-    version = os.readlink(current)
-    package = current.parent / version
+    by_path = Path(location).parent
+    assert by_path == index.parent.parent / "skills/a"
+    for file in ["SKILL.md", *(f"deep/{number}/x.txt" for number in range(6))]:
+        text = (by_path / file).read_bytes()  # of this version or another, but always whole
+        assert db.execute(
+            "SELECT 1 FROM files WHERE path = ? AND sha256 = ?",
+            [file, hashlib.sha256(text).hexdigest()],
+        ).fetchone()
+    shelf = index.parent.parent / "packages/a"
+    version = os.readlink(shelf / "current")
+    package = shelf / version
     expected = dict(
         db.execute(
             "SELECT f.path, f.sha256 FROM files AS f JOIN versions AS v ON v.id = f.version"
             " WHERE v.skill_id = ? AND v.version = ?",
-            [current.parent.name, version],
+            [shelf.name, version],
         ).fetchall()
     )
     there = {

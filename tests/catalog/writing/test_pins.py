@@ -458,7 +458,7 @@ def test_a_version_stored_by_an_earlier_release_cannot_be_pinned(world: World) -
     first, second = versions(world)
     with world.store.db.conn:
         world.store.db.execute(
-            "UPDATE versions SET packed = pack('{}', '{}', '') WHERE version = ?",
+            "UPDATE versions SET described = '{}' WHERE version = ?",
             [first],
         )
     with pytest.raises(NotInCatalog, match=rf"earlier release.* choose from: {second}\.$"):

@@ -106,8 +106,15 @@ def contents(place: Path) -> dict[str, bytes]:
     }
 
 
-def test_a_deep_check_finds_altered_bytes(world: World) -> None:
-    """They are not copied from the previous version, which shares the file."""
+@pytest.mark.parametrize("shares_files", [False, True])
+def test_a_deep_check_finds_altered_bytes(
+    tmp_path: Path, skill: SkillWriter, *, shares_files: bool
+) -> None:
+    """They are not copied from the previous version, which is lost if it shares the file."""
+    world = World(tmp_path / "another", shares_files=shares_files)
+    for number in (1, 2):
+        skill(world.root / "a", files={"x.txt": "same", "y.txt": f"y{number}"})
+        world.scan()
     file = world.current("a") / "x.txt"
     file.chmod(0o644)
     file.write_text("SAME")
@@ -119,21 +126,22 @@ def test_a_deep_check_finds_altered_bytes(world: World) -> None:
     assert (world.current("a") / "x.txt").read_text() == "same"
     assert world.rows(
         "SELECT package_path IS NULL FROM versions WHERE skill_id = 'a' ORDER BY id"
-    ) == [(1,), (0,)]
+    ) == [(int(shares_files),), (0,)]
+    world.store.close()
 
 
 def test_a_damaged_package_whose_folder_changed_is_not_published(world: World) -> None:
     """The skill is pending, because its package cannot be rebuilt."""
     package = world.current("a")
     package.chmod(0o755)
-    (package / "x.txt").unlink()
-    (world.root / "a/x.txt").write_text("changed")
+    (package / "y.txt").unlink()
+    (world.root / "a/y.txt").write_text("changed")
     assert check(world) == ["a"]
     assert world.rows("SELECT status, package_path FROM skills WHERE path = 'a'") == [
         ("pending", None)
     ]
     world.scan()
-    assert (world.current("a") / "x.txt").read_text() == "changed"
+    assert (world.current("a") / "y.txt").read_text() == "changed"
     assert world.differences() == []
 
 
@@ -243,7 +251,7 @@ def test_an_older_version_that_is_damaged_is_removed(
 
 
 @pytest.mark.parametrize("mode", [0o777, 0o644, 0])
-@pytest.mark.parametrize("path", ["", "x.txt", ".skilldrop-SKILL.md.superseded"])
+@pytest.mark.parametrize("path", ["", "x.txt", "SKILL.md"])
 def test_wrong_modes_are_corrected(world: World, path: str, mode: int) -> None:
     """Even for a version that could not be rebuilt, which stays."""
     (oldest,) = world.rows("SELECT min(package_path) FROM versions WHERE skill_id = 'a'")[0]

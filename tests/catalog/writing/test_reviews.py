@@ -12,7 +12,6 @@ from catalog.audit import consistency
 from catalog.model.errors import NotInCatalog
 from catalog.model.publication_findings import AWAITS_REVIEW, REJECTED_IN_REVIEW
 from catalog.model.skill import RootSpec
-from catalog.prompt_index.builder import IndexSpec
 from catalog.reading import review, search
 from catalog.reading import status as reading_status
 from catalog.reading.published import package_of
@@ -268,26 +267,27 @@ def test_agents_cannot_name_a_version_that_waits(world: World, skill: SkillWrite
         world.store.pin("a", second, later(1))
 
 
-@pytest.mark.parametrize("locations", ["current", "version"])
-def test_no_search_of_the_packages_finds_a_version_that_waits(
-    world: World, skill: SkillWriter, locations: str
+def test_no_search_of_the_published_skills_finds_a_version_that_waits(
+    world: World, skill: SkillWriter
 ) -> None:
-    """Its SKILL.md has another name until the approval, also where an index names versions."""
-    world.store.indexes.configure([IndexSpec(locations=locations)])  # type: ignore[arg-type]
-    world.store.packager.leave_to_readers(3600.0)
+    """Its package is apart, until its approval places it."""
+    published = world.folder / "skills"
+    world.store.links.configure(published, [])
     for name in "ab":
         skill(world.root / name, description="Two.", files={"x.txt": "two"})
     world.scan()
-    first, second = names(world)
-    found = [path.parent.name for path in world.packages.glob("*/2*/SKILL.md")]
-    assert (found, audits(world)) == ([first], [])
+    world.publish()
+    found = [path.parent.name for path in published.glob("*/SKILL.md")]
+    assert (found, audits(world)) == (["a"], [])
+    assert "Two." not in (published / "a/SKILL.md").read_text()
     world.restart()
     assert audits(world) == []
     decide(world, "approved")
-    world.store.packager.withdraw()
-    found = sorted(path.parent.name for path in world.packages.glob("*/2*/SKILL.md"))
-    assert found == ([second] if locations == "current" else [first, second])
+    world.publish()
+    assert "Two." in (published / "a/SKILL.md").read_text()
     decide(world, "rejected")
+    world.publish()
+    assert "Two." not in (published / "a/SKILL.md").read_text()
     assert audits(world) == []
 
 

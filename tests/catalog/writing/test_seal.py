@@ -93,13 +93,17 @@ def _add_version(kept: Sealed) -> None:
     (kept.packages / "a" / "20200101-000000").mkdir()
 
 
-def _remove_link(kept: Sealed) -> None:
-    (kept.settings.skills_folder / "a").unlink()
+def _remove_copy(kept: Sealed) -> None:
+    shutil.rmtree(_unlock(kept.settings.skills_folder / "a"))
 
 
-def _turn_link(kept: Sealed) -> None:
-    (kept.settings.skills_folder / "a").unlink()
-    (kept.settings.skills_folder / "a").symlink_to("../packages/b/current")
+def _remove_file_of_copy(kept: Sealed) -> None:
+    (_unlock(kept.settings.skills_folder / "a") / "notes.md").unlink()
+
+
+def _replace_by_old_link(kept: Sealed) -> None:
+    _remove_copy(kept)
+    (kept.settings.skills_folder / "a").symlink_to("../packages/a/current")
 
 
 def _restore_time(kept: Sealed) -> None:
@@ -116,8 +120,9 @@ def _restore_time(kept: Sealed) -> None:
         _remove_current,
         _turn_current,
         _add_version,
-        _remove_link,
-        _turn_link,
+        _remove_copy,
+        _remove_file_of_copy,
+        _replace_by_old_link,
         _restore_time,
     ],
 )
@@ -146,8 +151,8 @@ def test_a_killed_writer_leaves_no_seal(kept: Sealed) -> None:
 def test_other_settings_break_a_seal(kept: Sealed) -> None:
     """Packages that are right under some settings may be wrong under others."""
     kept.scan(publish="in-place")
-    link = kept.settings.skills_folder / "a"
-    assert link.resolve() == kept.root / "a"
+    folder = kept.settings.skills_folder / "a"
+    assert not folder.exists()
     kept.scan()
-    assert link.resolve().is_relative_to(kept.packages)
+    assert folder.is_dir()
     assert list(compare(kept.settings).differences) == []

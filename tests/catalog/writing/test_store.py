@@ -1,10 +1,12 @@
 """Changes applied to the catalog."""
 
+import errno
 import json
 import sqlite3
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -400,6 +402,16 @@ def test_the_product_views_have_the_columns_of_the_specification(store: Store) -
     assert "package_path" in new
 
 
+@pytest.mark.requirement("prd/skills-columns")
+def test_skills_has_the_inventory_and_the_package_beside_each_skill(store: Store) -> None:
+    """The text of SKILL.md is in the view of definitions."""
+    apply(store, judged("a"))
+    assert json.loads(row(store, "a")["file_inventory"])["totalFiles"] == 2
+    assert row(store, "a")["package_path"] is None  # this catalog publishes nothing
+    (definition,) = store.db.query("SELECT * FROM skill_definitions WHERE skillId = 'a'")
+    assert definition["skill_md_content"].startswith("---\nname: a\n")
+
+
 def test_a_batch_that_fails_leaves_the_catalog_as_it_was(store: Store) -> None:
     """A row that SQLite refuses rolls back its whole batch."""
     apply(store, judged("a"))
@@ -415,6 +427,38 @@ def test_a_second_writer_is_refused_by_the_process_id(tmp_path: Path) -> None:
         Store.open(tmp_path / "catalog.db")
     first.close()
     Store.open(tmp_path / "catalog.db").close()
+
+
+class BreakableConnection(sqlite3.Connection):
+    """Connection to a disk that may fail in the end."""
+
+    error: Exception | None = None
+
+    def close(self) -> None:
+        """Close it, or fail."""
+        if self.error:
+            raise self.error
+        super().close()
+
+
+@pytest.mark.parametrize(
+    "error", [OSError(errno.EIO, "I/O error"), sqlite3.OperationalError("disk I/O error")]
+)
+def test_a_catalog_that_cannot_be_closed_well_is_opened_again_by_the_same_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    """It is not refused by its own lock, and nothing that was stored is lost."""
+    path = tmp_path / "catalog.db"
+    with monkeypatch.context() as patched:
+        patched.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=BreakableConnection))
+        store = Store.open(path)
+    store.health.count_overflow()
+    assert isinstance(store.db.conn, BreakableConnection)
+    store.db.conn.error = error
+    store.close()
+    store = Store.open(path)
+    assert store.db.execute("SELECT overflows FROM health").fetchone() == (1,)
+    store.close()
 
 
 @pytest.mark.parametrize("foreign", ["database", "text"])

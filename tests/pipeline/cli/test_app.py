@@ -96,9 +96,7 @@ def test_the_index_holds_the_active_skills(call: Any, watched: Path) -> None:
     call("scan")
     code, out, _ = call("index")
     assert code == 0
-    assert location_of(out, "count-words") == (
-        f"{watched.parent}/var/packages/count-words/current/SKILL.md"
-    )
+    assert location_of(out, "count-words") == f"{watched.parent}/var/skills/count-words/SKILL.md"
     assert out == (watched.parent / "var/index/default.txt").read_text(encoding="utf-8")
     _, out, _ = call("index", "--budget-chars", len(out) - 1, "--json")
     report = json.loads(out)["report"]
@@ -130,11 +128,30 @@ def test_options_of_index_replace_the_settings(call: Any, watched: Path) -> None
     )
     first = json.loads(out)["skills"][0]
     assert (first["name"], first["location"][:15]) == ("会议纪要", "http://h/skills")
-    assert call("index", "--level", "plugin")[1] == ""
-    assert call("index", "--tag", "nowhere")[1] == ""
     options = "--overflow fit --language zh --format markdown --budget-chars 210"
     assert "其文件在" in call("index", *options.split())[1]
     assert (watched.parent / "var/index/default.txt").read_text(encoding="utf-8") == published
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--only", "count-wrods"], "has the name 'count-wrods'. The closest are: count-words."),
+        (["--only", "secret"], "has the name 'secret'"),
+        (["--tag", "nowhere"], "has the tag 'nowhere'. There are: none."),
+        (["--level", "plugin"], "No published skill passes this filter"),
+    ],
+)
+def test_a_filter_of_an_index_that_no_skill_passes_is_an_error(
+    call: Any, watched: Path, skill: SkillWriter, words: list[str], sentence: str
+) -> None:
+    """An empty text would look like a catalog without skills; `--explain` says why it is empty."""
+    skill(watched / "secret", more="disable-model-invocation: true")
+    call("scan")
+    code, out, err = call("index", *words)
+    assert (code, out) == (2, "")
+    assert sentence in err
+    assert call("index", "--explain", *words)[0] == 0
 
 
 def test_an_older_publication_of_an_index_can_be_read(

@@ -450,9 +450,9 @@ def test_a_damaged_version_of_a_held_skill_leaves_the_indexes_at_once(
     handle(it.settings, "rollback", {"skill": "a", "version": first})
     index = it.settings.index_folder / "default.txt"
     assert location_of(index.read_text(), "a")
-    file = it.settings.packages_folder / "a" / first / "x.txt"
-    file.chmod(0o644)
-    file.write_text("bad")
+    for folder in (it.settings.packages_folder / "a" / first, it.settings.skills_folder / "a"):
+        (folder / "x.txt").chmod(0o644)
+        (folder / "x.txt").write_text("bad")
     for _ in it.rows("SELECT id FROM versions"):  # of which each time one is due
         newest = it.rows("SELECT max(verified_at) FROM versions")
         it.rescan()

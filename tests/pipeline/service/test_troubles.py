@@ -87,3 +87,19 @@ def test_a_message_with_other_numbers_is_the_same_trouble(caplog: pytest.LogCapt
         "It has 12.5 MiB.",
         "It is off.",
     ]
+
+
+def test_a_mistake_in_one_part_is_a_trouble_of_that_part(caplog: pytest.LogCaptureFixture) -> None:
+    """The log has its traceback once, and the part is tried again."""
+    troubles = Troubles()
+
+    def stumble() -> None:
+        raise KeyError("spell")
+
+    for _ in range(2):
+        troubles.attempt("indexes", stumble, longest=1e-9)
+    (one,) = troubles.all()
+    assert (one.message, one.times) == ("Internal error: KeyError: 'spell'.", 2)
+    assert caplog.text.count("Traceback") == 1
+    troubles.attempt("indexes", lambda: None)
+    assert not troubles.all()

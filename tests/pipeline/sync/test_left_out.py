@@ -191,7 +191,7 @@ def test_a_published_secret_that_is_refused_now_is_withdrawn(
     kept.scan()
     assert kept.status() == "rejected"
     assert not (kept.settings.packages_folder / "s/current").exists()
-    assert not list(kept.settings.packages_folder.rglob("SKILL.md"))
+    assert not list(kept.settings.skills_folder.rglob("SKILL.md"))
     write_skill(kept.root / "s", body="Clean.\n", files={file: "x"} if file != "SKILL.md" else {})
     kept.scan()
     assert kept.status() == "active"
@@ -311,11 +311,55 @@ def test_an_ignore_file_that_cannot_be_used_keeps_the_last_state(kept: Kept) -> 
     ]
 
 
+@pytest.mark.parametrize("folder", ["group", "group/s"])
+def test_a_pattern_that_cannot_be_used_keeps_the_last_state(kept: Kept, folder: str) -> None:
+    """The error names file and line, and other folders are scanned."""
+    write(kept.root / "group/s", {"a.md": "x"})
+    kept.scan()
+    (kept.root / folder / ".gitignore").write_text("# no logs\n*.log\n[z-a].md\n")
+    write_skill(kept.root / "later")
+    kept.scan()
+    assert kept.packaged() == {"SKILL.md", "a.md"}
+    ((message,),) = kept.ask("SELECT message FROM findings WHERE code = 'ignore-file-refused'")
+    assert f"{folder}/.gitignore has a pattern in line 3 that cannot be used" in str(message)
+    assert kept.status("later") == "active"
+    (kept.root / folder / ".gitignore").write_text("[a-z].md\n")
+    kept.scan()
+    assert "a.md" not in kept.packaged()
+
+
+def test_a_pattern_of_the_root_that_cannot_be_used_makes_it_unreadable(kept: Kept) -> None:
+    """The trouble of the root names file and line, and nothing counts as removed."""
+    write(kept.root / "s", {})
+    kept.scan()
+    (kept.root / ".skillignore").write_text("[z-a]\n")
+    store = open_store(kept.settings)
+    (trouble,) = scan_once(kept.settings, store).report.troubles.values()
+    store.close()
+    assert ".skillignore has a pattern in line 1 that cannot be used" in trouble
+    assert kept.status() == "active"
+
+
+def test_a_pattern_that_cannot_be_used_rejects_its_archive(kept: Kept) -> None:
+    """The other skills of the root are published."""
+    pack_zip(
+        write_skill(kept.data.parent / "x", files={".skillignore": "[z-a]\n"}), kept.root / "x.zip"
+    )
+    write(kept.root / "s", {})
+    kept.scan()
+    ((folder, message),) = kept.ask(
+        "SELECT folder, message FROM findings WHERE code = 'ignore-file-refused'"
+    )
+    assert folder == "x.zip!"
+    assert "x.zip!/x/.skillignore has a pattern in line 1" in str(message)
+    assert kept.status() == "active"
+
+
 def test_a_comparison_tells_wrong_rows(kept: Kept) -> None:
     """Rows of left-out files that somebody changed are a difference."""
     write(kept.root / "s", {".env": "A=1"})
     kept.scan()
     with sqlite3.connect(kept.settings.catalog_path) as db:
-        db.execute("UPDATE left_out_files SET path = 'other'")
+        db.execute("UPDATE skills SET files_left_out = replace(files_left_out, '.env', 'other')")
     (difference,) = compare(kept.settings).differences
     assert "left out" in difference.message

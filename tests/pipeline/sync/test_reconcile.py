@@ -94,10 +94,11 @@ def put_file_for_shelf(kept: Kept) -> None:
 
 
 def edit_last_good(kept: Kept) -> None:
-    """Damage a package that cannot be restored, as its folder has rejected content."""
+    """Damage a package that cannot be restored, as its copy is damaged, too, and its folder bad."""
     (kept.root / "a/SKILL.md").write_text("---\nname: a\n---\n")
     kept.scan()
     flip_byte(kept.package() / "SKILL.md")
+    flip_byte(kept.settings.skills_folder / "a/SKILL.md")
 
 
 def leave_text_of_held(kept: Kept) -> None:
@@ -158,7 +159,7 @@ DAMAGES: dict[str, tuple[Callable[[Kept], object], str]] = {
         "the catalog has the wrong description",
     ),
     "version changed": (
-        lambda kept: kept.write("UPDATE versions SET packed = pack('{}', '{}', 'x')"),
+        lambda kept: kept.write("UPDATE texts SET text = 'x' WHERE text LIKE '---%'"),
         "its version does not hold the accepted content",
     ),
     "file row lost": (
@@ -181,7 +182,7 @@ DAMAGES: dict[str, tuple[Callable[[Kept], object], str]] = {
         "its search entry is wrong",
     ),
     "search index row lost": (
-        lambda kept: kept.write("DELETE FROM skills_fts_docsize"),
+        lambda kept: kept.write("DELETE FROM skill_text_fts_docsize"),
         "its search entry is wrong",
     ),
     "search row left": (leave_text_of_held, "its search entry is wrong"),
@@ -222,7 +223,7 @@ DAMAGES: dict[str, tuple[Callable[[Kept], object], str]] = {
     ),
     "packages lost": (
         lambda kept: [shutil.rmtree(kept.package(skill_id).parent) for skill_id in ("a", "b")],
-        "it is missing, but the prompt index default lists it",
+        "the package is missing",
     ),
     "package half made": (leave_half_made, "it belongs to no version in the catalog"),
     "package of nobody": (
@@ -338,8 +339,9 @@ def test_an_older_version_is_compared_and_removed_if_it_is_damaged(kept: Kept) -
     (kept.root / "a/SKILL.md").write_text("---\nname: a\ndescription: Newer.\n---\n")
     kept.scan()
     assert {d.message for d in kept.compare().differences} == {
+        "the package has mode 755 instead of 555",
         "scripts has mode 755 instead of 555",
-        ".skilldrop-SKILL.md.superseded has mode 644 instead of 444",
+        "SKILL.md has mode 644 instead of 444",
         "scripts/run.sh has mode 644 instead of 444",
     }
     repair(kept.settings)  # modes are set right, also where the package could not be made again

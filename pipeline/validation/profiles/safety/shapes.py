@@ -122,7 +122,7 @@ SHAPES = (
         "rm\x00- remove-item mkfs of=/dev >\x00/dev/ :"
         "(){ find\x00/ find\x00~ find\x00$home del\x00/"
         " rd\x00/ rmdir\x00/ format\x00 rmtree rmsync wipefs shred diskutil",
-        rf"\brm\s+(?:-\w+\s+|--[\w-]+\s+)*-\w*(?:r\w*f"
+        rf"\brm\s+(?:-\w+\s+|--[\w-]+\s+){{0,9}}-\w*(?:r\w*f"
         rf"|f\w*r)\w*\s+(?:--[\w-]+\s+)*(?:--\s+)?{_HOME}",
         rf"\brm\s+(?:-r\s+-f|--recursive\s+--force|--force\s+--recursive)\s+{_HOME}",
         r"\brm\s+-(?:rf|fr)\s+/(?:usr|etc|var|bin|lib|boot|home|root|System|Users)/?(?=\s|$"

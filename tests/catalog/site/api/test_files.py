@@ -111,10 +111,10 @@ def test_a_file_in_a_root_is_opened_on_another_thread(
 
 
 def test_the_path_that_agents_use_can_be_copied(shelf: Shelf, raw: Site) -> None:
-    """The link `current`, and the folder of the version that it leads to."""
+    """The published folder, and that of its version."""
     page = raw.get("/skills/kinds").text
-    packages = shelf.settings.catalog_path.parent / "packages" / "kinds"
-    for path in (packages / "current", (packages / "current").resolve()):
+    data = shelf.settings.catalog_path.parent
+    for path in (data / "skills/kinds", (data / "packages/kinds/current").resolve()):
         assert path.is_dir()
         assert f'data-copy="{path}"' in page
 

@@ -86,7 +86,10 @@ def test_an_index_leads_to_the_files_of_the_site(far: Site, shelf: Shelf) -> Non
         assert far.get(path).content.startswith(b"---")
         files = far.get(path.removesuffix("SKILL.md")).json()["files"]
         assert [far.get(file["url"]).status_code for file in files] == [200] * len(files)
-    assert str(shelf.packages) in (shelf.settings.index_folder / "as-xml.xml").read_text()
+    assert (
+        str(shelf.packages.with_name("skills"))
+        in (shelf.settings.index_folder / "as-xml.xml").read_text()
+    )
 
 
 def test_the_first_line_leads_to_the_list_of_files(far: Site) -> None:

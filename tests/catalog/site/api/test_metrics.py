@@ -66,13 +66,24 @@ def test_packages_have_their_bytes(catalog: Path, serve: Callable[..., Site]) ->
     assert values["skilldrop_packages_bytes",] == 700 * kept
 
 
+def test_folders_on_which_skilldrop_failed_are_counted(
+    catalog: Path, serve: Callable[..., Site]
+) -> None:
+    """An alert can tell of a mistake of skilldrop that its log explains."""
+    assert samples(serve(catalog).get("/-/metrics"))["skilldrop_internal_errors",] == 0
+    with closing(sqlite3.connect(catalog)) as db:
+        db.execute("UPDATE findings SET code = 'internal-error' WHERE id IN (1, 2)")
+        db.commit()
+    assert samples(serve(catalog).get("/-/metrics"))["skilldrop_internal_errors",] == 2
+
+
 def test_failures_of_the_service_have_their_part(catalog: Path, serve: Callable[..., Site]) -> None:
     """An alert can name what fails."""
     with closing(sqlite3.connect(catalog)) as db:
         db.execute("UPDATE health SET service_pid = 1, service_seen = '2026-11-22T10:00:00+00:00'")
         db.execute(
-            "INSERT INTO troubles (part, message, since, times, last_at)"
-            " VALUES ('indexes', 'No.', '2026-11-22', 3, '2026-11-22')"
+            "UPDATE health SET troubles = json_array(json_object('part', 'indexes',"
+            " 'message', 'No.', 'since', '2026-11-22', 'times', 3, 'last_at', '2026-11-22'))"
         )
         db.commit()
     values = samples(serve(catalog).get("/-/metrics"))

@@ -31,12 +31,20 @@ def test_the_page_lists_each_kind(site: Site, catalog: Path) -> None:
     content = site.get("/duplicates").text
     assert "2 skills: pdf" in content
     assert "copies/pdf" in content
-    near = site.get("/duplicates?kind=near").text
-    assert "1 group." in near
-    assert "23 skills: " in near
-    assert "and 17 more" in near
-    assert "23 skills" not in site.get("/duplicates?kind=description").text
+    described = site.get("/duplicates?kind=description").text
+    assert "20 skills: " in described
+    assert "and 14 more" in described
+
+
+def test_the_page_lists_the_skills_like_one(site: Site, catalog: Path) -> None:
+    """With their percentages; nothing of a name is markup."""
+    fill(catalog)
+    near = site.get("/duplicates?like=pdf").text
+    assert "skills: pdf" in near
+    assert " %</span>" in near
     assert "<b>reader" not in near
+    assert "No other skill has similar" in site.get("/duplicates?like=word-count").text
+    assert "No other skill has similar" in site.get("/duplicates?like=no-such-skill").text
 
 
 def test_an_unknown_kind_or_page_is_answered(site: Site, catalog: Path) -> None:
@@ -46,24 +54,18 @@ def test_an_unknown_kind_or_page_is_answered(site: Site, catalog: Path) -> None:
     assert "This page is empty." in site.get("/duplicates?page=99999").text
 
 
-def test_the_page_of_a_skill_lists_similar_skills(site: Site, catalog: Path) -> None:
-    """With their percentages; the shadowed copy says that its content is the same."""
+def test_the_page_of_a_skill_leads_to_similar_skills(site: Site, catalog: Path) -> None:
+    """The shadowed copy says that its content is the same."""
     fill(catalog)
     page = site.get("/skills/pdf").text
-    assert 'id="similar"' in page
-    assert "and 11 more" in page
+    assert "/duplicates?like=pdf" in page
     assert "with the same content" in page
-    assert 'id="similar"' not in site.get("/skills/word-count").text
+    assert 'id="same"' not in page  # its copy has the same identifier
 
 
-def test_the_canned_queries_list_the_same(site: Site, catalog: Path) -> None:
-    """As JSON: pairs of similar skills, and skills of one description."""
+def test_the_canned_query_lists_the_same(site: Site, catalog: Path) -> None:
+    """As JSON: skills of one description."""
     fill(catalog)
-    rows = site.rows("near_duplicates", skill="READER")
-    assert rows
-    assert all("<b>reader" in (row["skill"], row["similar_to"]) for row in rows)
-    assert all(70 <= row["percent"] <= 99 for row in rows)
-    assert len(site.rows("near_duplicates")) >= 20
     (first, *_) = site.rows("same_description")
     assert (first["folders"], first["description"]) == (20, "Likes.")
 

@@ -44,8 +44,8 @@ PAGES = [
     "/activity?publisher=company",
     "/review",
     "/duplicates",
-    "/duplicates?kind=near",
     "/duplicates?kind=description",
+    "/duplicates?like=word-count",
 ]
 
 

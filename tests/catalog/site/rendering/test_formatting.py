@@ -39,6 +39,7 @@ EMPTY: dict[str, Any] = {
     "roots": [],
     "held": [],
     "withheld": [],
+    "internal_errors": 0,
     "name_conflicts": 0,
     "unlinked_outcomes": {"of_no_skill": 0, "of_no_version": 0},
     "to_review": 0,
@@ -163,6 +164,13 @@ def test_failed_work_says_when_it_is_tried_again() -> None:
         " 3 minutes ago; next try 20 seconds from now."
     )
     assert health.troubles == (FULL,)
+
+
+def test_folders_on_which_skilldrop_failed_are_no_trouble_of_the_service() -> None:
+    """A sentence counts them, and nobody can make the whole service look ill with one folder."""
+    health = health_summary.health(EMPTY | {"internal_errors": 2}, NOW)
+    assert health.tone == "good"
+    assert "skilldrop itself failed on 2 folders" in health.details[0]
 
 
 def test_a_root_is_called_what_its_trouble_says() -> None:

@@ -1,4 +1,4 @@
-"""Directories of links: that beside the catalog, and others among foreign entries."""
+"""Directories of agents, with links to skills among foreign entries."""
 
 import json
 import os
@@ -6,20 +6,18 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from catalog.audit import links as audit_links
 from catalog.filesystem.exchange import exchanged
-from catalog.model.errors import FolderNotOwned
 from catalog.model.selection import LinkedDirectory, Selection
 from catalog.reading import status
 from catalog.writing.links import directory
-from catalog.writing.links.directory import NEXT
 from pipeline.sync.publication import publish
 from tests.support.linking import Linking, links_in, names_in
-from tests.support.packages import World
 from tests.support.records import NOON
 from tests.support.skills import write_skill
 
@@ -35,204 +33,109 @@ def killed(*_: object, **__: object) -> None:
     raise Killed
 
 
-# Beside the catalog
-
-
 def identity(path: Path) -> tuple[int, int, int]:
     """Return inode, mode and time of change of an entry; reading it changes none of them."""
     stat = path.lstat()
     return stat.st_ino, stat.st_mode, stat.st_mtime_ns
 
 
-def test_each_skill_is_one_link_to_its_current_package(tmp_path: Path) -> None:
-    """The name of the folder is the name of the skill, in Chinese, too, or else its skill_id."""
-    it = Linking(tmp_path)
+def test_links_lead_to_the_published_skills(tmp_path: Path) -> None:
+    """The name of a link is that of the skill, in Chinese, too, or else its skill_id."""
+    agent = tmp_path / "agent"
+    it = Linking(tmp_path, links=[{"path": agent}])
     it.add("pdf", "数据分析")
     write_skill(it.root / "odd", name="My Odd/Name")
-    write_skill(it.root / "upper", name="XLSX")
     it.scan()
-    assert links_in(it.skills) == {
-        "my-odd-name": "../packages/my-odd-name/current",
-        "pdf": "../packages/pdf/current",
-        "xlsx": "../packages/xlsx/current",
-        "数据分析": "../packages/数据分析/current",
+    assert links_in(agent) == {
+        name: str(it.skills / name) for name in ("my-odd-name", "pdf", "数据分析")
     }
     for name in ("pdf", "数据分析"):
-        assert (it.skills / name / "SKILL.md").read_text("utf-8").startswith(f"---\nname: {name}\n")
-        subprocess.run([AGENTSKILLS, "validate", it.skills / name], check=True)
+        assert (agent / name / "SKILL.md").read_text("utf-8").startswith(f"---\nname: {name}\n")
+        subprocess.run([AGENTSKILLS, "validate", agent / name], check=True)
     assert it.differences() == []
-
-
-def test_a_long_name_is_the_folder_of_a_skill_whose_skill_id_is_cut(tmp_path: Path) -> None:
-    """64 Chinese characters are valid, 192 bytes long, and more than a skill_id has."""
-    it = Linking(tmp_path)
-    name = "长" * 64
-    write_skill(it.root / "long", name=name)
-    it.scan()
-    (link,) = links_in(it.skills)
-    assert link == name
-    subprocess.run([AGENTSKILLS, "validate", it.skills / name], check=True)
-
-
-def test_of_names_that_differ_by_case_one_is_linked(tmp_path: Path) -> None:
-    """They compete for one skill_id, so no file system can mix them up."""
-    it = Linking(tmp_path)
-    write_skill(it.root / "one" / "PDF")
-    write_skill(it.root / "two" / "pdf")
-    it.scan()
-    assert list(links_in(it.skills)) == ["pdf"]
-
-
-def test_a_skill_of_a_plugin_has_its_skill_id(tmp_path: Path) -> None:
-    """A colon stands in no name that the specification allows."""
-    it = Linking(tmp_path).with_settings(roots=[{"path": tmp_path / "root", "level": "plugin"}])
-    write_skill(it.root / "office" / "skills" / "pdf")
-    it.scan()
-    assert list(links_in(it.skills)) == ["office--pdf"]
-
-
-def test_skills_that_nobody_may_start_are_not_linked(tmp_path: Path) -> None:
-    """One that only users may start is, for the sake of slash commands."""
-    it = Linking(tmp_path)
-    write_skill(it.root / "command", more="disable-model-invocation: true")
-    write_skill(it.root / "background", more="user-invocable: false")
-    write_skill(it.root / "off", more="disable-model-invocation: true\nuser-invocable: false")
-    it.scan()
-    assert list(links_in(it.skills)) == ["background", "command"]
 
 
 def test_links_follow_the_catalog(tmp_path: Path) -> None:
     """New skills come, removed ones go, renamed ones change; a new version needs no new link."""
-    it = Linking(tmp_path)
+    agent = tmp_path / "agent"
+    it = Linking(tmp_path, links=[{"path": agent}])
     it.add("a", "b", "c")
     it.scan()
-    before = identity(it.skills / "b")
+    before = identity(agent / "b")
     shutil.rmtree(it.root / "a")
     write_skill(it.root / "b", body="# Another\n")
     write_skill(it.root / "c", name="d")
     it.scan()
-    assert names_in(it.skills) == ["b", "d"]
-    assert identity(it.skills / "b") == before
-    assert "# Another" in (it.skills / "b" / "SKILL.md").read_text()
+    assert names_in(agent) == ["b", "d"]
+    assert identity(agent / "b") == before
+    assert "# Another" in (agent / "b" / "SKILL.md").read_text()
     assert it.differences() == []
-
-
-def test_a_renamed_folder_without_a_name_gets_another_link(tmp_path: Path) -> None:
-    """Another skill may take the earlier one."""
-    it = Linking(tmp_path)
-    nameless = {"SKILL.md": "---\ndescription: Has no name.\n---\n"}
-    write_skill(it.root / "old", files=nameless)
-    it.scan()
-    (it.root / "old").rename(it.root / "new")
-    it.scan()
-    write_skill(it.root / "old", description="Is another.")
-    it.scan()
-    assert names_in(it.skills) == ["new", "old"]
-    assert "Has no name" in (it.skills / "new" / "SKILL.md").read_text()
-    assert "Is another" in (it.skills / "old" / "SKILL.md").read_text()
-
-
-def test_only_the_changed_skills_are_compared(tmp_path: Path) -> None:
-    """One change costs the same among many skills, so other harm waits for the next full scan."""
-    world = World(tmp_path)
-    own = tmp_path / "skills"
-    world.store.links.configure(own, [])
-    for name in ("a", "b"):
-        write_skill(world.root / name)
-    world.scan()
-    world.publish()
-    (own / "b").unlink()
-    write_skill(world.root / "c")
-    shutil.rmtree(world.root / "a")
-    world.look("a", "c")
-    world.publish()
-    assert names_in(own) == ["c"]
-    world.store.links.check_all()
-    world.publish()
-    assert names_in(own) == ["b", "c"]
 
 
 @pytest.mark.parametrize(
     ("harm", "difference"),
     [
-        (lambda skills: (skills / "a").unlink(), "a: it does not lead to ../packages/a/current"),
-        (lambda skills: (skills / "z").symlink_to("x"), "z: no selected skill has this name"),
-        (shutil.rmtree, ": its links cannot be compared: No such file or directory"),
-        (
-            lambda skills: (skills / "a").unlink() or (skills / "a").symlink_to("/tmp"),
-            "a: it does not lead to ../packages/a/current",
-        ),
+        (lambda agent: (agent / "a").unlink(), "a: it does not lead to "),
+        (shutil.rmtree, ": its skills cannot be compared: No such file or directory"),
     ],
-    ids=["lost", "added", "all lost", "changed"],
+    ids=["lost", "all lost"],
 )
-def test_harm_is_a_difference_that_a_scan_repairs(
+def test_harm_to_links_is_a_difference_that_a_scan_repairs(
     tmp_path: Path, harm: Callable[[Path], None], difference: str
 ) -> None:
-    """Every link beside the catalog is ours."""
-    it = Linking(tmp_path)
-    it.add("a", "b")
-    it.scan()
-    before = links_in(it.skills)
-    harm(it.skills)
-    assert it.differences() == [difference]
-    it.scan()
-    assert links_in(it.skills) == before
-    assert it.differences() == []
-
-
-def test_a_foreign_file_beside_the_catalog_stays_and_is_a_difference(tmp_path: Path) -> None:
-    """Nothing but links is removed there."""
-    it = Linking(tmp_path)
-    it.add("a")
-    it.scan()
-    (it.skills / "notes.txt").write_text("mine")
-    it.scan()
-    assert (it.skills / "notes.txt").read_text() == "mine"
-    assert it.differences() == ["notes.txt: no selected skill has this name"]
-
-
-def test_a_folder_that_is_not_ours_is_refused(tmp_path: Path) -> None:
-    """As for packages and indexes, nothing is written into it."""
-    it = Linking(tmp_path)
-    it.skills.mkdir(parents=True)
-    (it.skills / "mine").write_text("mine")
-    with pytest.raises(FolderNotOwned, match="data/skills is not empty"):
-        it.scan()
-
-
-def test_in_place_the_links_lead_to_the_roots(tmp_path: Path) -> None:
-    """A changed setting replaces each link in one step."""
-    it = Linking(tmp_path)
-    it.add("a", "b")
-    it.scan()
-    it.with_settings(publish="in-place").scan()
-    assert links_in(it.skills) == {name: str(it.root / name) for name in ("a", "b")}
-    assert it.differences() == []
-
-
-@pytest.mark.parametrize("call", ["symlink", "replace", "unlink"])
-def test_after_a_kill_every_entry_is_whole(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
-) -> None:
-    """Whichever call is the last, each link leads to a skill, and the next start does the rest."""
+    """One link, or the directory with all of them."""
     agent = tmp_path / "agent"
     it = Linking(tmp_path, links=[{"path": agent}])
+    it.add("a", "b")
+    it.scan()
+    before = links_in(agent)
+    harm(agent)
+    (found,) = it.differences()
+    assert found.startswith(difference)
+    it.scan()
+    assert links_in(agent) == before
+    assert it.differences() == []
+
+
+@pytest.mark.parametrize("copy", [False, True])
+@pytest.mark.parametrize("call", ["symlink", "rename", "mkdir"])
+def test_after_a_kill_every_entry_is_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, *, copy: bool
+) -> None:
+    """Whichever call is the last, each entry has a skill, and the next start does the rest."""
+    agent = tmp_path / "agent"
+    it = Linking(tmp_path, links=[{"path": agent, "copy": not copy}])
     it.add("a", "b", "c")
     it.scan()
     shutil.rmtree(it.root / "c")
     it.add("d")
-    it.with_settings(links=[{"path": agent}], publish="in-place")
+    it.with_settings(links=[{"path": agent, "copy": copy}])
     with monkeypatch.context() as patch:
         patch.setattr(directory.os, call, killed)  # type: ignore[attr-defined]
-        with pytest.raises(Killed):
+        with suppress(Killed):
             it.scan()
     for folder in (it.skills, agent):
         assert all((folder / name / "SKILL.md").exists() for name in ("a", "b"))
     it.scan()
-    for folder in (it.skills, agent):
-        assert links_in(folder) == {name: str(it.root / name) for name in ("a", "b", "d")}
-        assert NEXT not in names_in(folder)
+    assert links_in(agent) == (
+        {} if copy else {name: str(it.skills / name) for name in ("a", "b", "d")}
+    )
+    assert names_in(agent) == names_in(it.skills) == ["a", "b", "d"]
     assert it.differences() == []
+
+
+def test_links_of_the_layout_before_are_replaced(tmp_path: Path) -> None:
+    """They led to packages; a lost catalog knows them by that."""
+    agent = tmp_path / "agent"
+    it = Linking(tmp_path, links=[{"path": agent}])
+    it.add("a")
+    it.scan()
+    (agent / "a").unlink()
+    (agent / "a").symlink_to(it.settings.packages_folder / "a" / "current")
+    for file in it.settings.data.glob("catalog.db*"):
+        file.unlink()
+    it.scan()
+    assert links_in(agent) == {"a": str(it.skills / "a")}
 
 
 # Directories of others
@@ -250,9 +153,7 @@ def test_a_configured_directory_has_the_skills_of_its_filter(tmp_path: Path) -> 
     assert by_tag
     assert "c" not in by_tag
     it.with_settings(links=[{"path": agent, "names": ["a", "c"]}]).scan()
-    assert links_in(agent) == {
-        name: str(it.settings.packages_folder / name / "current") for name in ("a", "c")
-    }
+    assert links_in(agent) == {name: str(it.skills / name) for name in ("a", "c")}
     index = {"name": "few", "names": ["c"]}
     it.with_settings(indexes=[index], links=[{"path": agent, "index": "few"}]).scan()
     assert list(links_in(agent)) == ["c"]
@@ -322,19 +223,22 @@ def test_a_link_that_its_user_has_changed_is_no_longer_ours(tmp_path: Path) -> N
 
 
 def test_an_identical_link_of_somebody_else_stays(tmp_path: Path) -> None:
-    """It leads into a root, as ours would, but was there before, and is reported."""
+    """It leads into a root, was there before, and is reported."""
     agent = tmp_path / "agent"
-    it = Linking(tmp_path, publish="in-place")
+    it = Linking(tmp_path)
     it.add("mine", "other")
     agent.mkdir()
     (agent / "mine").symlink_to(it.root / "mine")
     before = identity(agent / "mine")
-    it.with_settings(publish="in-place", links=[{"path": agent}]).scan()
+    it.with_settings(links=[{"path": agent}]).scan()
     it.scan()
-    assert links_in(agent) == {name: str(it.root / name) for name in ("mine", "other")}
+    assert links_in(agent) == {
+        "mine": str(it.root / "mine"),
+        "other": str(it.skills / "other"),
+    }
     assert it.differences() == []
     shutil.rmtree(it.root / "mine")
-    it.with_settings(publish="in-place").scan()
+    it.with_settings().scan()
     assert names_in(agent) == ["mine"]
     assert identity(agent / "mine") == before
 
@@ -361,7 +265,7 @@ def test_an_entry_that_takes_the_name_during_the_change_is_put_back(
 ) -> None:
     """It came after the check, so the exchange finds it."""
     agent = tmp_path / "agent"
-    it = Linking(tmp_path, links=[{"path": agent}], publish="in-place")
+    it = Linking(tmp_path, links=[{"path": agent, "copy": True}])
     it.add("a")
     it.scan()
 
@@ -370,15 +274,14 @@ def test_an_entry_that_takes_the_name_during_the_change_is_put_back(
     def interrupted(one: str, other: str, dir_fd: int) -> bool:
         if os.path.samestat(os.fstat(dir_fd), agent.stat()) and not taken:
             taken.append(other)
-            (agent / "a").unlink()
-            (agent / "a").mkdir()
-            (agent / "a" / "mine").write_text("mine")
+            shutil.rmtree(agent / "a")
+            (agent / "a").write_text("mine")
         return exchanged(one, other, dir_fd)
 
     monkeypatch.setattr(directory, "exchanged", interrupted)
     it.with_settings(links=[{"path": agent}]).scan()
     assert names_in(agent) == ["a"]
-    assert (agent / "a" / "mine").read_text() == "mine"
+    assert (agent / "a").read_text() == "mine"
 
 
 def test_missing_parents_are_made_in_the_home_only(
@@ -397,14 +300,14 @@ def test_missing_parents_are_made_in_the_home_only(
 
 
 def test_no_removal_follows_a_link(tmp_path: Path) -> None:
-    """The packages behind the links, and a root in place, keep all their files."""
+    """The published skills behind the links keep all their files."""
     agent = tmp_path / "agent"
-    it = Linking(tmp_path, links=[{"path": agent}], publish="in-place")
+    it = Linking(tmp_path, links=[{"path": agent}])
     it.add("a")
     it.scan()
-    it.with_settings(publish="in-place").scan()
+    it.with_settings().scan()
     assert names_in(agent) == []
-    assert (it.root / "a" / "SKILL.md").exists()
+    assert (it.skills / "a" / "SKILL.md").exists()
 
 
 def test_a_directory_that_cannot_be_written_stops_nothing_else(
@@ -418,8 +321,8 @@ def test_a_directory_that_cannot_be_written_stops_nothing_else(
     it.scan()
     it.scan()
     assert caplog.text.count(f"The links in {agent} cannot be updated") == 1
-    assert list(links_in(it.skills)) == ["a"]
-    assert it.differences() == [": its links cannot be compared: No such file or directory"]
+    assert names_in(it.skills) == ["a"]
+    assert it.differences() == [": its skills cannot be compared: No such file or directory"]
     agent.parent.mkdir()
     it.scan()
     assert list(links_in(agent)) == ["a"]
@@ -443,13 +346,13 @@ def test_a_moved_catalog_moves_its_links(tmp_path: Path) -> None:
     it = Linking(tmp_path, links=[{"path": agent}])
     it.add("a")
     it.scan()
-    before = links_in(it.skills)
+    before = identity(it.skills / "a")
     shutil.copytree(tmp_path / "data", tmp_path / "copy", symlinks=True)
     it.settings = it.settings.model_copy(update={"data": tmp_path / "copy"})
     it.scan()
-    assert links_in(it.skills) == before
-    assert links_in(it.settings.skills_folder) == before
-    assert links_in(agent) == {"a": str(tmp_path / "copy" / "packages" / "a" / "current")}
+    assert identity(it.skills / "a") == before
+    assert names_in(it.settings.skills_folder) == ["a"]
+    assert links_in(agent) == {"a": str(tmp_path / "copy" / "skills" / "a")}
 
 
 def test_a_command_keeps_a_directory_until_another_ends_it(tmp_path: Path) -> None:
@@ -497,7 +400,7 @@ def test_a_kill_between_record_and_link_leaves_nothing_unknown(
     assert finish is type(store.links._rows).finish
     shutil.rmtree(it.root / "a")
     it.scan()
-    assert list(links_in(it.skills)) == ["b"]
+    assert names_in(it.skills) == ["b"]
     assert list(links_in(agent)) == ["b"]
 
 
@@ -507,7 +410,7 @@ def test_publishing_without_a_change_writes_nothing(tmp_path: Path) -> None:
     it.add("a")
     it.scan()
     store = it.open()
-    store.update_links()
+    store.place()
     before = os.stat(it.skills).st_mtime_ns, store.db.conn.total_changes
     store.links.check_all()
     publish(it.settings, store, NOON)
@@ -521,11 +424,11 @@ def test_an_update_after_a_change_counts_no_links(tmp_path: Path) -> None:
     it.add("a")
     it.scan()
     store = it.open()
-    store.update_links()
+    store.place()
     statements: list[str] = []
     store.db.conn.set_trace_callback(statements.append)
     store.packager.changed.add("a")
-    store.update_links()
+    store.place()
     assert statements
     assert not [statement for statement in statements if "count(" in statement]
     store.close()
@@ -541,9 +444,11 @@ def test_the_status_is_json(tmp_path: Path) -> None:
     assert row == {
         "path": str(it.skills),
         "origin": "data",
+        "is_copy": 1,
         "trouble": None,
         "linked": 1,
         "taken": [],
+        "foreign": [],
     }
     assert store.packages
     assert list(audit_links.of_links(store.db, store.packages)) == []

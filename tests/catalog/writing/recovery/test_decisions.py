@@ -42,11 +42,18 @@ def damage(table: str) -> None:
     overwrite(CATALOG, pages_of(CATALOG, table))
 
 
+def lose_all(_: str) -> None:
+    """Delete the catalog and the journal of decisions."""
+    lose("")
+    Path("var/decisions.jsonl").unlink()
+
+
 @pytest.mark.parametrize(
     ("mishap", "table", "kept"),
     [
-        (lose, "", []),
-        (damage, "reviews", []),
+        (lose_all, "", []),
+        (lose, "", ["approved"]),
+        (damage, "reviews", ["approved"]),
         (damage, "versions", ["approved"]),
         (damage, "skills", ["approved"]),
         (damage, "roots", ["approved"]),
@@ -66,8 +73,53 @@ def test_nothing_is_published_without_a_decision_that_was_kept(
     assert run("reconcile", "--check").returncode == 0
 
 
-def test_lost_decisions_are_told(caplog: pytest.LogCaptureFixture) -> None:
-    """The log of a recovery without any decision says that all are lost."""
-    damage("reviews")
+@pytest.mark.parametrize("mishap", [lose, lambda _: damage("reviews")])
+def test_decisions_from_the_journal_are_told(
+    mishap: Callable[[str], None], caplog: pytest.LogCaptureFixture
+) -> None:
+    """The log says how many were taken over."""
+    mishap("")
     run("scan")
-    assert "no decision of `skilldrop approve` and `reject` could be recovered" in caplog.text
+    assert "2 reviews and 0 pins; they were taken over from the journal" in caplog.text
+
+
+def test_a_pin_outlives_the_catalog() -> None:
+    """Agents still get the pinned version, whatever the folder has, and it can be unpinned."""
+    run("approve", "waits")
+    write_skill(Path("watched", "approved"), description="Does other work.")
+    run("scan")
+    run("approve", "approved")
+    ((first,), (second,)) = rows(
+        CATALOG, "SELECT version FROM versions WHERE skill_id = 'approved' ORDER BY id"
+    )
+    run("rollback", "approved", first)
+    before = Path("var/skills/approved/SKILL.md").read_bytes()
+    lose("")
+    assert run("scan").returncode == 0
+    pinned = (
+        "SELECT v.version, v.package_path FROM skills AS s"
+        " JOIN versions AS v ON v.id = s.pinned_version_id WHERE s.skill_id = 'approved'"
+    )
+    assert rows(CATALOG, pinned) == [(first, f"approved/{first}")]
+    assert Path("var/skills/approved/SKILL.md").read_bytes() == before
+    assert run("reconcile", "--check").returncode == 0
+    assert run("unpin", "approved").returncode == 0
+    assert Path("var/skills/approved/SKILL.md").read_bytes() != before
+    assert second
+
+
+def test_a_preference_outlives_the_catalog() -> None:
+    """The preferred folder of two keeps the name."""
+    run("approve", "waits")
+    for folder in ("a", "b"):
+        write_skill(Path("watched", folder, "same"), description=f"Lies in {folder}.")
+    run("scan")
+    for folder in ("a", "b"):
+        run("approve", f"watched/{folder}/same")
+    run("prefer", "watched/b/same")
+    winner = "SELECT path FROM skills WHERE skill_id = 'same' AND status = 'active'"
+    assert rows(CATALOG, winner) == [("b/same",)]
+    lose("")
+    assert run("scan").returncode == 0
+    assert rows(CATALOG, winner) == [("b/same",)]
+    assert run("reconcile", "--check").returncode == 0

@@ -110,15 +110,15 @@ def world(tmp_path: Path) -> Iterator[World]:
 
 def test_packages_do_not_exceed_their_total(world: World, skill: SkillWriter) -> None:
     """Above it nothing is published, no unfinished package remains, and removals free space."""
-    world.store.packager.quota = Quota(packages_bytes=250_000)
+    world.store.packager.quota = Quota(packages_bytes=350_000)
     for name in "ab":
         skill(world.root / name, files={"data.bin": os.urandom(100_000)})
         world.scan()
-    skill(world.root / "c", files={"data.bin": os.urandom(100_000)})
-    with pytest.raises(OutOfRoom, match=r"packages_bytes allows 244\.1 KiB"):
+    skill(world.root / "c", files={"data.bin": os.urandom(200_000)})
+    with pytest.raises(OutOfRoom, match=r"packages_bytes allows 341\.8 KiB"):
         world.scan()
     assert sorted(directory.name for directory in world.packages.iterdir()) == [MARKER, "a", "b"]
-    skill(world.root / "a", description="What changes shares the rest with its last version.")
+    skill(world.root / "a", description="Each version counts in full.")
     world.look("a")
     (world.root / "b/SKILL.md").unlink()
     world.look("b")
@@ -204,6 +204,7 @@ def test_the_service_recovers_from_a_start_without_room(
         it.stop()
         directory = it.settings.packages_folder / "a"
         directory.rename(tmp_path / "lost")
+        (it.settings.skills_folder / "a").rename(tmp_path / "copy")  # it would be restored from it
         with disk_with(0):
             it.start()
             it.wait_for(lambda: it.rows("SELECT 1 FROM troubles WHERE part = 'scan'"))

@@ -222,10 +222,7 @@ def test_versions_of_earlier_releases_get_their_references(
     user = link(skill, roots)
     roots.scan()
     db = roots.store.db
-    db.execute(
-        "UPDATE versions SET packed = (SELECT pack(frontmatter, json_remove(described,"
-        " '$.references'), skill_md_content) FROM version_contents AS v WHERE v.id = versions.id)"
-    )
+    db.execute("UPDATE versions SET described = json_remove(described, '$.references')")
     db.execute("DELETE FROM skill_references")
     db.execute("UPDATE skills SET pinned_version_id = current_version_id, fingerprint = ''")
     roots.scan()

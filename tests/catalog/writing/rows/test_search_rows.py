@@ -170,12 +170,12 @@ class Lives(RuleBasedStateMachine):
         for skill, _, content in accepted:
             word = str(content).partition("word")[2].split()[0]
             hits = self.world.rows(
-                "SELECT rowid FROM skills_fts WHERE skills_fts MATCH ?", f"word{word}"
+                "SELECT rowid FROM skill_text_fts WHERE skill_text_fts MATCH ?", f"word{word}"
             )
             assert (skill,) in hits
-        self.store.db.execute(
-            "INSERT INTO skills_fts (skills_fts, rank) VALUES ('integrity-check', 1)"
-        )
+        for table in ("skills_fts", "skill_text_fts"):
+            check = f"INSERT INTO {table} ({table}, rank) VALUES ('integrity-check', 1)"
+            self.store.db.execute(check)
 
     def teardown(self) -> None:
         """Remove the folders."""
@@ -247,6 +247,6 @@ def test_the_search_finds_a_last_good_version_by_its_new_name(
     world.scan()
     assert world.rows("SELECT name FROM skills") == [("tools:start",)]
     assert world.rows(
-        "SELECT t.name, t.version = s.current_version_id"
-        " FROM skill_text AS t JOIN skills AS s ON s.id = t.id"
+        "SELECT f.name, t.version = s.current_version_id FROM skill_text_fts AS f"
+        " JOIN skill_text AS t ON t.id = f.rowid JOIN skills AS s ON s.id = t.id"
     ) == [("tools:start", 1)]

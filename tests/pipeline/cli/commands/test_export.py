@@ -39,6 +39,24 @@ def test_skills_are_copied() -> None:
     }
 
 
+def test_most_skills_are_removed_only_if_that_is_meant() -> None:
+    """Without `--yes` nothing changes; a typo is an error with or without it."""
+    write_skill(Path("watched/docx"))
+    run("scan")
+    run("export", "out")
+    before = (Path("out") / "skilldrop.lock").read_bytes()
+    done = run("export", "out", "--only", "pdf")
+    assert done.returncode == 2
+    assert "This removes 2 of 3 skills in out." in done.stderr
+    for words in (["--only", "pfd"], ["--only", "pfd", "--yes"], ["--tag", "x", "--yes"]):
+        assert run("export", "out", *words).returncode == 2
+    assert names_in(Path("out")) == ["docx", "pdf", "skilldrop.lock", "xlsx"]
+    assert (Path("out") / "skilldrop.lock").read_bytes() == before
+    assert run("export", "out", "--only", "pdf", "--yes").stdout == (
+        "out: 0 added, 1 unchanged, 2 removed\n"
+    )
+
+
 def test_an_archive_is_written() -> None:
     """With the same filters, and without a directory."""
     done = run("export", "--archive", "skills.tar.gz", "--index", "default")
@@ -71,6 +89,7 @@ def test_a_taken_name_is_told() -> None:
         (["loop"], "loop is not a directory."),
         (["--archive", "loop/skills.zip"], "Too many levels of symbolic links"),
         (["out", "--index", "none"], "There is no index 'none'."),
+        (["--archive", "skills.zip", "--only", "pfd"], "The closest are: pdf."),
     ],
 )
 def test_a_wrong_destination_is_a_usage_error(words: list[str], message: str) -> None:

@@ -46,10 +46,10 @@ def test_a_directory_that_moved_behind_a_link_can_be_unlinked(agent: Path) -> No
     agent.rename(real)
     agent.symlink_to(real)
     (real / "mine").mkdir()
-    assert run("unlink", agent).stdout == f"2 links removed from {agent}\n"
+    assert run("unlink", agent).stdout == f"2 skills removed from {agent}\n"
     assert names_in(real) == ["mine"]
     run("link", agent)
-    assert run("unlink", agent).stdout == f"2 links removed from {real}\n"
+    assert run("unlink", agent).stdout == f"2 skills removed from {real}\n"
     assert agent.is_symlink()
 
 
@@ -67,6 +67,30 @@ def test_a_filter_can_be_changed(agent: Path) -> None:
     assert list(links_in(agent)) == ["pdf"]
     run("link", agent, "--index", "default")
     assert list(links_in(agent)) == ["pdf", "xlsx"]
+
+
+def test_most_links_are_removed_only_if_that_is_meant(agent: Path) -> None:
+    """Nobody can be asked without a terminal, so `--yes` says it; half of the links need none."""
+    write_skill(Path("watched/docx"))
+    run("scan")
+    run("link", agent)
+    done = run("link", agent, "--only", "pdf")
+    assert done.returncode == 2
+    assert f"This removes 2 of 3 links in {agent}." in done.stderr
+    assert list(links_in(agent)) == ["docx", "pdf", "xlsx"]
+    run("scan")
+    assert list(links_in(agent)) == ["docx", "pdf", "xlsx"]  # the filter is not remembered
+    assert run("link", agent, "--only", "pdf", "--yes").returncode == 0
+    assert list(links_in(agent)) == ["pdf"]
+
+
+def test_the_filter_of_an_index_may_remove_most_links_only_if_that_is_meant(agent: Path) -> None:
+    """The filter counts as the settings have it now."""
+    run("link", agent)
+    Path("skilldrop.toml").write_text('[[indexes]]\nname = "few"\nnames = ["gone"]\n')
+    done = run("link", agent, "--index", "few")
+    assert (done.returncode, list(links_in(agent))) == (2, ["pdf", "xlsx"])
+    assert "This removes 2 of 2 links" in done.stderr
 
 
 def test_a_taken_name_is_told(agent: Path) -> None:
@@ -96,8 +120,15 @@ def test_a_taken_name_is_told(agent: Path) -> None:
         (["link", "loop"], "/loop"),
         (["link", "bad\udcff"], "is not valid UTF-8"),
         (["link", "here", "--index", "none"], "but the indexes are: default."),
+        (["link", "here", "--only", "pfd"], "has the name 'pfd'. The closest are: pdf."),
+        (
+            ["link", "here", "--only", "pdf", "--only", "x"],
+            "has the name 'x'. There are: pdf, xlsx.",
+        ),
+        (["link", "here", "--tag", "office"], "has the tag 'office'. There are: none."),
+        (["link", "here", "--level", "plugin"], "No published skill passes this filter"),
         (["unlink", "elsewhere"], "is not a directory that skilldrop keeps links in."),
-        (["unlink", "var/skills"], "its links are always kept."),
+        (["unlink", "var/skills"], "its skills are always kept."),
         (["link", "here", "--index", "default", "--tag", "a"], "--index has a filter"),
     ],
 )

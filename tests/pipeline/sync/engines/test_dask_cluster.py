@@ -75,7 +75,8 @@ def scanned(settings: Settings, engine: Engine) -> dict[str, list[Any]]:
         "files": "SELECT s.path, f.path, f.sha256, f.mode FROM files AS f JOIN versions AS v"
         " ON v.id = f.version JOIN skills AS s ON s.id = v.skill ORDER BY 1, 2",
         "findings": "SELECT folder, code, message, line FROM findings ORDER BY 1, 2, 4",
-        "index": "SELECT replace(t.text, packages_folder, '') FROM health, index_builds"
+        "index": "SELECT replace(t.text, rtrim(packages_folder, 'packages'), '')"
+        " FROM health, index_builds"
         " JOIN index_texts AS t USING (sha256)",
     }
     found = {name: store.db.execute(sql).fetchall() for name, sql in questions.items()}

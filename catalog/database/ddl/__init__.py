@@ -1,1 +1,0 @@
-"""Tables, views and triggers, by subject."""
