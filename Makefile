@@ -13,7 +13,7 @@ DEVELOPING := .venv/developing
 MEASURING := .venv/measuring
 
 .DEFAULT_GOAL := help
-.PHONY: help up test test-clients check lint docs bench bench-large bench-parts bench-search bench-site bench-work bench-compare bench-readers bench-cluster charts lighthouse page-sizes snapshots crawl sizing soak crashes clean
+.PHONY: help up test test-clients check lint docs bench bench-large bench-parts bench-search bench-site bench-work bench-compare bench-readers bench-cluster bench-modules charts lighthouse page-sizes snapshots crawl sizing soak crashes clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -54,6 +54,9 @@ bench-large: $(DEVELOPING) ## the same, also at 100,000 skills, and replace benc
 
 bench-work: $(DEVELOPING) ## count the instructions that a skill costs, and compare them with the saved ones or BASE; needs valgrind
 	@$(BIN)/python benchmarks/work.py $(if $(BASE),--base $(BASE))
+
+bench-modules: $(DEVELOPING) ## count lines, modules, and the modules that a scan and a read run
+	@$(BIN)/python benchmarks/modules_run.py
 
 bench-compare: $(DEVELOPING) ## measure this tree and a commit in alternating pairs; BASE=commit
 	@$(BIN)/python benchmarks/compare.py $(BASE)
