@@ -1,17 +1,39 @@
-"""Connections to the catalog file: one for its writer, any number for readers."""
+"""Connections to the catalog file, and checks of its pages."""
 
 import errno
 import os
 import re
 import sqlite3
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from catalog.database import limits, schema_version
+from catalog.database import schema_version
 from catalog.database.lock import is_locked, lock_of
 from catalog.database.queries import Database, Reader
 from catalog.model.errors import CatalogDamaged, CatalogUnusable, DiskFull, NotInCatalog
+
+VALUE_BYTES = 32 * 2**20
+"""Longest text, blob or row; by default a catalog holds none above 1 MiB."""
+
+LIMITS = {
+    sqlite3.SQLITE_LIMIT_LENGTH: VALUE_BYTES,
+    sqlite3.SQLITE_LIMIT_SQL_LENGTH: 100_000,  # characters; the longest of skilldrop has 10,000
+    sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 200,
+    sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 50,
+    # LIKE and GLOB take time in proportion to pattern times text, and no time limit stops them.
+    sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 200,
+    sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER: 2000,  # Datasette asks for the labels of 1,000 rows
+    sqlite3.SQLITE_LIMIT_ATTACHED: 0,
+}
+
+
+def apply_limits(connection: sqlite3.Connection) -> None:
+    """Set the limits of a connection."""
+    for limit, value in LIMITS.items():
+        connection.setlimit(limit, value)
 
 
 def connect(path: Path, *, is_doubted: bool = False) -> sqlite3.Connection:
@@ -56,7 +78,7 @@ def connect_to_read(path: Path, *, timeout: float = 10) -> sqlite3.Connection:
             f"{path.absolute().as_uri()}?{read_mode(path)}", uri=True, timeout=timeout
         )
         try:
-            limits.apply(connection)
+            apply_limits(connection)
             if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
                 raise CatalogUnusable(
                     f"The catalog {path} is empty. Fill it with `skilldrop scan` or `skilldrop up`."
@@ -222,3 +244,41 @@ def service_runs(path: Path) -> bool:
         return db.execute("SELECT service_pid FROM health").fetchone()[0] is not None
     finally:
         db.conn.close()
+
+
+SHARE = 0.05
+"""Share of the time that checks may take."""
+
+
+class FileCheck:
+    """Check of every page in the file, which the writer may not notice because of its cache.
+
+    It runs on a thread; SQLite lets other threads work meanwhile.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Take the path of the catalog file."""
+        self._path = path
+        self._thread: threading.Thread | None = None
+        self._not_before = 0.0
+        self.damage: str | None = None
+        """Sentence that describes the damage; None while there is none."""
+
+    def begin(self, now: float) -> None:
+        """Start a check unless one is running or recent; now is monotonic time in seconds."""
+        if now < self._not_before or (self._thread and self._thread.is_alive()):
+            return
+        self._thread = threading.Thread(target=self._check, name="catalog check", daemon=True)
+        self._thread.start()
+
+    def _check(self) -> None:
+        began = time.monotonic()
+        try:
+            with closing(connect_to_read(self._path)) as connection:
+                connection.execute("PRAGMA cache_size = -256")  # each page is read once
+                check_pages(connection, self._path)
+        except (CatalogUnusable, sqlite3.Error) as error:
+            if is_damage(error):
+                self.damage = str(error)
+        now = time.monotonic()
+        self._not_before = now + (now - began) / SHARE

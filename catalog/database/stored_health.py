@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from catalog.database import withheld
+from catalog.database.expressions import AWAITING_REVIEW, IS_HELD, IS_WITHHELD
 from catalog.database.queries import Database
 from catalog.database.sql import to_json
 from catalog.model.trouble import Trouble
@@ -120,7 +120,7 @@ _UNLINKED = """
             AND version_declared IS NOT NULL AND skill IS NOT NULL
             ORDER BY id DESC LIMIT 1) AS newest_of_no_version
 """
-_TO_REVIEW = f"SELECT count(*) FROM {withheld.AWAITING_REVIEW}"
+_TO_REVIEW = f"SELECT count(*) FROM {AWAITING_REVIEW}"
 _HELD = """
     SELECT root, pending_reason AS reason, count(*) AS skills
     FROM skills INDEXED BY skills_pending
@@ -129,8 +129,8 @@ _HELD = """
 _WITHHELD = f"""
     SELECT s.skill_id, s.root, s.path, s.status_reason AS reason,
            s.pinned_version_id IS NOT NULL AS is_held,
-           s.pinned_version_id IS NULL AND {withheld.IS_HELD} AS is_reviewed
-    FROM skills AS s WHERE {withheld.IS_WITHHELD} AND s.id IN (
+           s.pinned_version_id IS NULL AND {IS_HELD} AS is_reviewed
+    FROM skills AS s WHERE {IS_WITHHELD} AND s.id IN (
         SELECT id FROM skills WHERE pinned_version_id IS NOT NULL
         UNION SELECT id FROM skills WHERE digest = ''
         UNION SELECT skill FROM versions WHERE review IN ('waits', 'rejected'))

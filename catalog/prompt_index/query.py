@@ -6,7 +6,8 @@ from contextlib import closing, contextmanager
 from functools import partial
 from typing import Any
 
-from catalog.database import index_order, published_folders, sql
+from catalog.database import sql
+from catalog.database.expressions import INDEX_ORDER, SKILLS_FOLDER, WITHIN_LEVEL
 from catalog.database.queries import Database
 from catalog.model.errors import NotInCatalog
 from catalog.model.selection import Selection
@@ -87,7 +88,7 @@ def count_indexable(db: Database, spec: IndexSpec) -> int:
 def bases_of(db: Database) -> Bases:
     """Return the folders of the published skills and of their versions; none if there are none."""
     row = db.execute(
-        f"SELECT {published_folders.SKILLS}, packages_folder FROM health"
+        f"SELECT {SKILLS_FOLDER}, packages_folder FROM health"
         " WHERE EXISTS (SELECT 1 FROM versions WHERE package_path IS NOT NULL)"
     ).fetchone()
     return Bases(*(path or None for path in row)) if row else Bases()
@@ -144,7 +145,7 @@ def _rows(db: Database, spec: IndexSpec) -> Iterator[Row]:
     if spec.names:
         yield from skill_rows.fetch(
             db,
-            f"{select} FROM {_BY_NAME} WHERE {condition} ORDER BY {index_order.SQL}",
+            f"{select} FROM {_BY_NAME} WHERE {condition} ORDER BY {INDEX_ORDER}",
             parameters(spec),
         )
         return
@@ -159,7 +160,7 @@ def _featured(db: Database, spec: IndexSpec, select: str) -> Sequence[Row]:
     rows = skill_rows.fetch(
         db,
         f"{select} FROM {_BY_NAME} WHERE {wanted(spec)}"
-        f" AND s.name IN (SELECT value FROM json_each(:featured)) ORDER BY {index_order.SQL}",
+        f" AND s.name IN (SELECT value FROM json_each(:featured)) ORDER BY {INDEX_ORDER}",
         parameters(spec),
     )
     return sorted(rows, key=lambda row: spec.featured.index(row.name))
@@ -171,7 +172,7 @@ def _in_order(
     yield from skill_rows.fetch(
         db,
         f"{select} FROM {_IN_ORDER} WHERE {condition} AND s.level_rank = :rank"
-        f" ORDER BY {index_order.WITHIN_LEVEL}",
+        f" ORDER BY {WITHIN_LEVEL}",
         parameters(spec) | {"rank": level_rank},
     )
 

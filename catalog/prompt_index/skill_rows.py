@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from catalog.database import published_folders
+from catalog.database.expressions import FOLDER_NAME
 from catalog.database.queries import Database
 from catalog.model.values import Level
 from catalog.prompt_index import locations
@@ -35,7 +35,7 @@ class Row(NamedTuple):
 
 _COLUMNS = f"""
     s.id, s.skill_id, s.name, s.description, s.root, s.path, s.skill_md_name, s.package_path,
-    {published_folders.NAME}, s.user_invocable, s.skill_md_hash, s.level,
+    {FOLDER_NAME}, s.user_invocable, s.skill_md_hash, s.level,
     ifnull(s.priority, 0), s.fallback_description
 """
 

@@ -3,7 +3,8 @@
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
-from catalog.database import index_order, sql
+from catalog.database import sql
+from catalog.database.expressions import INDEX_ORDER
 from catalog.database.queries import Database
 from catalog.model.naming import entry_name
 from catalog.model.paths import os_path
@@ -38,7 +39,7 @@ def entries(
     rows = db.query(
         "SELECT s.name, s.skill_id, s.package_path, s.root, s.path"
         f" FROM skills AS s INDEXED BY {'skills_by_status' if skill_ids is None else _BY_ID}"
-        f" WHERE {' AND '.join(conditions)} ORDER BY {index_order.SQL}",
+        f" WHERE {' AND '.join(conditions)} ORDER BY {INDEX_ORDER}",
         {key: sql.to_json(values) for key, values in selection._asdict().items()}
         | {"skill_ids": sql.to_json(sorted(skill_ids or ()))},
     )

@@ -3,10 +3,9 @@
 import sqlite3
 from typing import Any, TypeAlias
 
-from catalog.database import published_folders
+from catalog.database.expressions import AWAITING_REVIEW, FOLDER_NAME
 from catalog.database.queries import Database, Reader
 from catalog.database.sql import Row
-from catalog.database.withheld import AWAITING_REVIEW
 from catalog.reading import cards, sorting
 from catalog.reading import status as reading_status
 from catalog.reading.filters import Filters
@@ -54,7 +53,7 @@ def skill(db: Catalog, skill_id: str, row: int | None = None) -> Row | None:
         f"SELECT s.*, {cards.IS_NEWEST} AS is_newest, v.version, v.skill_md_content, v.ingested_at,"
         " v.git_commit, (SELECT url FROM mirrors WHERE root = s.root) AS repository,"
         " (SELECT path FROM mirrors WHERE root = s.root) AS repository_path,"
-        f" EXISTS ({cards.LOOKS_ALIKE}) AS looks_alike, {published_folders.NAME} AS folder,"
+        f" EXISTS ({cards.LOOKS_ALIKE}) AS looks_alike, {FOLDER_NAME} AS folder,"
         " (SELECT body FROM searched_texts WHERE id = s.id) AS body"
         " FROM skills AS s LEFT JOIN version_contents AS v ON v.id = s.current_version_id"
         f" WHERE s.skill_id = :skill_id AND {chosen} ORDER BY CASE s.status WHEN 'active' THEN 0"

@@ -1,6 +1,6 @@
 """Queries behind the pages about prompt indexes."""
 
-from catalog.database import index_order
+from catalog.database.expressions import INDEX_ORDER
 from catalog.database.queries import Database
 from catalog.database.sql import Row
 
@@ -41,7 +41,7 @@ def index_left_out(db: Database, name: str, reason: str, words: str, page: int) 
             "SELECT NULL AS rank, o.reason AS state, o.skill_id, o.name, s.description"
             " FROM index_left_out AS o"
             " JOIN skills AS s ON s.id = o.skill WHERE o.index_name = :name AND o.reason = :reason"
-            f" AND {_HAS_WORDS} ORDER BY {index_order.SQL} LIMIT :limit OFFSET :offset",
+            f" AND {_HAS_WORDS} ORDER BY {INDEX_ORDER} LIMIT :limit OFFSET :offset",
             _page(name, words, page) | {"reason": reason},
         )
     )

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Collection
 
-from catalog.database import index_order
+from catalog.database.expressions import INDEX_ORDER
 from catalog.database.queries import Database
 from catalog.database.sql import Row, to_json
 from catalog.model import naming
@@ -17,7 +17,7 @@ def skills(db: Database, skill_ids: Collection[str] | None = None) -> list[Row]:
         db.query(
             "SELECT s.skill_id, s.name, s.description, s.skill_md_name, s.skill_md_hash, s.digest,"
             " v.version, json_extract(s.file_inventory, '$.totalFiles') AS files"
-            f" FROM {_SKILLS} WHERE {_STARTABLE} {_only(skill_ids)} ORDER BY {index_order.SQL}",
+            f" FROM {_SKILLS} WHERE {_STARTABLE} {_only(skill_ids)} ORDER BY {INDEX_ORDER}",
             {"skill_ids": to_json(list(skill_ids or ()))},
         )
     )

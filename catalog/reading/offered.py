@@ -2,7 +2,8 @@
 
 from typing import Literal, TypeAlias
 
-from catalog.database import index_order, sql
+from catalog.database import sql
+from catalog.database.expressions import INDEX_ORDER
 from catalog.database.queries import Database
 from catalog.model.errors import NotInCatalog
 from catalog.text.suggestions import shown
@@ -30,7 +31,7 @@ def page(
     rest = "" if after is None else f"AND ({_KEY}) > (SELECT {_KEY} FROM skills WHERE id = :after)"
     rows = list(
         db.query(
-            f"{_SKILLS} AND {starter}_invocable = 1 {rest} ORDER BY {index_order.SQL} LIMIT :limit",
+            f"{_SKILLS} AND {starter}_invocable = 1 {rest} ORDER BY {INDEX_ORDER} LIMIT :limit",
             {"after": after, "limit": limit + 1},
         )
     )

@@ -8,7 +8,8 @@ from functools import cached_property, lru_cache
 from mimetypes import MimeTypes
 from pathlib import Path
 
-from catalog.database import published_folders, sql, withheld
+from catalog.database import sql
+from catalog.database.expressions import FOLDER_NAME, MAY_BE_PUBLISHED
 from catalog.database.queries import Database
 from catalog.model.errors import NotInCatalog, PackageDamaged, PathRefused
 from catalog.model.naming import CURRENT
@@ -123,7 +124,7 @@ def find_file(package: Package, file_path: str) -> PublishedFile:
 
 _ACTIVE = f"""
     SELECT s.id, s.skill_id, s.name, s.root, s.path, s.package_path, v.id AS version_id,
-           v.version, v.digest, {published_folders.NAME} AS folder
+           v.version, v.digest, {FOLDER_NAME} AS folder
     FROM skills AS s JOIN versions AS v ON v.id = s.current_version_id
     WHERE s.status = 'active' AND {{}} = ? ORDER BY s.id LIMIT 1
 """
@@ -199,7 +200,7 @@ _VERSION = """
 _OF_SKILL = f"""
     SELECT id AS version_id, version, digest, skill_id AS own FROM versions
     WHERE version = :version AND (skill_id = :skill_id OR skill = :skill)
-        AND package_path IS NOT NULL AND {withheld.MAY_BE_PUBLISHED.format("versions")}
+        AND package_path IS NOT NULL AND {MAY_BE_PUBLISHED.format("versions")}
     ORDER BY skill_id = :skill_id DESC, id DESC LIMIT 1
 """
 

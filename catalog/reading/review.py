@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from catalog.database.expressions import AWAITING_REVIEW, NEWEST
 from catalog.database.sql import Row
-from catalog.database.withheld import AWAITING_REVIEW, NEWEST
 from catalog.model.errors import NotInCatalog
 from catalog.reading import dangers
 from catalog.reading.browse import Catalog

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from catalog.database import index_order, sql
+from catalog.database import sql
+from catalog.database.expressions import INDEX_ORDER
 from catalog.database.queries import Database
 from catalog.reading import filters as search_filters
 from catalog.reading import named, search_query, sorting
@@ -226,7 +227,7 @@ def for_models(db: Database, offset: int, limit: int) -> tuple[list[sql.Row], in
     """Return a page of the skills that a model may start, in index order, and their total."""
     rows = db.query(
         f"SELECT name, skill_id, description, level {_FOR_MODELS}"
-        f" ORDER BY {index_order.SQL} LIMIT ? OFFSET ?",
+        f" ORDER BY {INDEX_ORDER} LIMIT ? OFFSET ?",
         [limit, offset],
     )
     return list(rows), int(db.execute(f"SELECT count(*) {_FOR_MODELS}").fetchone()[0])

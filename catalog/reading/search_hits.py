@@ -4,7 +4,8 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from catalog.database import published_folders, sql
+from catalog.database import sql
+from catalog.database.expressions import FOLDER_NAME, SKILLS_FOLDER
 from catalog.database.queries import Database
 from catalog.text import snippets
 
@@ -121,7 +122,7 @@ def location(row: sql.Row) -> str:
 
 
 PLACE = f"""
-    {published_folders.NAME} AS folder, {published_folders.SKILLS} AS skills_folder,
+    {FOLDER_NAME} AS folder, {SKILLS_FOLDER} AS skills_folder,
     (SELECT packages_folder FROM health) AS packages_folder
 """
 """Columns of a skill `s` for `location`, besides its own."""

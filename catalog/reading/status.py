@@ -6,7 +6,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, get_args
 
-from catalog.database import stored_health, withheld
+from catalog.database import stored_health
+from catalog.database.expressions import AWAITING_REVIEW, NEWEST
 from catalog.database.queries import Database
 from catalog.model.publication_findings import (
     DEPENDENCY_MISSING,
@@ -103,7 +104,7 @@ LISTS = {
             AS reason
         FROM versions AS v INDEXED BY versions_by_review JOIN skills AS s ON s.id = v.skill
         JOIN reviews AS r ON r.id = (SELECT max(id) FROM reviews WHERE digest = v.digest)
-        WHERE v.review = 'rejected' AND v.id = {withheld.NEWEST}
+        WHERE v.review = 'rejected' AND v.id = {NEWEST}
             AND s.status IN ('active', 'shadowed') ORDER BY s.root, s.path
     """,
     "version_held": """
@@ -115,7 +116,7 @@ LISTS = {
     "awaits_review": f"""
         SELECT s.root, s.path, 'version ' || v.version || iif(s.status = 'pending',
                '; agents get none', '; agents get ' || c.version) AS reason
-        FROM (SELECT v.* FROM {withheld.AWAITING_REVIEW} ORDER BY v.id) AS v
+        FROM (SELECT v.* FROM {AWAITING_REVIEW} ORDER BY v.id) AS v
         JOIN skills AS s ON s.id = v.skill JOIN versions AS c ON c.id = s.current_version_id
         ORDER BY v.id
     """,

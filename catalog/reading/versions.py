@@ -4,7 +4,8 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from catalog.database import sql, withheld
+from catalog.database import sql
+from catalog.database.expressions import IS_WITHHELD
 from catalog.database.queries import Database
 from catalog.database.sql import Row
 from catalog.model.errors import NotInCatalog
@@ -179,7 +180,7 @@ def _diff(before: str, after: str) -> str:
 
 _SKILL = f"""
     SELECT * FROM skills AS s WHERE {{}} = ?
-    ORDER BY status = 'active' DESC, {withheld.IS_WITHHELD} DESC, status = 'removed', id LIMIT 1
+    ORDER BY status = 'active' DESC, {IS_WITHHELD} DESC, status = 'removed', id LIMIT 1
 """
 
 

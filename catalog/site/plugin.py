@@ -7,7 +7,7 @@ from datasette import handle_exception as handle_exception_module
 from datasette.utils.asgi import Response
 from pluggy import HookimplMarker
 
-from catalog.database import limits
+from catalog.database import connection
 from catalog.database.connection import is_damage
 from catalog.site.api import (
     discovery,
@@ -172,7 +172,7 @@ def prepare_connection(conn: sqlite3.Connection, database: str, datasette: Any) 
     is_catalog = location and location.database.name == database
     if location and is_catalog and http_catalog.setting(datasette, "usage", True):
         usage_database.attach(conn, location.catalog)
-    limits.apply(conn)
+    connection.apply_limits(conn)
 
 
 @hookimpl

@@ -20,8 +20,7 @@ from catalog.database.lock import WriterLock, is_same_file, lock_of
 from catalog.database.queries import Writer
 from catalog.model.errors import CatalogDamaged
 from catalog.text import humanize
-from catalog.writing import journal
-from catalog.writing.recovery import copies, rebuild
+from catalog.writing import damaged_catalog, journal
 
 log = logging.getLogger("skilldrop")
 
@@ -71,7 +70,7 @@ class CatalogFile:
     def _open_locked(
         cls, path: Path, lock: WriterLock, at: datetime | None, damage: str | None
     ) -> "CatalogFile":
-        copies.sweep(path)
+        damaged_catalog.sweep(path)
         _put_unreleased_aside(path, at)
         is_empty = path.exists() and not path.stat().st_size
         try:
@@ -126,7 +125,7 @@ def _put_unreleased_aside(path: Path, at: datetime | None) -> None:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         connection.close()
         journal.Journal(path.with_name(journal.NAME)).update(decided, at)
-        aside = copies.aside_of(path, at, "old")
+        aside = damaged_catalog.aside_of(path, at, "old")
         path.rename(aside)
         for ending in ("-wal", "-shm"):
             path.with_name(f"{path.name}{ending}").unlink(missing_ok=True)
@@ -157,22 +156,22 @@ def _connected(path: Path, *, is_doubted: bool = False) -> Writer:
 
 def _recover(path: Path, reason: str, at: datetime) -> None:
     """Replace a damaged catalog by a new one; keep the damaged file until that is complete."""
-    aside = copies.aside_of(path, at)
+    aside = damaged_catalog.aside_of(path, at)
     log.error(
         "the catalog is damaged (%s); it is kept as %s, and a new one is built from the roots",
         reason,
         aside,
     )
-    with TemporaryDirectory(dir=path.parent, prefix=copies.RECOVERING) as folder:
+    with TemporaryDirectory(dir=path.parent, prefix=damaged_catalog.RECOVERING) as folder:
         new = Path(folder, path.name)
         connection = connect(new)
         try:
-            saved = rebuild.recover(migrated(connection), path, aside, reason, at)
+            saved = damaged_catalog.recover(migrated(connection), path, aside, reason, at)
             leave_readable(connection, new)
         finally:
             connection.close()
-        copies.exchange(path, aside, new)
-    copies.keep_newest(path, aside)
+        damaged_catalog.exchange(path, aside, new)
+    damaged_catalog.keep_newest(path, aside)
     log.warning(
         "recovered from the damaged catalog: %s",
         ", ".join(f"{humanize.count(count, 'row')} of {table}" for table, count in saved.items()),

@@ -1,95 +1,235 @@
-"""Decisions of people in a catalog: written to its journal, and taken over from it."""
+"""Decisions of people on versions: pins, reviews, preferences."""
 
-from datetime import datetime
-from pathlib import Path
+from typing import Literal, NamedTuple
 
+from catalog.database import sql as database_sql
+from catalog.database.expressions import is_withheld
 from catalog.database.queries import Database
-from catalog.database.sql import insert
-from catalog.model.change import Judged
-from catalog.writing import journal
-from catalog.writing.journal import Decisions, Journal, Pin, Place, Review
-from catalog.writing.packager import Packager
+from catalog.database.sql import Row, insert
+from catalog.model.errors import NotInCatalog
+from catalog.model.values import LEVELS, IngestionOutcome
+from catalog.reading import review, skill_folders
+from catalog.reading import versions as reading_versions
+from catalog.reading.versions import find_skill, find_version
+from catalog.text.confusables import skeleton
+from catalog.text.suggestions import shown
+from catalog.writing import events
+from catalog.writing.events import Ingestion
+from catalog.writing.rows import dialects, fulltext, references, reviews, shadowing
+from catalog.writing.rows.unit_of_work import NO_NAME, PRESENT
 
 
-class DecisionKeeper:
-    """The decisions in a catalog and in the journal beside it.
+def pin(db: Database, query: str, version: str, at: str) -> set[str]:
+    """Return a skill to a version and pin it; return each skill_id concerned.
 
-    A catalog that was lost, or rebuilt from a damaged file, takes over the decisions that only the
-    journal has: reviews and pins before it is scanned, preferences after that.
+    Raises NotInCatalog, which names the existing skills or versions.
     """
-
-    def __init__(
-        self, packager: Packager, db: Database, file: Path | None, *, is_rebuilt: bool
-    ) -> None:
-        """Take the catalog, its packager, and the path of the journal; None for no journal."""
-        self._packager, self._db = packager, db
-        self._journal = Journal(file) if file else None
-        has_versions = db.execute("SELECT 1 FROM versions LIMIT 1").fetchone()
-        self.are_lost = not has_versions or is_rebuilt
-        """Whether the catalog may lack decisions of the journal: until its first full scan."""
-
-    def write(self, at: datetime) -> None:
-        """Add the decisions that the journal lacks. Raises OSError."""
-        if self._journal and not self.are_lost:
-            self._journal.update(journal.decided_in(self._db.conn), at)
-
-    def note_accepted_removals(self, root: str, at: datetime) -> None:
-        """Add that all removals of a root so far were confirmed. Raises OSError."""
-        if self._journal:
-            self._journal.note_accepted_removals(root, at)
-
-    def take_reviews(self) -> int:
-        """Store the reviews that only the journal has; return their number."""
-        known = set(journal.decided_in(self._db.conn).reviews)
-        new = [each for each in self._kept.reviews if each not in known]
-        self._db.conn.executemany(insert("reviews", Review._fields), new)
-        return len(new)
-
-    def lost_pins(self) -> dict[Place, Pin]:
-        """Return the pins that only the journal has, by place."""
-        known = journal.decided_in(self._db.conn).pins
-        return {place: pin for place, pin in self._kept.pins.items() if place not in known}
-
-    def take_pin(self, judged: Judged, pin: Pin) -> None:
-        """Store a skill at the version of a lost pin, whose package was judged."""
-        at = datetime.fromisoformat(judged.started_at)
-        self._packager.apply([judged], trigger="start", at=at)
-        package_path = f"{pin.skill_id}/{pin.version}"
-        self._db.execute(_NAME_PINNED, [pin.version, package_path, *judged.places[0]])
-        self._db.execute(_PIN, judged.places[0])
-
-    def take_preferences(self, at: datetime) -> None:
-        """Store the preferences that only the journal has, after the first full scan."""
-        if not self.are_lost:
-            return
-        preferences = self._kept.preferences
-
-        def work() -> set[str]:
-            return {
-                skill_id
-                for place, since in preferences.items()
-                for (skill_id,) in self._db.execute(_PREFER, [since, *place]).fetchall()
-            }
-
-        if preferences:
-            self._packager.publish(work, at, trigger="start")
-        self.are_lost = False
-        self.write(at)
-
-    @property
-    def _kept(self) -> Decisions:
-        return self._journal.decisions() if self._journal else Decisions()
+    skill = find_skill(db, query)
+    if skill["status"] != "active" and not is_withheld(skill):
+        raise NotInCatalog(
+            f"The skill {skill['name']} is {skill['status']}, so none of its versions can be "
+            "published; `skilldrop status` reports the reason."
+        )
+    if not db.execute("SELECT has_package(?)", [skill["path"]]).fetchone()[0]:
+        raise NotInCatalog(
+            f"The skill {skill['name']} is published in place, so only the present content of its "
+            "folder is available; set publish to copy to keep versions."
+        )
+    pinned = find_version(db, skill, version)
+    change = Return("pinned", f"to version {pinned['version']}", at)
+    return return_to(db, skill, pinned, change, pinned=pinned["id"])
 
 
-_NAME_PINNED = """
-    UPDATE versions SET version = ?, package_path = ? WHERE id =
-        (SELECT current_version_id FROM skills WHERE root = ? AND path = ?)
+def unpin(db: Database, query: str, at: str) -> set[str]:
+    """Make a skill follow its folder again; return each skill_id concerned.
+
+    Raises NotInCatalog if the skill is not pinned.
+    """
+    skill = find_skill(db, query)
+    if skill["pinned_version_id"] is None:
+        raise NotInCatalog(f"The skill {skill['name']} is not pinned to a version.")
+    return unpin_row(db, skill, at)
+
+
+def unpin_row(db: Database, skill: database_sql.Row, at: str) -> set[str]:
+    """Make the skill of a row follow its folder again; return each skill_id concerned."""
+    newest = reviews.newest_publishable(db, skill["id"])
+    assert newest  # a skill is pinned to such a version
+    change = Return("unpinned", f"to version {newest['version']}", at)
+    return return_to(db, skill, newest, change, pinned=None)
+
+
+class Return(NamedTuple):
+    """Why and when a skill changes to a version that is stored already."""
+
+    outcome: IngestionOutcome
+    detail: str
+    at: str  # ISO 8601, UTC
+
+
+def return_to(
+    db: Database,
+    skill: database_sql.Row,
+    version: database_sql.Row,
+    change: Return,
+    *,
+    pinned: int | None,
+) -> set[str]:
+    """Make a version the current one of a skill; return each skill_id concerned."""
+    fields = reading_versions.restored(version) | {"pinned_version_id": pinned}
+    if version["skill_id"] != skill["skill_id"]:
+        fields |= NO_NAME
+    fields["skeleton"] = skeleton(fields["skill_id"])
+    settings = ", ".join(f"{column} = :{column}" for column in fields)
+    db.execute(f"UPDATE skills SET {settings} WHERE id = :id", fields | {"id": skill["id"]})
+    dialects.write(db.conn, {skill["id"]: dialects.restored(version)})
+    references.write(db.conn, {skill["id"]: references.restored(version)})
+    if skill["status"] in ("active", "shadowed"):
+        fulltext.replace(db.conn, [fulltext.stored_document(db, skill["id"], version)])
+    events.add_ingestions(
+        db.conn,
+        [
+            Ingestion(
+                skill["id"],
+                skill["root"],
+                skill["path"],
+                None,
+                "command",
+                change.outcome,
+                change.detail,
+                version["id"],
+                max(change.at, skill["last_changed"]),
+            )
+        ],
+    )
+    reviews.update_findings(db, skill["id"])
+    return {skill["skill_id"], version["skill_id"]}
+
+
+def prefer(db: Database, folder: str, absolute: str, at: str) -> Row:
+    """Give the skill of a folder its skill_id, before its rivals of the same level; return its row.
+
+    folder is the path as a person wrote it, which may be relative to its root, and absolute its
+    absolute path. The preference lasts until another rival is preferred, or the skill is removed
+    or renamed. Raises NotInCatalog if there is no such folder, it has no accepted content, or a
+    rival has a higher level.
+    """
+    skill = skill_folders.find(db, folder, absolute)
+    if skill["status"] not in ("active", "shadowed"):
+        raise NotInCatalog(
+            f"The skill in {shown(folder)} is {skill['status']}, so it cannot have the name "
+            f"{shown(skill['name'])}; `skilldrop status` reports the reason."
+        )
+    rivals = shadowing.rivals_of(db, [skill["skill_id"]])[skill["skill_id"]]
+    first = shadowing.winner_of(rivals)
+    if LEVELS.index(first["level"]) < LEVELS.index(skill["level"]):
+        raise NotInCatalog(
+            f"The {first['level']} skill in {first['root']}/{first['path']} has the name "
+            f"{shown(skill['name'])} and a higher level than the {skill['level']} skill in "
+            f"{shown(folder)}. Remove or rename one of them, or change the level of a root."
+        )
+    # The clock may have gone back since a rival came.
+    at = max(at, *(row["name_since"] for row in rivals))
+    db.execute(
+        "UPDATE skills SET preferred_at = CASE id WHEN ? THEN ? END WHERE skill_id = ?"
+        " AND status IN ('active', 'shadowed')",
+        [skill["id"], at, skill["skill_id"]],
+    )
+    return skill
+
+
+class Decision(NamedTuple):
+    """Decision of a person on a version."""
+
+    decision: Literal["approved", "rejected"]
+    decided_by: str
+    decided_at: str  # ISO 8601, UTC
+    why: str | None
+
+
+def decide(db: Database, asked: review.Asked, decision: Decision) -> tuple[Row, set[str]]:
+    """Store a decision on the content of a version, for every folder that has it.
+
+    Return the row of the version, and each skill_id whose publication may change. Raises
+    NotInCatalog.
+    """
+    version = review.find(db, asked)
+    digest = version["digest"]
+    unpublished = {skill for (skill,) in db.execute(_UNPUBLISHED, [digest])}
+    row: Row = decision._asdict() | {
+        "digest": digest,
+        "skill": version["skill"],
+        "version": version["version"],
+    }
+    db.execute(insert("reviews", list(row)), list(row.values()))
+    db.execute(
+        "UPDATE versions SET review = ? WHERE digest = ? AND review IS NOT NULL",
+        [decision.decision, digest],
+    )
+    contested: set[str] = set()
+    for skill in list(db.query(_CONCERNED, [digest])):
+        contested |= _follow(db, skill, row, is_unpublished=skill["id"] in unpublished)
+    return version, contested
+
+
+def _follow(db: Database, skill: Row, decision: Row, *, is_unpublished: bool) -> set[str]:
+    """Give a skill the right version after a decision; return each skill_id concerned.
+
+    is_unpublished says that until now only a review kept the skill from being published.
+    """
+    is_present = skill["status"] in PRESENT
+    if not (is_present or is_unpublished):
+        return set()  # removed, or rejected by the rules
+    latest = reviews.newest_publishable(db, skill["id"])
+    reason, at = reviews.clause(decision), decision["decided_at"]
+    keeps_pin = skill["pinned_version_id"] and skill["pin_review"] not in reviews.UNPUBLISHABLE
+    if keeps_pin or (is_present and latest and latest["id"] == skill["current_version_id"]):
+        if decision["decision"] == "rejected":
+            _note(db, skill, reason, at)
+        reviews.update_findings(db, skill["id"])
+        return {skill["skill_id"]}
+    if latest and (is_present or latest["id"] in (skill["newest"], skill["decided"])):
+        if is_unpublished:
+            skill |= {"status": "active"}
+            _set(db, skill["id"], {"status": "active", "status_reason": None})
+        change = Return("added" if is_unpublished else "updated", reason, at)
+        return return_to(db, skill, latest, change, pinned=None)
+    return _withdraw(db, skill, Return("rejected", reason, at))
+
+
+def _withdraw(db: Database, skill: Row, change: Return) -> set[str]:
+    """Leave a skill without a version that agents get; return each skill_id concerned."""
+    (newest,) = db.query("SELECT * FROM version_contents WHERE id = ?", [skill["newest"]])
+    contested = return_to(db, skill, newest, change, pinned=None)
+    status = reviews.unpublished(db, newest["review"], newest["digest"])
+    _set(db, skill["id"], status | NO_NAME | {"shadowed_by": None})
+    fulltext.remove(db.conn, [skill["id"]])
+    return contested
+
+
+def _set(db: Database, skill: int, fields: Row) -> None:
+    settings = ", ".join(f"{column} = :{column}" for column in fields)
+    db.execute(f"UPDATE skills SET {settings} WHERE id = :id", fields | {"id": skill})
+
+
+def _note(db: Database, skill: Row, reason: str, at: str) -> None:
+    """Add a rejection to the history of a skill that keeps its version."""
+    place = (skill["id"], skill["root"], skill["path"])
+    at = max(at, skill["last_changed"])
+    change = Ingestion(*place, None, "command", "rejected", reason, skill["decided"], at)
+    events.add_ingestions(db.conn, [change])
+
+
+_UNPUBLISHED = """
+    SELECT s.id FROM versions AS d JOIN skills AS s ON s.id = d.skill
+    JOIN versions AS v ON v.id = s.current_version_id
+    WHERE d.digest = ? AND d.review IS NOT NULL AND v.review IN ('waits', 'rejected')
+        AND (s.status = 'pending' OR s.status = 'rejected' AND s.seen_digest = s.digest)
 """
-_PIN = """
-    UPDATE skills SET pinned_version_id = current_version_id, fingerprint = ''
-    WHERE root = ? AND path = ?
-"""
-_PREFER = """
-    UPDATE skills SET preferred_at = ? WHERE root = ? AND path = ? AND preferred_at IS NULL
-        AND status IN ('active', 'shadowed') RETURNING skill_id
+_CONCERNED = """
+    SELECT s.*, max(d.id) AS decided, p.review AS pin_review,
+           (SELECT max(id) FROM versions WHERE skill = s.id) AS newest
+    FROM versions AS d JOIN skills AS s ON s.id = d.skill
+    LEFT JOIN versions AS p ON p.id = s.pinned_version_id
+    WHERE d.digest = ? AND d.review IS NOT NULL GROUP BY s.id
 """

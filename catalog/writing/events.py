@@ -1,17 +1,35 @@
-"""Events, delivered to each listener after their commit, in order and at least once.
-
-The rows of `ingestions` are the changes of skills, those of `memory_writes` the memories that runs
-suggest. The catalog stores the last row delivered to each listener, so a crash between a commit and
-a delivery loses nothing.
-"""
+"""Changes of skills as rows, and their delivery to listeners."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from sqlite3 import Connection
 from typing import NamedTuple, TypeAlias
 
 from catalog.database.queries import Database
-from catalog.database.sql import Transaction, to_json
+from catalog.database.sql import Transaction, insert, to_json, write
 from catalog.model.values import IngestionOutcome, Trigger
+
+
+class Ingestion(NamedTuple):
+    """A change of a skill folder, with the trace of the steps that led to it."""
+
+    skill: int
+    root: str
+    path: str
+    scan: int | None
+    trigger: Trigger
+    outcome: IngestionOutcome
+    detail: str | None
+    version: int | None
+    started_at: str  # ISO 8601, UTC
+    took_ms: float = 0.0
+    steps: str = "[]"  # JSON list of step traces
+
+
+def add_ingestions(db: Connection, ingestions: Sequence[Ingestion]) -> None:
+    """Add rows, in the caller's transaction. Raises sqlite3.Error."""
+    write(db, insert, "ingestions", Ingestion._fields, ingestions)
+
 
 OF_MEMORIES = "memories "
 """Beginning of the names of the listeners to memories."""

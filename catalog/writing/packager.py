@@ -15,12 +15,12 @@ from catalog.model.errors import SkilldropError
 from catalog.model.quota import Quota
 from catalog.model.values import Trigger
 from catalog.text.times import iso
-from catalog.writing import package_jobs
+from catalog.writing import publication
 from catalog.writing.packages.builder import Key, PackageJob, Packaging
-from catalog.writing.retention.quota import Room
+from catalog.writing.retention import Room
 from catalog.writing.rows import batch as rows_batch
-from catalog.writing.rows import publication, shadowing
 from catalog.writing.rows import purge as rows_purge
+from catalog.writing.rows import shadowing
 
 BATCH = 1024
 """Maximum number of skills published in one transaction."""
@@ -243,9 +243,7 @@ class Packager:
     def _jobs(self, skill_ids: Iterable[str]) -> list[PackageJob]:
         if not self.packaging:
             return []
-        return package_jobs.missing_packages(
-            self._db, skill_ids, shared=self.packaging.shares_files
-        )
+        return publication.missing_packages(self._db, skill_ids, shared=self.packaging.shares_files)
 
     @contextmanager
     def _making(self, jobs: Sequence[PackageJob]) -> Iterator[Iterator[tuple[PackageJob, bool]]]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from catalog.database.queries import Database
 from catalog.database.sql import to_json
 from catalog.model.version import VERSION
-from catalog.writing.tables import links
+from catalog.writing.links import table
 
 
 def seal_of(db: Database, packages: Path, *, in_place: bool) -> str:
@@ -27,7 +27,7 @@ def seal_of(db: Database, packages: Path, *, in_place: bool) -> str:
     digest.update(to_json(settings).encode())
     for entry in sorted(_entries(packages)):
         digest.update(entry.encode(errors="surrogateescape"))
-    for row in links.directories(db):
+    for row in table.directories(db):
         stored = (
             row.spec.path,
             row.spec.index,

@@ -9,39 +9,37 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from catalog.database.queries import Writer
+from catalog.database.requests import Requests
 from catalog.database.sql import Row
 from catalog.model.change import Change, ChangeResult
 from catalog.model.quota import Quota
 from catalog.model.values import Trigger
 from catalog.prompt_index.history import IndexHistory
 from catalog.text.times import iso
-from catalog.writing import journal, pins
+from catalog.writing import decisions, journal
+from catalog.writing import retention as retention_history
 from catalog.writing.catalog_file import CatalogFile, migrated
-from catalog.writing.decisions import DecisionKeeper
 from catalog.writing.events import Events
 from catalog.writing.folder_ownership import FolderOwnership
+from catalog.writing.journal import DecisionKeeper
 from catalog.writing.links.keeper import LinkKeeper
-from catalog.writing.links.targets import Packages
+from catalog.writing.links.table import Packages
 from catalog.writing.packager import Packager
 from catalog.writing.packages.builder import Key, Packaging
 from catalog.writing.repair import PackageRepair
-from catalog.writing.retention import history as retention_history
-from catalog.writing.retention.history import HistoryRetention
-from catalog.writing.retention.packages import PackageCollector, Retention
-from catalog.writing.rows import references, search_rows
+from catalog.writing.retention import HistoryRetention, PackageCollector, Retention
+from catalog.writing.rows import fulltext, references
 from catalog.writing.seal import seal_of
 from catalog.writing.tables.health import Health
-from catalog.writing.tables.mirrors import Mirrors
 from catalog.writing.tables.removals import Removals
-from catalog.writing.tables.requests import Requests
-from catalog.writing.tables.roots import Roots
+from catalog.writing.tables.roots import Mirrors, Roots
 from catalog.writing.tables.run_outcomes import RunOutcomes
 from catalog.writing.tables.scans import Scans
 from catalog.writing.tables.skills import Skills
 
 if TYPE_CHECKING:
     from catalog.reading.review import Asked
-    from catalog.writing.reviews import Decision
+    from catalog.writing.decisions import Decision
 
 
 class Store:
@@ -155,23 +153,23 @@ class Store:
 
     def pin(self, skill: str, version: str, at: datetime) -> list[Key]:
         """Pin a skill to a version and publish that; see `pins.pin`."""
-        return self._decided(lambda: pins.pin(self.db, skill, version, iso(at)), at)
+        return self._decided(lambda: decisions.pin(self.db, skill, version, iso(at)), at)
 
     def unpin(self, skill: str, at: datetime) -> list[Key]:
         """Unpin a skill and publish the present content of its folder; see `pins.unpin`."""
-        return self._decided(lambda: pins.unpin(self.db, skill, iso(at)), at)
+        return self._decided(lambda: decisions.unpin(self.db, skill, iso(at)), at)
 
     def review(self, asked: "Asked", decision: "Decision") -> Row:
         """Store a decision on a version and publish what follows; return the version's row.
 
         See `reviews.decide`.
         """
-        from catalog.writing import reviews  # decisions are rare, and slow to import
+        from catalog.writing import decisions  # decisions are rare, and slow to import
 
         versions: list[Row] = []
 
         def work() -> set[str]:
-            version, contested = reviews.decide(self.db, asked, decision)
+            version, contested = decisions.decide(self.db, asked, decision)
             versions.append(version)
             return contested
 
@@ -180,12 +178,12 @@ class Store:
 
     def prefer(self, folder: str, absolute: str, at: datetime) -> str:
         """Give the skill of a folder its name, publish it and return its skill_id; see `prefer`."""
-        from catalog.writing import preference  # see `review`
+        from catalog.writing import decisions  # see `review`
 
         skill_ids: list[str] = []
 
         def work() -> list[str]:
-            skill_ids.append(preference.prefer(self.db, folder, absolute, iso(at))["skill_id"])
+            skill_ids.append(decisions.prefer(self.db, folder, absolute, iso(at))["skill_id"])
             return skill_ids
 
         self._decided(work, at)
@@ -217,9 +215,9 @@ class Store:
 
     def repair_search(self) -> None:
         """Make the full-text rows match the accepted skills; see `search_rows.repair`."""
-        if wrong := search_rows.wrong_rows(self.db):
+        if wrong := fulltext.wrong_rows(self.db):
             with self.transaction():
-                search_rows.repair(self.db, wrong)
+                fulltext.repair_rows(self.db, wrong)
 
     def repair_references(self) -> None:
         """Resolve the references between skills that are outdated; see `references`."""

@@ -52,10 +52,7 @@ def main() -> None:
 
 def _damaged_catalog(error: Exception) -> int | None:
     """Report a damaged catalog that a command found while reading it; None for other errors."""
-    from catalog.database.connection import (  # most commands start without SQLite
-        REBUILT,
-        is_damage,
-    )
+    from catalog.database.connection import REBUILT, is_damage
 
     if not is_damage(error):
         return None

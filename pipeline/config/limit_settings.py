@@ -6,8 +6,7 @@ from pydantic import ByteSize, Field, FiniteFloat
 
 from catalog.model.quota import Quota
 from catalog.prompt_index.history import USUAL, IndexRetention
-from catalog.writing.retention.history import HistoryRetention
-from catalog.writing.retention.packages import Retention
+from catalog.writing.retention import HistoryRetention, Retention
 from pipeline.config.scan_settings import QUOTA, VERSIONS_PER_HOUR
 from pipeline.config.table import A_SIZE, Table
 

@@ -14,8 +14,7 @@ from catalog.model.selection import LinkedDirectory
 from catalog.model.skill import RootSpec
 from catalog.prompt_index.builder import IndexSpec
 from catalog.prompt_index.history import USUAL, IndexRetention
-from catalog.writing.retention.history import HistoryRetention
-from catalog.writing.retention.packages import Retention
+from catalog.writing.retention import HistoryRetention, Retention
 from pipeline.config.data_paths import DATA, DataPaths
 from pipeline.roots.local.folder import Limits
 from pipeline.validation import defaults

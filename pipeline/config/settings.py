@@ -19,8 +19,7 @@ from catalog.model.selection import LinkedDirectory
 from catalog.model.skill import RootSpec
 from catalog.prompt_index.builder import IndexSpec
 from catalog.prompt_index.history import IndexRetention
-from catalog.writing.retention.history import HistoryRetention
-from catalog.writing.retention.packages import Retention
+from catalog.writing.retention import HistoryRetention, Retention
 from pipeline.config.directories import Directory, Root
 from pipeline.config.hook_settings import HookSettings, WebhookSettings
 from pipeline.config.index_settings import IndexSettings

@@ -9,8 +9,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 
-from catalog.database.connection import explained
-from catalog.database.file_check import FileCheck
+from catalog.database.connection import FileCheck, explained
 from catalog.filesystem.ownership import OwnedFolder
 from catalog.model.errors import CatalogDamaged
 from catalog.model.trouble import Problem

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple, cast
 
 from catalog.database.connection import explained
-from catalog.database.request_table import Request
+from catalog.database.requests import Request
 from catalog.model.errors import RequestFailed, SkilldropError
 from catalog.text.display import visible
 from catalog.writing.store import Store

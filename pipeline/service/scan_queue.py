@@ -4,7 +4,7 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from catalog.database.request_table import Request
+from catalog.database.requests import Request
 from catalog.model.values import Trigger
 from pipeline.roots.units import WatchUnit
 from pipeline.sync.full_scan import FullScan

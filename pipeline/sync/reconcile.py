@@ -6,14 +6,14 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from catalog.audit import consistency, indexes, links, verdicts
-from catalog.audit import packages as audit_packages
+from catalog.audit import published_files, verdicts
+from catalog.audit import published_files as audit_packages
 from catalog.audit.difference import Difference
 from catalog.database import connection as database_connection
 from catalog.database.connection import explained
 from catalog.model.change import ChangeResult
 from catalog.reading.browse import Catalog
-from catalog.writing.links.targets import Packages
+from catalog.writing.links.table import Packages
 from catalog.writing.store import Store
 from pipeline.config.scan_settings import ScanSettings
 from pipeline.roots.units import WatchUnit
@@ -86,10 +86,10 @@ def compare_once(
         packaging = packaging_of(settings)
         differences = (
             *folders.differences(),
-            *consistency.of_catalog(db),
+            *verdicts.of_catalog(db),
             *audit_packages.of_packages(db, packaging.folder, packaging.packages),
-            *indexes.of_indexes(db, settings.index_folder),
-            *links.of_links(db, Packages(packaging.folder.path, packaging.in_place)),
+            *published_files.of_indexes(db, settings.index_folder),
+            *published_files.of_links(db, Packages(packaging.folder.path, packaging.in_place)),
         )
     return Comparison(differences, folders.held, folders.last_good, folders.compared)
 

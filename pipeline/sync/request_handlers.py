@@ -7,13 +7,13 @@ from datetime import UTC, datetime
 from typing import Literal, TypeAlias
 
 from catalog.database import connection as database_connection
-from catalog.database import request_table
+from catalog.database import requests
 from catalog.model.errors import CatalogBusy, NotLinked
 from catalog.model.values import Json
 from catalog.reading import browse, review, versions
 from catalog.reading.review import Asked
 from catalog.text.times import iso
-from catalog.writing.reviews import Decision
+from catalog.writing.decisions import Decision
 from catalog.writing.store import Store
 from pipeline.config.scan_settings import ScanSettings
 from pipeline.sync.open_catalog import with_store
@@ -59,7 +59,7 @@ def run_or_request(
     except CatalogBusy:
         if not database_connection.service_runs(settings.catalog_path):
             raise
-        return request_table.ask(settings.catalog_path, action, arguments, waiting=waiting)
+        return requests.ask(settings.catalog_path, action, arguments, waiting=waiting)
 
 
 def _rollback(_: ScanSettings, store: Store, arguments: Mapping[str, Json]) -> Json:

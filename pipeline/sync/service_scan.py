@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from catalog.audit import verdicts
-from catalog.database import connection, request_table
+from catalog.database import connection, requests
 from catalog.reading import status as reading_status
 from pipeline.config.scan_settings import ScanSettings
 from pipeline.roots.units import WatchUnit
@@ -28,7 +28,7 @@ def scan_by_service(
     began = time.monotonic()
     db = connection.open_catalog(settings.catalog_path)
     checkpoint = verdicts.checkpoint(db)
-    request_table.ask(
+    requests.ask(
         settings.catalog_path,
         REPAIR,
         {"accept_removals": False, "places": [], "deep": deep, "pull": True},

@@ -18,8 +18,7 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 from sqlite_utils import Database
 
 from catalog.model.paths import os_path
-from catalog.writing.package_jobs import package_files
-from catalog.writing.packages.inspection import damages
+from catalog.writing.packages.inspection import damages, package_files
 from pipeline.config.limit_settings import RetentionSettings
 from pipeline.sync import reconcile
 from tests.support.serving import FAKETIME, Serving, ServingProcess

@@ -7,9 +7,9 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from catalog.audit import consistency
+from catalog.audit import verdicts
 from catalog.audit.difference import Difference
-from catalog.audit.packages import of_packages
+from catalog.audit.published_files import of_packages
 from catalog.database.queries import Database
 from catalog.model.skill import RootSpec
 from catalog.prompt_index.builder import IndexSpec
@@ -159,7 +159,7 @@ def audits(world: World) -> list[Difference]:
     packaging = world.store.packager.packaging
     assert packaging
     return [
-        *consistency.of_catalog(world.store.db),
+        *verdicts.of_catalog(world.store.db),
         *of_packages(world.store.db, packaging.folder, packaging.packages),
     ]
 

@@ -8,7 +8,7 @@ import pytest
 
 from catalog.model.change import Change, Removal
 from catalog.prompt_index.builder import IndexSpec, PromptIndex
-from catalog.writing.retention.packages import Retention
+from catalog.writing.retention import Retention
 from catalog.writing.store import Store
 from catalog.writing.tables.removals import NO_ROOT
 from tests.support.packages import World, later

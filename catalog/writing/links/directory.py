@@ -20,9 +20,9 @@ from catalog.filesystem.ownership import MARKER, refuse_owned
 from catalog.model.errors import NotAsJudged
 from catalog.model.naming import CURRENT, NAME_BYTES, is_skill_id, is_version, skill_id
 from catalog.model.paths import os_path, text_path
+from catalog.writing.links.table import LinkRow
 from catalog.writing.packages.folder import is_same_tree
 from catalog.writing.packages.staging import Candidates, Folder, PackageFile, Stager
-from catalog.writing.tables.links import LinkRow
 
 NEXT = ".skilldrop-next"
 """New link; a new copy has the name of its skill behind it, after a hyphen."""

@@ -21,13 +21,11 @@ from catalog.model.errors import FolderNotOwned, NotInCatalog, NotPlaced
 from catalog.model.selection import LinkedDirectory
 from catalog.model.values import Json
 from catalog.writing.folder_ownership import FolderOwnership
+from catalog.writing.links import table as tables
 from catalog.writing.links.directory import Entries, foreign_directory
-from catalog.writing.links.targets import Packages, wanted_entries
-from catalog.writing.package_jobs import package_files
-from catalog.writing.packages.inspection import damages
+from catalog.writing.links.table import DirectoryRow, LinkRow, Links, Packages, wanted_entries
+from catalog.writing.packages.inspection import damages, package_files
 from catalog.writing.packages.staging import PackageFile
-from catalog.writing.tables import links as tables
-from catalog.writing.tables.links import DirectoryRow, LinkRow, Links
 
 log = logging.getLogger("skilldrop")
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from stat import S_IMODE, S_ISDIR, S_ISREG
 from typing import NamedTuple
 
+from catalog.database.queries import Database
 from catalog.filesystem.by_descriptor import descended, directory, open_directory, set_mode
 from catalog.filesystem.ownership import MARKER
 from catalog.model.naming import CURRENT, is_skill_id, is_version
@@ -81,6 +82,16 @@ def _list_package_directory(skill_id: str, dir_fd: int) -> PackageDirectory | No
         return PackageDirectory(skill_id, versions, current, unfinished, tuple(sorted(foreign)))
     finally:
         os.close(handle)
+
+
+def package_files(db: Database, version: int) -> list[PackageFile]:
+    """Return the files of a version, with the hashes stored for them."""
+    return [
+        PackageFile(path, size, sha256, int(mode, 8))
+        for path, size, sha256, mode in db.execute(
+            "SELECT path, size, sha256, mode FROM files WHERE version = ?", [version]
+        )
+    ]
 
 
 class Damage(NamedTuple):

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple, cast
 
 from catalog.database import sql
+from catalog.database.expressions import HAS_APPROVAL, MAY_BE_PUBLISHED
 from catalog.database.queries import Database
 from catalog.database.sql import insert
-from catalog.database.withheld import HAS_APPROVAL, MAY_BE_PUBLISHED
 from catalog.model import publication_findings
 from catalog.model.finding import Finding
 from catalog.model.skill import SkillRecord

@@ -9,21 +9,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from catalog.database import sql, withheld
+from catalog.database import sql
+from catalog.database.expressions import CANNOT_BE_GIVEN, withheld_reason
 from catalog.database.queries import Database
 from catalog.model.precedence import advantage, precedence
 from catalog.model.values import IngestionOutcome, Trigger
 from catalog.text.body import body_of
 from catalog.text.sketch import SIMILAR, similarity, sketch
 from catalog.text.times import iso
-from catalog.writing.rows import ingestions, lookalikes, references
-from catalog.writing.rows.ingestions import Ingestion
+from catalog.writing import events
+from catalog.writing.events import Ingestion
+from catalog.writing.rows import lookalikes, references
 
 RIVAL = f"""
     s.id, s.skill_id, s.name, s.namespace, s.level, s.root, s.path, s.status, s.shadowed_by,
     s.status_reason, s.is_conflict, s.is_alias, s.spec_valid, s.name_since, s.preferred_at,
     s.pinned_version_id, s.current_version_id, s.last_changed, s.digest, r.position,
-    {withheld.CANNOT_BE_GIVEN} AS is_withheld
+    {CANNOT_BE_GIVEN} AS is_withheld
 """
 """Columns for a decision, of `skills AS s` and `roots AS r`."""
 _CONTENDERS = f"""
@@ -75,7 +77,7 @@ def decide(
         decided,
     )
     db.conn.executemany("UPDATE skills SET name_since = ? WHERE id = ?", named)
-    ingestions.add(db.conn, changes)
+    events.add_ingestions(db.conn, changes)
     lookalikes.mark(db, skill_ids)
     return references.resolve(db, skill_ids)
 
@@ -182,7 +184,7 @@ def decision_on(
         "SELECT version FROM versions WHERE id = ?", [row["current_version_id"]]
     ).fetchone()
     is_held = row["pinned_version_id"] is not None
-    return Decision("shadowed", None, withheld.reason(version, is_held=is_held))
+    return Decision("shadowed", None, withheld_reason(version, is_held=is_held))
 
 
 def _reason(winner: sql.Row, row: sql.Row, resemblance: str) -> str:

@@ -9,8 +9,8 @@ from catalog.database.queries import Database
 from catalog.database.sql import Transaction, to_json
 from catalog.model.values import HeldCause, Trigger
 from catalog.text.times import iso
-from catalog.writing.rows import ingestions
-from catalog.writing.rows.ingestions import Ingestion
+from catalog.writing import events
+from catalog.writing.events import Ingestion
 
 
 class HoldReason(NamedTuple):
@@ -103,7 +103,7 @@ class Removals:
             )
             ids = json.dumps([skill for skill, *_ in new])
             times = dict(self._db.execute(_LAST_CHANGES, [ids]).fetchall())
-            ingestions.add(
+            events.add_ingestions(
                 self._db.conn,
                 [
                     Ingestion(skill, root, path, scan, trigger, "held", message, None, times[skill])

@@ -1,21 +1,207 @@
 """Rows of run outcomes: one for each revision of a run."""
 
-from collections.abc import Iterable, Sequence
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from functools import cache
+from typing import NamedTuple, TypeAlias
 
 from catalog.database import sql as database_sql
 from catalog.database.queries import Database
 from catalog.database.sql import Transaction, insert
-from catalog.model.outcome import BadOutcome, JudgedOutcome, RunOutcome
+from catalog.model.naming import is_skill_id, skill_id
+from catalog.model.outcome import BadOutcome, JudgedOutcome, MemoryWrite, RunOutcome, RunStep
+from catalog.model.values import Json
 from catalog.text.times import iso
-from catalog.writing.tables.run_origin import FindOrigin, Origin, origins
-from catalog.writing.tables.run_rows import (
-    MEMORY_COLUMNS,
-    STEP_COLUMNS,
-    outcome_row,
-    step_values,
-    suggestions,
+
+_SEPARATORS = re.compile(r"[\W_]")
+_VERSIONS = re.compile(r"(@?)(?<!\d)(\d{8}-\d{6})(-\d)?(?!\d)")
+
+
+class Origin(NamedTuple):
+    """Skill that ran and its version, as they are named, and their rows if the catalog has them."""
+
+    skill_id: str | None = None  # None where nothing names a skill
+    version_declared: str | None = None
+    skill: int | None = None
+    version: int | None = None
+
+
+FindOrigin: TypeAlias = Callable[[str, str | None, str | None], Origin]
+_Current: TypeAlias = Callable[[str], tuple[int, int | None] | None]
+
+
+def origins(db: Database) -> FindOrigin:
+    """Return a function from the path, the skill and the version of an outcome to its origin.
+
+    It remembers skills, so it is for one batch. The skill of the outcome may be a name or a
+    skill_id, also `skill@version`; without it, the first folder that is a skill of the catalog
+    counts, and for a file in no folder the longest beginning of its name that is one. Without a
+    version, the current one counts.
+    """
+
+    @cache
+    def current(named: str) -> tuple[int, int | None] | None:
+        row: tuple[int, int | None] | None = db.execute(_CURRENT, [named]).fetchone()
+        return row
+
+    def find(path: str, skill: str | None, version: str | None) -> Origin:
+        if skill:
+            name, _, after = skill.partition("@")
+            return _ran(db, current, _id_of(name), version or after or None)
+        named = _named_by_path(current, path)
+        if named and not version:
+            version = _version_in(db, named, path)
+        return _ran(db, current, named, version) if named else Origin(None, version)
+
+    return find
+
+
+def _named_by_path(current: _Current, path: str) -> str | None:
+    """Return the skill_id that a path names; that of the first folder if all are unknown."""
+    *folders, file = path.split("/")
+    names = [_id_of(folder.partition("@")[0]) for folder in folders]
+    known = (name for name in names or _beginnings(file.rpartition(".")[0]) if current(name))
+    return next(known, names[0] if names else None)
+
+
+def _beginnings(name: str) -> Iterator[str]:
+    """Yield the skill_ids that a name could begin with, longest first."""
+    ends = [match.start() for match in _SEPARATORS.finditer(name)]
+    for end in (len(name), *reversed(ends)):
+        if is_skill_id(beginning := name[:end].lower()):
+            yield beginning
+
+
+def _version_in(db: Database, named: str, path: str) -> str | None:
+    """Return the version in a path: one that the skill has, or one behind an @.
+
+    A run may be named by its time, which looks like a version.
+    """
+    for at, second, suffix in _VERSIONS.findall(path):
+        for version in (second + suffix, second):
+            if db.execute(_VERSION, [named, version]).fetchone():
+                return str(version)
+        if at:
+            return str(second + suffix)
+    return None
+
+
+def _ran(db: Database, current: _Current, named: str, version: str | None) -> Origin:
+    skill, newest = current(named) or (None, None)
+    if version is None:
+        return Origin(named, None, skill, newest)
+    row = db.execute(_VERSION, [named, version]).fetchone()
+    return Origin(named, version, *(row or (skill, None)))
+
+
+def _id_of(name: str) -> str:
+    """Return the skill_id of a skill by its name or its skill_id."""
+    if is_skill_id(name):
+        return name
+    namespace, _, own = name.rpartition(":")
+    return skill_id(own, namespace or None, name)
+
+
+_CURRENT = """
+    SELECT id, current_version_id FROM skills WHERE skill_id = ?
+    ORDER BY status != 'active', last_changed DESC LIMIT 1
+"""
+_VERSION = "SELECT skill, id FROM versions WHERE skill_id = ? AND version = ?"
+
+
+def outcome_row(outcome: RunOutcome, origin: Origin) -> database_sql.Row:
+    """Return a row of `outcomes`, without its revision."""
+    file = outcome.file
+    return {
+        "path": file.path,
+        "line": file.line,
+        "run_id": outcome.run_id,
+        "is_newest": 1,
+        "skill_id": origin.skill_id,
+        "skill": origin.skill,
+        "version": origin.version,
+        "skill_declared": outcome.skill,
+        "version_declared": origin.version_declared,
+        "form": outcome.form,
+        "tool": outcome.tool,
+        "call_id": outcome.call_id,
+        "status": outcome.status,
+        "failed": int(outcome.failed),
+        "message": outcome.message,
+        "format": outcome.format,
+        "output": database_sql.to_json(outcome.output),
+        "token_usage": _optional_json(outcome.token_usage),
+        "tokens": outcome.tokens,
+        "warnings": database_sql.to_json(outcome.warnings),
+        "findings": database_sql.to_json([finding.as_json() for finding in outcome.findings]),
+        "sha256": file.sha256,
+    }
+
+
+def suggestions(outcome: RunOutcome) -> Iterator[tuple[MemoryWrite, str]]:
+    """Yield the memory writes with identifiers, which other revisions of the run have, too.
+
+    An outcome that has the same memory twice suggests it once.
+    """
+    for write in outcome.memory_writes:
+        content = [
+            outcome.file.path,
+            outcome.run_id,
+            write.owner_type,
+            write.owner_id,
+            write.type,
+            write.importance,
+            write.content,
+            write.metadata,
+        ]
+        yield write, hashlib.sha256(database_sql.to_json(content).encode()).hexdigest()[:32]
+
+
+def step_values(step: RunStep) -> Iterable[object]:
+    """Return the values of STEP_COLUMNS but the first two."""
+    return (
+        step.step_id,
+        step.step_name,
+        database_sql.to_json(step.input),
+        database_sql.to_json(step.output),
+        step.duration,
+        step.error,
+        _optional_json(step.error_declared),
+        step.timestamp,
+        _optional_json(step.timestamp_declared),
+    )
+
+
+def _optional_json(value: Json) -> str | None:
+    return None if value is None else database_sql.to_json(value)
+
+
+MEMORY_COLUMNS = (
+    "outcome",
+    "position",
+    "owner_type",
+    "owner_id",
+    "type",
+    "importance",
+    "importance_declared",
+    "content",
+    "metadata",
+    "suggestion",
+)
+STEP_COLUMNS = (
+    "outcome",
+    "position",
+    "step_id",
+    "step_name",
+    "input",
+    "output",
+    "duration",
+    "error",
+    "error_declared",
+    "timestamp",
+    "timestamp_declared",
 )
 
 

@@ -15,7 +15,7 @@ from catalog.model.selection import Selection
 from catalog.reading import agent_entries, typed_filter
 from catalog.text.display import visible
 from catalog.text.suggestions import few
-from catalog.writing.tables import links
+from catalog.writing.links import table
 from pipeline.cli.context import settings_of
 from pipeline.cli.options import (
     DONE,
@@ -107,9 +107,9 @@ def _check(settings: ScanSettings, path: str, options: dict[str, Any], *, yes: b
         if "index" not in options:
             typed_filter.check(db, selection)
         wanted = {entry.name for entry in agent_entries.entries(db, selection)}
-        for row in links.directories(db):
+        for row in table.directories(db):
             if row.spec.path in (path, os.path.realpath(path)):
-                linked = {one.name for one in links.stored_links(db, row).values() if one.is_linked}
+                linked = {one.name for one in table.stored_links(db, row).values() if one.is_linked}
                 what = f"links in {visible(path)}"
                 confirm(len(linked - wanted), len(linked), what, yes=yes)
 

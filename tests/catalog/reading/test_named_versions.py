@@ -21,7 +21,7 @@ from catalog.prompt_index import builder, query
 from catalog.prompt_index.builder import Candidate, IndexSpec
 from catalog.reading import published, skill_files
 from catalog.writing import index_publisher
-from catalog.writing.retention import packages as package_retention
+from catalog.writing import retention as package_retention
 from pipeline.cli.app import cli
 from pipeline.sync.open_catalog import open_store
 from tests.support.records import NOON

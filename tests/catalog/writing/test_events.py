@@ -11,8 +11,8 @@ import pytest
 from catalog.database.queries import Writer
 from catalog.model.change import Removal
 from catalog.writing import events as writing_events
+from catalog.writing.damaged_catalog import recover
 from catalog.writing.events import Event
-from catalog.writing.recovery.rebuild import recover
 from catalog.writing.store import Store
 from tests.support.records import NOON, ROOT, judged, refused, rooted
 

@@ -16,7 +16,7 @@ from catalog.model.skill import RootSpec
 from catalog.reading import health_summary, search
 from catalog.reading import status as reading_status
 from catalog.reading.versions import history
-from catalog.writing.retention.packages import Retention
+from catalog.writing.retention import Retention
 from catalog.writing.store import Store
 from tests.support.packages import World, audits, later
 from tests.support.skills import SkillWriter, write_skill

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from catalog.audit import consistency
+from catalog.audit import verdicts
 from catalog.model.errors import NotInCatalog
 from catalog.model.publication_findings import AWAITS_REVIEW, REJECTED_IN_REVIEW
 from catalog.model.skill import RootSpec
@@ -18,8 +18,8 @@ from catalog.reading.published import package_of
 from catalog.reading.review import Asked
 from catalog.reading.versions import history
 from catalog.text.times import iso
-from catalog.writing.retention.packages import Retention
-from catalog.writing.reviews import Decision
+from catalog.writing.decisions import Decision
+from catalog.writing.retention import Retention
 from tests.support.packages import World, audits, later
 from tests.support.skills import SkillWriter
 
@@ -85,7 +85,7 @@ def codes(world: World) -> set[str]:
 def assert_whole(world: World) -> None:
     """Assert that packages, rivals, search and reviews agree, and that a scan changes nothing."""
     assert world.differences() == []
-    assert list(consistency.of_catalog(world.store.db)) == []
+    assert list(verdicts.of_catalog(world.store.db)) == []
     assert set(world.scan(deep=True).outcomes) <= {"unchanged"}
 
 

@@ -32,7 +32,7 @@ OF_CHANGES = {
     "pipeline.validation.verdict",
     "yaml",
     "catalog.reading.browse",
-    "catalog.writing.reviews",
+    "catalog.writing.decisions",
 }
 OF_CHANGES |= {"pipeline.hooks.payload", "pipeline.mirrors.mirror", "importlib.metadata"}
 OF_ARCHIVES = {"pipeline.roots.archives.reader", "tarfile"}

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from catalog.database import request_table
+from catalog.database import requests
 from catalog.database.lock import WriterLock, lock_of
 from catalog.model.errors import CatalogBusy
 from pipeline.sync import reconcile
@@ -469,7 +469,7 @@ def test_a_repair_waits_for_folders_that_are_still_changing(
     skill(up.root / "a")
     up.settle()
     skill(up.root / "late")
-    request_table.ask(up.settings.catalog_path, REPAIR, {"accept_removals": False, "places": []})
+    requests.ask(up.settings.catalog_path, REPAIR, {"accept_removals": False, "places": []})
     assert up.statuses() == {"a": "active", "late": "active"}
     assert location_of(up.index(), "late")
     up.stop()

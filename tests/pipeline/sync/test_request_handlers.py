@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from catalog.database import request_table
+from catalog.database import requests
 from catalog.database.lock import WriterLock
 from catalog.model.errors import CatalogBusy, RequestFailed
 from catalog.reading.versions import history
@@ -100,7 +100,7 @@ def test_a_diff_is_shown_on_request(serving: Serving) -> None:
 def test_a_request_unknown_to_the_service_is_refused(serving: Serving) -> None:
     """The service may be older than the command."""
     with pytest.raises(RequestFailed, match="restart it"):
-        request_table.ask(serving.settings.catalog_path, "dance", {})
+        requests.ask(serving.settings.catalog_path, "dance", {})
 
 
 def test_the_log_names_the_skill_of_a_request(

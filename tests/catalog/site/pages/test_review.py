@@ -6,7 +6,7 @@ from catalog.model.skill import RootSpec
 from catalog.reading.review import Asked
 from catalog.site.pages import review as review_page
 from catalog.text.times import iso
-from catalog.writing.reviews import Decision
+from catalog.writing.decisions import Decision
 from catalog.writing.store import Store
 from tests.support.records import NOON, ROOT, judged, rooted
 from tests.support.sites import Site

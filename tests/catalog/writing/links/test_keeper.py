@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from catalog.audit import links as audit_links
+from catalog.audit import published_files as audit_links
 from catalog.filesystem.exchange import exchanged
 from catalog.model.selection import LinkedDirectory, Selection
 from catalog.reading import status

@@ -14,8 +14,8 @@ import pytest
 from catalog.model.errors import CatalogUnusable, FolderNotOwned, NotPlaced
 from catalog.reading import status
 from catalog.writing.links import directory
+from catalog.writing.links import table as tables
 from catalog.writing.packages import staging
-from catalog.writing.tables import links as tables
 from pipeline.sync import reconcile
 from pipeline.sync.publication import publish
 from tests.support import without_rights

@@ -9,7 +9,7 @@ import pytest
 from catalog.prompt_index.builder import IndexSpec
 from catalog.reading.versions import history
 from catalog.writing.index_publisher import publish_indexes
-from catalog.writing.retention.packages import Retention
+from catalog.writing.retention import Retention
 from tests.support.packages import World, later
 from tests.support.skills import SkillWriter
 from tests.support.without_rights import bound_by_permissions

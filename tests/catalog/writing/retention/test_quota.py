@@ -81,7 +81,7 @@ def test_the_service_stores_the_newest_when_the_rate_allows(
     tmp_path: Path, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No further event is needed; until then the folder is pending, which is no difference."""
-    monkeypatch.setattr("catalog.writing.rows.version_rate.HOUR", timedelta(seconds=4))
+    monkeypatch.setattr("catalog.writing.rows.batch.HOUR", timedelta(seconds=4))
     it = Serving(tmp_path, retention=RetentionSettings(versions_per_hour=2)).start()
     try:
         for word in ("One", "Two", "Three"):

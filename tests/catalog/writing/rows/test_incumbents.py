@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from catalog.audit import consistency
+from catalog.audit import verdicts
 from catalog.database import stored_health
 from catalog.model.errors import NotInCatalog
 from catalog.reading import health_summary
@@ -28,7 +28,7 @@ def roots(tmp_path: Path) -> Iterator[Roots]:
 def scanned(roots: Roots) -> str:
     """Scan, and return the folder of the only active skill; the audit agrees with it."""
     roots.scan()
-    assert list(consistency.of_catalog(roots.store.db)) == []
+    assert list(verdicts.of_catalog(roots.store.db)) == []
     (active,) = (path for path, status in roots.statuses().items() if status == "active")
     return active
 

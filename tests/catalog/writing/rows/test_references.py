@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from catalog.audit import consistency
+from catalog.audit import verdicts
 from catalog.writing.rows import references
 from tests.support.linking import Linking
 from tests.support.records import NOON
@@ -26,7 +26,7 @@ def problem(roots: Roots) -> Callable[[], str | None]:
 
     def scanned() -> str | None:
         roots.scan()
-        assert list(consistency.of_catalog(roots.store.db)) == []
+        assert list(verdicts.of_catalog(roots.store.db)) == []
         ((found,),) = roots.store.db.execute("SELECT problem FROM skill_references").fetchall()
         messages = roots.store.db.execute(
             "SELECT message FROM findings WHERE code IN (?, ?)", references.CODES
@@ -254,9 +254,9 @@ def test_tampered_references_are_found_and_repaired(roots: Roots, skill: SkillWr
         "DELETE FROM findings WHERE code = 'skill-reference-broken'",
     ):
         db.execute(tampering)
-        assert [each.path for each in consistency.of_catalog(db)] == ["user"]
+        assert [each.path for each in verdicts.of_catalog(db)] == ["user"]
         roots.store.repair_references()
-        assert list(consistency.of_catalog(db)) == []
+        assert list(verdicts.of_catalog(db)) == []
 
 
 def test_only_the_skills_concerned_are_resolved(

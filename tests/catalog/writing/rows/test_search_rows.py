@@ -17,7 +17,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from catalog.audit import consistency
+from catalog.audit import verdicts
 from catalog.model.errors import NotInCatalog
 from catalog.model.skill import RootSpec
 from catalog.writing.store import Store
@@ -159,7 +159,7 @@ class Lives(RuleBasedStateMachine):
     @invariant()
     def the_search_has_the_accepted_skills(self) -> None:
         """Check that the search has exactly these, and finds each by its own word."""
-        assert list(consistency.of_catalog(self.store.db)) == []
+        assert list(verdicts.of_catalog(self.store.db)) == []
         accepted = self.world.rows(
             "SELECT s.id, s.current_version_id, v.skill_md_content FROM skills AS s"
             " JOIN version_contents AS v ON v.id = s.current_version_id"
@@ -217,7 +217,7 @@ def test_the_search_does_not_find_a_pending_runner_up(world: World, skill: Skill
     world.store.removals.hold(str(world.root), ["b/start"], NO_ROOT, trigger="event", at=later(1))
     assert world.rows("SELECT status FROM skills WHERE path = 'b/start'") == [("pending",)]
     assert world.rows("SELECT id FROM skill_text") == []
-    assert list(consistency.of_catalog(world.store.db)) == []
+    assert list(verdicts.of_catalog(world.store.db)) == []
 
 
 def test_a_removed_skill_whose_packages_are_lost_does_not_return_to_the_search(

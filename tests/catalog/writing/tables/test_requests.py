@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from catalog.database import request_table
+from catalog.database import requests
 from catalog.model.errors import CatalogUnusable, RequestFailed
 from catalog.writing.store import Store
 from tests.support.records import rooted
@@ -52,9 +52,9 @@ def test_a_result_reaches_the_command(
     opened.wait()
     if said:
         with pytest.raises(RequestFailed, match=said):
-            request_table.ask(catalog, "rollback", {"skill": "x"})
+            requests.ask(catalog, "rollback", {"skill": "x"})
     else:
-        assert request_table.ask(catalog, "rollback", {"skill": "x"}) == answer["done"]
+        assert requests.ask(catalog, "rollback", {"skill": "x"}) == answer["done"]
     thread.join()
     assert got == [("rollback", {"skill": "x"})]
 
@@ -63,7 +63,7 @@ def test_a_request_that_does_not_start_in_time_is_withdrawn(catalog: Path) -> No
     """It is not carried out later, when its command has ended."""
     store = Store.open(catalog)
     with pytest.raises(RequestFailed, match="nothing was changed"):
-        request_table.ask(catalog, "rollback", {}, patience=0.1)
+        requests.ask(catalog, "rollback", {}, patience=0.1)
     assert store.requests.waiting(now()) == []
     store.close()
 
@@ -81,7 +81,7 @@ def test_a_command_learns_that_the_service_was_killed(catalog: Path) -> None:
             store.close()
 
     with pytest.raises(RequestFailed, match="ended before it was done"):
-        request_table.ask(catalog, "repair", {}, waiting=waiting)
+        requests.ask(catalog, "repair", {}, waiting=waiting)
     assert len(waited) == 3
 
 
@@ -89,7 +89,7 @@ def test_a_command_learns_that_the_catalog_was_replaced(catalog: Path) -> None:
     """The result would be written to another file."""
     store = Store.open(catalog)
     with pytest.raises(RequestFailed, match="nothing was changed"):
-        request_table.ask(catalog, "repair", {}, waiting=lambda _: catalog.unlink())
+        requests.ask(catalog, "repair", {}, waiting=lambda _: catalog.unlink())
     store.close()
 
 
@@ -116,4 +116,4 @@ def test_a_file_that_is_no_catalog_is_reported(tmp_path: Path) -> None:
     """The message is one sentence."""
     (tmp_path / "catalog.db").write_text("junk " * 1000)
     with pytest.raises(CatalogUnusable, match="not a database"):
-        request_table.ask(tmp_path / "catalog.db", "rollback", {})
+        requests.ask(tmp_path / "catalog.db", "rollback", {})

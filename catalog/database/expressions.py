@@ -1,13 +1,24 @@
-"""Held skills, and withheld ones: those held at a version whose files are lost.
-
-A skill is held by a pin, or because its newest version waits for review or was rejected there.
-Damage does not lift a hold. A withheld skill keeps its skill_id, and agents get nothing of it until
-it is released, held at another version, or its folder has the same content again. Its status is
-`shadowed`, with no skill that it is shadowed by.
-"""
+"""SQL expressions on a skill s, shared by queries."""
 
 from collections.abc import Mapping
 from typing import Any
+
+WITHIN_LEVEL = "ifnull(s.priority, 0) DESC, s.name, s.id"
+"""Order of skills `s` of one level, as SQL."""
+INDEX_ORDER = f"s.level_rank, {WITHIN_LEVEL}"
+"""Order of all skills `s`, as SQL."""
+
+
+FOLDER_NAME = """
+    (SELECT name FROM (SELECT l.name, max(l.id) FROM linked_directories AS d
+         CROSS JOIN links AS l INDEXED BY links_by_skill
+         ON l.directory = d.id AND l.skill_id = s.skill_id
+         WHERE d.origin = 'data' AND l.is_linked = 1 AND s.status = 'active'))
+"""
+"""SQL expression: the name of the folder of a skill `s`; NULL where it has none."""
+SKILLS_FOLDER = "(SELECT path FROM linked_directories WHERE origin = 'data')"
+"""SQL expression: the folder of published skills; NULL where nothing is published."""
+
 
 MAY_BE_PUBLISHED = "ifnull({}.review, 'approved') = 'approved'"
 """SQL condition: a version, whose alias is the field, neither waits for review nor failed it."""
@@ -45,6 +56,6 @@ def is_withheld(skill: Mapping[str, Any]) -> bool:
     return skill["status"] == "shadowed" and skill["shadowed_by"] is None
 
 
-def reason(version: str, *, is_held: bool) -> str:
+def withheld_reason(version: str, *, is_held: bool) -> str:
     """Return why a skill is withheld, as part of a sentence."""
     return f"{'held at' if is_held else 'left with'} version {version}, whose files are lost"

@@ -1,17 +1,29 @@
-"""Differences between the catalog and its packages; reads only, and hashes every file."""
+"""Differences between the catalog and the published files: packages, links and indexes."""
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 
 from catalog.audit.difference import Difference
 from catalog.database.queries import Database
+from catalog.filesystem.by_descriptor import directory as opened_directory
+from catalog.model.errors import NotInCatalog
 from catalog.model.naming import CURRENT
 from catalog.model.paths import os_path
 from catalog.prompt_index import query
-from catalog.writing.package_jobs import package_files
+from catalog.prompt_index import query as prompt_index_query
+from catalog.prompt_index.builder import report
+from catalog.writing.links import table as tables
+from catalog.writing.links.directory import Entries
+from catalog.writing.links.table import DirectoryRow, LinkRow, Packages, wanted_entries
 from catalog.writing.packages.folder import PackageFolder
-from catalog.writing.packages.inspection import PackageDirectory, damages, list_packages
+from catalog.writing.packages.inspection import (
+    PackageDirectory,
+    damages,
+    list_packages,
+    package_files,
+)
 
 
 def of_packages(
@@ -120,3 +132,101 @@ def _of_locations(db: Database) -> Iterator[Difference]:
                 yield Difference(
                     "index", folder, file, f"it is missing, but the prompt index {name} lists it"
                 )
+
+
+def of_links(db: Database, packages: Packages) -> Iterator[Difference]:
+    """Yield the links and copies that are missing, wrong or superfluous.
+
+    Also directories that cannot be read. In directories of others, their entries are no
+    differences, even under the name of a skill. The files of copies are hashed.
+    """
+    for directory in tables.directories(db):
+        path = directory.spec.path
+        try:
+            wanted = {row.name: row for row in wanted_entries(db, directory)}
+            if packages.in_place and not wanted and not Path(path).exists():
+                continue
+            with opened_directory(path) as dir_fd:
+                yield from _of_directory(db, directory, Entries(dir_fd, packages.folder), wanted)
+        except (OSError, NotInCatalog) as error:
+            reason = error.strerror if isinstance(error, OSError) else str(error)
+            yield Difference("link", path, "", f"its skills cannot be compared: {reason}")
+
+
+def _of_directory(
+    db: Database, directory: DirectoryRow, entries: Entries, wanted: dict[str, LinkRow]
+) -> Iterator[Difference]:
+    path, is_own = directory.spec.path, directory.origin == "data"
+    stored = tables.stored_links(db, directory)
+    for name, row in wanted.items():
+        known = stored.get(name)
+        if known and not known.is_linked and entries.exists(name):
+            if is_own:
+                yield Difference(
+                    "link", path, name, "skilldrop did not make it, so the skill is not there"
+                )
+        elif message := _wrong(db, directory, entries, row):
+            yield Difference("link", path, name, message)
+    left = {name for name in entries.names() if entries.is_left(name)}
+    if is_own:
+        superfluous = entries.names().difference(wanted)
+    else:
+        superfluous = left | {
+            name
+            for name, row in stored.items()
+            if name not in wanted and entries.exists(name) and entries.is_ours(row)
+        }
+    for name in sorted(superfluous):
+        yield Difference("link", path, name, "no selected skill has this name")
+
+
+def _wrong(db: Database, directory: DirectoryRow, entries: Entries, row: LinkRow) -> str | None:
+    """Return how an entry differs from the one that should be there."""
+    if not directory.spec.is_copy:
+        is_right = entries.target(row.name) == row.target
+        return None if is_right else f"it does not lead to {row.target}"
+    version = tables.version_of(db, row.target)
+    files = package_files(db, version) if version is not None else []
+    damage = next(damages(Path(directory.spec.path), row.name, files, deep=True), None)
+    return f"it is not version {row.target.rpartition('/')[2]}: {damage}" if damage else None
+
+
+def of_indexes(db: Database, folder: Path) -> Iterator[Difference]:
+    """Yield the files in the index folder that differ from the indexes of the catalog."""
+    for (name,) in db.execute("SELECT name FROM indexes ORDER BY position").fetchall():
+        spec = prompt_index_query.index_spec(db, name)
+        index = prompt_index_query.build_index(db, spec)
+        if _read(folder / spec.file_name) != index.text.encode():
+            yield Difference("index", str(folder), spec.file_name, "the file is out of date")
+        report_name = f"{spec.name}.meta.json"
+        expected = json.loads(json.dumps(report(spec, index)))
+        published = _json(folder / report_name)
+        if {key: value for key, value in published.items() if key in expected} != expected:
+            yield Difference("index", str(folder), report_name, "the report is out of date")
+        recorded = db.execute(
+            "SELECT b.sha256 FROM indexes AS i JOIN index_builds AS b ON b.id = i.last_build_id"
+            " WHERE i.name = ?",
+            [name],
+        ).fetchone()
+        if recorded != (index.sha256,):
+            yield Difference(
+                "index",
+                str(folder),
+                spec.file_name,
+                "the catalog does not record its publication",
+            )
+
+
+def _read(file: Path) -> bytes | None:
+    try:
+        return file.read_bytes()
+    except OSError:
+        return None
+
+
+def _json(file: Path) -> dict[str, object]:
+    try:
+        value = json.loads(file.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return value if isinstance(value, dict) else {}

@@ -1,13 +1,16 @@
-"""Rows of the directories of skills, and of the links and copies that were made in them."""
+"""Rows of the directories of skills, and the entries that each should have."""
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
 from catalog.database import sql
 from catalog.database.queries import Database
 from catalog.database.sql import Transaction
 from catalog.model.selection import LinkedDirectory, Selection
+from catalog.prompt_index import query
+from catalog.reading import agent_entries
 
 Origin: TypeAlias = Literal["data", "settings", "command"]
 
@@ -139,7 +142,10 @@ def directories(db: Database) -> list[DirectoryRow]:
         DirectoryRow(
             row["id"],
             LinkedDirectory(
-                row["path"], _selection(row["filter"]), row["index_name"], bool(row["is_copy"])
+                row["path"],
+                _stored_selection(row["filter"]),
+                row["index_name"],
+                bool(row["is_copy"]),
             ),
             row["origin"],
             bool(row["is_leaving"]),
@@ -202,7 +208,7 @@ def counts(db: Database, directory: DirectoryRow) -> tuple[int, tuple[str, ...]]
     return linked, tuple(name for (name,) in taken.fetchall())
 
 
-def _selection(text: str) -> Selection:
+def _stored_selection(text: str) -> Selection:
     return Selection(**{key: tuple(values) for key, values in json.loads(text).items()})
 
 
@@ -213,3 +219,37 @@ _UPSERT = """
         target = excluded.target, former_target = excluded.former_target,
         is_linked = excluded.is_linked
 """
+
+
+class Packages(NamedTuple):
+    """The packages folder, and whether skills in folders of the roots have no packages."""
+
+    folder: Path
+    in_place: bool
+
+
+def wanted_entries(
+    db: Database, directory: DirectoryRow, skill_ids: Collection[str] | None = None
+) -> Iterator[LinkRow]:
+    """Yield the entries that a directory should have, in the order of an index.
+
+    Copies have the current version. Links lead to the copies beside the catalog, so that a new
+    version needs no new link. With skill_ids they are only those of these skills. Raises
+    NotInCatalog if the index whose filter counts is no longer configured.
+    """
+    if directory.is_leaving:
+        return
+    copies = {} if directory.spec.is_copy else placed(db, skill_ids)
+    for entry in agent_entries.entries(db, _selection(db, directory.spec), skill_ids):
+        target = entry.package_path
+        if target and not directory.spec.is_copy:
+            target = copies.get(entry.name)
+        if target:
+            yield LinkRow(entry.name, entry.skill_id, target)
+
+
+def _selection(db: Database, spec: LinkedDirectory) -> Selection:
+    if spec.index is None:
+        return spec.selection
+    index = query.index_spec(db, spec.index)
+    return Selection(index.levels, index.tags, index.names)

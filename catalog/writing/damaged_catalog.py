@@ -1,27 +1,220 @@
-"""New catalog with the readable history of a damaged one.
-
-A scan of the roots restores everything except history, so recovery need not be complete: the scan
-judges each skill again, and contradictory rows are dropped.
-"""
+"""A damaged catalog: it is put aside, and a new one gets its readable history."""
 
 import json
+import logging
+import os
+import re
+import shutil
 import sqlite3
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from datetime import datetime
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import Any, TypeAlias
 
 from catalog.database.queries import Database, Writer
-from catalog.database.sql import insert, to_json
+from catalog.database.sql import columns, insert, to_json
 from catalog.model.naming import version_name
 from catalog.model.values import Json
 from catalog.reading import versions
 from catalog.text.confusables import skeleton
 from catalog.text.times import iso
 from catalog.writing.events import is_of_memories, newest_events
-from catalog.writing.recovery.damaged_file import Values, readable_rows
 from catalog.writing.rows import dialects, fulltext, mapping, references
+
+log = logging.getLogger("skilldrop")
+
+RECOVERING = ".recovering-"
+"""Prefix of the directories beside a catalog in which a recovery works."""
+KEPT = 3
+"""Number of damaged catalogs to keep; each is as large as the catalog was."""
+_ASIDE = r"\.damaged-(\d{8}-\d{6})(?:-(\d+))?"
+"""Suffix that `aside_of` adds to the name of a catalog: the time, and a number for ties."""
+
+
+def aside_of(path: Path, at: datetime, kind: str = "damaged") -> Path:
+    """Return an unused path for a catalog that is put aside, with the time in its name."""
+    base = f"{path.name}.{kind}-{at.astimezone(UTC):%Y%m%d-%H%M%S}"
+    name, count = base, 1
+    while os.path.lexists(path.with_name(name)):
+        count += 1
+        name = f"{base}-{count}"
+    return path.with_name(name)
+
+
+def sweep(path: Path) -> None:
+    """Remove directories of recoveries that were killed, which hold nothing but a catalog."""
+    names = {f"{path.name}{ending}" for ending in ("", "-journal", "-wal", "-shm")}
+    for folder in path.parent.glob(f"{RECOVERING}*"):
+        with suppress(OSError):
+            if not folder.is_symlink() and names.issuperset(os.listdir(folder)):
+                shutil.rmtree(folder)
+
+
+def exchange(path: Path, aside: Path, new: Path) -> None:
+    """Rename a damaged catalog with its log, and move a new one into its place.
+
+    On file systems with hard links, a catalog exists at every moment. Raises OSError.
+    """
+    for ending in ("-wal", "-shm"):
+        with suppress(FileNotFoundError):
+            path.with_name(f"{path.name}{ending}").rename(aside.with_name(f"{aside.name}{ending}"))
+    with suppress(FileNotFoundError):
+        try:
+            os.link(path, aside, follow_symlinks=False)
+        except PermissionError:  # no hard links on this file system
+            path.rename(aside)
+    new.replace(path)
+
+
+def keep_newest(path: Path, aside: Path) -> None:
+    """Remove all but the newest damaged catalogs beside a catalog, and log the removed ones.
+
+    `aside`, the one just renamed, stays even if the clock was set back.
+    """
+    copies: list[tuple[str, int, str]] = []
+    with os.scandir(path.parent) as entries:
+        for entry in entries:
+            match = re.fullmatch(re.escape(path.name) + _ASIDE, entry.name)
+            if match and entry.name != aside.name and entry.is_file(follow_symlinks=False):
+                copies.append((match[1], int(match[2] or 1), entry.name))
+    for *_, name in sorted(copies)[: -(KEPT - 1)]:
+        try:
+            path.with_name(name).unlink()
+        except OSError as error:
+            log.warning("%s cannot be removed: %s", path.with_name(name), error.strerror)
+            continue
+        for ending in ("-wal", "-shm"):
+            with suppress(OSError):
+                path.with_name(f"{name}{ending}").unlink()
+        log.warning(
+            "removed %s: only the newest %d damaged catalogs are kept", path.with_name(name), KEPT
+        )
+
+
+Values: TypeAlias = tuple[Any, ...]
+TABLES = (
+    "health",
+    "roots",
+    "skills",
+    "texts",
+    "versions",
+    "files",
+    "reviews",
+    "findings",
+    "scans",
+    "ingestions",
+    "requests",
+    "indexes",
+    "index_texts",
+    "index_builds",
+    "outcomes",
+    "memory_writes",
+    "step_traces",
+    "outcome_rejections",
+    "outcome_files",
+    "linked_directories",
+    "links",
+)
+"""Recovered tables, parents first; all others are derived from these."""
+BATCH = 500
+_MAGIC = b"SQLite format 3\0"
+_FARTHEST = 2**40
+"""Row ids up to which the search for readable rows continues after unreadable ones."""
+
+
+def readable_rows(
+    new: sqlite3.Connection, damaged: Path
+) -> Iterator[tuple[str, list[str], list[Values]]]:
+    """Yield the table, columns and rows of each readable part of a damaged file."""
+    try:
+        with (
+            _with_header(damaged) as file,
+            closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as source,
+        ):
+            source.text_factory = lambda text: text.decode("utf-8", "replace")
+            source.execute("PRAGMA cell_size_check = ON")
+            for table in TABLES:
+                with suppress(sqlite3.DatabaseError):
+                    present = _columns(source, table)
+                    names = [name for name in _columns(new, table) if name in present]
+                    for batch in _batches(source, table, names) if names else ():
+                        yield table, names, batch
+    except sqlite3.DatabaseError:
+        return  # without its first page, no table can be found
+
+
+@contextmanager
+def _with_header(damaged: Path) -> Iterator[Path]:
+    """Yield the damaged file, or a copy with the header that SQLite expects."""
+    with damaged.open("rb") as file:
+        if file.read(len(_MAGIC)) == _MAGIC:
+            yield damaged
+            return
+    with TemporaryDirectory(dir=damaged.parent, prefix=RECOVERING) as folder:
+        copy = Path(folder, damaged.name)
+        shutil.copyfile(damaged, copy)
+        log = damaged.with_name(f"{damaged.name}-wal")
+        if log.exists():
+            shutil.copyfile(log, copy.with_name(log.name))
+        with copy.open("r+b") as file:
+            file.write(_MAGIC)
+        yield copy
+
+
+def _columns(connection: sqlite3.Connection, table: str) -> list[str]:
+    return [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
+
+
+def _batches(
+    source: sqlite3.Connection, table: str, names: Sequence[str]
+) -> Iterator[list[Values]]:
+    batch: list[Values] = []
+    for row in _rows(source, table, names):
+        batch.append(row)
+        if len(batch) >= BATCH:
+            yield batch
+            batch = []
+    yield batch
+
+
+def _rows(source: sqlite3.Connection, table: str, names: Sequence[str]) -> Iterator[Values]:
+    """Yield the rows of a table in order of their ids, and skip those on damaged pages."""
+    query = (
+        f"SELECT rowid, {columns(names)} FROM {table} NOT INDEXED WHERE rowid >= ? ORDER BY rowid"
+    )
+    start: int | None = 0
+    while start is not None:
+        try:
+            for row in source.execute(query, [start]):
+                yield row[1:]
+                start = max(start, row[0] + 1)  # a stale page can lead back to earlier rows
+            return
+        except sqlite3.DatabaseError:
+            start = _next_readable(source, f"{query} LIMIT 1", start)
+
+
+def _next_readable(source: sqlite3.Connection, query: str, unreadable: int) -> int | None:
+    """Return the id after an unreadable one from which rows can be read again."""
+
+    def is_readable(start: int) -> bool:
+        try:
+            source.execute(query, [start]).fetchall()
+        except sqlite3.DatabaseError:
+            return False
+        return True
+
+    step = 1
+    while not is_readable(unreadable + step):
+        step *= 2
+        if step > _FARTHEST:
+            return None
+    first, last = unreadable + step // 2, unreadable + step
+    while last - first > 1:
+        middle = (first + last) // 2
+        first, last = (first, middle) if is_readable(middle) else (middle, last)
+    return last
 
 
 def recover(db: Writer, damaged: Path, aside: Path, reason: str, at: datetime) -> dict[str, int]:

@@ -1,0 +1,264 @@
+"""Retention: how much of the past and of the disk packages and history may take."""
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from catalog.database import sql
+from catalog.database.expressions import IS_WITHHELD, NEWEST
+from catalog.database.queries import Database
+from catalog.model.errors import OutOfRoom
+from catalog.model.quota import Quota
+from catalog.text.humanize import size
+from catalog.text.times import iso
+from catalog.writing.packages.builder import PackageJob
+from catalog.writing.packages.folder import PackageFolder
+from catalog.writing.rows import texts
+from catalog.writing.rows.batch import HOUR
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """Limits for packages of superseded versions, which stay for readers and rollback."""
+
+    versions: int = 10  # of each skill, the published one included
+    days: float = 90.0  # since it was superseded
+    grace: float = 600.0  # seconds in which nothing is removed, for current readers
+
+
+class PackageCollector:
+    """Collector of packages past retention, which retries failed removals."""
+
+    def __init__(self, db: Database) -> None:
+        """Take the catalog; opening it has removed all packages that no version names."""
+        self._db = db
+        self._pending: dict[str, None] = {}  # package_paths
+
+    def collect(self, folder: PackageFolder, retention: Retention, at: datetime) -> int:
+        """Remove the packages past retention, and return their number.
+
+        The current, pinned and newest version of a skill stay, a newest one also while it waits
+        for review, and so do versions that an index still names. A version without its package
+        keeps its row, with its SKILL.md but without package_path: it can be read, but not
+        published again. Raises the first OSError after trying all; the next call retries the
+        failed ones.
+        """
+        # Rows first: after a crash, no version names the remaining packages, and the next start
+        # removes them.
+        self._pending |= dict.fromkeys(_forget_superseded(self._db, retention, at))
+        for (package_path,) in self._db.execute(_NAMED_AGAIN, [sql.to_json(list(self._pending))]):
+            del self._pending[package_path]
+        if not self._pending:
+            return 0
+        removed, failures = 0, []
+        with folder.opened() as packages:
+            for package_path in list(self._pending):
+                try:
+                    packages.remove(package_path)
+                except OSError as error:
+                    failures.append(error)
+                    continue
+                del self._pending[package_path]
+                removed += 1
+        if failures:
+            raise failures[0]
+        return removed
+
+
+def _forget_superseded(db: Database, retention: Retention, at: datetime) -> list[str]:
+    """Clear the package paths of versions past retention, and return those paths."""
+    # A time in the future dates from before the clock was set back; count from now.
+    db.execute(
+        "UPDATE versions SET retired_at = ?1 WHERE package_path IS NOT NULL AND retired_at > ?1",
+        [iso(at)],
+    )
+    rows = db.execute(
+        _COLLECTABLE,
+        {
+            "graced": iso(at - timedelta(seconds=retention.grace)),
+            "too_old": iso(at - timedelta(days=retention.days)),
+            "most": retention.versions,
+        },
+    ).fetchall()
+    db.execute(
+        "UPDATE versions SET package_path = NULL WHERE id IN (SELECT value FROM json_each(?))",
+        [sql.to_json([version for version, _ in rows])],
+    )
+    return [package_path for _, package_path in rows]
+
+
+_NAMED_AGAIN = """
+    SELECT package_path FROM versions
+    WHERE package_path IS NOT NULL AND package_path IN (SELECT value FROM json_each(?))
+"""
+_COLLECTABLE = f"""
+    WITH kept AS (
+        SELECT v.id, v.package_path, v.retired_at,
+               s.status = 'active' AND s.package_path IS NOT NULL
+                   OR {IS_WITHHELD} AS is_public,
+               v.id IS s.current_version_id AS is_current,
+               v.id IS s.pinned_version_id AS is_pinned,
+               v.id = {NEWEST} AS is_newest,
+               ifnull(v.review, '') = 'waits' AND s.status != 'removed' AS waits,
+               row_number() OVER (PARTITION BY v.skill ORDER BY v.id DESC) AS place,
+               EXISTS (SELECT 1 FROM index_entries AS e WHERE e.skill = s.id) AS is_listed,
+               EXISTS (SELECT 1 FROM index_entries AS e WHERE e.skill = s.id
+                       AND e.package_path = v.package_path) AS is_named
+        FROM versions AS v JOIN skills AS s ON s.id = v.skill
+        WHERE v.package_path IS NOT NULL
+            AND v.skill IN (SELECT skill FROM versions
+                            WHERE package_path IS NOT NULL AND retired_at < :graced)
+    )
+    SELECT id, package_path FROM kept
+    WHERE retired_at < :graced AND NOT is_pinned AND NOT is_named
+        AND NOT (waits AND is_newest)
+        AND NOT (is_current AND is_listed)
+        AND (NOT is_public
+             OR NOT is_current AND NOT is_newest AND (place > :most OR retired_at < :too_old))
+"""
+
+
+BATCH = 500
+"""Rows deleted in one transaction, so that other writers need not wait."""
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryRetention:
+    """Limits of each skill's history; rows beyond either are deleted."""
+
+    rows: int = 200  # versions, and the same number of ingestions
+    days: float = 365.0  # since a version was superseded, a skill removed, an ingestion made
+    """An hour at least for versions of existing skills."""
+
+
+def thin(
+    db: Database,
+    keep: HistoryRetention,
+    at: datetime,
+    transaction: sql.Transaction,
+) -> int:
+    """Delete rows past retention, and return the number of versions deleted. Raises sqlite3.Error.
+
+    A version stays while it has a package, is the newest or current one of an existing skill, is
+    pinned, or is the version of a run outcome. All other versions of a skill removed long ago are
+    deleted; its row stays.
+    """
+    parameters = {
+        "most": keep.rows,
+        "past": iso(at - timedelta(days=keep.days)),
+        # The limit of versions an hour counts the rows of that hour.
+        "superseded": iso(at - max(timedelta(days=keep.days), HOUR)),
+    }
+    deleted = 0
+    while batch := [row for (row,) in db.execute(_VERSIONS, parameters | {"limit": BATCH})]:
+        with transaction():
+            ids = [sql.to_json(batch)]
+            db.execute(
+                f"UPDATE skills SET current_version_id = NULL WHERE status = 'removed'"
+                f" AND current_version_id IN {_IDS}",
+                ids,
+            )
+            held = texts.of_versions(db.conn, batch)
+            db.execute(f"DELETE FROM versions WHERE id IN {_IDS}", ids)
+            texts.forget(db.conn, held)
+        deleted += len(batch)
+    for query in (_INGESTIONS_BY_TIME, _INGESTIONS_BY_COUNT):
+        while batch := [row for (row,) in db.execute(query, parameters | {"limit": BATCH})]:
+            with transaction():
+                db.execute(f"DELETE FROM ingestions WHERE id IN {_IDS}", [sql.to_json(batch)])
+    return deleted
+
+
+_IDS = "(SELECT value FROM json_each(?))"
+_VERSIONS = """
+    WITH crowded AS (SELECT skill FROM versions GROUP BY skill HAVING count(*) > :most),
+    candidates AS (
+        SELECT id FROM versions WHERE superseded_at IS NOT NULL AND superseded_at < :superseded
+        UNION
+        SELECT v.id FROM crowded AS c JOIN versions AS v ON v.skill = c.skill
+            AND v.id <= (SELECT n.id FROM versions AS n WHERE n.skill = c.skill
+                         ORDER BY n.id DESC LIMIT 1 OFFSET :most)
+        UNION
+        SELECT v.id FROM skills AS s JOIN versions AS v ON v.skill = s.id
+            WHERE s.status = 'removed' AND s.last_changed < :past
+    )
+    SELECT v.id FROM candidates AS c JOIN versions AS v ON v.id = c.id
+    JOIN skills AS s ON s.id = v.skill
+    WHERE v.package_path IS NULL
+        AND v.id IS NOT s.pinned_version_id
+        AND (s.status = 'removed' AND s.last_changed < :past
+             OR v.id IS NOT s.current_version_id
+                AND v.id != (SELECT max(id) FROM versions WHERE skill = s.id))
+        AND NOT EXISTS (SELECT 1 FROM outcomes WHERE version = v.id)
+        AND NOT EXISTS (SELECT 1 FROM skill_text WHERE version = v.id)
+    LIMIT :limit
+"""
+_INGESTIONS_BY_TIME = """
+    SELECT id FROM ingestions
+    WHERE started_at < :past AND id != (SELECT max(id) FROM ingestions) LIMIT :limit
+"""  # Listeners remember the last id that they were given, so ids must not be used twice.
+_INGESTIONS_BY_COUNT = """
+    WITH crowded AS (SELECT skill FROM ingestions WHERE skill IS NOT NULL
+                     GROUP BY skill HAVING count(*) > :most)
+    SELECT i.id FROM crowded AS c JOIN ingestions AS i ON i.skill = c.skill
+        AND i.id <= (SELECT n.id FROM ingestions AS n WHERE n.skill = c.skill
+                     ORDER BY n.id DESC LIMIT 1 OFFSET :most)
+    LIMIT :limit
+"""
+
+
+class Room:
+    """Remaining room for packages; their size is counted once and then updated."""
+
+    def __init__(self, db: Database) -> None:
+        """Take the catalog."""
+        self._db = db
+        self._taken: int | None = None
+
+    def recount(self) -> None:
+        """Count again at the next call, after packages were removed."""
+        self._taken = None
+
+    def take(self, quota: Quota, folder: Path, jobs: Iterable[PackageJob]) -> None:
+        """Reserve room for packages. Raises OutOfRoom."""
+        needed = sum(_bytes(job) for job in jobs)
+        if quota.free_bytes:
+            _check_disk(quota, folder, needed)
+        if quota.packages_bytes is None:
+            return
+        taken = self._count() if self._taken is None else self._taken
+        if taken + needed > quota.packages_bytes:
+            raise OutOfRoom(
+                f"Nothing is published: packages take {size(taken)} and would take "
+                f"{size(needed)} more, and [retention] packages_bytes allows "
+                f"{size(quota.packages_bytes)}. Raise it, keep fewer versions, or remove skills."
+            )
+        self._taken = taken + needed
+
+    def _count(self) -> int:
+        return int(self._db.execute(_TAKEN).fetchone()[0])
+
+
+def _check_disk(quota: Quota, folder: Path, needed: int) -> None:
+    existing = next(path for path in (folder, *folder.parents) if path.exists())
+    disk = os.statvfs(existing)
+    free = disk.f_bavail * disk.f_frsize
+    if free - needed < quota.free_bytes:
+        raise OutOfRoom(
+            f"Nothing is published: the disk of {folder} has {size(free)} free, packages would "
+            f"take {size(needed)}, and [retention] free_bytes keeps {size(quota.free_bytes)}. "
+            "Free some space; publication then resumes by itself."
+        )
+
+
+def _bytes(job: PackageJob) -> int:
+    """Return the bytes of a package; a file that it shares with another counts, too."""
+    return sum(file.size for file in job.files)
+
+
+_TAKEN = """
+    SELECT ifnull(sum(f.size), 0) FROM versions AS v JOIN files AS f ON f.version = v.id
+    WHERE v.package_path IS NOT NULL
+"""
