@@ -122,13 +122,11 @@ def _put_unreleased_aside(path: Path, at: datetime | None) -> None:
         if not schema_version.is_unreleased(connection):
             return
         decided = journal.decided_in(connection)
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         connection.close()
         journal.Journal(path.with_name(journal.NAME)).update(decided, at)
         aside = damaged_catalog.aside_of(path, at, "old")
+        damaged_catalog.put_log_aside(path, aside)  # where a reader still needs it
         path.rename(aside)
-        for ending in ("-wal", "-shm"):
-            path.with_name(f"{path.name}{ending}").unlink(missing_ok=True)
         log.warning(
             "the catalog was made by an unreleased version; it is kept as %s, and a new one is "
             "built from the roots, with its pins, reviews and preferences",

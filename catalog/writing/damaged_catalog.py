@@ -57,15 +57,20 @@ def exchange(path: Path, aside: Path, new: Path) -> None:
 
     On file systems with hard links, a catalog exists at every moment. Raises OSError.
     """
-    for ending in ("-wal", "-shm"):
-        with suppress(FileNotFoundError):
-            path.with_name(f"{path.name}{ending}").rename(aside.with_name(f"{aside.name}{ending}"))
+    put_log_aside(path, aside)
     with suppress(FileNotFoundError):
         try:
             os.link(path, aside, follow_symlinks=False)
         except PermissionError:  # no hard links on this file system
             path.rename(aside)
     new.replace(path)
+
+
+def put_log_aside(path: Path, aside: Path) -> None:
+    """Rename the log of a catalog, before the catalog itself: a new one must not find it."""
+    for ending in ("-wal", "-shm"):
+        with suppress(FileNotFoundError):
+            path.with_name(f"{path.name}{ending}").rename(aside.with_name(f"{aside.name}{ending}"))
 
 
 def keep_newest(path: Path, aside: Path) -> None:

@@ -113,6 +113,21 @@ def test_an_unreleased_catalog_is_put_aside_with_its_decisions(
     assert all(json.loads(line)["at"] for line in lines if line)
 
 
+def test_a_catalog_that_is_being_read_is_put_aside_with_its_log(tmp_path: Path) -> None:
+    """A reader keeps the log from being copied into the file, so the log goes with it."""
+    path = tmp_path / "catalog.db"
+    unreleased(path)
+    with closing(sqlite3.connect(path, isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        before = reader.execute("SELECT name FROM skills").fetchall()
+        with closing(sqlite3.connect(path, isolation_level=None)) as writer:
+            writer.execute("UPDATE skills SET name = 'later'")
+        Store.open(path, NOON).close()
+        assert reader.execute("SELECT name FROM skills").fetchall() == before
+    with closing(sqlite3.connect(tmp_path / "catalog.db.old-20261120-120000")) as db:
+        assert db.execute("SELECT name FROM skills").fetchall() == [("later",)]
+
+
 def test_a_reader_names_the_commands_that_replace_an_unreleased_catalog(tmp_path: Path) -> None:
     """It changes nothing."""
     path = tmp_path / "catalog.db"
