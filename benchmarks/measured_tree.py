@@ -158,7 +158,7 @@ class Tree:
         yield self._times("one change → package and index", times, "sha256sum of its folder", floor)
         yield self._times("one change, CPU", cpu)
         publish = partial(
-            publish_indexes, store, self.base.index_specs, self.base.index_folder, datetime.now(UTC)
+            publish_indexes, store, self.base.indexes, self.base.index_folder, datetime.now(UTC)
         )
         again = [seconds_of(publish) for _ in range(self.repeat)]
         yield self._times("index rebuild, nothing new", again)

@@ -3,7 +3,6 @@
 import click
 
 from pipeline.cli.app import cli
-from pipeline.cli.lazy import lazy_commands
 
 _OPENING = """\
 # Commands
@@ -21,18 +20,9 @@ def page() -> str:
     """Return the page: the help of the program, then the help of each command."""
     parts = [_OPENING, _section(cli, None)]
     with click.Context(cli, info_name="skilldrop", **_WIDE) as top:
-        parts += [
-            _section(command.real, top)
-            for command in sorted(lazy_commands(), key=lambda command: command.name or "")
-        ]
+        commands = (cli.get_command(top, name) for name in cli.list_commands(top))
+        parts += [_section(command, top) for command in commands if command]
     return "\n".join(parts)
-
-
-def program_help(columns: int) -> str:
-    """Return the help of the program for a terminal of this width."""
-    settings = {**cli.context_settings, "terminal_width": columns - 2}
-    with click.Context(cli, info_name="skilldrop", **settings) as context:
-        return f"{cli.get_help(context)}\n"
 
 
 def _section(command: click.Command, top: click.Context | None) -> str:

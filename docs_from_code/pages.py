@@ -5,7 +5,6 @@ from functools import partial
 from pathlib import Path
 
 from docs_from_code import commands, conformance, findings, http, layers, schema, settings
-from pipeline.cli import stored_help
 from pipeline.outcomes.schema import SCHEMAS
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -19,10 +18,6 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "reference/packages.md": layers.page,
     "reference/schema.md": schema.page,
     "reference/settings.md": settings.page,
-    **{
-        f"../pipeline/cli/help/{columns}.txt": partial(commands.program_help, columns)
-        for columns in stored_help.COLUMNS
-    },
     **{f"schemas/{name}.json": partial(schema.of_outcome, name) for name in SCHEMAS},
 }
 """The function that generates each page."""

@@ -6,34 +6,37 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import BaseModel, ByteSize
+from pydantic import ByteSize
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from catalog.model.retention import Retention
+from catalog.model.selection import LinkedDirectory
+from catalog.prompt_index.builder import IndexSpec
+from catalog.prompt_index.measures import RoomFactors
 from docs_from_code.markdown import cell
-from pipeline.config.hook_settings import HookSettings, WebhookSettings
-from pipeline.config.index_settings import IndexSettings
-from pipeline.config.limit_settings import LimitSettings, RetentionSettings
-from pipeline.config.link_settings import LinkSettings
+from pipeline.config.error_messages import fields_of
+from pipeline.config.loader import PREFIX
 from pipeline.config.root_settings import GitRootSettings, RootSettings
-from pipeline.config.settings import Settings, SiteSettings
-from pipeline.config.toml_file import PREFIX
+from pipeline.config.settings import Settings, SiteSettings, WebhookSettings
 from pipeline.config.validate_settings import ValidateSettings
+from pipeline.hooks.hook import Hook
+from pipeline.roots.local.folder import Limits
 
 _MEANINGS: dict[str, str] = yaml.safe_load(
     Path(__file__).with_name("settings.yml").read_text("utf-8")
 )
 
-_TABLES: dict[str, type[BaseModel]] = {
+_TABLES: dict[str, type] = {
     "roots": RootSettings,
     "git-roots": GitRootSettings,
-    "indexes": IndexSettings,
-    "links": LinkSettings,
-    "hooks": HookSettings,
+    "indexes": IndexSpec,
+    "links": LinkedDirectory,
+    "hooks": Hook,
     "webhook": WebhookSettings,
     "site": SiteSettings,
-    "retention": RetentionSettings,
-    "limits": LimitSettings,
+    "retention": Retention,
+    "limits": Limits,
     "validate": ValidateSettings,
 }
 
@@ -82,7 +85,7 @@ def explained() -> set[str]:
     return set(_MEANINGS)
 
 
-def _table(table: str, model: type[BaseModel]) -> str:
+def _table(table: str, model: type) -> str:
     rows = "".join(
         f"| `{name.rpartition('.')[2]}` | {_default(field)} | {cell(field.description or '')} "
         f"| {cell(_MEANINGS[name])} |\n"
@@ -92,9 +95,9 @@ def _table(table: str, model: type[BaseModel]) -> str:
     return f"| key | default | value | meaning |\n|---|---|---|---|\n{rows}"
 
 
-def _fields(table: str, model: type[BaseModel]) -> Iterator[tuple[str, FieldInfo]]:
+def _fields(table: str, model: type) -> Iterator[tuple[str, FieldInfo]]:
     added = model.__annotations__  # without those of a model that it extends
-    for key, field in model.model_fields.items():
+    for key, field in fields_of(model).items():
         if key not in added:
             continue
         name = field.alias or key
@@ -111,6 +114,8 @@ def _default(field: FieldInfo) -> str:
         return f'`"{value.human_readable(separator=" ").replace(".0", "")}"`'
     if isinstance(value, bool):
         return f"`{str(value).lower()}`"
+    if isinstance(value, RoomFactors):
+        value = value._asdict()
     if isinstance(value, tuple | dict):
         return f"`{json.dumps(value)}`"
     if isinstance(value, float):

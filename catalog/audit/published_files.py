@@ -182,7 +182,7 @@ def _of_directory(
 
 def _wrong(db: Database, directory: DirectoryRow, entries: Entries, row: LinkRow) -> str | None:
     """Return how an entry differs from the one that should be there."""
-    if not directory.spec.is_copy:
+    if not directory.spec.copy:
         is_right = entries.target(row.name) == row.target
         return None if is_right else f"it does not lead to {row.target}"
     version = tables.version_of(db, row.target)

@@ -3,9 +3,13 @@
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Annotated, Literal, Self, TypeAlias
 
-from catalog.model.values import Json, Level
+from pydantic import AfterValidator, Field, model_validator
+from pydantic.dataclasses import dataclass as settings_table
+
+from catalog.model.setting import STRICT, Levels, Words
+from catalog.model.values import Json
 from catalog.prompt_index import budget, locations
 from catalog.prompt_index.budget import ItemText, State, Texts
 from catalog.prompt_index.formats.form import FileGroup, Form, FormatOptions
@@ -21,37 +25,90 @@ DEFAULT_BUDGET_CHARS = 16_000
 NAMED_LEFT_OUT = 100
 """Skills that did not fit, whose names the report of an index lists, at most."""
 
+INDEX_SHARE = 2
+"""Percent of a context window that an index may take."""
+
 Overflow: TypeAlias = Literal["fit", "exclude"]
 Locations: TypeAlias = Literal["current", "version"]
 
 
-@dataclass(frozen=True, slots=True)
-class IndexSpec:
-    """Settings of one index. An empty filter admits every skill."""
+def _ascending(bounds: tuple[int, int]) -> tuple[int, int]:
+    if bounds[0] > bounds[1]:
+        raise ValueError("the least is above the most")
+    return bounds
 
-    name: str = "default"
-    format: str = "lines"
-    budget_chars: int = DEFAULT_BUDGET_CHARS  # of the whole text, with header and footer
-    budget_tokens: int | None = None  # estimated ones; if set, budget_chars does not count
-    overflow: Overflow = "fit"
-    language: Language = "en"
-    levels: tuple[Level, ...] = ()
-    tags: tuple[str, ...] = ()
-    names: tuple[str, ...] = ()
-    featured: tuple[str, ...] = ()
-    location_base: str | None = None  # None: the folder beside the catalog
-    instruction: str | None = None  # None: that of the format
-    how_to_search: str | None = None  # None: the default sentence
-    locations: Locations = "current"  # "version": they name a version
-    per_skill: Bounds | None = None  # None: those of the format
-    room_factors: RoomFactors = USUAL_FACTORS
+
+Range: TypeAlias = Annotated[
+    tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(gt=0)]], AfterValidator(_ascending)
+]
+
+
+@settings_table(frozen=True, slots=True, config=STRICT)
+class IndexSpec:
+    """Settings of one index: a table `[[indexes]]`. An empty filter admits every skill."""
+
+    name: str = Field(
+        default="default",
+        pattern=r"\A[A-Za-z0-9_-]+\z",
+        description="a name of letters A-Z or a-z, digits, hyphens and underscores",
+    )
+    format: Literal[tuple(FORMATS)] = Field(  # type: ignore[valid-type]  # computed
+        default="lines", description=f"one of {', '.join(FORMATS)}"
+    )
+    budget_chars: int | None = Field(
+        default=None, gt=0, description="a whole number of characters above 0"
+    )
+    budget_tokens: int | None = Field(
+        default=None, gt=0, description="a whole number of tokens above 0"
+    )
+    context_window_tokens: int | None = Field(
+        default=None, gt=0, description="a whole number of tokens above 0"
+    )
+    levels: Levels = ()
+    tags: Words = ()
+    names: Words = ()
+    featured: Words = ()
+    overflow: Overflow = Field(default="fit", description="one of fit, exclude")
+    language: Language = Field(default="en", description="one of en, zh")
+    location_base: Annotated[str | None, AfterValidator(lambda base: base or None)] = Field(
+        default=None, description="a path or a URL"
+    )  # None: the folder beside the catalog
+    locations: Locations = Field(default="current", description="one of current, version")
+    instruction: str | None = Field(default=None, description="a text; an empty one for none")
+    how_to_search: str | None = Field(default=None, description="a text; an empty one for none")
+    per_skill_chars: Range | None = Field(default=None, description="the least and most characters")
+    per_skill_tokens: Range | None = Field(default=None, description="the least and most tokens")
+    room_factors: RoomFactors = Field(
+        default=USUAL_FACTORS,
+        description=f"a table of factors above 0, of {', '.join(RoomFactors._fields)}",
+    )
+
+    @model_validator(mode="after")
+    def _one_budget(self) -> Self:
+        for keys in (
+            ("budget_chars", "budget_tokens", "context_window_tokens"),
+            ("per_skill_chars", "per_skill_tokens"),
+        ):
+            given = [key for key in keys if getattr(self, key) is not None]
+            if len(given) > 1:
+                raise ValueError(f"has {' and '.join(given)}; keep only one of them")
+        return self
 
     @property
     def budget(self) -> Budget:
-        """Largest size of the whole text."""
+        """Largest size of the whole text, with header and footer."""
+        if self.context_window_tokens is not None:
+            return Budget(max(1, self.context_window_tokens * INDEX_SHARE // 100), "tokens")
         if self.budget_tokens is not None:
             return Budget(self.budget_tokens, "tokens")
-        return Budget(self.budget_chars)
+        return Budget(self.budget_chars or DEFAULT_BUDGET_CHARS)
+
+    @property
+    def per_skill(self) -> Bounds | None:
+        """Sizes of one skill; None for those of the format."""
+        if self.per_skill_chars:
+            return Bounds(*self.per_skill_chars, "chars")
+        return Bounds(*self.per_skill_tokens) if self.per_skill_tokens else None
 
     @property
     def names_packages(self) -> bool:

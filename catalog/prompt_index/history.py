@@ -1,7 +1,6 @@
 """History of the indexes: configuration, builds and current entries."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from operator import attrgetter
 from typing import Any
@@ -9,21 +8,13 @@ from typing import Any
 from catalog.database import sql
 from catalog.database.queries import Database
 from catalog.database.sql import Transaction
+from catalog.model.retention import Retention
 from catalog.prompt_index import query
 from catalog.prompt_index.builder import Entry, IndexSpec, LastBuild, PromptIndex
 from catalog.text import tokens
 from catalog.text.times import iso
 
-
-@dataclass(frozen=True, slots=True)
-class IndexRetention:
-    """Limits on the history of an index; publications beyond either are forgotten."""
-
-    builds: int = 1000
-    days: int = 365
-
-
-USUAL = IndexRetention()
+USUAL = Retention()
 
 
 def configure(db: Database, specs: Sequence[IndexSpec]) -> None:
@@ -38,6 +29,7 @@ def configure(db: Database, specs: Sequence[IndexSpec]) -> None:
     if removed.rowcount:
         db.execute("DELETE FROM index_texts WHERE sha256 NOT IN (SELECT sha256 FROM index_builds)")
     for position, spec in enumerate(specs):
+        size, unit = spec.budget
         db.execute(
             _UPSERT_INDEX,
             {
@@ -45,8 +37,8 @@ def configure(db: Database, specs: Sequence[IndexSpec]) -> None:
                 "position": position,
                 "format": spec.format,
                 "language": spec.language,
-                "budget_chars": spec.budget_chars if spec.budget_tokens is None else None,
-                "budget_tokens": spec.budget_tokens,
+                "budget_chars": size if unit == "chars" else None,
+                "budget_tokens": size if unit == "tokens" else None,
                 "per_skill": sql.to_json(spec.per_skill) if spec.per_skill else None,
                 "room_factors": sql.to_json(spec.room_factors._asdict()),
                 "overflow": spec.overflow,
@@ -75,7 +67,7 @@ def published_at(db: Database, spec: IndexSpec, index: PromptIndex) -> str | Non
 
 
 def record(
-    db: Database, spec: IndexSpec, index: PromptIndex, at: datetime, keep: IndexRetention
+    db: Database, spec: IndexSpec, index: PromptIndex, at: datetime, keep: Retention
 ) -> None:
     """Store a publication of an index with its entries, and its text once.
 
@@ -102,7 +94,7 @@ def record(
     )
     db.execute("UPDATE indexes SET last_build_id = ? WHERE name = ?", [build.lastrowid, spec.name])
     _replace_entries(db, spec, index)
-    _forget(db, spec, iso(at - timedelta(days=keep.days)), keep.builds)
+    _forget(db, spec, iso(at - timedelta(days=keep.index_days)), keep.index_builds)
 
 
 class IndexHistory:
@@ -129,7 +121,7 @@ class IndexHistory:
         return published_at(self._db, spec, index)
 
     def record(
-        self, spec: IndexSpec, index: PromptIndex, at: datetime, keep: IndexRetention = USUAL
+        self, spec: IndexSpec, index: PromptIndex, at: datetime, keep: Retention = USUAL
     ) -> None:
         """Store a publication; see `record`."""
         with self._transaction():

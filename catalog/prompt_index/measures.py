@@ -1,6 +1,8 @@
 """Sizes of texts in an index, in characters or estimated tokens."""
 
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Annotated, Literal, NamedTuple, TypeAlias
+
+from pydantic import Field
 
 from catalog.model.values import Level
 from catalog.text import tokens
@@ -31,14 +33,17 @@ class Bounds(NamedTuple):
 UNBOUNDED = Bounds()
 
 
+Factor: TypeAlias = Annotated[float, Field(gt=0)]
+
+
 class RoomFactors(NamedTuple):
     """Room of a description as a multiple of the usual one, for featured skills and each level."""
 
-    featured: float = 2.0
-    enterprise: float = 1.5
-    personal: float = 1.25
-    project: float = 1.0
-    plugin: float = 1.0
+    featured: Factor = 2.0
+    enterprise: Factor = 1.5
+    personal: Factor = 1.25
+    project: Factor = 1.0
+    plugin: Factor = 1.0
 
     def of(self, level: Level, *, is_featured: bool) -> float:
         """Return the factor of a skill."""

@@ -15,7 +15,7 @@ from catalog.model.values import LEVELS
 from catalog.prompt_index import builder, skill_rows
 from catalog.prompt_index.builder import Candidate, IndexSpec, LastBuild, PromptIndex
 from catalog.prompt_index.locations import Bases
-from catalog.prompt_index.measures import Bounds, RoomFactors
+from catalog.prompt_index.measures import RoomFactors
 from catalog.prompt_index.skill_rows import Row
 
 
@@ -27,7 +27,7 @@ def index_spec(db: Database, name: str) -> IndexSpec:
         return IndexSpec(
             name=name,
             format=row["format"],
-            budget_chars=row["budget_chars"] or builder.DEFAULT_BUDGET_CHARS,
+            budget_chars=row["budget_chars"],
             budget_tokens=row["budget_tokens"],
             overflow=row["overflow"],
             language=row["language"],
@@ -39,11 +39,19 @@ def index_spec(db: Database, name: str) -> IndexSpec:
             locations=row["locations"],
             instruction=row["instruction"],
             how_to_search=row["how_to_search"],
-            per_skill=Bounds(*json.loads(row["per_skill"])) if row["per_skill"] else None,
+            **_per_skill(row["per_skill"]),
             room_factors=RoomFactors(**json.loads(row["room_factors"])),
         )
     names = ", ".join(row["name"] for row in db.query("SELECT name FROM indexes ORDER BY position"))
     raise NotInCatalog(f"There is no index {name!r}. The indexes are: {names or 'none yet'}.")
+
+
+def _per_skill(stored: str | None) -> dict[str, Any]:
+    """Return the setting of the stored bounds of a skill."""
+    if stored is None:
+        return {}
+    least, most, unit = json.loads(stored)
+    return {f"per_skill_{unit}": (least, most)}
 
 
 def build_index(db: Database, spec: IndexSpec, last: LastBuild | None = None) -> PromptIndex:

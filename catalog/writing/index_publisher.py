@@ -6,9 +6,10 @@ from pathlib import Path
 
 from catalog.filesystem.by_descriptor import named
 from catalog.filesystem.ownership import OwnedFolder
+from catalog.model.retention import Retention
 from catalog.prompt_index import files as prompt_index_files
 from catalog.prompt_index.builder import IndexSpec, report
-from catalog.prompt_index.history import USUAL, IndexRetention
+from catalog.prompt_index.history import USUAL
 from catalog.text.times import iso
 from catalog.writing.store import Store
 
@@ -18,7 +19,7 @@ def publish_indexes(
     specs: Sequence[IndexSpec],
     folder: Path,
     at: datetime,
-    keep: IndexRetention = USUAL,
+    keep: Retention = USUAL,
 ) -> list[str]:
     """Rebuild every index, and return the names of those whose text is new. Raises OSError.
 
@@ -39,7 +40,7 @@ def publish_indexes(
 
 
 def _publish(
-    store: Store, specs: Sequence[IndexSpec], folder: int, at: datetime, keep: IndexRetention
+    store: Store, specs: Sequence[IndexSpec], folder: int, at: datetime, keep: Retention
 ) -> set[str]:
     """Write the files of all indexes into an open folder; return the names of those written."""
     moment = iso(at)

@@ -12,7 +12,7 @@ from catalog.filesystem.by_descriptor import directory, named
 from catalog.filesystem.fsync import sync
 from catalog.model.change import Change, ChangeResult, Judged
 from catalog.model.errors import SkilldropError
-from catalog.model.quota import Quota
+from catalog.model.retention import Retention
 from catalog.model.values import Trigger
 from catalog.text.times import iso
 from catalog.writing import publication
@@ -36,7 +36,7 @@ class Packager:
     def __init__(self, db: Database, transaction: sql.Transaction) -> None:
         """Take the catalog and its transactions."""
         self.packaging: Packaging | None = None  # None: nothing is published
-        self.quota = Quota()
+        self.retention = Retention()
         self.named_after = ""
         """Newest version of a lost catalog; a folder of its name may have other content."""
         self.room = Room(db)
@@ -74,7 +74,7 @@ class Packager:
                         trigger=trigger,
                         at=at,
                         scan=scan,
-                        quota=self.quota,
+                        retention=self.retention,
                         named_after=self.named_after,
                     )
                     changed = self._publish(
@@ -251,7 +251,7 @@ class Packager:
             yield iter(())
             return
         if jobs:
-            self.room.take(self.quota, self.packaging.folder.path, jobs)
+            self.room.take(self.retention, self.packaging.folder.path, jobs)
         with self.packaging.making(jobs) as made:
             yield zip(jobs, made, strict=True)
 

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -10,22 +9,13 @@ from catalog.database import sql
 from catalog.database.expressions import IS_WITHHELD, NEWEST
 from catalog.database.queries import Database
 from catalog.model.errors import OutOfRoom
-from catalog.model.quota import Quota
+from catalog.model.retention import Retention
 from catalog.text.humanize import size
 from catalog.text.times import iso
 from catalog.writing.packages.builder import PackageJob
 from catalog.writing.packages.folder import PackageFolder
 from catalog.writing.rows import texts
 from catalog.writing.rows.batch import HOUR
-
-
-@dataclass(frozen=True, slots=True)
-class Retention:
-    """Limits for packages of superseded versions, which stay for readers and rollback."""
-
-    versions: int = 10  # of each skill, the published one included
-    days: float = 90.0  # since it was superseded
-    grace: float = 600.0  # seconds in which nothing is removed, for current readers
 
 
 class PackageCollector:
@@ -78,7 +68,7 @@ def _forget_superseded(db: Database, retention: Retention, at: datetime) -> list
         _COLLECTABLE,
         {
             "graced": iso(at - timedelta(seconds=retention.grace)),
-            "too_old": iso(at - timedelta(days=retention.days)),
+            "too_old": iso(at - timedelta(days=retention.version_days)),
             "most": retention.versions,
         },
     ).fetchall()
@@ -124,18 +114,9 @@ BATCH = 500
 """Rows deleted in one transaction, so that other writers need not wait."""
 
 
-@dataclass(frozen=True, slots=True)
-class HistoryRetention:
-    """Limits of each skill's history; rows beyond either are deleted."""
-
-    rows: int = 200  # versions, and the same number of ingestions
-    days: float = 365.0  # since a version was superseded, a skill removed, an ingestion made
-    """An hour at least for versions of existing skills."""
-
-
 def thin(
     db: Database,
-    keep: HistoryRetention,
+    keep: Retention,
     at: datetime,
     transaction: sql.Transaction,
 ) -> int:
@@ -146,10 +127,10 @@ def thin(
     deleted; its row stays.
     """
     parameters = {
-        "most": keep.rows,
-        "past": iso(at - timedelta(days=keep.days)),
+        "most": keep.history_rows,
+        "past": iso(at - timedelta(days=keep.history_days)),
         # The limit of versions an hour counts the rows of that hour.
-        "superseded": iso(at - max(timedelta(days=keep.days), HOUR)),
+        "superseded": iso(at - max(timedelta(days=keep.history_days), HOUR)),
     }
     deleted = 0
     while batch := [row for (row,) in db.execute(_VERSIONS, parameters | {"limit": BATCH})]:
@@ -221,19 +202,20 @@ class Room:
         """Count again at the next call, after packages were removed."""
         self._taken = None
 
-    def take(self, quota: Quota, folder: Path, jobs: Iterable[PackageJob]) -> None:
+    def take(self, retention: Retention, folder: Path, jobs: Iterable[PackageJob]) -> None:
         """Reserve room for packages. Raises OutOfRoom."""
         needed = sum(_bytes(job) for job in jobs)
-        if quota.free_bytes:
-            _check_disk(quota, folder, needed)
-        if quota.packages_bytes is None:
+        if retention.free_bytes:
+            _check_disk(retention, folder, needed)
+        if retention.packages_bytes is None:
             return
         taken = self._count() if self._taken is None else self._taken
-        if taken + needed > quota.packages_bytes:
+        if taken + needed > retention.packages_bytes:
             raise OutOfRoom(
                 f"Nothing is published: packages take {size(taken)} and would take "
                 f"{size(needed)} more, and [retention] packages_bytes allows "
-                f"{size(quota.packages_bytes)}. Raise it, keep fewer versions, or remove skills."
+                f"{size(retention.packages_bytes)}. Raise it, keep fewer versions, or remove "
+                "skills."
             )
         self._taken = taken + needed
 
@@ -241,14 +223,14 @@ class Room:
         return int(self._db.execute(_TAKEN).fetchone()[0])
 
 
-def _check_disk(quota: Quota, folder: Path, needed: int) -> None:
+def _check_disk(retention: Retention, folder: Path, needed: int) -> None:
     existing = next(path for path in (folder, *folder.parents) if path.exists())
     disk = os.statvfs(existing)
     free = disk.f_bavail * disk.f_frsize
-    if free - needed < quota.free_bytes:
+    if free - needed < retention.free_bytes:
         raise OutOfRoom(
             f"Nothing is published: the disk of {folder} has {size(free)} free, packages would "
-            f"take {size(needed)}, and [retention] free_bytes keeps {size(quota.free_bytes)}. "
+            f"take {size(needed)}, and [retention] free_bytes keeps {size(retention.free_bytes)}. "
             "Free some space; publication then resumes by itself."
         )
 

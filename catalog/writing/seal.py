@@ -34,10 +34,10 @@ def seal_of(db: Database, packages: Path, *, in_place: bool) -> str:
             row.spec.selection,
             row.is_leaving,
             row.trouble,
-            row.spec.is_copy,
+            row.spec.copy,
         )
         digest.update(f"{to_json(stored)}{_state(row.spec.path)}".encode())
-        if row.spec.is_copy:
+        if row.spec.copy:
             for entry in sorted(_entries(Path(row.spec.path))):
                 digest.update(entry.encode(errors="surrogateescape"))
     return digest.hexdigest()

@@ -12,7 +12,7 @@ from catalog.database.queries import Writer
 from catalog.database.requests import Requests
 from catalog.database.sql import Row
 from catalog.model.change import Change, ChangeResult
-from catalog.model.quota import Quota
+from catalog.model.retention import Retention
 from catalog.model.values import Trigger
 from catalog.prompt_index.history import IndexHistory
 from catalog.text.times import iso
@@ -27,7 +27,7 @@ from catalog.writing.links.table import Packages
 from catalog.writing.packager import Packager
 from catalog.writing.packages.builder import Key, Packaging
 from catalog.writing.repair import PackageRepair
-from catalog.writing.retention import HistoryRetention, PackageCollector, Retention
+from catalog.writing.retention import PackageCollector
 from catalog.writing.rows import fulltext, references
 from catalog.writing.seal import seal_of
 from catalog.writing.tables.health import Health
@@ -116,7 +116,7 @@ class Store:
     # Changes and their publication
 
     def publish_into(
-        self, packaging: Packaging, at: datetime, quota: Quota | None = None
+        self, packaging: Packaging, at: datetime, retention: Retention | None = None
     ) -> Iterator[int]:
         """Start publication, and repair the packages; see `PackageRepair.repair_all`.
 
@@ -127,7 +127,7 @@ class Store:
         if folder.path.exists():
             with self.folders.opened(folder.folder):
                 pass  # this marks a folder of an earlier release
-        self.packager.quota = quota or Quota()
+        self.packager.retention = retention or Retention()
         self.packager.packaging = replace(packaging, folder=folder)
         self.health.set(packages_folder=str(folder.path))
         self._seal = self._seal_now()
@@ -233,6 +233,6 @@ class Store:
         self.packager.room.recount()
         return self._collector.collect(packaging.folder, retention, at) if packaging else 0
 
-    def thin(self, keep: HistoryRetention, at: datetime) -> int:
+    def thin(self, keep: Retention, at: datetime) -> int:
         """Remove rows of history past retention; see `retention.history.thin`."""
         return retention_history.thin(self.db, keep, at, self.transaction)

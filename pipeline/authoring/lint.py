@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import chain, groupby, islice
 from operator import itemgetter
@@ -107,7 +107,7 @@ def judge_paths(
     be listed.
     """
     targets = [target_of(path) for path in paths]
-    limits = replace(limits, ignores_folders=False)
+    limits = _LimitsOfAuthors(**asdict(limits))
     select = select or selection.of_profiles(profiles)
     judge = _Judge(acceptance, select, exclusions, limits, secrets, with_files)
     return _judgements(targets, judge, cores)
@@ -134,7 +134,13 @@ def judge_text(data: bytes, file: Path, *, acceptance: Acceptance, select: Selec
     )
 
 
-_LIMITS = replace(DEFAULT_LIMITS, ignores_folders=False)  # an author names what he wants linted
+class _LimitsOfAuthors(Limits):
+    """Limits of the folders that an author names, whatever ignore files around them say."""
+
+    ignores_folders = False
+
+
+_LIMITS = _LimitsOfAuthors()
 _Step: TypeAlias = tuple[Target, str]  # a target and a path in it
 _Result: TypeAlias = tuple[str, Judgement | None]  # the real path, which identifies a skill
 

@@ -9,8 +9,7 @@ from functools import lru_cache
 from catalog.model.errors import SettingsInvalid
 from catalog.model.finding import ALWAYS, Finding
 from catalog.model.values import Severity
-from pipeline.config.validate_loader import ValidateConfig
-from pipeline.config.validate_settings import ValidateSettings
+from pipeline.config.validate_settings import ValidateConfig, ValidateSettings
 from pipeline.dialects.finding_types import FINDING_TYPES
 from pipeline.dialects.registry import PROFILES
 from pipeline.roots.ignore_files import spec_of

@@ -2,14 +2,16 @@
 
 import os
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
+from difflib import get_close_matches
+from importlib import import_module
 from pathlib import Path
 
 import click
 
 from catalog.model.errors import SkilldropError
 from catalog.model.version import VERSION
-from pipeline.cli.lazy import lazy_commands
 from pipeline.cli.options import (
     DONE,
     INTERNAL_ERROR,
@@ -92,8 +94,73 @@ def _internal_error(error: BaseException) -> int:
     return INTERNAL_ERROR
 
 
+COMMANDS: Mapping[str, str] = {
+    "up": "up.up",
+    "scan": "scan.scan",
+    "serve": "serve.serve",
+    "reconcile": "reconcile.reconcile",
+    "validate": "validate.validate",
+    "rule": "rule.rule",
+    "outcome": "outcome.outcome",
+    "migrate": "migrate.migrate",
+    "index": "index.index",
+    "search": "search.search_",
+    "status": "status.status",
+    "replicate": "replicate.replicate",
+    "restore": "replicate.restore",
+    "read": "read.read",
+    "mcp": "mcp.mcp",
+    "new": "new.new",
+    "remove": "remove.remove",
+    "add": "add.add",
+    "link": "link.link",
+    "unlink": "link.unlink",
+    "export": "export.export",
+    "list": "list.list_",
+    "findings": "findings.findings",
+    "versions": "versions.versions",
+    "show": "show.show",
+    "token": "token.token",
+    "rollback": "rollback.rollback",
+    "unpin": "rollback.unpin",
+    "pending": "review.pending",
+    "approve": "review.approve",
+    "reject": "review.reject",
+    "prefer": "prefer.prefer",
+    "completion": "completion.completion",
+}
+"""Module and function of each command in `pipeline.cli.commands`."""
+
+
 class _Group(click.Group):
-    """Group of commands whose global options may come before or after the command."""
+    """Group that imports a command when it is asked for.
+
+    Global options may come before or after the command.
+    """
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        """Return the names of all commands, sorted."""
+        return sorted(COMMANDS)
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        """Return a command; None if there is none of this name."""
+        if name not in COMMANDS:
+            return None
+        module, _, function = COMMANDS[name].partition(".")
+        command: click.Command = getattr(import_module(f"pipeline.cli.commands.{module}"), function)
+        return command
+
+    def resolve_command(
+        self, context: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the called command; an unknown name is answered with the closest ones."""
+        name = args[0]
+        if name not in COMMANDS and (closest := get_close_matches(name, COMMANDS)):
+            raise click.UsageError(
+                f"No such command {name!r}. Did you mean {' or '.join(map(repr, closest))}?",
+                context,
+            )
+        return super().resolve_command(context, args)
 
     def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
         """Parse the words of the command line, with the global options moved to the front."""
@@ -127,7 +194,3 @@ def cli(
       skilldrop up
     """
     context.obj = GlobalOptions(config_file, watched, data)
-
-
-for command in lazy_commands():
-    cli.add_command(command)

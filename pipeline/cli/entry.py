@@ -1,9 +1,9 @@
-"""Entry point of `skilldrop`: starts the command line; an early interrupt ends it quietly."""
+"""Entry point of `skilldrop`: starts the command line; an early signal ends it quietly."""
 
 import os
+import signal
 import sys
-
-from pipeline.cli import stored_help
+from collections.abc import Callable
 
 
 def main() -> None:
@@ -11,21 +11,25 @@ def main() -> None:
     # Without this, child processes would import modules of the working directory before the
     # installed ones: a skill's yaml.py, for example.
     os.environ["PYTHONSAFEPATH"] = "1"
-    if answer := stored_help.find(sys.argv[1:]):
-        sys.stdout.write(answer)
-        return
     try:
         if _command(sys.argv[1:]) == "up":  # signals stop it like a service from the start
-            from pipeline.cli import stopping
-
-            stopping.stop_by(_stop)
-        from pipeline.cli.imports import quick_imports
-
-        with quick_imports():
-            from pipeline.cli import app  # Ctrl-C may arrive during this import
+            stop_by(_stop)
+        from pipeline.cli import app  # Ctrl-C may arrive during this import
     except KeyboardInterrupt:
         sys.exit(130)
     app.main()
+
+
+def stop_by(stop: Callable[[int, object], None]) -> None:
+    """Install a handler for the signals that stop a service; those ignored under nohup stay so."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, stop)
+
+
+def last_message(number: int) -> str:
+    """Return the last message of a service that a signal has stopped."""
+    return f"Stopped by {signal.Signals(number).name}."
 
 
 def _command(words: list[str]) -> str:
@@ -38,9 +42,7 @@ def _command(words: list[str]) -> str:
 
 def _stop(number: int, _: object) -> None:
     """Report the signal and end, even in the middle of an import: nothing needs cleaning up yet."""
-    from pipeline.cli import stopping
-
     try:
-        os.write(2, f"{stopping.sentence(number)}\n".encode())
+        os.write(2, f"{last_message(number)}\n".encode())
     finally:
         os._exit(0)

@@ -4,11 +4,11 @@ import os
 from pathlib import Path
 
 from catalog.model.paths import is_utf8, os_path, text_path
-from pipeline.config.scan_settings import ScanSettings
+from pipeline.config.settings import Settings
 from pipeline.sync.run_once import unit_at
 
 
-def absolute_path(settings: ScanSettings, path: str) -> str:
+def absolute_path(settings: Settings, path: str) -> str:
     """Return the absolute path of a folder, as text of the catalog."""
     unit = unit_at(settings, Path(path))
     absolute = f"{unit.root}/{unit.path}" if unit else text_path(str(Path(path).absolute()))

@@ -9,7 +9,7 @@ import click
 from pipeline.authoring import selection
 from pipeline.authoring.exclusions import Exclusions
 from pipeline.authoring.selection import Selection
-from pipeline.config.validate_loader import ValidateConfig
+from pipeline.config.validate_settings import ValidateConfig
 from pipeline.dialects.registry import PROFILES
 
 Command = TypeVar("Command", bound=Callable[..., Any])

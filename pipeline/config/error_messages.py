@@ -3,18 +3,21 @@
 import difflib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, get_args
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
+from pydantic.fields import FieldInfo
 
-from pipeline.config.layers import Layer
-
-Tables: TypeAlias = Mapping[str, type[BaseModel]]
-"""Models of tables by name; that of keys outside of them, if there are any, by `TOP`."""
-
+Tables: TypeAlias = dict[str, type]
+"""Models of tables by name, and that of all settings by `TOP`."""
 TOP = ""
 
-_SINGLE = frozenset({"limits", "retention", "site", "webhook", "validate"})  # written as [table]
+
+class Layer(NamedTuple):
+    """Values from one source, in the shape of Settings."""
+
+    source: str
+    values: Mapping[str, Any]
 
 
 def error_sentence(
@@ -25,37 +28,61 @@ def error_sentence(
     `table` is the table that was validated, if it was not all settings.
     """
     problem = error.errors(include_url=False)[0]
-    where = [*table, *map(str, problem["loc"])]
+    where = (*table, *problem["loc"])
     sentence = f"{_source(where, layers)}: {_complaint(problem, where, tables)}"
     return sentence.replace("the ", "The ", 1) if sentence.startswith("the ") else sentence
 
 
-def _source(where: Sequence[str], layers: Sequence[Layer]) -> str:
+def fields_of(model: object) -> Mapping[str, FieldInfo]:
+    """Return the fields of a model or dataclass of pydantic; other types have none."""
+    return getattr(model, "__pydantic_fields__", {})
+
+
+def tables_of(model: type) -> Tables:
+    """Return a model with those of its tables."""
+    found = {name: _table_in(field.annotation) for name, field in fields_of(model).items()}
+    return {TOP: model} | {name: table for name, table in found.items() if table}
+
+
+def _table_in(annotation: Any) -> type | None:
+    """Return the model of a table or of a list of tables."""
+    if fields_of(annotation):
+        return annotation  # type: ignore[no-any-return]  # only classes have fields
+    return next((table for part in get_args(annotation) if (table := _table_in(part))), None)
+
+
+def _source(where: Sequence[str | int], layers: Sequence[Layer]) -> str:
     """Return the source of the value at a location; all sources for an error without location."""
     if not where:
         return " and ".join(layer.source for layer in reversed(layers) if layer.values)
-    return next(layer.source for layer in layers if _contains(layer.values, where))
+    having = [layer for layer in layers if where[0] in layer.values]
+    return next((layer for layer in having if _has_key(layer, where)), having[0]).source
 
 
-def _contains(values: Mapping[str, Any], where: Sequence[str]) -> bool:
-    top, *rest = where
-    table = values.get(top)
-    if top == "validate":  # its keys may have hyphens
-        return top in values
-    return top in values and (not isinstance(table, dict) or not rest or rest[0] in table)
+def _has_key(layer: Layer, where: Sequence[str | int]) -> bool:
+    table = layer.values[str(where[0])]
+    return not isinstance(table, dict) or len(where) == 1 or where[1] in table
 
 
-def _complaint(problem: Mapping[str, Any], where: Sequence[str], tables: Tables) -> str:
+def _complaint(problem: Mapping[str, Any], where: Sequence[str | int], tables: Tables) -> str:
     message = problem.get("ctx", {}).get("error")
-    if not where:
-        return f"{message}."
-    if message and len(where) == 1 and where[0] in _SINGLE:
-        return f"[{where[0]}] {message}."
-    model, table, key = _place(where, tables)
-    if not key:
-        return f"{table} {message or 'must be a table'}."
+    match where:
+        case ():
+            return f"{message}."
+        case (str(top),) if top in tables and (message or TOP not in tables):
+            return f"[{top}] {message or 'must be a table'}."
+        case (str(top), int(number)):
+            return f"[[{top}]] number {number + 1} {message or 'must be a table'}."
+        case (str(top), int(number), str(key), *_):
+            return _complaint_of(problem, key, tables[top], f"[[{top}]] number {number + 1}")
+        case (str(top), str(key), *_) if top in tables:
+            return _complaint_of(problem, key, tables[top], f"[{top}]")
+    return _complaint_of(problem, str(where[0]), tables[TOP], "")
+
+
+def _complaint_of(problem: Mapping[str, Any], key: str, model: type, table: str) -> str:
     inside = f" in {table}" if table else ""
-    known = {field.alias or name: field for name, field in model.model_fields.items()}
+    known = fields_of(model)
     if key not in known:
         matches = difflib.get_close_matches(key, known, n=1)
         return f"there is no setting {key}{inside}; " + (
@@ -66,16 +93,3 @@ def _complaint(problem: Mapping[str, Any], where: Sequence[str], tables: Tables)
     value = problem["input"]
     shown = repr(str(value) if isinstance(value, Path) else value)
     return f"{key}{inside} is {shown}; it must be {known[key].description}."
-
-
-def _place(where: Sequence[str], tables: Tables) -> tuple[type[BaseModel], str, str]:
-    """Return the model of a location, the name of its table in the file, and the key.
-
-    The key is empty if the error is about the whole table.
-    """
-    top, *rest = where
-    if TOP in tables and (top not in tables or not rest):
-        return tables[TOP], "", top
-    if top in _SINGLE:
-        return tables[top], f"[{top}]", "".join(rest[:1])
-    return tables[top], f"[[{top}]] number {int(rest[0]) + 1}", "".join(rest[1:2])

@@ -1,26 +1,24 @@
 """Settings of roots: directories, and repositories of which mirrors are the roots."""
 
-from dataclasses import replace
-from pathlib import Path
+import re
+from pathlib import Path, PurePosixPath
 from typing import Annotated, Self, TypeAlias
+from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, ByteSize, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, ByteSize, Field, model_validator
 
 from catalog.model import namespaces
 from catalog.model.git_origin import GitOrigin
+from catalog.model.setting import A_SIZE, Root, Table
 from catalog.model.skill import RootSpec
 from catalog.model.values import LEVELS, Acceptance, Level, Review, SecretRule, Severity
-from pipeline.config.directories import Root
-from pipeline.config.git_types import GitPath, GitRef, GitUrl, Interval, credentials_in
-from pipeline.config.table import A_SIZE, Table
 from pipeline.mirrors.mirror import Mirror
 from pipeline.validation import defaults
 
 
 def _registered(names: tuple[str, ...]) -> tuple[str, ...]:
     if not set(names) <= set(defaults.PROFILES):
-        # Profiles are slow to import, and a command may not need them.
-        from pipeline.dialects.registry import PROFILES
+        from pipeline.dialects.registry import PROFILES  # rules are imported when they are needed
 
         if unknown := set(names).difference(PROFILES):
             raise ValueError(f"unknown profile: {', '.join(sorted(unknown))}")
@@ -62,16 +60,73 @@ class RootSettings(Table):
 
     def spec_in(self, mirrors: Path) -> RootSpec:
         """Return the root, as the catalog's RootSpec; `mirrors` is the folder of mirrors."""
-        return RootSpec(
-            str(self.path),
-            self.level,
-            self.acceptance,
-            self.profiles,
-            self.namespace,
-            self.review,
-            self.review_severity,
-            secrets=self.secrets,
-        )
+        return RootSpec(**dict(self) | {"path": str(self.path)})
+
+
+_SCHEMES = ("https", "http", "ssh", "git", "file")
+_SCP = re.compile(r"[\w.+-]+@[\w.-]+:[^:]+")  # git@host:team/skills.git
+_REF = re.compile(r"(?![-/.])(?!.*(//|\.\.|@\{|\.lock$|[/.]$))[^\s~^:?*\[\\\x00-\x1f\x7f]+")
+_TIME = re.compile(r"(\d+(?:\.\d+)?) ?([smhd])")
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+LEAST = 1.0
+"""Least seconds between two pulls."""
+
+
+def credentials_in(url: object) -> bool:
+    """Return whether a URL contains a password, or a user name or query that may be a token."""
+    if not isinstance(url, str):
+        return False
+    scheme, has_scheme, rest = url.rpartition("://")
+    user, at, _ = rest.partition("/")[0].rpartition("@")
+    if not has_scheme or scheme == "ssh":
+        return ":" in user
+    return bool(at) or (scheme.startswith("http") and "?" in rest)
+
+
+def _url(url: str) -> str:
+    if _SCP.fullmatch(url) or (url.startswith("/") and "\n" not in url):
+        return url
+    parts = urlsplit(url)
+    if parts.scheme not in _SCHEMES or not (parts.netloc or parts.path) or parts.query:
+        raise ValueError("no URL of a repository")
+    if (parts.hostname or "")[:1] == "-" or any(ord(char) <= 32 for char in url):
+        raise ValueError("no URL of a repository")
+    return url
+
+
+def _ref(ref: str) -> str:
+    if not _REF.fullmatch(ref):
+        raise ValueError("no name of a branch, tag or commit")
+    return ref
+
+
+def _inside(path: str) -> str:
+    parts = PurePosixPath(path).parts
+    if path.startswith(("/", "-", ":")) or ".." in parts or "\0" in path:
+        raise ValueError("no path in a repository")
+    return "/".join(parts)
+
+
+def _seconds(value: object) -> object:
+    if isinstance(value, str) and (match := _TIME.fullmatch(value.strip())):
+        return float(match[1]) * _SECONDS[match[2]]
+    return value
+
+
+GitUrl: TypeAlias = Annotated[
+    str, AfterValidator(_url), Field(description="the URL of a git repository, without credentials")
+]
+GitRef: TypeAlias = Annotated[
+    str, AfterValidator(_ref), Field(description="a branch, a tag or a commit")
+]
+GitPath: TypeAlias = Annotated[
+    str, AfterValidator(_inside), Field(description="the path of a folder in the repository")
+]
+Interval: TypeAlias = Annotated[
+    float,
+    BeforeValidator(_seconds),
+    Field(ge=LEAST, le=30 * 86_400, description='a time such as "5m", "30s" or "1h"'),
+]
 
 
 class GitRootSettings(RootSettings):
@@ -91,7 +146,8 @@ class GitRootSettings(RootSettings):
     def spec_in(self, mirrors: Path) -> RootSpec:
         """Return the root, as the catalog's RootSpec, with its mirror in a folder of mirrors."""
         mirror = self.mirror_in(mirrors)
-        return replace(super().spec_in(mirrors), path=mirror.root, origin=mirror.origin)
+        own = {key: getattr(self, key) for key in RootSettings.model_fields}
+        return RootSpec(**own | {"path": mirror.root, "origin": mirror.origin})
 
 
 def by_kind(values: object) -> object:

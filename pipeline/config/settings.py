@@ -1,8 +1,10 @@
-"""Frozen models of all settings, with defaults, checks and descriptions."""
+"""Settings of skilldrop, with their defaults, checks and descriptions."""
 
 from collections import Counter
+from collections.abc import Mapping
+from itertools import combinations
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Self, TypeAlias
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -11,29 +13,24 @@ from pydantic import (
     Field,
     FiniteFloat,
     StringConstraints,
+    TypeAdapter,
+    ValidationError,
     model_validator,
 )
 
-from catalog.model.quota import Quota
+from catalog.filesystem import token_file
+from catalog.model.retention import Retention
 from catalog.model.selection import LinkedDirectory
+from catalog.model.setting import Directory, Root, Table, real_path
 from catalog.model.skill import RootSpec
+from catalog.model.values import Json
 from catalog.prompt_index.builder import IndexSpec
-from catalog.prompt_index.history import IndexRetention
-from catalog.writing.retention import HistoryRetention, Retention
-from pipeline.config.directories import Directory, Root
-from pipeline.config.hook_settings import HookSettings, WebhookSettings
-from pipeline.config.index_settings import IndexSettings
-from pipeline.config.limit_settings import LimitSettings, RetentionSettings
-from pipeline.config.link_settings import LinkSettings
+from catalog.usage import database as usage_database
 from pipeline.config.root_settings import GitRootSettings, RootSettings, by_kind
-from pipeline.config.scan_settings import Publish, ScanSettings, UsualSettings
-from pipeline.config.site import SITE
-from pipeline.config.table import Table
-from pipeline.hooks.hook import Hook
+from pipeline.hooks.hook import Hook, Secret
 from pipeline.mirrors.mirror import Mirror
 from pipeline.roots.local.folder import Limits
-
-# The description of a field completes the sentence "it must be …" in error messages.
+from pipeline.validation import defaults
 
 
 def _site_url(url: str) -> str:
@@ -46,9 +43,9 @@ def _site_url(url: str) -> str:
 class SiteSettings(Table):
     """Settings of `[site]`: the web site of the catalog."""
 
-    enabled: bool = Field(SITE.enabled, description="true or false")
-    host: str = Field(SITE.host, min_length=1, description="an address or a host name")
-    port: int = Field(SITE.port, ge=1, le=65535, description="a port from 1 to 65535")
+    enabled: bool = Field(True, description="true or false")
+    host: str = Field("127.0.0.1", min_length=1, description="an address or a host name")
+    port: int = Field(8001, ge=1, le=65535, description="a port from 1 to 65535")
     names: tuple[Annotated[str, StringConstraints(min_length=1)], ...] = Field(
         (), description="a list of additional host names of the site, without ports"
     )
@@ -56,73 +53,118 @@ class SiteSettings(Table):
     url: Annotated[str, AfterValidator(_site_url)] | None = Field(
         None, description="a URL such as https://skills.example.org/"
     )
-    behind_proxy: bool = Field(SITE.behind_proxy, description="true or false")
+    behind_proxy: bool = Field(False, description="true or false")
 
 
-class Settings(Table, ScanSettings):
+class WebhookSettings(Table):
+    """Settings of `[webhook]`: a port of this machine on which a git server asks for a pull."""
+
+    port: int | None = Field(None, ge=1, le=65535, description="a port from 1 to 65535")
+    secret_env: str | None = Field(
+        None, min_length=1, description="the name of an environment variable"
+    )
+    secret_file: Directory | None = Field(None, description="the path of a file")
+
+    @model_validator(mode="after")
+    def _one_secret(self) -> Self:
+        if self.port and bool(self.secret_env) == bool(self.secret_file):
+            raise ValueError("needs either secret_env or secret_file")
+        return self
+
+    @property
+    def secret(self) -> Secret:
+        """The place of the secret."""
+        return Secret(self.secret_env, self.secret_file)
+
+
+def _with_real_path(table: object) -> object:
+    if isinstance(table, Mapping) and isinstance(table.get("path"), str | Path):
+        return {**table, "path": str(real_path(table["path"]))}
+    return table
+
+
+Link: TypeAlias = Annotated[LinkedDirectory, BeforeValidator(_with_real_path)]
+"""Directory of links, whose real path the catalog stores."""
+
+
+def linked_directory(values: Mapping[str, Json]) -> LinkedDirectory:
+    """Return a directory of links with these values. Raises ValueError with one sentence."""
+    try:
+        return TypeAdapter[LinkedDirectory](Link).validate_python(values)
+    except ValidationError as error:
+        reason = error.errors()[0]["msg"].removeprefix("Value error, ")
+        raise ValueError(f"{values['path']} cannot have links: {reason}") from None
+
+
+class Settings(Table):
     """All settings with their defaults; `load` fills them from file, environment and options."""
 
-    watched: Root = Field(UsualSettings.watched, validate_default=True)
-    data: Directory = Field(UsualSettings.data, validate_default=True)
+    watched: Root = Field(Path("watched"), validate_default=True)
+    data: Directory = Field(Path("var"), validate_default=True)
     roots: tuple[Annotated[RootSettings, BeforeValidator(by_kind)], ...] = Field(
         (), description="a list of [[roots]] tables"
     )
-    indexes: tuple[IndexSettings, ...] = Field(
-        (IndexSettings(),), description="a list of [[indexes]] tables"
+    indexes: tuple[IndexSpec, ...] = Field(
+        (IndexSpec(),), description="a list of [[indexes]] tables"
     )
-    links: tuple[LinkSettings, ...] = Field((), description="a list of [[links]] tables")
-    hooks: tuple[HookSettings, ...] = Field((), description="a list of [[hooks]] tables")
+    links: tuple[Link, ...] = Field((), description="a list of [[links]] tables")
+    hooks: tuple[Hook, ...] = Field((), description="a list of [[hooks]] tables")
     webhook: WebhookSettings = Field(WebhookSettings(), description="a [webhook] table")
-    limits: LimitSettings = Field(LimitSettings(), description="a [limits] table")
+    limits: Limits = Field(Limits(), description="a [limits] table")
     outcomes: Directory | None = Field(None, description="the path of a directory")
-    retention: RetentionSettings = Field(RetentionSettings(), description="a [retention] table")
-    publish: Publish = Field(UsualSettings.publish, description="one of copy, in-place")
-    settle_quiet: FiniteFloat = Field(
-        UsualSettings.settle_quiet, ge=0, description="a number of seconds, 0 or more"
-    )
-    settle_longest: FiniteFloat = Field(
-        UsualSettings.settle_longest, gt=0, description="a number of seconds above 0"
-    )
+    retention: Retention = Field(Retention(), description="a [retention] table")
+    publish: Literal["copy", "in-place"] = Field("copy", description="one of copy, in-place")
+    settle_quiet: FiniteFloat = Field(1.0, ge=0, description="a number of seconds, 0 or more")
+    settle_longest: FiniteFloat = Field(300.0, gt=0, description="a number of seconds above 0")
     index_delay: FiniteFloat = Field(0.05, ge=0, description="a number of seconds, 0 or more")
     rescan_every: FiniteFloat = Field(300.0, gt=0, description="a number of seconds above 0")
     poll_every: FiniteFloat = Field(10.0, gt=0, description="a number of seconds above 0")
     follow: Literal["auto", "polling"] = Field("auto", description="one of auto, polling")
     site: SiteSettings = Field(SiteSettings(), description="a [site] table")
-    usage: bool = Field(UsualSettings.usage, description="true or false")
+    usage: bool = Field(True, description="true or false")
+
+    # Checks of several settings together
 
     @model_validator(mode="after")
-    def _apart(self) -> Self:
+    def _roots_are_apart(self) -> Self:
         """Refuse directories that lie inside one another."""
         for origin, count in Counter(
             (root.git, root.path) for root in self.roots if isinstance(root, GitRootSettings)
         ).items():
             if count > 1:
                 raise ValueError(f"the repository {origin[0]} is configured twice; remove one root")
-        self.check_apart()
+        roots = [Path(root.path).resolve() for root in self.root_specs if not root.origin]
+        for one, other in combinations(roots, 2):
+            if one == other:
+                raise ValueError(f"the root {one} is configured twice; remove one of them")
+            if inner := _inner(one, other):
+                raise ValueError(
+                    f"the root {inner} is inside another root; keep only one of {one} and {other}"
+                )
+        for root in roots:
+            for name, folder in (("data", self.data), ("outcomes", self.outcomes_folder)):
+                if _inner(root, folder):
+                    raise ValueError(
+                        f"the {name} directory {folder} and the root {root} are inside one "
+                        f"another; move the {name} directory elsewhere"
+                    )
         return self
 
     @model_validator(mode="after")
-    def _index_names_differ(self) -> Self:
-        for name, count in Counter(index.name for index in self.indexes).items():
+    def _names_differ(self) -> Self:
+        for kind, tables in (("indexes", self.indexes), ("hooks", self.hooks)):
+            for name, count in Counter(table.name for table in tables).items():
+                if count > 1:
+                    raise ValueError(f"{count} {kind} are named {name}; give each a different name")
+        for path, count in Counter(link.path for link in self.links).items():
             if count > 1:
-                raise ValueError(f"{count} indexes are named {name}; give each a different name")
-        return self
-
-    @model_validator(mode="after")
-    def _hook_names_differ(self) -> Self:
-        for name, count in Counter(hook.name for hook in self.hooks).items():
-            if count > 1:
-                raise ValueError(f"{count} hooks are named {name}; give each a different name")
+                raise ValueError(f"{count} [[links]] have the path {path}; keep one of them")
         return self
 
     @model_validator(mode="after")
     def _links_are_possible(self) -> Self:
-        """Refuse links in directories of skilldrop, twice in one, or by an unknown index."""
-        for path, count in Counter(link.path for link in self.links).items():
-            if count > 1:
-                raise ValueError(f"{count} [[links]] have the path {path}; keep one of them")
         for link in self.links:
-            self.check_link(link.spec)
+            self.check_link(link)
         return self
 
     @model_validator(mode="after")
@@ -154,6 +196,42 @@ class Settings(Table, ScanSettings):
             )
         return self
 
+    def check_link(self, link: LinkedDirectory) -> None:
+        """Raise ValueError if these settings do not allow links in a directory."""
+        path = Path(link.path)
+        if self.publish == "in-place":
+            raise ValueError(
+                f"{path} can have no skills with publish = in-place, which publishes none; set "
+                "publish to copy"
+            )
+        if _inner(path, self.data):
+            raise ValueError(
+                f"the directory of links {path} and the data directory {self.data} are "
+                "inside one another; agents can be pointed at "
+                f"{self.skills_folder} without [[links]]"
+            )
+        for root in self.root_specs:
+            if _inner(path, Path(root.path).resolve()):
+                raise ValueError(
+                    f"the directory of links {path} and the root {root.path} are inside "
+                    "one another; a scan would find each skill twice"
+                )
+        names = [index.name for index in self.indexes]
+        if link.index is not None and link.index not in names:
+            raise ValueError(
+                f"the links in {path} have the filter of the index {link.index}, but the "
+                f"indexes are: {', '.join(names)}"
+            )
+
+    # Roots and paths
+
+    @property
+    def root_specs(self) -> tuple[RootSpec, ...]:
+        """Roots in their order; without `[[roots]]` only `watched`."""
+        return tuple(root.spec_in(self.mirrors_folder) for root in self.roots) or (
+            RootSpec(str(self.watched), profiles=defaults.PROFILES),
+        )
+
     @property
     def git_roots(self) -> tuple[tuple[Mirror, float], ...]:
         """Mirrors of the roots that are repositories, with the seconds between two pulls."""
@@ -164,56 +242,48 @@ class Settings(Table, ScanSettings):
         )
 
     @property
-    def active_hooks(self) -> tuple[Hook, ...]:
-        """Hooks in their order."""
-        return tuple(settings.hook for settings in self.hooks)
-
-    @property
-    def linked_directories(self) -> tuple[LinkedDirectory, ...]:
-        """Further directories of skills."""
-        return tuple(link.spec for link in self.links)
-
-    @property
     def outcomes_folder(self) -> Path:
         """Folder where runtimes put outcome files."""
-        return self.outcomes or super().outcomes_folder
+        return self.outcomes or self.data / "outcomes"
 
     @property
-    def root_specs(self) -> tuple[RootSpec, ...]:
-        """Roots in their order; without `[[roots]]` only `watched`."""
-        return tuple(root.spec_in(self.mirrors_folder) for root in self.roots) or super().root_specs
+    def mirrors_folder(self) -> Path:
+        """Folder of the mirrors of repositories."""
+        return self.data / "mirrors"
 
     @property
-    def index_specs(self) -> tuple[IndexSpec, ...]:
-        """Indexes in their order."""
-        return tuple(index.spec for index in self.indexes)
+    def catalog_path(self) -> Path:
+        """Database file of the catalog."""
+        return self.data / "catalog.db"
 
     @property
-    def folder_limits(self) -> Limits:
-        """Limits of each skill folder."""
-        return Limits(**self.limits.model_dump())
+    def usage_path(self) -> Path | None:
+        """Database of reads; None if they are not counted."""
+        return usage_database.path_of(self.catalog_path) if self.usage else None
 
     @property
-    def quota(self) -> Quota:
-        """Limits of publication."""
-        return self.retention.quota
+    def tokens_path(self) -> Path:
+        """File with the tokens of the site's readers."""
+        return self.catalog_path.with_name(token_file.NAME)
 
     @property
-    def history_retention(self) -> HistoryRetention:
-        """Retention of history rows."""
-        return self.retention.of_history
+    def index_folder(self) -> Path:
+        """Folder of the published prompt indexes."""
+        return self.data / "index"
 
     @property
-    def package_retention(self) -> Retention:
-        """Retention of published versions."""
-        return self.retention.of_packages
+    def packages_folder(self) -> Path:
+        """Folder of the published packages."""
+        return self.data / "packages"
 
     @property
-    def shares_files(self) -> bool:
-        """Whether versions share equal files by hard links."""
-        return self.retention.share_files == "hard-links"
+    def skills_folder(self) -> Path:
+        """Folder of the published skills, which agents are pointed at."""
+        return self.data / "skills"
 
-    @property
-    def index_retention(self) -> IndexRetention:
-        """Retention of index publications."""
-        return self.retention.of_indexes
+
+def _inner(one: Path, other: Path) -> Path | None:
+    """Return the directory that equals or lies inside the other one; None if they are disjoint."""
+    if one.is_relative_to(other):
+        return one
+    return other if other.is_relative_to(one) else None

@@ -1,34 +1,132 @@
 """Hook: a server or a program that is given changes, or memories of runs, as JSON."""
 
+import hashlib
+import hmac
+import http.client
 import os
 import signal
 import subprocess
+import urllib.error
+import urllib.request
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Self, get_args
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, Field, FiniteFloat, StringConstraints, model_validator
+from pydantic.dataclasses import dataclass as settings_table
 
 from catalog.model.errors import HookFailed, SecretMissing
+from catalog.model.outcome import OwnerType
+from catalog.model.setting import STRICT, Directory
+from catalog.model.values import IngestionOutcome
 from catalog.writing.events import OF_MEMORIES
-from pipeline.hooks.secret import Secret
 
 SIGNATURE = "X-Skilldrop-Signature-256"
 """Header with `sha256=` and the HMAC-SHA256 of the body, in hex digits."""
-MEMORY = "memory"
-"""Kind of the events of memories."""
 DELIVERY = "X-Skilldrop-Delivery"
 """Header with the ids of the first and the last event; a repeated delivery has the same."""
+MEMORY = "memory"
+"""Kind of the events of memories."""
+KINDS: tuple[str, ...] = ("published", "conflict", *(
+    outcome for union in get_args(IngestionOutcome) for outcome in (get_args(union) or [union])
+), MEMORY)  # fmt: skip
+"""Kinds of events: the outcomes of ingestions, two that several of them can have, and memories."""
 
 
 @dataclass(frozen=True, slots=True)
-class Hook:
-    """Receiver of changes or of memories, by a URL or by a command."""
+class Secret:
+    """Place of a secret, in the environment or a file; it is never stored, logged or shown."""
 
-    name: str
-    on: frozenset[str]
-    url: str | None
-    command: tuple[str, ...]
-    secret: Secret
-    timeout: float  # seconds
-    owner: str | None = None  # whose memories: `user`, `user:anna`; None for all
+    env: str | None = None
+    file: Path | None = None
+
+    def __bool__(self) -> bool:
+        """Return whether there is a place."""
+        return bool(self.env or self.file)
+
+    def sign(self, body: bytes) -> str:
+        """Return `sha256=` and the HMAC-SHA256 of a body, in hex digits. Raises SecretMissing."""
+        return f"sha256={hmac.new(self._read(), body, hashlib.sha256).hexdigest()}"
+
+    def matches(self, body: bytes, signature: str) -> bool:
+        """Return in constant time whether a signature is that of a body. Raises SecretMissing."""
+        return hmac.compare_digest(self.sign(body).encode(), signature.encode("latin-1", "replace"))
+
+    def _read(self) -> bytes:
+        if self.env:
+            if value := os.environ.get(self.env):
+                return value.encode()
+            raise SecretMissing(f"the environment has no {self.env}")
+        assert self.file
+        try:
+            content = self.file.read_bytes().strip()
+        except OSError as error:
+            raise SecretMissing(f"{self.file} cannot be read: {error.strerror}") from error
+        if not content:
+            raise SecretMissing(f"{self.file} is empty")
+        return content
+
+
+def _kind(kind: str) -> str:
+    if kind not in KINDS:
+        raise ValueError("unknown kind")
+    return kind
+
+
+def _http_url(url: str) -> str:
+    parts = urlsplit(url)
+    if (parts.scheme not in ("http", "https") or not parts.hostname) and "@" not in parts.netloc:
+        raise ValueError("no URL")  # its message shows the URL; one with a password has another
+    return url
+
+
+@settings_table(frozen=True, slots=True, config=STRICT)
+class Hook:
+    """Receiver of changes or of memories, by a URL or by a command: a table `[[hooks]]`."""
+
+    name: str = Field(
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$", description="a short name, without spaces"
+    )
+    on: tuple[Annotated[str, AfterValidator(_kind)], ...] = Field(
+        min_length=1, description=f"a list of {', '.join(KINDS)}"
+    )
+    owner: str | None = Field(  # of the memories; None for all
+        default=None,
+        pattern=rf"^({'|'.join(get_args(OwnerType))})(:.+)?$",
+        description="an owner such as user, or user:anna",
+    )
+    url: Annotated[str, AfterValidator(_http_url)] | None = Field(
+        default=None, description="a URL with http or https, without user name and password"
+    )
+    command: tuple[Annotated[str, StringConstraints(min_length=1)], ...] = Field(
+        default=(), description="a program and its arguments, as a list"
+    )
+    secret_env: str | None = Field(
+        default=None, min_length=1, description="the name of an environment variable"
+    )
+    secret_file: Directory | None = Field(default=None, description="the path of a file")
+    timeout: FiniteFloat = Field(
+        default=10.0, gt=0, le=600, description="a number of seconds above 0, at most 600"
+    )
+
+    @model_validator(mode="after")
+    def _one_receiver(self) -> Self:
+        if self.url and "@" in urlsplit(self.url).netloc:
+            raise ValueError("has a user name or password in url; use secret_env or secret_file")
+        if bool(self.url) == bool(self.command):
+            raise ValueError("needs either url or command")
+        if self.takes_memories and len(set(self.on)) > 1:
+            raise ValueError(f"has {MEMORY} beside changes in on; give memories their own hook")
+        if self.owner and not self.takes_memories:
+            raise ValueError(f'has an owner without on = ["{MEMORY}"]; only memories have one')
+        if self.secret_env and self.secret_file:
+            raise ValueError("has secret_env and secret_file; keep one")
+        if self.command and (self.secret_env or self.secret_file):
+            raise ValueError("has a command, which needs no secret; remove secret_env, secret_file")
+        return self
 
     @property
     def takes_memories(self) -> bool:
@@ -50,15 +148,13 @@ class Hook:
         except SecretMissing as error:
             raise self._failure(str(error)) from error
         except (OSError, ValueError) as error:
-            raise self._failure(_reason(error)) from error
+            raise self._failure(_in_words(error)) from error
 
     def _post(self, url: str, body: bytes, delivery: str) -> None:
-        from pipeline.hooks.post import post  # few catalogs have a hook with a URL
-
         headers = {"Content-Type": "application/json", DELIVERY: delivery}
-        if self.secret:
-            headers[SIGNATURE] = self.secret.sign(body)
-        if reason := post(url, body, headers, self.timeout):
+        if secret := Secret(self.secret_env, self.secret_file):
+            headers[SIGNATURE] = secret.sign(body)
+        if reason := _post(url, body, headers, self.timeout):
             raise self._failure(reason)
 
     def _run(self, body: bytes) -> None:
@@ -85,6 +181,32 @@ class Hook:
         return HookFailed(f"The hook {self.name} was not told of {news}: {reason}.")
 
 
-def _reason(error: Exception) -> str:
-    """Return the error in words."""
+def _post(url: str, body: bytes, headers: Mapping[str, str], timeout: float) -> str | None:
+    """Deliver a body; return why it failed, without the URL, whose path may be a secret."""
+    try:
+        request = urllib.request.Request(url, body, dict(headers), method="POST")
+        with _OPENER.open(request, timeout=timeout) as response:
+            response.read(1)
+    except urllib.error.HTTPError as error:
+        return f"its server answered {error.code}"
+    except urllib.error.URLError as error:
+        return _in_words(error.reason if isinstance(error.reason, OSError) else error)
+    except (OSError, ValueError, http.client.HTTPException) as error:
+        return _in_words(error)
+    return None
+
+
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    """A redirect is a failure: the body is for the configured server alone."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+_OPENER = urllib.request.build_opener(_NoRedirects)
+
+
+def _in_words(error: Exception) -> str:
+    if isinstance(error, TimeoutError):
+        return "its server did not answer in time"
     return (error.strerror if isinstance(error, OSError) else None) or type(error).__name__

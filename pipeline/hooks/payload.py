@@ -2,17 +2,10 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Literal, TypeAlias, get_args
 
-from catalog.model.values import IngestionOutcome
 from catalog.writing.events import Event, Events, MemoryEvent
-from pipeline.hooks.hook import MEMORY, Hook
+from pipeline.hooks.hook import Hook
 
-Kind: TypeAlias = IngestionOutcome | Literal["published", "conflict", "memory"]
-KINDS: tuple[str, ...] = ("published", "conflict", *(
-    outcome for union in get_args(IngestionOutcome) for outcome in (get_args(union) or [union])
-), MEMORY)  # fmt: skip
-"""Kinds of events: the outcomes of ingestions, two that several of them can have, and memories."""
 BATCH = 100
 """Most events in one delivery."""
 
@@ -48,7 +41,7 @@ def kinds(event: Event) -> Iterator[str]:
 
 def _asked_for(hook: Hook, event: Event | MemoryEvent) -> bool:
     if isinstance(event, Event):
-        return bool(hook.on & set(kinds(event)))
+        return bool(set(hook.on) & set(kinds(event)))
     return hook.owner in (None, event.owner_type, f"{event.owner_type}:{event.owner_id}")
 
 

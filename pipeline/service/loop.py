@@ -80,7 +80,7 @@ class Service:
         self._pulls = Pulls(settings, lambda: self._inbox.put(Hint("")))
         self._requests = RequestRunner(settings, self._full_scans, self._pulls)
         self._hooks = [
-            HookQueue(hook, lambda: self._inbox.put(Hint(""))) for hook in settings.active_hooks
+            HookQueue(hook, lambda: self._inbox.put(Hint(""))) for hook in settings.hooks
         ]
         hook = settings.webhook
         self._webhook = (
@@ -333,10 +333,10 @@ class Service:
             return
         kept = self._settings.retention
         try:
-            if removed := self._store.collect(kept.of_packages, _now()):
+            if removed := self._store.collect(kept, _now()):
                 log.info("removed %s of superseded versions", humanize.count(removed, "package"))
         finally:  # even if a package could not be removed
-            if removed := self._store.thin(kept.of_history, _now()):
+            if removed := self._store.thin(kept, _now()):
                 log.info("removed the rows of %s", humanize.count(removed, "old version"))
         self._collects = False
 

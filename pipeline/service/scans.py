@@ -38,7 +38,7 @@ class Scans:
         self._supervisor = supervisor
         self._roots = settings.root_specs
         self._mirrors = {root.path for root in self._roots if root.origin}
-        self._limits = settings.folder_limits
+        self._limits = settings.limits
         self._trouble_log = TroubleLog()
         self.queue = ScanQueue(self._new_scan)
         """The running full scan, and the requests for the next one."""

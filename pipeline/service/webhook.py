@@ -13,7 +13,7 @@ from socketserver import ThreadingMixIn
 from typing import Any
 
 from catalog.model.errors import SecretMissing, WebhookUnavailable
-from pipeline.hooks.secret import Secret
+from pipeline.hooks.hook import Secret
 
 log = logging.getLogger("skilldrop")
 

@@ -10,7 +10,7 @@ from catalog.model.finding import Finding
 from catalog.model.skill import Rejection, RootSpec
 from catalog.reading.browse import Catalog
 from catalog.writing.tables.removals import NO_ROOT
-from pipeline.config.scan_settings import ScanSettings
+from pipeline.config.settings import Settings
 from pipeline.roots import source
 from pipeline.roots.local.tree_walk import LooseFinding
 from pipeline.roots.units import WatchUnit
@@ -23,7 +23,7 @@ class FolderComparison:
 
     def __init__(
         self,
-        settings: ScanSettings,
+        settings: Settings,
         db: Catalog,
         engine: Engine,
         progress: Callable[[int], None],
@@ -45,7 +45,7 @@ class FolderComparison:
                 yield Difference("catalog", root_path, path, NO_ROOT.message)
 
     def _compare_root(self, root: RootSpec) -> Iterator[Difference]:
-        limits = self._settings.folder_limits
+        limits = self._settings.limits
         unscanned = verdicts.stored_folders(self._db, root.path)
         loose: list[tuple[str, Finding]] = []
         unreadable: list[WatchUnit] = []

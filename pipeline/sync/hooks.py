@@ -2,17 +2,17 @@
 
 from catalog.model.errors import HookFailed
 from catalog.writing.store import Store
-from pipeline.config.scan_settings import ScanSettings
+from pipeline.config.settings import Settings
 
 
-def deliver_all(settings: ScanSettings, store: Store) -> list[str]:
+def deliver_all(settings: Settings, store: Store) -> list[str]:
     """Deliver all new events to each hook; return the failures, whose events stay undelivered."""
-    if not settings.active_hooks:
+    if not settings.hooks:
         return []
     from pipeline.hooks.payload import delivery_id, payload, pending  # most catalogs have no hooks
 
     failures = []
-    for hook in settings.active_hooks:
+    for hook in settings.hooks:
         try:
             while events := pending(hook, store.events):
                 if body := payload(hook, events):

@@ -10,13 +10,13 @@ from catalog.text.humanize import count
 from catalog.text.times import iso
 from catalog.writing.journal import Pin
 from catalog.writing.store import Store
-from pipeline.config.scan_settings import ScanSettings
+from pipeline.config.settings import Settings
 from pipeline.sync.places import place_of
 
 log = logging.getLogger("skilldrop")
 
 
-def take_over(store: Store, settings: ScanSettings) -> None:
+def take_over(store: Store, settings: Settings) -> None:
     """Store the reviews and pins of a lost catalog, before anything is published.
 
     The content of a pinned version is read from its package. Raises sqlite3.Error and OSError.
@@ -46,7 +46,7 @@ def take_over(store: Store, settings: ScanSettings) -> None:
         )
 
 
-def _judged(settings: ScanSettings, root: RootSpec, path: str, pin: Pin) -> Judged | None:
+def _judged(settings: Settings, root: RootSpec, path: str, pin: Pin) -> Judged | None:
     """Return the verdict on the package of a pinned version, as the content of its folder."""
     if not is_version(pin.version) or not settings.packages_folder.is_dir():
         return None
@@ -54,7 +54,7 @@ def _judged(settings: ScanSettings, root: RootSpec, path: str, pin: Pin) -> Judg
     from pipeline.sync.engines.judging import judge_folder
 
     place = place_of(root, path)
-    with open_local(str(settings.packages_folder), settings.folder_limits, {}, {}) as packages:
+    with open_local(str(settings.packages_folder), settings.limits, {}, {}) as packages:
         folder = packages.folder(f"{pin.skill_id}/{pin.version}")
         judged = judge_folder(root, packages, folder, place) if folder else None
     if not isinstance(judged, Judged) or not isinstance(judged.verdict, SkillRecord):

@@ -9,13 +9,13 @@ from catalog.filesystem.by_descriptor import remove
 from catalog.filesystem.ownership import OwnedFolder
 from catalog.model.errors import PullFailed
 from catalog.writing.store import Store
-from pipeline.config.scan_settings import ScanSettings
+from pipeline.config.settings import Settings
 
 if TYPE_CHECKING:
     from pipeline.mirrors.mirror import Mirror, Pulled
 
 
-def prepare(settings: ScanSettings, store: Store) -> None:
+def prepare(settings: Settings, store: Store) -> None:
     """Create the folder of the mirrors, and remove mirrors that nothing needs.
 
     Raises FolderNotOwned and OSError.
@@ -31,7 +31,7 @@ def prepare(settings: ScanSettings, store: Store) -> None:
             store.mirrors.forget(root)
 
 
-def pull_all(settings: ScanSettings, store: Store) -> list[str]:
+def pull_all(settings: Settings, store: Store) -> list[str]:
     """Pull each repository and switch its root to the result; return the failures.
 
     A root whose pull fails keeps its last state.
@@ -48,7 +48,7 @@ def pull_all(settings: ScanSettings, store: Store) -> list[str]:
     return failures
 
 
-def of_pulled(settings: ScanSettings, troubles: Mapping[str, str]) -> list[str]:
+def of_pulled(settings: Settings, troubles: Mapping[str, str]) -> list[str]:
     """Return the troubles of roots, given by their paths, but not of repositories never pulled.
 
     Such a repository has no folder yet, and its pull reports why.

@@ -15,7 +15,7 @@ from catalog.model.version import VERSION
 from catalog.writing.packages.builder import Packaging
 from catalog.writing.packages.folder import PackageFolder
 from catalog.writing.store import Store
-from pipeline.config.scan_settings import ScanSettings
+from pipeline.config.settings import Settings
 from pipeline.dialects.finding_types import FINDING_TYPES
 from pipeline.sync import listeners, lost_decisions, package_sources
 from pipeline.sync.engines.pool import WorkerPool
@@ -25,7 +25,7 @@ log = logging.getLogger("skilldrop")
 
 
 def open_store(
-    settings: ScanSettings,
+    settings: Settings,
     progress: Callable[[int], None] = lambda _: None,
     *,
     needs_root: bool = True,
@@ -65,19 +65,19 @@ def open_store(
     return store
 
 
-def _configure(store: Store, settings: ScanSettings, progress: Callable[[int], None]) -> None:
+def _configure(store: Store, settings: Settings, progress: Callable[[int], None]) -> None:
     """Apply the settings to an open catalog, and complete its derived rows and its packages."""
     store.roots.configure(settings.root_specs, rules_in_force(), datetime.now(UTC))
     store.mirrors.configure(
         settings.root_specs, {mirror.root: mirror.commit for mirror, _ in settings.git_roots}
     )
-    store.indexes.configure(settings.index_specs)
-    store.links.configure(settings.skills_folder, settings.linked_directories)
-    store.events.register([*listeners.ALL, *(hook.listener for hook in settings.active_hooks)])
+    store.indexes.configure(settings.indexes)
+    store.links.configure(settings.skills_folder, settings.links)
+    store.events.register([*listeners.ALL, *(hook.listener for hook in settings.hooks)])
     lost_decisions.take_over(store, settings)
     try:
         for published in store.publish_into(
-            packaging_of(settings), datetime.now(UTC), settings.quota
+            packaging_of(settings), datetime.now(UTC), settings.retention
         ):
             progress(published)
     except OutOfRoom as error:  # the next full scan frees space and tries again
@@ -86,7 +86,7 @@ def _configure(store: Store, settings: ScanSettings, progress: Callable[[int], N
 
 
 def with_store(
-    settings: ScanSettings,
+    settings: Settings,
     work: Callable[[Store], T],
     progress: Callable[[int], None] = lambda _: None,
     *,
@@ -109,7 +109,7 @@ def with_store(
         store.close()
 
 
-def folders_of(settings: ScanSettings) -> tuple[OwnedFolder, ...]:
+def folders_of(settings: Settings) -> tuple[OwnedFolder, ...]:
     """Return the folders beside the catalog that skilldrop writes to."""
     return (
         OwnedFolder(settings.packages_folder, "packages"),
@@ -120,14 +120,14 @@ def folders_of(settings: ScanSettings) -> tuple[OwnedFolder, ...]:
     )
 
 
-def packaging_of(settings: ScanSettings) -> Packaging:
+def packaging_of(settings: Settings) -> Packaging:
     """Return the folder, the sources and the mode of packages."""
-    limits = settings.folder_limits
+    limits = settings.limits
     return Packaging(
         PackageFolder(settings.packages_folder),
         partial(package_sources.opened, limits),
         in_place=settings.publish == "in-place",
-        shares_files=settings.shares_files,
+        shares_files=settings.retention.share_files == "hard-links",
         at_work=WorkerPool().at_work,
     )
 

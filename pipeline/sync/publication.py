@@ -4,15 +4,15 @@ from datetime import datetime
 
 from catalog.writing.index_publisher import publish_indexes
 from catalog.writing.store import Store
-from pipeline.config.scan_settings import ScanSettings
+from pipeline.config.settings import Settings
 
 
-def publish(settings: ScanSettings, store: Store, at: datetime) -> list[str]:
+def publish(settings: Settings, store: Store, at: datetime) -> list[str]:
     """Rebuild the configured indexes; return the names of those with a new text. Raises OSError."""
     return publish_indexes(
         store,
-        settings.index_specs,
+        settings.indexes,
         settings.index_folder,
         at,
-        settings.index_retention,
+        settings.retention,
     )

@@ -15,7 +15,7 @@ from catalog.model.change import ChangeResult
 from catalog.reading.browse import Catalog
 from catalog.writing.links.table import Packages
 from catalog.writing.store import Store
-from pipeline.config.scan_settings import ScanSettings
+from pipeline.config.settings import Settings
 from pipeline.roots.units import WatchUnit
 from pipeline.sync.engines.processes import Engine, processes
 from pipeline.sync.folder_comparison import FolderComparison
@@ -43,7 +43,7 @@ class Comparison:
 
 
 def compare(
-    settings: ScanSettings,
+    settings: Settings,
     *,
     engine: Engine = processes,
     progress: Callable[[int], None] = lambda _: None,
@@ -74,7 +74,7 @@ def compare(
 
 
 def compare_once(
-    settings: ScanSettings,
+    settings: Settings,
     *,
     engine: Engine = processes,
     progress: Callable[[int], None] = lambda _: None,
@@ -108,7 +108,7 @@ class RepairResult:
 
 
 def repair(
-    settings: ScanSettings,
+    settings: Settings,
     *,
     accepts_removals: bool = False,
     progress: Callable[[int], None] = lambda _: None,
@@ -147,7 +147,7 @@ def repair(
 
 
 def _scan_deep(
-    settings: ScanSettings,
+    settings: Settings,
     doubted: Sequence[WatchUnit],
     *,
     accepts_removals: bool,
@@ -180,7 +180,7 @@ def _scan_deep(
     )
 
 
-def _doubted(differences: Sequence[Difference], settings: ScanSettings) -> list[WatchUnit]:
+def _doubted(differences: Sequence[Difference], settings: Settings) -> list[WatchUnit]:
     """Return the skill folders whose rows in the catalog are wrong, to be read again."""
     roots = {root.path for root in settings.root_specs}
     return [
@@ -190,7 +190,7 @@ def _doubted(differences: Sequence[Difference], settings: ScanSettings) -> list[
     ]
 
 
-def _from_catalog(settings: ScanSettings, query: Callable[[Catalog], T]) -> T:
+def _from_catalog(settings: Settings, query: Callable[[Catalog], T]) -> T:
     db = database_connection.open_catalog(settings.catalog_path)
     with explained(settings.catalog_path), closing(db.conn):
         return query(db)

@@ -15,17 +15,17 @@ from catalog.reading.review import Asked
 from catalog.text.times import iso
 from catalog.writing.decisions import Decision
 from catalog.writing.store import Store
-from pipeline.config.scan_settings import ScanSettings
+from pipeline.config.settings import Settings, linked_directory
 from pipeline.sync.open_catalog import with_store
 from pipeline.sync.publication import publish
 
 log = logging.getLogger("skilldrop")
 
-Handler: TypeAlias = Callable[[ScanSettings, Store, Mapping[str, Json]], Json]
+Handler: TypeAlias = Callable[[Settings, Store, Mapping[str, Json]], Json]
 """Function that changes the catalog and returns the JSON for the command; raises SkilldropError."""
 
 
-def handle(settings: ScanSettings, action: str, arguments: Mapping[str, Json]) -> Json:
+def handle(settings: Settings, action: str, arguments: Mapping[str, Json]) -> Json:
     """Run the handler of a request here, or let a running service do so; return its result.
 
     Raises the errors of the handler and those of `run_or_request`.
@@ -40,7 +40,7 @@ def handle(settings: ScanSettings, action: str, arguments: Mapping[str, Json]) -
 
 
 def run_or_request(
-    settings: ScanSettings,
+    settings: Settings,
     action: str,
     arguments: Mapping[str, Json],
     work: Callable[[Store], Json],
@@ -62,25 +62,25 @@ def run_or_request(
         return requests.ask(settings.catalog_path, action, arguments, waiting=waiting)
 
 
-def _rollback(_: ScanSettings, store: Store, arguments: Mapping[str, Json]) -> Json:
+def _rollback(_: Settings, store: Store, arguments: Mapping[str, Json]) -> Json:
     skill = str(arguments["skill"])
     store.pin(skill, str(arguments["version"]), datetime.now(UTC))
     return versions.history(store.db, skill).as_json()
 
 
-def _unpin(_: ScanSettings, store: Store, arguments: Mapping[str, Json]) -> Json:
+def _unpin(_: Settings, store: Store, arguments: Mapping[str, Json]) -> Json:
     skill = str(arguments["skill"])
     store.unpin(skill, datetime.now(UTC))
     return versions.history(store.db, skill).as_json()
 
 
-def _prefer(_: ScanSettings, store: Store, arguments: Mapping[str, Json]) -> Json:
+def _prefer(_: Settings, store: Store, arguments: Mapping[str, Json]) -> Json:
     folder, absolute = str(arguments["folder"]), str(arguments["absolute"])
     skill_id = store.prefer(folder, absolute, datetime.now(UTC))
     return {"skill_id": skill_id, "skills": browse.folders_of(store.db, skill_id)}
 
 
-def _review(_: ScanSettings, store: Store, arguments: Mapping[str, Json]) -> Json:
+def _review(_: Settings, store: Store, arguments: Mapping[str, Json]) -> Json:
     version, why = arguments["version"], arguments["why"]
     asked = Asked(
         str(arguments["skill"]), str(arguments["absolute"]), str(version) if version else None
@@ -94,11 +94,9 @@ def _review(_: ScanSettings, store: Store, arguments: Mapping[str, Json]) -> Jso
     return review.outcome(store.db, row)
 
 
-def _link(settings: ScanSettings, store: Store, arguments: Mapping[str, Json]) -> Json:
-    from pipeline.config.link_settings import LinkSettings  # few requests need its library
-
+def _link(settings: Settings, store: Store, arguments: Mapping[str, Json]) -> Json:
     try:
-        link = LinkSettings.of(arguments).spec
+        link = linked_directory(arguments)
         settings.check_link(link)
     except ValueError as error:
         raise NotLinked(_as_sentence(error)) from None
@@ -112,7 +110,7 @@ def _link(settings: ScanSettings, store: Store, arguments: Mapping[str, Json]) -
     return kept.as_json()
 
 
-def _unlink(_: ScanSettings, store: Store, arguments: Mapping[str, Json]) -> Json:
+def _unlink(_: Settings, store: Store, arguments: Mapping[str, Json]) -> Json:
     path = str(arguments["path"])
     known = store.links.find(path) or store.links.find(os.path.realpath(path))
     if known is None:

@@ -16,7 +16,7 @@ from catalog.model.errors import ClusterUnusable
 from catalog.model.values import Json
 from catalog.reading import status as reading_status
 from catalog.writing.store import Store
-from pipeline.config.scan_settings import ScanSettings
+from pipeline.config.settings import Settings
 from pipeline.outcomes.collect import take_outcomes
 from pipeline.roots.units import WatchUnit
 from pipeline.sync import change_log, listeners
@@ -63,7 +63,7 @@ class Result:
 
 
 def scan_once(
-    settings: ScanSettings,
+    settings: Settings,
     store: Store,
     units: Sequence[WatchUnit] = (),
     *,
@@ -91,8 +91,8 @@ def scan_once(
         report = scan.run()
         publish(settings, store, datetime.now(UTC))
         if not units:
-            store.collect(settings.package_retention, datetime.now(UTC))
-            store.thin(settings.history_retention, datetime.now(UTC))
+            store.collect(settings.retention, datetime.now(UTC))
+            store.thin(settings.retention, datetime.now(UTC))
         store.events.deliver(listeners.LOG, change_log.log_changes)
         counts, held = reading_status.counts(store.db), store.removals.held()
         to_review = stored_health.to_review(store.db)
@@ -113,7 +113,7 @@ class _CommandScan:
 
     def __init__(
         self,
-        settings: ScanSettings,
+        settings: Settings,
         store: Store,
         units: Sequence[WatchUnit],
         *,
@@ -129,7 +129,7 @@ class _CommandScan:
         self._deep = deep
         self._progress = progress
         self._began = time.monotonic()
-        self._limits = settings.folder_limits
+        self._limits = settings.limits
         self._full_scan = None if units else self._new_full_scan(accepts_removals)
 
     def run(self) -> Report:
@@ -200,7 +200,7 @@ class _CommandScan:
         return time.monotonic() - self._began
 
 
-def _take_outcomes(settings: ScanSettings, store: Store) -> None:
+def _take_outcomes(settings: Settings, store: Store) -> None:
     """Store the outcome files of runtimes, except files still being written."""
     report = take_outcomes(
         store, settings.outcomes_folder, quiet=settings.settle_quiet, now_ns=time.time_ns()
@@ -208,7 +208,7 @@ def _take_outcomes(settings: ScanSettings, store: Store) -> None:
     change_log.log_outcomes(report)
 
 
-def unit_at(settings: ScanSettings, path: Path) -> WatchUnit | None:
+def unit_at(settings: Settings, path: Path) -> WatchUnit | None:
     """Return the unit at a path; None if the path lies in no root."""
     absolute = Path(path).absolute()
     real = Path(os.path.realpath(absolute))

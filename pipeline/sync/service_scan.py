@@ -7,7 +7,7 @@ from collections.abc import Callable
 from catalog.audit import verdicts
 from catalog.database import connection, requests
 from catalog.reading import status as reading_status
-from pipeline.config.scan_settings import ScanSettings
+from pipeline.config.settings import Settings
 from pipeline.roots.units import WatchUnit
 from pipeline.sync.report import Report
 from pipeline.sync.request_handlers import REPAIR
@@ -15,7 +15,7 @@ from pipeline.sync.run_once import Result
 
 
 def scan_by_service(
-    settings: ScanSettings,
+    settings: Settings,
     *,
     deep: bool,
     waiting: Callable[[int], None] = lambda _: None,

@@ -43,13 +43,15 @@ CANDIDATES = st.lists(
     ),
     max_size=14,
 )
+BUDGETS = st.fixed_dictionaries({"budget_chars": st.integers(1, 4000)}) | st.fixed_dictionaries(
+    {"budget_tokens": st.integers(1, 1000)}
+)
 SPECS = st.builds(
-    IndexSpec,
+    lambda budget, **others: IndexSpec(**others, **budget),
+    budget=BUDGETS,
     format=st.sampled_from(list(FORMATS)),
     language=st.sampled_from(["en", "zh"]),
     overflow=st.sampled_from(["fit", "exclude"]),
-    budget_chars=st.integers(0, 4000),
-    budget_tokens=st.none() | st.integers(0, 1000),
     location_base=st.none() | st.just("/p"),
     instruction=st.none() | TEXT,
     how_to_search=st.none() | TEXT,

@@ -7,8 +7,10 @@ import sqlite3
 import sys
 import time
 from contextlib import closing, suppress
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import apscheduler.schedulers.base
 import apscheduler.triggers.interval
@@ -18,8 +20,8 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 from sqlite_utils import Database
 
 from catalog.model.paths import os_path
+from catalog.model.retention import Retention
 from catalog.writing.packages.inspection import damages, package_files
-from pipeline.config.limit_settings import RetentionSettings
 from pipeline.sync import reconcile
 from tests.support.serving import FAKETIME, Serving, ServingProcess
 from tests.support.skills import write_skill
@@ -156,14 +158,14 @@ class Mishaps(RuleBasedStateMachine):
     # Quotas
 
     @rule(quota=st.sampled_from(QUOTAS), number=st.integers(0, 10**6))
-    def run_short(self, quota: dict[str, int], number: int) -> None:
+    def run_short(self, quota: dict[str, Any], number: int) -> None:
         """Run under a quota that lets nothing through, and then without it."""
         self.it.stop()
         usual = self.it.settings
         self.it.settings = usual.model_copy(
             update={
-                "retention": RetentionSettings(
-                    **{"versions_per_hour": 100_000, "history_rows": 100_000, **quota}
+                "retention": replace(
+                    Retention(versions_per_hour=100_000, history_rows=100_000), **quota
                 )
             }
         )

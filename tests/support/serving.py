@@ -1,5 +1,6 @@
 """Real service on a real directory, in a thread or a process, and ways to wait for it."""
 
+import json
 import os
 import random
 import signal
@@ -9,12 +10,13 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import closing, suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pipeline.config.limit_settings import RetentionSettings
+from catalog.model.retention import Retention
 from pipeline.config.settings import Settings
 from pipeline.service import loop
 from pipeline.service.loop import Service
@@ -49,7 +51,7 @@ class Serving:
                 "rescan_every": 3600.0,
                 "poll_every": 0.2,
                 "site": {"enabled": False},
-                "retention": RetentionSettings(versions_per_hour=100_000, history_rows=100_000),
+                "retention": Retention(versions_per_hour=100_000, history_rows=100_000),
                 **settings,
             }
         )
@@ -221,7 +223,13 @@ class ServingProcess(Serving):
             f"SKILLDROP_{name.upper()}": str(getattr(self.settings, name))
             for name in ("settle_quiet", "settle_longest", "rescan_every", "poll_every", "follow")
         }
-        env["SKILLDROP_RETENTION"] = self.settings.retention.model_dump_json(exclude_none=True)
+        env["SKILLDROP_RETENTION"] = json.dumps(
+            {
+                key: value
+                for key, value in asdict(self.settings.retention).items()
+                if value is not None
+            }
+        )
         if self.clock.exists():
             env |= {
                 "LD_PRELOAD": str(FAKETIME),

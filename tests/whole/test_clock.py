@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from catalog.model.change import Change, Removal
+from catalog.model.retention import Retention
 from catalog.prompt_index.builder import IndexSpec, PromptIndex
-from catalog.writing.retention import Retention
 from catalog.writing.store import Store
 from catalog.writing.tables.removals import NO_ROOT
 from tests.support.packages import World, later
@@ -101,7 +101,7 @@ def test_a_package_retired_in_the_future_is_collected_in_time(
         "UPDATE versions SET retired_at = ? WHERE retired_at IS NOT NULL",
         [later(60 * 24 * 400).isoformat(timespec="milliseconds")],
     )
-    kept = Retention(versions=1, days=90, grace=600)
+    kept = Retention(versions=1, version_days=90, grace=600)
     assert world.store.collect(kept, now) == 0
     assert world.store.collect(kept, now + timedelta(seconds=601)) == 2
     world.store.close()

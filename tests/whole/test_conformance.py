@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from catalog.prompt_index.builder import IndexSpec
 from docs_from_code import conformance
 from docs_from_code.requirement_marks import marked_tests
-from pipeline.config.index_settings import IndexSettings
 from tests.support.paths import REPOSITORY
 from tests.support.shelf import Shelf
 from tests.support.skills import write_skill
@@ -126,5 +126,5 @@ def test_a_manifest_changes_nothing(tmp_path: Path) -> None:
 @pytest.mark.requirement("textbook/budget-default")
 def test_the_default_budget_is_that_of_the_textbook() -> None:
     """Without a budget and without a window."""
-    budget = IndexSettings().spec.budget
+    budget = IndexSpec().budget
     assert (budget.size, budget.unit) == (16_000, "chars")

@@ -6,8 +6,7 @@ from pathlib import Path
 from pipeline.authoring.exclusions import Exclusions
 from pipeline.authoring.lint import judge_paths
 from pipeline.authoring.selection import Options, of_settings
-from pipeline.config.validate_loader import ValidateConfig
-from pipeline.config.validate_settings import ValidateSettings
+from pipeline.config.validate_settings import ValidateConfig, ValidateSettings
 from tests.support.paths import REPOSITORY
 
 

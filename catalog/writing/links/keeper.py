@@ -214,7 +214,7 @@ class LinkKeeper:
         """Yield the stored copies of versions, those beside the catalog first."""
         skill_ids = {package_path.partition("/")[0] for package_path in package_paths}
         for directory in tables.directories(self._db):
-            if directory.spec.is_copy:
+            if directory.spec.copy:
                 for row in tables.stored_links(self._db, directory, skill_ids).values():
                     if row.is_linked and row.target in package_paths:
                         yield directory, row
@@ -322,7 +322,7 @@ class LinkKeeper:
 
     def _is_right(self, directory: DirectoryRow, entries: Entries, row: LinkRow) -> bool:
         """Return whether an entry is as stored; the files of a copy are compared after a start."""
-        if not directory.spec.is_copy:
+        if not directory.spec.copy:
             return entries.target(row.name) == row.target
         if not self._compares_files:
             return entries.is_folder(row.name)
@@ -338,7 +338,7 @@ class LinkKeeper:
         """Make entries unless their names are taken; store their new rows, and return them."""
         claimed = [row for row in rows if row.is_linked]
         with named(directory.spec.path):
-            if directory.spec.is_copy:
+            if directory.spec.copy:
                 results = entries.put_copies(claimed, self._files_of)
             else:
                 results = {row.name: entries.put_link(row) for row in claimed}
@@ -407,7 +407,7 @@ def _expected(stored: LinkRow | None, wanted: LinkRow, entries: Entries) -> Link
 
 def _sentence(error: Exception, directory: DirectoryRow) -> str:
     path = directory.spec.path
-    kind = "skills" if directory.spec.is_copy else "links"
+    kind = "skills" if directory.spec.copy else "links"
     if not isinstance(error, OSError):
         return f"The {kind} in {path} stay as they are. {error}"
     where = str(error.filename or path)

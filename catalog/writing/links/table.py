@@ -77,7 +77,7 @@ class Links:
                 " AND path NOT IN (SELECT value FROM json_each(?))",
                 [sql.to_json([spec.path for spec in configured])],
             )
-            self._put(LinkedDirectory(own, is_copy=True), "data")
+            self._put(LinkedDirectory(own, copy=True), "data")
             for spec in configured:
                 self._put(spec, "settings")
 
@@ -93,7 +93,7 @@ class Links:
             " ON CONFLICT (path) DO UPDATE SET origin = excluded.origin, is_leaving = 0,"
             " index_name = excluded.index_name, filter = excluded.filter,"
             " is_copy = excluded.is_copy",
-            [spec.path, origin, spec.index, sql.to_json(spec.selection._asdict()), spec.is_copy],
+            [spec.path, origin, spec.index, sql.to_json(spec.selection._asdict()), spec.copy],
         )
 
     def leave(self, path: str) -> None:
@@ -142,10 +142,7 @@ def directories(db: Database) -> list[DirectoryRow]:
         DirectoryRow(
             row["id"],
             LinkedDirectory(
-                row["path"],
-                _stored_selection(row["filter"]),
-                row["index_name"],
-                bool(row["is_copy"]),
+                row["path"], row["index_name"], **json.loads(row["filter"]), copy=row["is_copy"]
             ),
             row["origin"],
             bool(row["is_leaving"]),
@@ -208,10 +205,6 @@ def counts(db: Database, directory: DirectoryRow) -> tuple[int, tuple[str, ...]]
     return linked, tuple(name for (name,) in taken.fetchall())
 
 
-def _stored_selection(text: str) -> Selection:
-    return Selection(**{key: tuple(values) for key, values in json.loads(text).items()})
-
-
 _UPSERT = """
     INSERT INTO links (directory, name, skill_id, target, former_target, is_linked)
     VALUES (?, ?, ?, ?, ?, ?)
@@ -239,10 +232,10 @@ def wanted_entries(
     """
     if directory.is_leaving:
         return
-    copies = {} if directory.spec.is_copy else placed(db, skill_ids)
+    copies = {} if directory.spec.copy else placed(db, skill_ids)
     for entry in agent_entries.entries(db, _selection(db, directory.spec), skill_ids):
         target = entry.package_path
-        if target and not directory.spec.is_copy:
+        if target and not directory.spec.copy:
             target = copies.get(entry.name)
         if target:
             yield LinkRow(entry.name, entry.skill_id, target)

@@ -12,7 +12,7 @@ from catalog.model import publication_findings
 from catalog.model.change import Change, ChangeResult, Judged, Removal
 from catalog.model.finding import Finding
 from catalog.model.naming import bare_name, qualified_name, skill_id
-from catalog.model.quota import Quota
+from catalog.model.retention import Retention
 from catalog.model.skill import Place, Rejection, SkillRecord
 from catalog.model.values import FolderOutcome, ReviewState, Trigger
 from catalog.reading import versions
@@ -23,16 +23,14 @@ from catalog.writing.rows.unit_of_work import PRESENT, UnitOfWork, place_of
 HOUR = timedelta(hours=1)
 
 
-def seconds_until_next(db: Database, quota: Quota, skill: int, at: datetime) -> float:
+def seconds_until_next(db: Database, retention: Retention, skill: int, at: datetime) -> float:
     """Return the seconds until a skill may have its next version; 0 if it may now.
 
     A version from the future, made before the clock was set back, counts as equally old.
     """
-    if quota.versions_per_hour is None:
-        return 0.0
     row = db.execute(
         "SELECT ingested_at FROM versions WHERE skill = ? ORDER BY id DESC LIMIT 1 OFFSET ?",
-        [skill, quota.versions_per_hour - 1],
+        [skill, retention.versions_per_hour - 1],
     ).fetchone()
     age = abs(at - datetime.fromisoformat(row[0])) if row else HOUR
     return max(0.0, (HOUR - age).total_seconds())
@@ -204,11 +202,11 @@ def _restore_content(
 
 def _is_delayed(work: UnitOfWork, old: database_sql.Row, record: SkillRecord) -> bool:
     """Return whether a skill must wait after too many recent versions; mark it if so."""
-    wait = seconds_until_next(work.db, work.quota, old["id"], work.clock)
+    wait = seconds_until_next(work.db, work.retention, old["id"], work.clock)
     if not wait:
         return False
     count = old["coalesced"] + (old["seen_digest"] != record.digest)
-    allowed = humanize.count(work.quota.versions_per_hour or 0, "version")
+    allowed = humanize.count(work.retention.versions_per_hour, "version")
     reason = (
         f"changes too often: {allowed} in an hour; "
         f"{humanize.count(count, 'newer state was', 'newer states were')} not stored, and "
@@ -252,7 +250,7 @@ SETTLED: database_sql.Row = {
 """Columns of a folder whose content was judged."""
 
 
-NO_LIMITS = Quota()
+USUAL = Retention()
 
 
 class BatchResult(NamedTuple):
@@ -271,7 +269,7 @@ def write_batch(
     trigger: Trigger,
     at: datetime,
     scan: int | None = None,
-    quota: Quota = NO_LIMITS,
+    retention: Retention = USUAL,
     named_after: str = "",
 ) -> BatchResult:
     """Write a batch in the caller's transaction, before shadowing is decided.
@@ -279,7 +277,7 @@ def write_batch(
     The caller chooses when to write the full-text rows, which take longest and which no other step
     needs. New versions get names after `named_after`. Raises sqlite3.Error.
     """
-    work = UnitOfWork(db, trigger, at, scan, quota)
+    work = UnitOfWork(db, trigger, at, scan, retention)
     work.buffer.named_after = named_after
     work.load(changes)
     for change in changes:

@@ -13,7 +13,7 @@ from catalog.model import publication_findings
 from catalog.model.change import Change, ChangeResult, Judged, Removal
 from catalog.model.finding import Finding
 from catalog.model.naming import version_name
-from catalog.model.quota import Quota
+from catalog.model.retention import Retention
 from catalog.model.skill import DESCRIBED, SkillRecord, SkillReference
 from catalog.model.values import FolderOutcome, ReviewState, Trigger
 from catalog.text import humanize
@@ -117,11 +117,11 @@ class UnitOfWork:
     """The stored rows of the places in a batch, and its unwritten new rows."""
 
     def __init__(
-        self, db: Database, trigger: Trigger, at: datetime, scan: int | None, quota: Quota
+        self, db: Database, trigger: Trigger, at: datetime, scan: int | None, retention: Retention
     ) -> None:
         """Begin a batch in the caller's transaction."""
         self.db = db
-        self.clock, self.quota = at, quota
+        self.clock, self.retention = at, retention
         self.trigger, self.scan = trigger, scan
         self.at = iso(at)
         self.old: dict[tuple[str, str], database_sql.Row] = {}

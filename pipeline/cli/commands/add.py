@@ -18,7 +18,7 @@ from pipeline.cli.options import DONE, FINDINGS, as_json_option, to_json
 from pipeline.cli.output import terminal
 from pipeline.cli.output.file_list import file_list
 from pipeline.cli.output.finding_line import finding_at
-from pipeline.config.scan_settings import ScanSettings
+from pipeline.config.settings import Settings
 from pipeline.roots.names import SKILL_MD
 from pipeline.sync.places import place_of
 
@@ -81,7 +81,7 @@ def add(
     return DONE if all(addition.is_added for addition in additions) else FINDINGS
 
 
-def _expected(settings: ScanSettings, root: RootSpec, addition: Addition) -> dict[str, str]:
+def _expected(settings: Settings, root: RootSpec, addition: Addition) -> dict[str, str]:
     """Return the folders that keep the names of added skills, by name."""
     if not settings.catalog_path.exists():
         return {}

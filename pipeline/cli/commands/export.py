@@ -31,7 +31,7 @@ from pipeline.cli.options import (
 from pipeline.cli.options import selected as selected_options
 from pipeline.cli.output import terminal
 from pipeline.cli.removal_question import yes_option
-from pipeline.config.scan_settings import ScanSettings
+from pipeline.config.settings import Settings
 
 
 @click.command()
@@ -96,7 +96,7 @@ def _expanded(path: Path | None) -> Path | None:
     return path and Path(os.path.expanduser(path))
 
 
-def _refuse_inside(settings: ScanSettings, path: Path) -> None:
+def _refuse_inside(settings: Settings, path: Path) -> None:
     """Raise NotExported for a path in a root, where it would be scanned, or among our data."""
     real = Path(os.path.realpath(path))
     for folder in (settings.data, *(Path(root.path).resolve() for root in settings.root_specs)):
@@ -105,7 +105,7 @@ def _refuse_inside(settings: ScanSettings, path: Path) -> None:
 
 
 def _exported(
-    settings: ScanSettings,
+    settings: Settings,
     directory: Path | None,
     archive: Path | None,
     options: dict[str, Any],

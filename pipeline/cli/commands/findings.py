@@ -5,7 +5,7 @@ import click
 from catalog.database import connection
 from catalog.model.errors import NotInCatalog
 from catalog.reading import listing, versions
-from pipeline.cli.context import reading_settings_of
+from pipeline.cli.context import settings_of
 from pipeline.cli.options import DONE, FINDINGS, as_json_option, to_json
 from pipeline.cli.output import terminal
 from pipeline.cli.output.finding_line import finding_line
@@ -27,7 +27,7 @@ def findings(context: click.Context, about: str | None, as_json: bool) -> int:
       skilldrop findings csv-profile
       skilldrop findings name-not-folder --json
     """
-    db = connection.open_catalog(reading_settings_of(context).catalog_path)
+    db = connection.open_catalog(settings_of(context).catalog_path)
     if about and about in REGISTRY:
         rows = listing.findings(db, code=about)
     elif about:

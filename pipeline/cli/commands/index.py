@@ -16,7 +16,7 @@ from catalog.prompt_index.builder import IndexSpec, Overflow
 from catalog.prompt_index.formats.registry import FORMATS
 from catalog.prompt_index.messages import Language
 from catalog.reading import typed_filter
-from pipeline.cli.context import reading_settings_of
+from pipeline.cli.context import settings_of
 from pipeline.cli.options import DONE, as_json_option, to_json
 from pipeline.cli.output import index_table
 
@@ -52,9 +52,9 @@ def _moment(context: click.Context, option: click.Parameter, value: str | None) 
     help="Print the index as it was published then; a date means the end of that day.",
 )
 @click.option("--format", "form", type=click.Choice(list(FORMATS)), help="Format of the text.")
-@click.option("--budget-chars", type=click.IntRange(min=0), help="Most characters of the text.")
+@click.option("--budget-chars", type=click.IntRange(min=1), help="Most characters of the text.")
 @click.option(
-    "--budget-tokens", type=click.IntRange(min=0), help="Most tokens of the text, by estimate."
+    "--budget-tokens", type=click.IntRange(min=1), help="Most tokens of the text, by estimate."
 )
 @click.option(
     "--overflow",
@@ -105,7 +105,7 @@ def index(
       skilldrop index --at 2026-11-17
       skilldrop index --format semibot --budget-chars 4000 --tag office --json
     """
-    db = connection.open_catalog(reading_settings_of(context).catalog_path)
+    db = connection.open_catalog(settings_of(context).catalog_path)
     if at:
         if explain or _given(options):
             raise click.UsageError(
@@ -143,10 +143,10 @@ def _with_options(spec: IndexSpec, options: dict[str, Any]) -> IndexSpec:
     overrides = {
         "format" if key == "form" else key: _text(value) for key, value in _given(options).items()
     }
-    if "budget_chars" in overrides:
-        if "budget_tokens" in overrides:
-            raise click.UsageError("Give --budget-chars or --budget-tokens, not both.")
-        overrides["budget_tokens"] = None
+    if {"budget_chars", "budget_tokens"} <= overrides.keys():
+        raise click.UsageError("Give --budget-chars or --budget-tokens, not both.")
+    if overrides.keys() & {"budget_chars", "budget_tokens"}:
+        overrides = {"budget_chars": None, "budget_tokens": None} | overrides
     return replace(spec, **overrides)
 
 

@@ -28,7 +28,7 @@ from pipeline.cli.options import (
 )
 from pipeline.cli.output.terminal import counted
 from pipeline.cli.removal_question import confirm, yes_option
-from pipeline.config.scan_settings import ScanSettings
+from pipeline.config.settings import Settings
 from pipeline.sync.request_handlers import handle
 
 
@@ -92,12 +92,12 @@ def unlink(context: click.Context, directory: Path, as_json: bool) -> int:
     return DONE
 
 
-def _check(settings: ScanSettings, path: str, options: dict[str, Any], *, yes: bool) -> None:
+def _check(settings: Settings, path: str, options: dict[str, Any], *, yes: bool) -> None:
     """Check a typed filter, and ask before most of the links in a directory are removed."""
     if "index" not in options:
         selection = Selection(**{key: tuple(words) for key, words in options.items()})
     else:
-        specs = {spec.name: spec for spec in settings.index_specs}
+        specs = {spec.name: spec for spec in settings.indexes}
         if options["index"] not in specs or not settings.catalog_path.exists():
             return  # the request tells which indexes there are
         spec = specs[options["index"]]

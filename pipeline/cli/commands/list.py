@@ -9,7 +9,7 @@ import click
 from catalog.database import connection
 from catalog.reading import listing
 from catalog.text.display import visible
-from pipeline.cli.context import reading_settings_of
+from pipeline.cli.context import settings_of
 from pipeline.cli.options import DONE, as_json_option, to_json
 from pipeline.cli.output import columns, terminal
 from pipeline.cli.search_filters import parsed, with_filters
@@ -29,7 +29,7 @@ def list_(context: click.Context, /, as_json: bool, **filters: Any) -> int:
       skilldrop list --namespace team-a
       skilldrop list --tag csv --json
     """
-    db = connection.open_catalog(reading_settings_of(context).catalog_path)
+    db = connection.open_catalog(settings_of(context).catalog_path)
     rows = listing.skills(db, parsed(filters))
     if as_json:
         click.echo(to_json(rows))

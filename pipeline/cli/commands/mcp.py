@@ -9,7 +9,7 @@ from catalog.model.errors import ExtraMissing
 from catalog.model.version import VERSION
 from catalog.site.server import address, exposure
 from catalog.usage.counter import ReadCounter
-from pipeline.cli.context import all_settings_of
+from pipeline.cli.context import settings_of
 from pipeline.cli.options import DONE
 
 LOOPBACK = "127.0.0.1"
@@ -47,7 +47,7 @@ def mcp(context: click.Context, http: str | None, names: tuple[str, ...]) -> int
         raise ExtraMissing(
             "The MCP server is not installed. Install skilldrop with its extra: skilldrop[mcp]."
         ) from error
-    settings = all_settings_of(context)
+    settings = settings_of(context)
     counter = ReadCounter(settings.usage_path) if settings.usage_path else None
     if counter:
         context.call_on_close(counter.close)

@@ -19,7 +19,7 @@ from catalog.reading.skill_files import SkillFile
 from catalog.text.display import visible_lines
 from catalog.usage import database as usage_database
 from catalog.usage.database import SkillRead
-from pipeline.cli.context import reading_settings_of
+from pipeline.cli.context import settings_of
 from pipeline.cli.options import DONE, as_json_option, to_json
 from pipeline.cli.output import terminal
 
@@ -62,7 +62,7 @@ def read(
     """
     if wrapped and (as_json or file != SKILL_MD):
         raise click.UsageError("--wrapped works only for SKILL.md, and not with --json.")
-    settings = reading_settings_of(context)
+    settings = settings_of(context)
     db = database_connection.open_catalog(settings.catalog_path)
     with explained(settings.catalog_path):
         package = package_of(db, settings.packages_folder, skill, of_version)

@@ -11,7 +11,7 @@ from catalog.text.display import visible
 from pipeline.cli.context import settings_of
 from pipeline.cli.options import DONE, FINDINGS, as_json_option, to_json
 from pipeline.cli.output import terminal
-from pipeline.config.scan_settings import ScanSettings
+from pipeline.config.settings import Settings
 from pipeline.sync import reconcile as sync_reconcile
 from pipeline.sync.reconcile import Comparison, RepairResult
 
@@ -48,13 +48,13 @@ def reconcile(context: click.Context, check: bool, accept_removals: bool, as_jso
     return FINDINGS if result.left else DONE
 
 
-def _checked(settings: ScanSettings) -> RepairResult:
+def _checked(settings: Settings) -> RepairResult:
     with terminal.progress("skills") as progress:
         comparison = sync_reconcile.compare(settings, progress=progress)
     return RepairResult(comparison, comparison.differences)
 
 
-def _repaired(settings: ScanSettings, accept_removals: bool) -> RepairResult:
+def _repaired(settings: Settings, accept_removals: bool) -> RepairResult:
     with (
         terminal.progress("skills") as progress,
         terminal.progress("seconds: the service is repairing") as waiting,

@@ -12,7 +12,7 @@ from catalog.database import connection as database_connection
 from catalog.database.connection import explained
 from catalog.reading import review as reading_review
 from catalog.text.display import visible
-from pipeline.cli.context import reading_settings_of, settings_of
+from pipeline.cli.context import settings_of
 from pipeline.cli.options import DONE, FINDINGS, as_json_option, to_json
 from pipeline.cli.output.terminal import counted
 from pipeline.sync.request_handlers import handle
@@ -34,7 +34,7 @@ def pending(context: click.Context, as_json: bool) -> int:
       skilldrop pending
       skilldrop pending --json
     """
-    path = reading_settings_of(context).catalog_path
+    path = settings_of(context).catalog_path
     with explained(path):
         waiting = reading_review.waiting(database_connection.open_catalog(path))
     if as_json:

@@ -13,7 +13,7 @@ from catalog.writing.store import Store
 from pipeline.cli.context import settings_of
 from pipeline.cli.options import DONE, FINDINGS, PATH, as_json_option, to_json
 from pipeline.cli.output import terminal
-from pipeline.config.scan_settings import ScanSettings
+from pipeline.config.settings import Settings
 from pipeline.roots.units import WatchUnit
 from pipeline.sync import hooks, mirrors
 from pipeline.sync.open_catalog import with_store
@@ -97,7 +97,7 @@ def scan(
     return FINDINGS if failures or result.report.troubles else DONE
 
 
-def _unit_at(settings: ScanSettings, path: Path) -> WatchUnit:
+def _unit_at(settings: Settings, path: Path) -> WatchUnit:
     unit = unit_at(settings, path)
     if unit is None:
         raise click.UsageError(f"{path} is not inside a root; `skilldrop status` lists the roots.")

@@ -8,7 +8,7 @@ import click
 from catalog.database import connection as database_connection
 from catalog.reading import search
 from catalog.text.display import visible
-from pipeline.cli.context import reading_settings_of
+from pipeline.cli.context import settings_of
 from pipeline.cli.options import DONE, as_json_option, to_json
 from pipeline.cli.output import status as output_status
 from pipeline.cli.search_filters import parsed, with_filters
@@ -51,7 +51,7 @@ def search_(
     wanted = parsed(filters)
     if not words and wanted.is_default:
         raise click.UsageError("Give words to search for, or a filter such as --tag.")
-    db = database_connection.open_catalog(reading_settings_of(context).catalog_path)
+    db = database_connection.open_catalog(settings_of(context).catalog_path)
     results = search.search(db, " ".join(words), limit, offset=offset, filters=wanted)
     if results.note:
         click.echo(visible(results.note), err=True)

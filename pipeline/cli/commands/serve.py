@@ -8,7 +8,7 @@ import click
 
 from catalog.database import connection
 from catalog.site.server.process import SiteProcess
-from pipeline.cli.context import all_settings_of
+from pipeline.cli.context import settings_of
 from pipeline.cli.options import DONE
 
 TICK = 1.0
@@ -26,7 +26,7 @@ def serve(context: click.Context, host: str | None, port: int | None) -> int:
     Example:
       skilldrop --data /var/lib/skilldrop serve --port 8080
     """
-    settings = all_settings_of(context, host=host, port=port)
+    settings = settings_of(context, host=host, port=port)
     connection.open_catalog(settings.catalog_path).conn.close()
     site = SiteProcess(
         settings.catalog_path,

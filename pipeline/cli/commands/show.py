@@ -10,7 +10,7 @@ from catalog.reading import card
 from catalog.site.server import address
 from catalog.text.display import visible
 from catalog.text.suggestions import few
-from pipeline.cli.context import reading_settings_of, site_address
+from pipeline.cli.context import settings_of, site_address
 from pipeline.cli.options import DONE, as_json_option, to_json
 from pipeline.cli.output import skill_state
 from pipeline.cli.output.file_list import file_list
@@ -29,7 +29,7 @@ def show(context: click.Context, skill: str, as_json: bool) -> int:
       skilldrop show csv-profile
       skilldrop show csv-profile --json
     """
-    settings = reading_settings_of(context)
+    settings = settings_of(context)
     db = connection.open_catalog(settings.catalog_path)
     host, port = site_address(next(db.query("SELECT * FROM health")), settings)
     site = settings.site.url or address.url(host or settings.site.host, port)

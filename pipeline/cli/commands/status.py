@@ -5,7 +5,7 @@ import click
 from catalog.database.connection import explained, open_catalog
 from catalog.reading import status as reading_status
 from catalog.site.server import exposure
-from pipeline.cli.context import reading_settings_of, site_address
+from pipeline.cli.context import settings_of, site_address
 from pipeline.cli.options import DONE, FINDINGS, as_json_option, to_json
 from pipeline.cli.output import status as output_status
 
@@ -31,7 +31,7 @@ def status(context: click.Context, skill: str | None, check: bool, as_json: bool
       skilldrop status csv-profile
       skilldrop status --check || echo "skilldrop needs attention"
     """
-    settings = reading_settings_of(context)
+    settings = settings_of(context)
     if skill:
         if check:
             raise click.UsageError("--check is about the service; give it without SKILL.")

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import click
 
 from catalog.filesystem import token_file
-from pipeline.cli.context import reading_settings_of
+from pipeline.cli.context import settings_of
 from pipeline.cli.options import DONE, as_json_option, to_json
 
 
@@ -28,7 +28,7 @@ def token() -> None:
 @click.pass_context
 def new(context: click.Context, name: str, as_json: bool) -> int:
     """Make a token NAME and print it once; only its hash is stored."""
-    path = reading_settings_of(context).tokens_path
+    path = settings_of(context).tokens_path
     is_first = not token_file.load(path)
     secret = token_file.add(path, name, datetime.now(UTC))
     click.echo(to_json({"name": name, "token": secret}) if as_json else secret)
@@ -42,7 +42,7 @@ def new(context: click.Context, name: str, as_json: bool) -> int:
 @click.pass_context
 def list_(context: click.Context, as_json: bool) -> int:
     """List the names of the tokens and when they were made."""
-    tokens = token_file.load(reading_settings_of(context).tokens_path)
+    tokens = token_file.load(settings_of(context).tokens_path)
     if as_json:
         click.echo(to_json([{"name": each.name, "created": each.created} for each in tokens]))
     elif not tokens:
@@ -58,6 +58,6 @@ def list_(context: click.Context, as_json: bool) -> int:
 @click.pass_context
 def remove(context: click.Context, name: str, opens: bool) -> int:
     """Remove the token NAME; its reader is refused from the next request on."""
-    if token_file.remove(reading_settings_of(context).tokens_path, name, opens=opens):
+    if token_file.remove(settings_of(context).tokens_path, name, opens=opens):
         click.echo("No token is left: everybody who reaches the site may read it.", err=True)
     return DONE

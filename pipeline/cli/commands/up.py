@@ -10,8 +10,8 @@ from catalog.database.connection import explained, open_catalog, service_runs
 from catalog.model.errors import CatalogBusy
 from catalog.site.server import address
 from catalog.site.server.process import SiteProcess
-from pipeline.cli import stopping
-from pipeline.cli.context import all_settings_of, site_address
+from pipeline.cli import entry
+from pipeline.cli.context import settings_of, site_address
 from pipeline.cli.options import DONE
 from pipeline.cli.output import terminal
 from pipeline.cli.output.log_format import LogFormat, write_log
@@ -41,7 +41,7 @@ def up(
     Example:
       skilldrop --watched /srv/skills --data /var/lib/skilldrop up --port 8080
     """
-    settings = all_settings_of(context, host=host, port=port)
+    settings = settings_of(context, host=host, port=port)
     site = (
         SiteProcess(
             settings.catalog_path,
@@ -64,11 +64,11 @@ def up(
     def stop(number: int, _: object) -> None:
         stopped_by.append(number)
         if not service:  # the catalog is consistent at every moment
-            _print(stopping.sentence(number))
+            _print(entry.last_message(number))
             raise SystemExit(DONE)
         service.stop()
 
-    stopping.stop_by(stop)
+    entry.stop_by(stop)
     with terminal.progress("packages") as progress, _pointer_if_busy(settings):
         store = open_store(settings, progress)
     try:
@@ -77,7 +77,7 @@ def up(
             service.run(lambda: _print(_welcome(settings, site.url if site else None)))
     finally:
         store.close()
-    _print(stopping.sentence(stopped_by[0]) if stopped_by else "Stopped.")
+    _print(entry.last_message(stopped_by[0]) if stopped_by else "Stopped.")
     return DONE
 
 
@@ -113,7 +113,7 @@ def _welcome(settings: Settings, site: str | None) -> str:
         lines.append(f"Browse the catalog at    {site}")
     lines += [
         f"Read the prompt index    {settings.index_folder / spec.file_name}"
-        for spec in settings.index_specs
+        for spec in settings.indexes
     ]
     lines.append(f"Point agents to          {settings.skills_folder}")
     return "\n".join([*lines, "Stop with Ctrl-C."])

@@ -16,7 +16,7 @@ from pipeline.cli.options import DONE, FINDINGS, USAGE_ERROR, GlobalOptions, as_
 from pipeline.cli.output import lint, terminal
 from pipeline.cli.output.lint_output import LintOutput
 from pipeline.cli.validate_selection import selected, with_selection
-from pipeline.config import validate_loader
+from pipeline.config import validate_settings
 from pipeline.roots.names import is_skill_md
 
 _ONLY_STDIN = (
@@ -122,7 +122,7 @@ def validate(
     if write_baseline and not baseline:
         raise click.UsageError("--write-baseline needs the file: add --baseline FILE.")
     given: GlobalOptions = context.obj or GlobalOptions(None, None, None)
-    config = validate_loader.load(given.config)
+    config = validate_settings.load(given.config)
     select, exclusions = selected(config, chosen)
     fixer = Fixer(acceptance, select, unsafe_fixes)
     if "-" in map(str, paths):

@@ -4,7 +4,7 @@ import click
 
 from catalog.database import connection as database_connection
 from catalog.reading import versions as reading_versions
-from pipeline.cli.context import reading_settings_of
+from pipeline.cli.context import settings_of
 from pipeline.cli.options import DONE, as_json_option, to_json
 from pipeline.cli.output import status as output_status
 
@@ -22,7 +22,7 @@ def versions(context: click.Context, skill: str, diff: bool, as_json: bool) -> i
       skilldrop versions csv-profile
       skilldrop versions csv-profile --diff
     """
-    db = database_connection.open_catalog(reading_settings_of(context).catalog_path)
+    db = database_connection.open_catalog(settings_of(context).catalog_path)
     history = reading_versions.history(db, skill).as_json()
     click.echo(to_json(history) if as_json else output_status.versions(history, diff=diff))
     return DONE

@@ -3,9 +3,13 @@
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, Protocol, TypeAlias
+from typing import ClassVar, Literal, NamedTuple, Protocol, TypeAlias
+
+from pydantic import ByteSize, Field
+from pydantic.dataclasses import dataclass as settings_table
 
 from catalog.model.finding import Finding, FindingType
+from catalog.model.setting import A_SIZE, STRICT, Size
 from catalog.model.skill import LeftOutFile
 from pipeline.roots.codes import (
     DIRECTORY_UNREADABLE,
@@ -61,19 +65,32 @@ _INCOMPLETE = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@settings_table(frozen=True, slots=True, config=STRICT)
 class Limits:
-    """Limits of a skill folder; one that exceeds them is rejected and not read."""
+    """Limits of a skill folder, which is rejected if it exceeds them: the table `[limits]`.
 
-    files: int = 2_000  # and as many directories
-    bytes: int = 100 * 1024 * 1024
-    depth: int = 32  # directories below the root
-    skill_md_bytes: int = 1024 * 1024
-    text_bytes: int = 65_536  # the text of larger files is not stored
-    archive_members: int = 20_000  # files, links and directories, also of all its skills together
-    archive_bytes: int = 512 * 1024 * 1024  # packed, and unpacked
-    hard_links: Literal["report", "reject"] = "report"  # for files with a link outside the folder
-    ignores_folders: bool = True  # whether ignore files outside of skill folders count
+    A folder may have as many directories as files. `depth` counts directories below the root, and
+    the members of an archive also those of all its skills together; its bytes are limited packed
+    and unpacked. The text of files above `text_bytes` is not stored.
+    """
+
+    files: int = Field(default=2000, gt=0, description="a whole number of files above 0")
+    bytes: Size = Field(default=ByteSize(100 * 2**20), gt=0, description=A_SIZE)
+    depth: int = Field(default=32, gt=0, description="a whole number of nested folders above 0")
+    skill_md_bytes: Size = Field(default=ByteSize(2**20), gt=0, description=A_SIZE)
+    text_bytes: Size = Field(
+        default=ByteSize(2**16), ge=0, description='a number of bytes or a size such as "64 KiB"'
+    )
+    archive_members: int = Field(
+        default=20_000, gt=0, description="a whole number of files above 0"
+    )
+    archive_bytes: Size = Field(default=ByteSize(512 * 2**20), gt=0, description=A_SIZE)
+    hard_links: Literal["report", "reject"] = Field(
+        default="report", description="one of report, reject"
+    )
+
+    ignores_folders: ClassVar[bool] = True
+    """Whether ignore files outside of skill folders count."""
 
 
 class FileSource(Protocol):

@@ -15,7 +15,6 @@ from catalog.prompt_index.budget import STEPS, State
 from catalog.prompt_index.builder import Candidate, IndexSpec, PromptIndex
 from catalog.prompt_index.formats.form import FileGroup
 from catalog.prompt_index.formats.registry import FORMATS
-from catalog.prompt_index.measures import Bounds
 from catalog.text import tokens
 from tests.support.candidates import CANDIDATES, SPECS, a, many
 
@@ -60,7 +59,7 @@ def test_a_text_as_long_as_the_budget_is_not_cut() -> None:
     """A budget of exactly the whole text cuts nothing; one character less cuts something."""
     skills = many(9)
     for form in FORMATS:
-        spec = IndexSpec(format=form, budget_chars=10**6, per_skill=Bounds())
+        spec = IndexSpec(format=form, budget_chars=10**6, per_skill_chars=(0, 10**6))
         whole = builder.build(spec, skills)
         again = builder.build(replace(spec, budget_chars=len(whole.text)), skills)
         less = builder.build(replace(spec, budget_chars=len(whole.text) - 1), skills)
@@ -174,9 +173,9 @@ def test_an_entry_of_semibot_takes_a_hundred_tokens_at_most() -> None:
     entries = re.findall(r"  <skill .*?</skill>\n", index.text, re.DOTALL)
     assert len(entries) == 10
     assert all(80 < tokens.estimate(entry) <= 100 for entry in entries)
-    free = replace(spec, per_skill=Bounds(0, 500, "chars"))
+    free = replace(spec, per_skill_chars=(0, 500))
     assert set(states(builder.build(free, skills))) == {"shortened"}
-    assert set(states(builder.build(replace(spec, per_skill=Bounds()), skills))) == {"full"}
+    assert set(states(builder.build(replace(spec, per_skill_chars=(0, 10**6)), skills))) == {"full"}
     long_files = [a("x", "Reads a long table. " * 9, files=(FileGroup("f" * 900),))]
     assert states(builder.build(spec, long_files)) == ["shortened"]
 
@@ -184,9 +183,9 @@ def test_an_entry_of_semibot_takes_a_hundred_tokens_at_most() -> None:
 def test_an_entry_that_would_be_too_short_becomes_a_line() -> None:
     """Below the least size of a skill, all are listed in brief."""
     skills = many(40, 900)
-    spec = IndexSpec(format="semibot", budget_chars=9_500, per_skill=Bounds(0, 100))
+    spec = IndexSpec(format="semibot", budget_chars=9_500, per_skill_tokens=(0, 100))
     assert "<by_name" not in builder.build(spec, skills).text
-    assert "<by_name" in builder.build(replace(spec, per_skill=Bounds(90, 100)), skills).text
+    assert "<by_name" in builder.build(replace(spec, per_skill_tokens=(90, 100)), skills).text
 
 
 def test_a_short_first_sentence_of_instructions_shortens_no_other_entry() -> None:
@@ -275,7 +274,7 @@ def test_at_every_budget_the_text_fits_and_no_skill_is_lost(form: str) -> None:
         assert inside == sorted(inside)
 
 
-@given(CANDIDATES, st.integers(0, 3000))
+@given(CANDIDATES, st.integers(1, 3000))
 def test_a_larger_budget_loses_no_skill(candidates: list[Candidate], budget: int) -> None:
     """More room never lists fewer skills."""
     less = builder.build(IndexSpec(budget_chars=budget), candidates)

@@ -6,10 +6,11 @@ from datetime import timedelta
 import pytest
 
 from catalog.model.errors import NotInCatalog
+from catalog.model.retention import Retention
 from catalog.prompt_index import explain
 from catalog.prompt_index import query as prompt_index_query
 from catalog.prompt_index.builder import IndexSpec, PromptIndex
-from catalog.prompt_index.history import USUAL, IndexRetention
+from catalog.prompt_index.history import USUAL
 from catalog.writing.store import Store
 from tests.support.records import NOON, judged, rooted
 
@@ -26,7 +27,7 @@ def store() -> Iterator[Store]:
     store.close()
 
 
-def say(store: Store, text: str, day: int, keep: IndexRetention = USUAL) -> None:
+def say(store: Store, text: str, day: int, keep: Retention = USUAL) -> None:
     """Publish a text on a day."""
     store.indexes.record(SPEC, PromptIndex(text, ()), NOON + day * DAY, keep)
 
@@ -57,7 +58,7 @@ def test_the_text_at_a_time_is_that_of_the_last_publication_before(store: Store)
 def test_the_number_of_publications_is_limited(store: Store) -> None:
     """The newest stay with their texts, even if an older publication had the same text."""
     for day, text in enumerate(["a", "b", "c", "a"]):
-        say(store, text, day, IndexRetention(builds=2))
+        say(store, text, day, Retention(index_builds=2))
     assert kept(store) == ["c", "a"]
     assert store.db.execute("SELECT count(*) FROM index_texts").fetchone() == (2,)
 
@@ -66,9 +67,9 @@ def test_publications_in_force_within_the_days_are_kept(store: Store) -> None:
     """A publication is removed once the next one is too old as well: until then it was in force."""
     for day, text in enumerate(["a", "b", "c"]):
         say(store, text, day)
-    say(store, "d", 12, IndexRetention(days=10))
+    say(store, "d", 12, Retention(index_days=10))
     assert kept(store) == ["c", "d"]
-    say(store, "e", 40, IndexRetention(days=10))
+    say(store, "e", 40, Retention(index_days=10))
     assert kept(store) == ["d", "e"]
 
 

@@ -17,7 +17,7 @@ from catalog.model.values import LEVELS, Level
 from catalog.prompt_index import budget, builder, skill_rows
 from catalog.prompt_index import query as prompt_index_query
 from catalog.prompt_index.builder import IndexSpec, LastBuild
-from catalog.prompt_index.measures import Bounds, RoomFactors
+from catalog.prompt_index.measures import RoomFactors
 from catalog.prompt_index.query import count_indexable
 from catalog.writing.store import Store
 from pipeline.config import loader
@@ -160,21 +160,20 @@ def test_the_error_for_an_unknown_index_lists_the_indexes(catalog: Store) -> Non
 def test_settings_of_an_index_survive_the_catalog(catalog: Store) -> None:
     """All settings of an index are stored."""
     spec = IndexSpec(
-        "mine",
-        "json",
-        builder.DEFAULT_BUDGET_CHARS,
-        7,
-        "exclude",
-        "zh",
-        ("plugin",),
-        ("t",),
-        ("n",),
-        ("f",),
-        "https://example.org/skills",
-        "Read them.",
-        "",
-        "version",
-        per_skill=Bounds(1, 9, "chars"),
+        name="mine",
+        format="json",
+        budget_tokens=7,
+        overflow="exclude",
+        language="zh",
+        levels=("plugin",),
+        tags=("t",),
+        names=("n",),
+        featured=("f",),
+        location_base="https://example.org/skills",
+        instruction="Read them.",
+        how_to_search="",
+        locations="version",
+        per_skill_chars=(1, 9),
         room_factors=RoomFactors(featured=3),
     )
     catalog.indexes.configure([spec])
@@ -234,7 +233,7 @@ SKILLS = st.lists(
 FILTERS = st.builds(
     IndexSpec,
     format=st.sampled_from(["xml", "semibot"]),
-    budget_chars=st.integers(0, 1500),
+    budget_chars=st.integers(1, 1500),
     levels=st.lists(st.sampled_from(LEVELS), unique=True, max_size=3).map(tuple),
     tags=st.sets(st.sampled_from("xyz"), max_size=2).map(tuple),
     names=st.lists(st.sampled_from("abcdeÄ中"), max_size=4).map(tuple),
@@ -346,7 +345,7 @@ def test_a_build_with_parts_of_the_last_one_equals_a_fresh_one(form: str) -> Non
     specs = (
         tight,
         replace(tight, location_base="https://skills.example/skills"),
-        replace(tight, per_skill=Bounds(0, 12)),
+        replace(tight, per_skill_tokens=(0, 12)),
         IndexSpec(format=form),
     )
     of_all, of_each = LastBuild(), [LastBuild() for _ in specs]

@@ -17,6 +17,7 @@ from catalog.mcp.access import CatalogAccess
 from catalog.mcp.resources import SkillResources
 from catalog.mcp.tools import SkillTools
 from catalog.model.errors import NotInCatalog
+from catalog.model.retention import Retention
 from catalog.prompt_index import builder, query
 from catalog.prompt_index.builder import Candidate, IndexSpec
 from catalog.reading import published, skill_files
@@ -273,7 +274,7 @@ def test_a_version_in_an_index_is_kept(shelf: Shelf) -> None:
     def collect() -> list[str]:
         package_retention.PackageCollector(store.db).collect(
             packaging.folder,
-            package_retention.Retention(1, 0, 0),
+            Retention(versions=1, version_days=0, grace=0),
             datetime.now(UTC) + timedelta(days=900),
         )
         return [name for name in (old, new) if (shelf.packages / "flip" / name).is_dir()]

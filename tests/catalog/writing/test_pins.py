@@ -12,11 +12,11 @@ import pytest
 from catalog.database import stored_health
 from catalog.model import publication_findings
 from catalog.model.errors import NotInCatalog
+from catalog.model.retention import Retention
 from catalog.model.skill import RootSpec
 from catalog.reading import health_summary, search
 from catalog.reading import status as reading_status
 from catalog.reading.versions import history
-from catalog.writing.retention import Retention
 from catalog.writing.store import Store
 from tests.support.packages import World, audits, later
 from tests.support.skills import SkillWriter, write_skill

@@ -11,6 +11,7 @@ import pytest
 from catalog.audit import verdicts
 from catalog.model.errors import NotInCatalog
 from catalog.model.publication_findings import AWAITS_REVIEW, REJECTED_IN_REVIEW
+from catalog.model.retention import Retention
 from catalog.model.skill import RootSpec
 from catalog.reading import review, search
 from catalog.reading import status as reading_status
@@ -19,7 +20,6 @@ from catalog.reading.review import Asked
 from catalog.reading.versions import history
 from catalog.text.times import iso
 from catalog.writing.decisions import Decision
-from catalog.writing.retention import Retention
 from tests.support.packages import World, audits, later
 from tests.support.skills import SkillWriter
 

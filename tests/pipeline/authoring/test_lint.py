@@ -15,8 +15,7 @@ from pipeline.authoring import lint, selection
 from pipeline.authoring.lint import Judgement, judge_paths
 from pipeline.authoring.selection import Options
 from pipeline.cli import app
-from pipeline.config.validate_loader import ValidateConfig
-from pipeline.config.validate_settings import ValidateSettings
+from pipeline.config.validate_settings import ValidateConfig, ValidateSettings
 from pipeline.dialects.registry import PROFILES
 from pipeline.parsing.document import parse
 from pipeline.roots.local.partial_read import read_partially

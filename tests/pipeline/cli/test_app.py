@@ -113,7 +113,7 @@ def test_an_index_can_be_explained(call: Any, watched: Path, skill: SkillWriter)
     assert re.search(r"^ +1  count-words +full +\d+  Takes", out, re.MULTILINE)
     assert "hidden: agents must not start them (disable-model-invocation): 1\n  secret" in out
     assert "its levels, tags or names): 1\n  会议纪要" in out
-    told = json.loads(call("index", "--explain", "--json", "--budget-chars", 0)[1])
+    told = json.loads(call("index", "--explain", "--json", "--budget-chars", 1)[1])
     assert told["left_out"]["over_budget"] == {"count": 2, "names": ["count-words", "会议纪要"]}
     assert (told["text"], told["entries"]) == ("", [])
 

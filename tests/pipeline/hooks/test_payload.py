@@ -10,8 +10,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from catalog.writing.store import Store
-from pipeline.config.hook_settings import HookSettings
 from pipeline.hooks import payload as hooks_payload
+from pipeline.hooks.hook import Hook
 from pipeline.outcomes.collect import take_outcomes
 from pipeline.outcomes.schema import json_schema
 from pipeline.sync.hooks import deliver_all
@@ -34,13 +34,13 @@ class Told:
         self.received = received
         self.settings = Serving(
             tmp_path / "told",
-            hooks=(HookSettings(**{"name": "m", "on": ["memory"], "url": received.url} | hook),),
+            hooks=(Hook(**{"name": "m", "on": ["memory"], "url": received.url} | hook),),
         ).settings
         self.register()
 
     def register(self) -> None:
         """Register the hook, as a start does."""
-        self.store.events.register([hook.listener for hook in self.settings.active_hooks])
+        self.store.events.register([hook.listener for hook in self.settings.hooks])
 
     def deliver(self) -> list[str]:
         """Deliver once; return the failures."""
@@ -222,4 +222,4 @@ def test_a_hook_for_changes_is_not_told_of_memories(
 def test_a_hook_is_for_memories_or_for_changes(hook: dict[str, Any], message: str) -> None:
     """They come from different tables, each in its own order."""
     with pytest.raises(ValueError, match=message):
-        HookSettings(name="m", url="http://127.0.0.1", **hook)
+        Hook(name="m", url="http://127.0.0.1", **hook)

@@ -665,7 +665,7 @@ class TestLimits:
         [
             (Limits(files=4), None),
             (Limits(files=3), "too-many-files"),
-            (Limits(files=0), "too-many-files"),
+            (Limits(files=1), "too-many-files"),
             (Limits(bytes=33), None),
             (Limits(bytes=32), "folder-too-large"),
             (Limits(depth=3), None),

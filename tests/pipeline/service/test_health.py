@@ -326,13 +326,13 @@ sys.path[:0] = [{repository!r}]
 from tests.support.skills import write_skill
 from tests.support.serving import Serving
 from tests.pipeline.service.test_health import told
-from pipeline.config.limit_settings import RetentionSettings
+from catalog.model.retention import Retention
 from pipeline.service import heartbeat, troubles
 
 heartbeat.BEAT, troubles.FIRST_PAUSE = 0.2, 0.1
 disk = Path({disk!r})
 it = Serving(disk.parent, data=disk / "data",
-             retention=RetentionSettings(free_bytes=0)).start()
+             retention=Retention(free_bytes=0)).start()
 it.settle()
 assert not told(it)
 filler = (disk / "filler").open("wb", buffering=0)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.config.hook_settings import HookSettings
+from pipeline.hooks.hook import Hook
 from pipeline.service import hook_queue
 from tests.pipeline.hooks.test_payload import suggest
 from tests.support.receivers import Received, receiver
@@ -22,9 +22,9 @@ def received(monkeypatch: pytest.MonkeyPatch) -> Iterator[Received]:
         yield it
 
 
-def hooked(received: Received, *on: str) -> tuple[HookSettings, ...]:
+def hooked(received: Received, *on: str) -> tuple[Hook, ...]:
     """Return the settings of a hook for some kinds of changes."""
-    return (HookSettings(name="chat", on=on, url=received.url),)
+    return (Hook(name="chat", on=on, url=received.url),)
 
 
 def events(received: Received) -> list[dict[str, Any]]:
@@ -79,7 +79,7 @@ def test_memories_reach_their_hook_once_and_in_order(
 ) -> None:
     """Also if the hook fails at first, and over a stop and a start."""
     received.answers = [500] * 2
-    hook = HookSettings(name="anna", on=("memory",), owner="user:anna", url=received.url)
+    hook = Hook(name="anna", on=("memory",), owner="user:anna", url=received.url)
     it = serving(hooks=(hook,))
     it.start()
     skill(it.root / "meetings")
@@ -103,7 +103,7 @@ def test_a_delivery_during_a_stop_is_not_repeated(
 ) -> None:
     """A stop waits for its answer, so the next start tells only later memories."""
     received.answers = [0]
-    it = serving(hooks=(HookSettings(name="all", on=("memory",), url=received.url),)).start()
+    it = serving(hooks=(Hook(name="all", on=("memory",), url=received.url),)).start()
     skill(it.root / "meetings")
     it.settle()
     suggest(it.settings.outcomes_folder, "early")

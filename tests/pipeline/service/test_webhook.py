@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.config.hook_settings import WebhookSettings
 from pipeline.config.root_settings import GitRootSettings
+from pipeline.config.settings import WebhookSettings
 from pipeline.service.webhook import MOST_BYTES
 from tests.support.ports import free_port
 from tests.support.program import run

@@ -12,9 +12,9 @@ import pytest
 from catalog.database import requests
 from catalog.database.lock import WriterLock
 from catalog.model.errors import CatalogBusy, RequestFailed
+from catalog.model.retention import Retention
 from catalog.reading.versions import history
 from catalog.writing.store import Store
-from pipeline.config.limit_settings import RetentionSettings
 from pipeline.config.settings import Settings
 from pipeline.sync.open_catalog import open_store
 from pipeline.sync.request_handlers import handle
@@ -140,7 +140,7 @@ def test_a_command_without_a_service_keeps_the_configured_index_history(
         watched=tmp_path / "root",
         data=tmp_path / "data",
         settle_quiet=0.0,
-        retention=RetentionSettings(index_builds=2),
+        retention=Retention(index_builds=2),
     )
     for word in ("One", "Two"):
         skill(tmp_path / "root/a", description=f"{word}.")

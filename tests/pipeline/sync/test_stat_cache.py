@@ -173,7 +173,7 @@ def test_a_known_folder_behind_a_new_link_is_another(watched: Watched) -> None:
 
 def test_lower_limits_count_for_known_folders(watched: Watched) -> None:
     """The stats of a folder were compared under the limits of their time."""
-    limits = watched.settings.limits.model_copy(update={"files": 1})
+    limits = replace(watched.settings.limits, files=1)
     watched.settings = watched.settings.model_copy(update={"limits": limits})
     result = watched.scan()
     assert result.rejected_in_all == 0 < result.report.outcomes["rejected"]

@@ -8,6 +8,7 @@ import socket
 import threading
 import zipfile
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urljoin
@@ -304,9 +305,7 @@ def origin(tmp_path: Path) -> Iterator[str]:
         files={"scripts/run.py": "print(1)\n"},
     )
     settings = loader.load(None, tmp_path / "watched", tmp_path / "var")
-    index = settings.indexes[0].model_copy(
-        update={"location_base": f"{origin}/skills", "format": "json"}
-    )
+    index = replace(settings.indexes[0], location_base=f"{origin}/skills", format="json")
     settings = settings.model_copy(update={"settle_quiet": 0, "indexes": (index,)})
     store = open_store(settings)
     scan_once(settings, store, engine=serial)

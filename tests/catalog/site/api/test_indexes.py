@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.config.index_settings import IndexSettings
+from catalog.prompt_index.builder import IndexSpec
 from tests.support.shelf import Shelf
 from tests.support.sites import Site, site_of_shelf
 from tests.support.skills import SkillWriter
@@ -18,10 +18,10 @@ def shelf(tmp_path: Path, skill: SkillWriter) -> Iterator[Shelf]:
     """Return two published skills, and an index in each of three formats."""
     shelf = Shelf(tmp_path)
     indexes = (
-        IndexSettings(),
-        IndexSettings(name="as-xml", format="xml"),
-        IndexSettings(name="of-versions", format="json", locations="version"),
-        IndexSettings(name="mirror", location_base="https://mirror.example/skills"),
+        IndexSpec(),
+        IndexSpec(name="as-xml", format="xml"),
+        IndexSpec(name="of-versions", format="json", locations="version"),
+        IndexSpec(name="mirror", location_base="https://mirror.example/skills"),
     )
     shelf.settings = shelf.settings.model_copy(update={"indexes": indexes})
     skill(shelf.root / "alone")

@@ -13,7 +13,7 @@ import pytest
 
 from catalog.audit import published_files as audit_links
 from catalog.filesystem.exchange import exchanged
-from catalog.model.selection import LinkedDirectory, Selection
+from catalog.model.selection import LinkedDirectory
 from catalog.reading import status
 from catalog.writing.links import directory
 from pipeline.sync.publication import publish
@@ -363,7 +363,7 @@ def test_a_command_keeps_a_directory_until_another_ends_it(tmp_path: Path) -> No
     it.scan()
     store = it.open()
     assert store.packages
-    kept = store.links.link(LinkedDirectory(str(agent), Selection(names=("a",))), store.packages)
+    kept = store.links.link(LinkedDirectory(str(agent), names=("a",)), store.packages)
     assert (kept.linked, kept.made, kept.taken) == (1, ("a",), ())
     store.close()
     it.scan()

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from catalog.model.change import Removal
-from catalog.writing.retention import HistoryRetention
+from catalog.model.retention import Retention
 from catalog.writing.store import Store
 from tests.support.records import NOON, ROOT, judged, rooted
 
@@ -38,18 +38,18 @@ def count(store: Store, table: str) -> int:
 
 def test_the_newest_versions_stay_by_count(store: Store) -> None:
     """The files of the others are deleted, and so are ingestions above that number."""
-    assert store.thin(HistoryRetention(rows=3), NOON + 10 * DAY) == 7
+    assert store.thin(Retention(history_rows=3), NOON + 10 * DAY) == 7
     assert left(store) == ["27", "28", "29"]
     assert count(store, "files") == 6
     assert count(store, "ingestions") == 3
-    assert store.thin(HistoryRetention(rows=3), NOON + 10 * DAY) == 0
+    assert store.thin(Retention(history_rows=3), NOON + 10 * DAY) == 0
 
 
 def test_versions_are_deleted_some_days_after_they_were_superseded(store: Store) -> None:
     """The current one stays at any age."""
-    assert store.thin(HistoryRetention(days=3.5), NOON + 10 * DAY) == 6
+    assert store.thin(Retention(history_days=3.5), NOON + 10 * DAY) == 6
     assert left(store) == ["26", "27", "28", "29"]
-    assert store.thin(HistoryRetention(days=1), NOON + 1000 * DAY) == 3
+    assert store.thin(Retention(history_days=1), NOON + 1000 * DAY) == 3
     assert left(store) == ["29"]
     assert count(store, "ingestions") == 1  # the newest, so that its id is not used again
 
@@ -59,9 +59,9 @@ def test_versions_stay_for_the_hour_in_which_they_are_counted(store: Store) -> N
     at = NOON + 9 * DAY
     for minute in range(1, 5):
         store.apply([judged("a", f"Minute {minute}.")], trigger="event", at=at + minute * MINUTE)
-    assert store.thin(HistoryRetention(days=0), at + 10 * MINUTE) == 8
+    assert store.thin(Retention(history_days=0), at + 10 * MINUTE) == 8
     assert count(store, "versions") == 6
-    assert store.thin(HistoryRetention(days=0), at + 63 * MINUTE) == 3
+    assert store.thin(Retention(history_days=0), at + 63 * MINUTE) == 3
 
 
 def test_versions_that_are_referred_to_stay(store: Store) -> None:
@@ -75,15 +75,15 @@ def test_versions_that_are_referred_to_stay(store: Store) -> None:
         " VALUES ('a', 'run', 1, 1, 1, ?, 'outcome', 0, '', '', '', '', 'p', 's', '')",
         [ids[2]],
     )
-    store.thin(HistoryRetention(rows=1, days=0), NOON + 1000 * DAY)
+    store.thin(Retention(history_rows=1, history_days=0), NOON + 1000 * DAY)
     assert left(store) == ["20", "21", "22", "29"]
 
 
 def test_of_a_skill_removed_long_ago_no_version_stays(store: Store) -> None:
     """Its row stays; if the skill returns, it has a version again."""
     store.apply([Removal(ROOT, "a")], trigger="event", at=NOON + 20 * DAY)
-    assert store.thin(HistoryRetention(days=365), NOON + 30 * DAY) == 0
-    assert store.thin(HistoryRetention(days=365), NOON + 400 * DAY) == 10
+    assert store.thin(Retention(history_days=365), NOON + 30 * DAY) == 0
+    assert store.thin(Retention(history_days=365), NOON + 400 * DAY) == 10
     assert store.db.execute("SELECT status, current_version_id FROM skills").fetchone() == (
         "removed",
         None,
@@ -96,7 +96,7 @@ def test_of_a_skill_removed_long_ago_no_version_stays(store: Store) -> None:
 
 def test_the_file_stops_growing(store: Store) -> None:
     """New rows reuse the pages of deleted ones."""
-    keep = HistoryRetention(rows=5)
+    keep = Retention(history_rows=5)
     sizes = []
     for number in range(100):
         store.apply(

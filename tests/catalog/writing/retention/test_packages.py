@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from catalog.model.retention import Retention
 from catalog.prompt_index.builder import IndexSpec
 from catalog.reading.versions import history
 from catalog.writing.index_publisher import publish_indexes
-from catalog.writing.retention import Retention
 from tests.support.packages import World, later
 from tests.support.skills import SkillWriter
 from tests.support.without_rights import bound_by_permissions
 
-NOTHING_KEPT = Retention(versions=1, days=0, grace=0)
+NOTHING_KEPT = Retention(versions=1, version_days=0, grace=0)
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def collect(world: World, retention: Retention) -> int:
 def test_the_newest_versions_are_kept_by_count(world: World) -> None:
     """The rows of the others stay with their text, but without files."""
     assert len(existing(world)) == 5
-    assert collect(world, Retention(versions=2, days=100_000, grace=0)) == 3
+    assert collect(world, Retention(versions=2, version_days=100_000, grace=0)) == 3
     kept = [row.version for row in history(world.store.db, "a").versions if row.has_files]
     assert existing(world) == sorted(kept)
     assert [row.has_files for row in history(world.store.db, "a").versions] == [
@@ -63,17 +63,17 @@ def test_the_newest_versions_are_kept_by_count(world: World) -> None:
 
 def test_versions_are_kept_by_age(world: World) -> None:
     """Only versions superseded long enough ago are removed."""
-    assert collect(world, Retention(versions=100, days=100_000, grace=0)) == 0
-    assert collect(world, Retention(versions=100, days=1, grace=0)) == 4
+    assert collect(world, Retention(versions=100, version_days=100_000, grace=0)) == 0
+    assert collect(world, Retention(versions=100, version_days=1, grace=0)) == 4
     assert world.differences() == []
 
 
 def test_nothing_is_removed_in_the_grace_period(world: World) -> None:
     """An agent may still be reading a version that was just superseded."""
-    assert collect(world, Retention(versions=1, days=0, grace=60 * 60 * 24 * 3650)) == 0
+    assert collect(world, Retention(versions=1, version_days=0, grace=60 * 60 * 24 * 3650)) == 0
     shutil.rmtree(world.root / "a")
     world.scan()
-    assert collect(world, Retention(versions=1, days=0, grace=60 * 60 * 24 * 3650)) == 0
+    assert collect(world, Retention(versions=1, version_days=0, grace=60 * 60 * 24 * 3650)) == 0
     assert (world.packages / "a/current/SKILL.md").is_file()
 
 

@@ -14,9 +14,8 @@ import pytest
 from catalog.filesystem.ownership import MARKER
 from catalog.model.change import ChangeResult
 from catalog.model.errors import OutOfRoom
-from catalog.model.quota import Quota
+from catalog.model.retention import Retention
 from catalog.writing.store import Store
-from pipeline.config.limit_settings import RetentionSettings
 from pipeline.sync import reconcile
 from pipeline.sync.engines.processes import serial
 from tests.support.packages import World, later
@@ -31,7 +30,7 @@ MINUTE = timedelta(minutes=1)
 def store() -> Iterator[Store]:
     """Return a catalog in memory, in which a skill may have three versions in an hour."""
     made = rooted(Store.in_memory())
-    made.packager.quota = Quota(versions_per_hour=3)
+    made.packager.retention = Retention(versions_per_hour=3)
     yield made
     made.close()
 
@@ -82,7 +81,7 @@ def test_the_service_stores_the_newest_when_the_rate_allows(
 ) -> None:
     """No further event is needed; until then the folder is pending, which is no difference."""
     monkeypatch.setattr("catalog.writing.rows.batch.HOUR", timedelta(seconds=4))
-    it = Serving(tmp_path, retention=RetentionSettings(versions_per_hour=2)).start()
+    it = Serving(tmp_path, retention=Retention(versions_per_hour=2)).start()
     try:
         for word in ("One", "Two", "Three"):
             skill(it.root / "a", description=f"{word}.")
@@ -110,7 +109,7 @@ def world(tmp_path: Path) -> Iterator[World]:
 
 def test_packages_do_not_exceed_their_total(world: World, skill: SkillWriter) -> None:
     """Above it nothing is published, no unfinished package remains, and removals free space."""
-    world.store.packager.quota = Quota(packages_bytes=350_000)
+    world.store.packager.retention = Retention(packages_bytes=350_000)
     for name in "ab":
         skill(world.root / name, files={"data.bin": os.urandom(100_000)})
         world.scan()
@@ -124,12 +123,7 @@ def test_packages_do_not_exceed_their_total(world: World, skill: SkillWriter) ->
     world.look("b")
     with pytest.raises(OutOfRoom):
         world.scan()
-    assert (
-        world.store.collect(
-            RetentionSettings(grace=0, version_days=0).of_packages, later(60 * 24 * 400)
-        )
-        == 2
-    )
+    assert world.store.collect(Retention(grace=0, version_days=0), later(60 * 24 * 400)) == 2
     world.scan()
     assert world.current("c").is_dir()
 
@@ -153,7 +147,7 @@ def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_some_room_on_the_disk_stays_free(world: World, skill: SkillWriter) -> None:
     """Publishing pauses before the disk is full, and resumes by itself."""
-    world.store.packager.quota = Quota(free_bytes=512 * 2**20)
+    world.store.packager.retention = Retention(free_bytes=512 * 2**20)
     skill(world.root / "a")
     with disk_with(512 * 2**20):
         with pytest.raises(OutOfRoom, match=r"has 512.0 MiB free.*Free some space"):
@@ -182,7 +176,7 @@ def test_the_service_pauses_and_goes_on(
 
 def test_skills_are_removed_even_without_room(world: World, skill: SkillWriter) -> None:
     """A skill that is too large does not block the removal of another."""
-    world.store.packager.quota = Quota(packages_bytes=50_000)
+    world.store.packager.retention = Retention(packages_bytes=50_000)
     skill(world.root / "a")
     world.scan()
     skill(world.root / "b", files={"data.bin": os.urandom(100_000)})
@@ -219,7 +213,7 @@ def test_a_skill_that_is_too_large_does_not_delay_others(
     tmp_path: Path, skill: SkillWriter
 ) -> None:
     """Only that skill waits for room, and health reports it."""
-    it = Serving(tmp_path, retention=RetentionSettings(packages_bytes=50_000)).start()
+    it = Serving(tmp_path, retention=Retention(packages_bytes=50_000)).start()
     try:
         it.settle()
         skill(it.root / "large", files={"data.bin": bytes(100_000)})

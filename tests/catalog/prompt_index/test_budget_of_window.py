@@ -3,9 +3,9 @@
 import pytest
 
 from catalog.prompt_index import builder
+from catalog.prompt_index.builder import IndexSpec, Overflow
 from catalog.prompt_index.formats.registry import FORMATS
 from catalog.text import tokens
-from pipeline.config.index_settings import IndexSettings
 from tests.support.candidates import a
 
 CHINESE = (
@@ -18,11 +18,9 @@ ENGLISH = "Turns recordings of meetings into minutes with decisions, owners and 
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("overflow", ["fit", "exclude"])
 @pytest.mark.parametrize("text", [CHINESE, ENGLISH], ids=["zh", "en"])
-def test_two_percent_of_a_window_are_tokens(form: str, overflow: str, text: str) -> None:
+def test_two_percent_of_a_window_are_tokens(form: str, overflow: Overflow, text: str) -> None:
     """A text fills its share in Chinese as in English, and never exceeds it."""
-    settings = IndexSettings.model_validate(
-        {"format": form, "overflow": overflow, "context_window_tokens": 100_000, "language": "zh"}
-    )
+    spec = IndexSpec(format=form, overflow=overflow, context_window_tokens=100_000, language="zh")
     skills = [a(f"meeting-{n:03d}", text) for n in range(300)]
-    index = builder.build(settings.spec, skills)
+    index = builder.build(spec, skills)
     assert 0.85 * 2_000 < tokens.estimate(index.text) <= 2_000
