@@ -1,12 +1,12 @@
 """Tools with which an agent finds and reads skills."""
 
 import functools
+import inspect
 import json
 import logging
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import Annotated, Any, ParamSpec
+from typing import Annotated, Any, Literal, ParamSpec
 
 from mcp.server import ServerRequestContext
 from mcp.server.mcpserver.context import Context
@@ -25,12 +25,12 @@ from mcp.types import (
 )
 from pydantic import BaseModel, Field, ValidationError
 
-from catalog.mcp import cursors, search_parameters, uris
+from catalog.mcp import cursors, uris
 from catalog.mcp.access import CatalogAccess
 from catalog.mcp.tool_results import FoundSkill, FoundSkills, ListedSkill, ListedSkills
 from catalog.model.errors import SkilldropError
-from catalog.reading import filters as search_filters
 from catalog.reading import references, search
+from catalog.reading.filters import FILTERS, Filter, Filters, parse
 from catalog.reading.paging import PAGE_BYTES
 from catalog.reading.published import SKILL_MD, Package, package_of
 from catalog.reading.references import References
@@ -78,6 +78,44 @@ def _with_errors(tool: _Function[_Arguments]) -> _Function[_Arguments]:
             return _error(str(error))
 
     return run
+
+
+def _with_filters(tool: _Function[_Arguments]) -> _Function[_Arguments]:
+    """Declare a parameter for each filter instead of the tool's keyword arguments."""
+    signature = inspect.signature(tool)
+    own = [each for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
+    signature = signature.replace(parameters=[*own, *map(_parameter, FILTERS)])
+    tool.__signature__ = signature  # type: ignore[attr-defined]  # PEP 362
+    return tool
+
+
+def _parameter(filter_: Filter) -> inspect.Parameter:
+    """Return the parameter of a filter, of which an agent gives one value."""
+    kinds: dict[str, tuple[Any, Any]] = {
+        "text": (str, ""),
+        "time": (str, ""),
+        "yes or no": (bool | None, None),
+        "choice": (Literal[filter_.values] | None, None),
+    }
+    if filter_.usual:
+        kinds["choice"] = (Literal[filter_.values], filter_.usual[0])
+    kind, default = kinds[filter_.kind]
+    about = Field(description=f"{filter_.sentence} {filter_.for_agents}".strip())
+    return inspect.Parameter(
+        filter_.name,
+        inspect.Parameter.POSITIONAL_OR_KEYWORD,
+        default=default,
+        annotation=Annotated[kind, about],
+    )
+
+
+def _filters(given: Mapping[str, Any]) -> Filters:
+    """Return the filters for the arguments of an agent. Raises FilterInvalid."""
+    words = {True: "yes", False: "no", None: ""}
+    texts = {
+        name: value if isinstance(value, str) else words[value] for name, value in given.items()
+    }
+    return parse(texts, datetime.now(UTC)).for_models
 
 
 def _error(message: str) -> CallToolResult:
@@ -176,52 +214,25 @@ class SkillTools:
             _meta=meta,
         )
 
+    @_with_filters
     @_with_errors
     def search_skills(
         self,
-        query: search_parameters.Query = "",
-        limit: search_parameters.Limit = 10,
-        offset: search_parameters.Offset = 0,
-        status: search_parameters.Status = "active",
-        level: search_parameters.Level = None,
-        publisher: search_parameters.Publisher = "",
-        root: search_parameters.Root = "",
-        namespace: search_parameters.Namespace = "",
-        plugin: search_parameters.Plugin = "",
-        category: search_parameters.Category = "",
-        tag: search_parameters.Tag = "",
-        author: search_parameters.Author = "",
-        license: search_parameters.License = "",  # noqa: A002
-        tool: search_parameters.Tool = "",
-        host: search_parameters.Host = "",
-        safety: search_parameters.Safety = None,
-        has_scripts: search_parameters.HasScripts = None,
-        valid: search_parameters.Valid = None,
-        changed_since: search_parameters.ChangedSince = "",
+        query: Annotated[
+            str,
+            Field(
+                description="The task in a sentence or two, such as: sum up the columns of a CSV"
+                " file. Without a query, the filters list skills by name."
+            ),
+        ] = "",
+        limit: Annotated[int, Field(ge=1, le=100, description="Most results to return.")] = 10,
+        offset: Annotated[
+            int, Field(ge=0, description="Number of results to skip: the next_offset of a result.")
+        ] = 0,
+        **given: Any,
     ) -> Annotated[CallToolResult, FoundSkills]:
         """Return the matching skills, with the words that matched and a snippet around one."""
-        texts = {
-            "status": status,
-            "level": level or "",
-            "publisher": publisher,
-            "root": root,
-            "namespace": namespace,
-            "plugin": plugin,
-            "category": category,
-            "tag": tag,
-            "author": author,
-            "license": license,
-            "tool": tool,
-            "host": host,
-            "safety": safety or "",
-            "changed_since": changed_since,
-        }
-        filters = replace(
-            search_filters.parse(texts, datetime.now(UTC)),
-            has_scripts=has_scripts,
-            valid=valid,
-            model_invocable=True,
-        )
+        filters = _filters(given)
         with self._access.open() as db:
             results = search.search(db, query, limit, offset=offset, filters=filters)
             hits = self._access.locate(db, results.hits)

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from catalog.database import sql
 from catalog.database.expressions import INDEX_ORDER
 from catalog.database.queries import Database
+from catalog.reading import facet_counts, named, search_query, sorting
 from catalog.reading import filters as search_filters
-from catalog.reading import named, search_query, sorting
 from catalog.reading.filters import Filters
 from catalog.reading.search_hits import Hit, hits
 from catalog.text import suggestions
@@ -83,7 +83,7 @@ def search(
     is the query, or nearly so, comes before all others. There is no query syntax. A word matches
     by its stem. A word that no skill has is taken for the beginning or a misspelling of another;
     with is_typing, the last word is the beginning of a word. A query without words lists the
-    skills by name if there are filters. sort is one of `filters.SORTS`, for results in another
+    skills by name if there are filters. sort is one of `sorting.SORTS`, for results in another
     order. The marks enclose matches in a snippet.
     """
     query = query.encode(errors="ignore").decode()  # a shell may pass other bytes
@@ -159,7 +159,7 @@ def _scores(db: Database, query: str, match: str, filters: Filters) -> dict[int,
 
 def _has_text(filters: Filters) -> bool:
     """Return whether some of the skills asked for have their text in the indexes."""
-    return any(status in _SEARCHED for status in filters.status)
+    return any(status in _SEARCHED for status in filters["status"])
 
 
 def _listed(db: Database, filters: Filters, sort: str) -> list[int]:
@@ -197,30 +197,18 @@ def why_empty(db: Database, match: str, filters: Filters) -> str:
         return wrong
     sentences = []
     if not filters.is_default:
-        number = _number(db, match, filters.widened)
+        number = facet_counts.number(db, filters.widened, match)
         sentences.append(
             f"No skill matches these filters; without them {count(number, 'active skill')}"
             f" {'matches' if number == 1 else 'match'}."
         )
-    shadowed = _number(db, match, replace(filters, status=("shadowed",)))
-    if filters.status == ("active",) and shadowed:
+    shadowed = facet_counts.number(db, filters.but("status", "shadowed"), match)
+    if filters["status"] == ("active",) and shadowed:
         sentences.append(
             f"{count(shadowed, 'shadowed skill')} {'matches' if shadowed == 1 else 'match'};"
             f" the filter status=shadowed finds {'it' if shadowed == 1 else 'them'}."
         )
     return " ".join(sentences)
-
-
-def _number(db: Database, match: str, filters: Filters) -> int:
-    """Return the number of skills with the filters and, if there is an expression, its words."""
-    texts = "skill_text_fts AS f CROSS JOIN skills AS s ON s.id = f.rowid"
-    having = "skill_text_fts MATCH :match AND" if match else ""
-    (number,) = db.execute(
-        f"SELECT count(*) FROM {texts if match else 'skills AS s'}"
-        f" WHERE {having} {filters.condition}",
-        {"match": match} | filters.values,
-    ).fetchone()
-    return int(number)
 
 
 def for_models(db: Database, offset: int, limit: int) -> tuple[list[sql.Row], int]:

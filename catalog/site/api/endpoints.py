@@ -15,8 +15,7 @@ from catalog.database.sql import Row
 from catalog.model.errors import FilterInvalid, NotInCatalog
 from catalog.model.skill import DESCRIBED
 from catalog.prompt_index import locations
-from catalog.reading import browse, disk_paths, health_summary, search
-from catalog.reading import filters as search_filters
+from catalog.reading import browse, disk_paths, health_summary, search, sorting
 from catalog.reading.search_hits import Hit
 from catalog.site.api import files as api_files
 from catalog.site.http import errors, reader_tokens, responses
@@ -83,7 +82,7 @@ async def hits(context: RequestContext) -> Response:
     """
     try:
         filters = skills_page.filters_of(context)
-        sort = search_filters.sort(context.parameter("sort"))
+        sort = sorting.parse(context.parameter("sort"))
         limit = _number(context, "limit", 20, range(1, MOST_HITS + 1))
         offset = _number(context, "offset", 0, range(10**9))
     except FilterInvalid as error:

@@ -5,47 +5,8 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 from urllib.parse import urlencode
 
-from catalog.model.paths import root_name
 from catalog.reading.facet_counts import Choice, Facet
-
-TITLES = {
-    "publisher": "Publisher",
-    "category": "Category",
-    "tag": "Tag",
-    "safety": "Safety",
-    "has_scripts": "Scripts",
-    "tool": "Tools it asks for",
-    "host": "Hosts it names",
-    "license": "License",
-    "changed_since": "Changed",
-    "level": "Level",
-    "root": "Root",
-    "namespace": "Namespace",
-    "plugin": "Plugin",
-    "author": "Author",
-    "valid": "Specification",
-    "status": "Status",
-}
-"""Titles of the filters, in the order of the page."""
-OPEN = ("publisher", "category", "tag", "safety", "has_scripts", "tool")
-"""Filters whose values can be seen at first."""
-_LABELS = {
-    ("safety", "danger"): "dangers",
-    ("safety", "warning"): "warnings",
-    ("safety", "info"): "notes",
-    ("safety", "clear"): "nothing found",
-    ("has_scripts", "yes"): "with scripts",
-    ("has_scripts", "no"): "without scripts",
-    ("valid", "yes"): "valid",
-    ("valid", "no"): "not valid",
-    ("changed_since", "1d"): "in the last day",
-    ("changed_since", "7d"): "in the last week",
-    ("changed_since", "30d"): "in the last month",
-    ("status", "all"): "any status",
-}
-_AGES = ("1d", "7d", "30d")
-_SINGLE = ("has_scripts", "valid", "changed_since")
-"""Filters of which one value counts."""
+from catalog.reading.filters import ANY, BY_NAME, FILTERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,17 +33,17 @@ class Address:
     def values(self, name: str) -> tuple[str, ...]:
         """Return the values of a filter; a skill is active unless the address says otherwise."""
         given = tuple(value.strip() for value in self.chosen.get(name, ()) if value.strip())
-        return given or (("active",) if name == "status" else ())
+        return given or BY_NAME[name].usual
 
     def toggled(self, name: str, value: str) -> "Address":
         """Return the address with a value of a filter, or without if it is chosen."""
-        old = self.values(name)
+        old, filter_ = self.values(name), BY_NAME[name]
         if any(each.lower() == value.lower() for each in old):
             new = tuple(each for each in old if each.lower() != value.lower())
         else:
-            new = (value,) if name in _SINGLE else (*(v for v in old if v != "all"), value)
-        if name == "status":
-            new = () if new == ("active",) else new or ("all",)
+            new = (value,) if filter_.is_single else (*(v for v in old if (v,) != ANY), value)
+        if filter_.usual:
+            new = () if new == filter_.usual else new or ANY
         return replace(self, chosen={**self.chosen, name: new})
 
 
@@ -115,48 +76,42 @@ class Chip(NamedTuple):
 
 
 def chips(address: Address) -> list[Chip]:
-    """Return what is chosen, but for the usual status."""
-    found = [
-        Chip(title, label(name, value), address.toggled(name, value).url())
-        for name, title in TITLES.items()
-        for value in dict.fromkeys(address.values(name))
-        if (name, value) != ("status", "active") or len(address.values("status")) > 1
-    ]
-    if address.values("status") == ("all",):
-        found = [chip for chip in found if chip.title != TITLES["status"]]
-        found.append(
-            Chip("Status", "any", replace(address, chosen={**address.chosen, "status": ()}).url())
-        )
+    """Return what is chosen, but for the usual values."""
+    found = []
+    for each in FILTERS:
+        values = tuple(dict.fromkeys(address.values(each.name)))
+        if each.usual and values == ANY:
+            usual = replace(address, chosen={**address.chosen, each.name: ()})
+            found.append(Chip(each.title, "any", usual.url()))
+        elif not each.usual or values != each.usual:
+            found += [
+                Chip(each.title, each.label(value), address.toggled(each.name, value).url())
+                for value in values
+            ]
     return found
 
 
 def groups(address: Address, facets: Mapping[str, Facet]) -> list[Group]:
     """Return the filters that exclude some skill, or of which a value is chosen."""
-    ages = Facet(tuple(Choice(age, -1) for age in _AGES))
     found = []
-    for name, title in TITLES.items():
-        facet = ages if name == "changed_since" and facets else facets.get(name)
-        chosen = {value.lower() for value in address.values(name)}
+    for each in FILTERS:
+        facet = facets.get(each.name)
+        if each.kind == "time" and facets:
+            facet = Facet(tuple(Choice(value, None) for value in each.values))
+        chosen = {value.lower() for value in address.values(each.name)}
         if not facet or (
             len(facet.choices) < 2 and not chosen & {c.value.lower() for c in facet.choices}
         ):
             continue
         links = [
             Link(
-                label(name, choice.value),
-                choice.n if choice.n >= 0 else None,
-                address.toggled(name, choice.value).url(),
+                each.label(choice.value),
+                choice.n,
+                address.toggled(each.name, choice.value).url(),
                 choice.value.lower() in chosen,
             )
             for choice in facet.choices
         ]
-        is_open = name in OPEN or (bool(chosen) and name != "status")
-        found.append(Group(name, title, links, facet.others, is_open, address.fields()))
+        is_open = each.is_open or (bool(chosen) and not each.usual)
+        found.append(Group(each.name, each.title, links, facet.others, is_open, address.fields()))
     return found
-
-
-def label(name: str, value: str) -> str:
-    """Return the words for a value of a filter."""
-    if name == "root":
-        return root_name(value) or value
-    return _LABELS.get((name, value), value)

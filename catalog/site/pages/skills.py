@@ -7,10 +7,9 @@ from typing import Any
 from datasette.utils.asgi import Response
 
 from catalog.model.errors import FilterInvalid
-from catalog.reading import browse, cards, search, search_hits
-from catalog.reading import filters as search_filters
+from catalog.reading import browse, cards, search, search_hits, sorting
 from catalog.reading.browse import Catalog
-from catalog.reading.filters import Filters
+from catalog.reading.filters import BY_NAME, Filters, parse
 from catalog.site.http.request import RequestContext
 from catalog.site.pages import skill_filters
 from catalog.site.rendering import result_cache
@@ -28,7 +27,7 @@ async def page(context: RequestContext) -> Response:
     number = context.number("page") or 1
     try:
         filters = filters_of(context)
-        sort = search_filters.sort(context.parameter("sort"))
+        sort = sorting.parse(context.parameter("sort"))
     except FilterInvalid as error:
         return context.page(
             "error.html", status=400, title="This filter does not work", message=str(error)
@@ -38,7 +37,7 @@ async def page(context: RequestContext) -> Response:
         context.path("/skills"),
         words,
         "" if sort == ("relevance" if words else "updated") else sort,
-        {name: tuple(context.parameters(name)) for name in search_filters.PARAMETERS},
+        {name: tuple(context.parameters(name)) for name in BY_NAME},
     )
     values = await context.query(
         _found if words else _listed, context.location.catalog, words, filters, sort, number
@@ -47,7 +46,7 @@ async def page(context: RequestContext) -> Response:
         "skills.html",
         words=words,
         sort=sort,
-        sorts=[each for each in search_filters.SORTS if words or each != "relevance"],
+        sorts=[each for each in sorting.SORTS if words or each != "relevance"],
         number=number,
         size=PAGE,
         address=address,
@@ -61,8 +60,8 @@ async def page(context: RequestContext) -> Response:
 
 def filters_of(context: RequestContext) -> Filters:
     """Return the filters in the address of a request. Raises FilterInvalid."""
-    given = {name: context.parameters(name) for name in search_filters.PARAMETERS}
-    return search_filters.parse(given, datetime.now(UTC))
+    given = {name: context.parameters(name) for name in BY_NAME}
+    return parse(given, datetime.now(UTC))
 
 
 def _found(

@@ -69,9 +69,8 @@ def facets(
     db: Database, place: Path, wanted: filters.Filters, match: str = ""
 ) -> tuple[dict[str, facet_counts.Facet], int]:
     """Return the values of filters with their numbers, and the number of skills."""
-    sets = of_state(db, place, "sets", lambda: facet_counts.load(db))
     key = ("facets", wanted, match)
-    return of_state(db, place, key, lambda: facet_counts.of(db, sets, wanted, match))
+    return of_state(db, place, key, lambda: facet_counts.of(db, wanted, match))
 
 
 _OF_STATES: ResultCache[Any] = ResultCache(200, lambda _: 1)

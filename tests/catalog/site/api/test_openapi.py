@@ -8,7 +8,7 @@ from jsonschema import Draft202012Validator
 from openapi_spec_validator import validate
 
 from catalog.model.values import LEVELS
-from catalog.reading import filters
+from catalog.reading import filters, sorting
 from catalog.site import plugin
 from catalog.site.api import endpoints, neighbours, opensearch
 from catalog.site.rendering import assets
@@ -87,8 +87,8 @@ def test_the_parameters_of_the_search_are_those_of_the_code(site: Site) -> None:
         parameter["name"]: parameter["schema"]
         for parameter in _document(site)["paths"]["/search.json"]["get"]["parameters"]
     }
-    assert set(documented) == {*filters.PARAMETERS, "q", "sort", "typing", "limit", "offset"}
-    assert documented["status"]["items"]["enum"] == list(filters.STATUSES)
-    assert documented["safety"]["items"]["enum"] == list(filters.SAFETY)
-    assert documented["sort"]["enum"] == list(filters.SORTS)
+    assert set(documented) == {*filters.BY_NAME, "q", "sort", "typing", "limit", "offset"}
+    assert documented["status"]["items"]["enum"] == list(filters.BY_NAME["status"].values)
+    assert documented["safety"]["items"]["enum"] == list(filters.BY_NAME["safety"].values)
+    assert documented["sort"]["enum"] == list(sorting.SORTS)
     assert _document(site)["components"]["schemas"]["Level"]["enum"] == list(LEVELS)
