@@ -69,10 +69,6 @@ class ClusterUnusable(SkilldropError):
     """A Dask cluster does not answer, or its workers would validate differently."""
 
 
-class ReplicationFailed(SkilldropError):
-    """Litestream is missing, or could not restore a catalog."""
-
-
 class ExtraMissing(SkilldropError):
     """The requested part of skilldrop is not installed."""
 

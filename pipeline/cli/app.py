@@ -106,8 +106,6 @@ COMMANDS: Mapping[str, str] = {
     "index": "index.index",
     "search": "search.search_",
     "status": "status.status",
-    "replicate": "replicate.replicate",
-    "restore": "replicate.restore",
     "read": "read.read",
     "mcp": "mcp.mcp",
     "new": "new.new",

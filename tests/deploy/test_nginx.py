@@ -3,8 +3,6 @@
 import os
 import re
 import shutil
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -16,9 +14,9 @@ import httpx
 import pytest
 from mcp import Client
 
-from catalog.database import replication
 from catalog.filesystem import token_file
 from catalog.site.server.process import SiteProcess
+from tests.support import litestream
 from tests.support.mcp_servers import answers, over_http, session
 from tests.support.nginx import HOST, nginx
 from tests.support.ports import free_port
@@ -192,19 +190,8 @@ def have_seen(readers: list[Reader], turn: int) -> bool:
 
 def copied(shelf: Shelf, bucket: Path, replica: Path) -> None:
     """Let Litestream copy a catalog, and restore the copy."""
-    subprocess.run(
-        [
-            Path(sys.executable).with_name("litestream"),
-            "replicate",
-            "-once",
-            shelf.settings.catalog_path,
-            f"file://{bucket}",
-        ],
-        check=True,
-        capture_output=True,
-        env={},
-    )
-    replication.restore(f"file://{bucket}", replica / "catalog.db", replace=True)
+    litestream.copy_once(shelf.settings.catalog_path, f"file://{bucket}")
+    litestream.restore(f"file://{bucket}", replica / "catalog.db")
 
 
 def test_agents_reach_either_mcp_server(shelf: Shelf, running: ExitStack) -> None:

@@ -65,8 +65,6 @@ def test_a_shell_completes_commands_and_their_options() -> None:
         "reconcile",
         "reject",
         "remove",
-        "replicate",
-        "restore",
     ]
     assert (found[0].help or "").startswith("Print a published FILE")
     assert [item.value for item in shell.get_completions(["validate", "--format"], "s")] == [
