@@ -9,7 +9,6 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from catalog.text import filler
-from catalog.text.lazy_pattern import lazy
 from catalog.text.ngrams import CJK_RUN, CJK_WEIGHT
 from catalog.text.query_terms import is_stop_word
 from catalog.text.truncate import ELLIPSIS, shorten
@@ -27,7 +26,7 @@ _SAYS_LITTLE = re.compile(r"[\d.]+|[a-z]", re.IGNORECASE)  # numbers and single 
 _PART = re.compile(r"[^\W_]+")
 # Words without a meaning of their own, but not where the character is part of another word, such as
 # in 目的, 了解 and 合并. Characters that mostly are, such as 会 in 会议, are not among them.
-_CJK_FUNCTION = lazy(
+_CJK_FUNCTION = re.compile(
     "(?:以及|可以|能够|用于|对于|关于|为了|[一这那每]个|(?<!目)的|了(?!解)|(?<![参给])与(?!会)"
     "|(?<![涉普])及(?![时格])|在(?![线职校])|等(?![级待价于])|(?<!合)并(?![发行购])|和(?![解谐平])"
     "|[或是从到把被将这那])+"

@@ -2,7 +2,6 @@
 
 import re
 
-from catalog.text.lazy_pattern import lazy
 from catalog.text.query_terms import is_stop_word
 from catalog.text.truncate import sentences
 
@@ -19,7 +18,7 @@ _OCCASION = (
     r"(?:whenever|when|if|to|for|as|any ?time)"
 )
 _SKILL = r"(?:the|this|a|an) (?:[\w-]+ )?(?:skill|agent skill|tool|agent|capability)"
-_ENGLISH = lazy(
+_ENGLISH = re.compile(
     r"(?:(?:^|(?<=[.!?;:,—–|(])) *)"  # at the start of a clause
     r"(?:\|\s*)?(?:(?:always|also|only|must|should|can) )?"
     r"(?:"
@@ -32,7 +31,7 @@ _ENGLISH = lazy(
     rf"(?: {_SUBJECT}\b)?(?: {_WISH}\b)?(?: {_RELATION}\b)* *",
     re.IGNORECASE,
 )
-_CHINESE = lazy(
+_CHINESE = re.compile(
     r"(?:当|如果|每当)?(?:用户|你)(?:想要|想|需要|要求|希望|提到|询问|说|请求)+"
     r"|时?[，,]?(?:请)?(?:使用|调用|触发|启用)(?:此|本|该|这个)(?:技能|功能)"
     r"|(?:此|本|该|这个)(?:技能|功能)(?:可以|能够)?(?:用于|提供|帮助)?"

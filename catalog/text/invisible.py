@@ -4,10 +4,9 @@ Sources: Unicode Standard Annex #9 (bidi controls), Technical Standards #39 and 
 selectors and tags in scripts and emoji).
 """
 
+import re
 import unicodedata
 from collections.abc import Callable
-
-from catalog.text.lazy_pattern import lazy
 
 # Classes for regular expressions, each a part of a character set.
 TAGS = "\U000e0000-\U000e007f"
@@ -39,12 +38,12 @@ CHARACTER_PART = (
 )
 FLAG_PART = "(?<=\U0001f3f4)[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f"
 
-_BLANK = lazy(
+_BLANK = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\uffa0\U000e0100-\U000e01ef]"
 )
 _UNSEEN = f"{TAGS}{BIDI}{MARKS}{JOINERS}{NEVER_SEEN}{_CONTROLS}\u2800\U000e0100-\U000e01ef"
-_MAYBE = lazy(f"[{_UNSEEN}]")
-_RUN = lazy(f"((?:{FLAG_PART}|{CHARACTER_PART})+)|((?:(?!{CHARACTER_PART})[{_UNSEEN}])++)")
+_MAYBE = re.compile(f"[{_UNSEEN}]")
+_RUN = re.compile(f"((?:{FLAG_PART}|{CHARACTER_PART})+)|((?:(?!{CHARACTER_PART})[{_UNSEEN}])++)")
 
 
 def is_invisible(character: str) -> bool:

@@ -7,16 +7,14 @@ is stored as its overlapping pairs of characters, and a CJK query is cut into pa
 import re
 from unicodedata import normalize
 
-from catalog.text.lazy_pattern import lazy
-
 _CJK = (
     "[\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
     "\uff66-\uff9f\U00020000-\U0003ffff]+"
 )
-CJK_RUN = lazy(_CJK)
+CJK_RUN = re.compile(_CJK)
 """Kana, Han (with its extensions and compatibility forms) and Hangul syllables."""
-_FULL_WIDTH = lazy("[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a]")
-_PARTS = lazy(f"({_CJK})")
+_FULL_WIDTH = re.compile("[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a]")
+_PARTS = re.compile(f"({_CJK})")
 
 CJK_WEIGHT = 3
 """Number of Latin characters that carry as much meaning as one CJK character."""

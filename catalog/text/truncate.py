@@ -1,16 +1,15 @@
 """Truncation of a text, after a sentence if possible, else after a word."""
 
+import re
 import unicodedata
 from itertools import pairwise
 
-from catalog.text.lazy_pattern import lazy
-
 ELLIPSIS = "…"
 
-_SENTENCE_END = lazy(
+_SENTENCE_END = re.compile(
     r"(?<!\be\.g\.)(?<!\bi\.e\.)(?<=[.!?])[\"'”’)\]]*(?=\s+[^\sa-z])|[。！？｡][」』”’）】]*"
 )
-_WIDE = lazy(r"[\u2e80-\u9fff\uac00-\ud7ff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]")
+_WIDE = re.compile(r"[\u2e80-\u9fff\uac00-\ud7ff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]")
 _OPENING = "([{<\"'“‘（「『【《〈"
 _LOOSE = " \t,;:-–—/|&+=，、；：·" + _OPENING
 

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 
 from catalog.model.finding import Finding, FindingType
-from catalog.text.lazy_pattern import lazy
 from pipeline.parsing.codes import (
     BYTE_ORDER_MARK,
     CONFLICT_MARKERS,
@@ -35,11 +34,11 @@ _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\xc2[\x80-\x9f]")
 _FORBIDDEN_BYTES = re.compile(
     rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\xc2[\x80-\x84\x86-\x9f]|\xef\xbf[\xbe\xbf]"
 )
-_FORBIDDEN = lazy("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]")
+_FORBIDDEN = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]")
 
 # Punctuation, accented letters, signs and emoji of UTF-8 that were read as Windows-1252. Each also
 # begins so in no language: `voilà »` and `MANHÃ”` are correct text.
-_MOJIBAKE = lazy("â€[\x80-\xbf“”•…–—˜™œž‚„†‡‰‹›Žš]|Ã[\xa0-\xbfœŸ]|Â[\xa0-\xbf]|ðŸ")
+_MOJIBAKE = re.compile("â€[\x80-\xbf“”•…–—˜™œž‚„†‡‰‹›Žš]|Ã[\xa0-\xbfœŸ]|Â[\xa0-\xbf]|ðŸ")
 _MOJIBAKE_BYTES = (b"\xc3\xa2\xe2\x82\xac", b"\xc3\x83", b"\xc3\x82\xc2", b"\xc3\xb0\xc5\xb8")
 _FENCE = re.compile(r" {0,3}(?:```|~~~)")
 _CODE_SPAN = re.compile(r"`[^`]*`")

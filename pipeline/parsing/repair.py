@@ -4,7 +4,6 @@ import re
 from dataclasses import dataclass
 
 from catalog.model.finding import Finding, FindingType
-from catalog.text.lazy_pattern import lazy
 from pipeline.parsing import multiline_repair
 from pipeline.parsing.codes import (
     BROKEN_QUOTES,
@@ -18,7 +17,7 @@ from pipeline.parsing.yaml_reader import Unreadable, YamlText, read_yaml
 _MAX_REPAIRS = 20
 
 # A line's indentation with its dashes, its key and colon, and its value.
-_ENTRY = lazy(
+_ENTRY = re.compile(
     r"""(?P<indent>[ ]*(?:-[ ]+)*)
         (?P<key>(?:[\w.-][^\s:#]*|"[^"]*"|'[^']*')[ ]*:[ \t]+)?
         (?P<value>\S.*)""",

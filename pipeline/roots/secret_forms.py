@@ -5,13 +5,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from math import log2
 
-from catalog.text.lazy_pattern import lazy
 from pipeline.roots.words import searched
 
 _MOST_STARTS = 2_000  # of one form
 _LEAST_ENTROPY = 3.0  # bits per character, below which a text is a placeholder
 
-_TOKEN = lazy(
+_TOKEN = re.compile(
     r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b|\bgh[pousr]_[A-Za-z0-9]{36,200}\b|\bgithub_pat_\w{40,200}\b"
     r"|\bglpat-[\w-]{20,200}|\bsk-(?:ant-|proj-|or-)?[\w-]{24,200}"
     r"|\b[rs]k_live_[A-Za-z0-9]{20,200}\b"
@@ -23,12 +22,12 @@ _TOKEN = lazy(
     r"|\beyJ[\w-]{10,2000}\.eyJ[\w-]{10,4000}\.[\w-]{20,1000}"
     r"|-----BEGIN (?:[A-Z]+ )?PRIVATE KEY(?: BLOCK)?-----(?:\s|\\[nr])*[\w+/=]{20}"
 )
-_VALUE = lazy(
+_VALUE = re.compile(
     r"(?<![A-Za-z:])(?i:api[_-]?key|(?:client|app|access|auth)[_-]?(?:secret|token|key)"
     r"|passw(?:or)?d|secret)"
     r"[\"']?\]?\s{0,3}(?:=|:)\s{0,3}([\"']?)(?P<value>[\w+/~.-]{16,200})\1(?=[\s,;)}\]\"']|$)"
 )
-_IN_URL = lazy(r"://[\w.-]{1,60}:(?P<value>[^\s:/@\"'<>${}]{10,100})@[\w.-]{3}")
+_IN_URL = re.compile(r"://[\w.-]{1,60}:(?P<value>[^\s:/@\"'<>${}]{10,100})@[\w.-]{3}")
 _STARTS = (
     *("AKIA", "ASIA", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "sk-"),
     *("sk_live_", "rk_live_", "xox", "AIza", "npm_", "hf_", "SG.", "pypi-", "-----BEGIN "),
@@ -41,7 +40,7 @@ _NAMES = frozenset(
     for name in ("key", "secret", "token", "password", "passwd")
     for sign in ("=", ":", " =", " :", '":', "':", '" :', "' :", '"] =', "'] =")
 )
-_PLACEHOLDER = lazy(
+_PLACEHOLDER = re.compile(
     r"example|x{4}|0{5}|1234|abcd|a1b2c3|your|fake|dummy|test|placeholder|redacted|\.\.\.|sample"
     r"|change"
     r"|eyJzdWIiOiIxMjM0",  # the token that documents of JSON Web Tokens show

@@ -9,7 +9,6 @@ from operator import attrgetter, itemgetter
 from posixpath import normpath
 from urllib.parse import unquote
 
-from catalog.text.lazy_pattern import lazy
 from pipeline.roots.words import found, searched
 
 MOST_REFERENCES = 1_000
@@ -33,7 +32,7 @@ _IN_PROSE = re.compile(
     r"(?<![^\s(])(?:scripts|references?|assets|templates)/[\w./@+-]{1,200}\.\w{1,8}"
     r"(?=[\s,;:)]|\.(?:\s|\Z)|\Z)"
 )
-_COMMAND = lazy(
+_COMMAND = re.compile(
     r"\n[ \t>]{0,20}(?:\$ )?(?:(?:python3?|bash|sh|zsh|node|ruby|perl|tsx|bun|uv run|deno run"
     r"|npx tsx)[ \t]+(?:-\w+[ \t]+)*|\./)"
     r"((?:scripts|references?|assets|templates)/[\w./@+-]{1,200}\.\w{1,8})(?=[ \t\n]|\Z)"
@@ -53,12 +52,12 @@ _CLOSING = {
 _SPAN = re.compile(r"(?<!`)(`{1,9})(?!`)[^\n]*?(?<!`)\1(?!`)")
 _NO_FILES = ("https://", "http://", "#")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//|#")
-_PLACEHOLDER = lazy(
+_PLACEHOLDER = re.compile(
     r"[{}<>$*|\[\]]|\.\.\.|…|%\w+%|path/to/"
     r"|(?:^|[/_.-])(?:X{1,4}|N{1,4}|YY(?:YY)?|MM|DD|HH|xx+|nn+|[Ff]oo|[Bb]ar|[Yy]our|YOUR|[Mm]y|MY"
     r"|file-?name|NAME|placeholder)(?=[/_.-]|$)"
 )
-_ELSEWHERE = lazy(
+_ELSEWHERE = re.compile(
     r"\b(?:creat|writ|sav|generat|stor|emit|produc|delet|remov|renam)(?:e|es)\b[^.;:|—]{0,25}\Z"
     r"|\badd (?:an? |the |another )?(?:new )?(?:file )?\W{0,3}\Z"
     r"|(?:\be\.g\.|\bfor (?:example|instance)\b|\bsuch as\b|比如|例如)[^.;:|—]{0,60}\Z"
@@ -67,12 +66,12 @@ _ELSEWHERE = lazy(
     r"[^.;`]{0,30}\Z",
     re.IGNORECASE,
 )
-_IN_THE_PROJECT = lazy(
+_IN_THE_PROJECT = re.compile(
     r"[^.;`\n]{0,20}\b(?:in|of|from) (?:the|your|their|each) (?:[\w'’-]+ ){0,2}"
     r"(?:project|repo|repository|codebase|workspace)\b",
     re.IGNORECASE,
 )
-_MAY_BE_ABSENT = lazy(
+_MAY_BE_ABSENT = re.compile(
     r"[^.;\n]{0,20}\b(?:would\b|no longer\b|if (?:it|they|present|there|any)\b|is overridden\b"
     r"|(?:does|do|may|might) not exist)",
     re.IGNORECASE,
@@ -86,8 +85,8 @@ _MACHINE = (
     r"|/(?:etc|home|root|proc|sys|dev|var|tmp|usr|opt|mnt|private|(?-i:Users|Volumes))(?:/|$)"
     r"|(?:\.\./)+(?:etc|home|root|proc|Users)/|(?:\.\./)+\.[a-z])"
 )
-_ON_THIS_MACHINE = lazy(_MACHINE, re.IGNORECASE)
-TO_MACHINE = lazy(rf"\][(:][ \t]{{0,9}}<?{_MACHINE}", re.IGNORECASE)
+_ON_THIS_MACHINE = re.compile(_MACHINE, re.IGNORECASE)
+TO_MACHINE = re.compile(rf"\][(:][ \t]{{0,9}}<?{_MACHINE}", re.IGNORECASE)
 """Start of a link for which `leads_to_machine` is true."""
 
 

@@ -4,7 +4,6 @@ import re
 from dataclasses import replace
 
 from catalog.model.finding import Finding
-from catalog.text.lazy_pattern import lazy
 from pipeline.authoring.fixes.draft import Draft
 from pipeline.authoring.fixes.source import Source
 from pipeline.parsing.decoding import decode
@@ -14,7 +13,7 @@ _CP1252 = {
     bytes([b]).decode("cp1252"): b for b in range(128, 160) if b not in (129, 141, 143, 144, 157)
 }
 _HIGH = f"\x80-\xbf{''.join(map(re.escape, _CP1252))}"
-_MOJIBAKE = lazy(f"[\xc2-\xdf][{_HIGH}]|[\xe0-\xef][{_HIGH}]{{2}}|[\xf0-\xf4][{_HIGH}]{{3}}")
+_MOJIBAKE = re.compile(f"[\xc2-\xdf][{_HIGH}]|[\xe0-\xef][{_HIGH}]{{2}}|[\xf0-\xf4][{_HIGH}]{{3}}")
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]")
 _FOREIGN = re.compile("[\udc80-\udcff]+")
 

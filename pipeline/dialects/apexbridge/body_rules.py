@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator, Mapping
 
 from catalog.model.finding import Finding
-from catalog.text.lazy_pattern import lazy
 from pipeline.dialects.apexbridge.codes import SECTION_MISSING
 from pipeline.parsing import markdown
 from pipeline.validation.skill import Rule, Skill
@@ -43,9 +42,10 @@ _CHINESE_NAMES = {
     "safety": "安全提示",
 }
 _ENGLISH_WORDS = {
-    name: lazy(rf"\b(?:{english})\b", re.IGNORECASE) for name, (english, _) in SECTIONS.items()
+    name: re.compile(rf"\b(?:{english})\b", re.IGNORECASE)
+    for name, (english, _) in SECTIONS.items()
 }
-_CHINESE_WORDS = {name: lazy(chinese) for name, (_, chinese) in SECTIONS.items()}
+_CHINESE_WORDS = {name: re.compile(chinese) for name, (_, chinese) in SECTIONS.items()}
 
 
 def sections_exist(skill: Skill) -> Iterator[Finding]:

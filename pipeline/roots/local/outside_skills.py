@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from catalog.model.finding import Finding
 from catalog.model.paths import is_archive
 from catalog.text import humanize
-from catalog.text.lazy_pattern import lazy
 from catalog.text.quoting import quoted
 from pipeline.roots.codes import (
     ARCHIVE_NOT_READ,
@@ -25,14 +24,14 @@ _FIX_OF_GROUP = (
     "into the folders of their skills, or name them in a .skillignore."
 )
 
-_MISNAMED = lazy(
+_MISNAMED = re.compile(
     r"skills?(?:[ ._-]?\(?(?:copy|\d+)\)?)?(?:\.(?:md|markdown|mdx|mdown|mkd|txt))*[ .]*", re.I
 )
 _UNREAD_ARCHIVES = (
     *(".rar", ".7z", ".zipx", ".cab", ".ace", ".arj", ".lzh", ".tar.lz", ".tar.lzma", ".tar.z"),
     *(".tbz", ".tbz2", ".txz", ".tzst", ".taz", ".tlz"),
 )
-_OF_PROJECTS = lazy(
+_OF_PROJECTS = re.compile(
     r"(?:readme|licen[cs]e|copying|notices?|third[_-]party[_-]notices|changelog|changes|history"
     r"|contributing|code[_-]of[_-]conduct|security|support|authors|contributors|maintainers"
     r"|codeowners|governance|agents|claude|gemini)(?:[-_.].*)?"

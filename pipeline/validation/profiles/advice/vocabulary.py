@@ -7,7 +7,6 @@ language is not judged, because a missing word means nothing there.
 import re
 from collections.abc import Iterable
 
-from catalog.text.lazy_pattern import lazy
 from catalog.text.ngrams import CJK_RUN, CJK_WEIGHT
 
 _WORD = re.compile("[a-z]{2,}")
@@ -107,7 +106,7 @@ _WHEN_WORDS = frozenset(
     needs needing
 """.split()
 )
-_OCCASION = lazy(
+_OCCASION = re.compile(
     r"\b(?:call|run) (?:it|this)\b|\be\.g\.|\bfor (?:any|every|each|people|users|teams|anyone"
     r"|those)\b"
     r"|\b(?:useful|ideal|handy|suited|meant) (?:for|to)\b"
@@ -150,7 +149,7 @@ _CJK_LITTLE = tuple(
     도움 돕 관리 지원 제공
 """.split()
 )
-_CJK_WHEN = lazy(
+_CJK_WHEN = re.compile(
     "用于|用於|用来|用來|使用|适用|適用|场景|場景|当(?!前|地|然|下|日)|當(?!前|地|然|下|日)|时候|時候|需要"
     "|触发|觸發|调用|調用|如果|之前|之后|之後|要求|想要|输入|輸入|输出|輸出|返回"
     "|とき|時|際|場合|ため|たら|必要|前に|後に|入力|出力|依頼"
@@ -158,7 +157,7 @@ _CJK_WHEN = lazy(
 )
 
 _TOOL = r"(?:skill|tool|helper|utility|assistant|agent|way|solution)s?\b"
-_GENERIC = lazy(
+_GENERIC = re.compile(
     rf"\b(?:useful|helpful|powerful|great|handy|awesome|must-have|general[- ]purpose) {_TOOL}"
     r"|\b(?:various|many) (?:tasks|things)\b|\b(?:do|does|for|many|several) different tasks\b"
     r"|\ball (?:kinds|sorts) of (?:things|tasks|stuff|work|problems|jobs|files|data|documents"

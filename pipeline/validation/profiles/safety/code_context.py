@@ -2,12 +2,10 @@
 
 import re
 
-from catalog.text.lazy_pattern import lazy
-
 _MOST = 400  # characters of a line before a command that are looked at
 _COMMENT = re.compile(r"\s*(?:#|//|\*|<!--|--\s|REM\b|::)")
 _CASE = re.compile(r"\s*\(?[*\"'][^\n]{0,200}\)")  # a pattern of `case`, or an entry of a list
-_RUNS = lazy(
+_RUNS = re.compile(
     r"\b(?:eval|exec\w*|system|run\w*|popen|call|check_\w+|spawn\w*|getoutput|subprocess|shell|ssh"
     r"|sh|bash|zsh|su|sudo|xargs|invoke\w*|iex|powershell|pwsh|cmd\s*/c)\b",
     re.IGNORECASE,

@@ -2,10 +2,8 @@
 
 import re
 
-from catalog.text.lazy_pattern import lazy
-
 _MOST = 600  # characters that are looked at before and after
-_WARNING = lazy(
+_WARNING = re.compile(
     r"\b(?:never|avoid|must not|mustn['’]t|do not|don['’]t|cannot|can['’]t"
     r"|refuse[sd]?|reject(?:s|ed)?"
     r"|block(?:s|ed)?|den(?:y|ied|ies)|forbid(?:den|s)?|prohibit(?:ed|s)?|dangerous|malicious"

@@ -15,7 +15,6 @@ from catalog.text.invisible import (
     SELECTORS,
     TAGS,
 )
-from catalog.text.lazy_pattern import lazy
 from catalog.text.quoting import LONGEST_QUOTE
 
 Kind: TypeAlias = Literal["invisible", "bidi", "tag"]
@@ -26,7 +25,7 @@ MOST_RUNS = 1_000
 _ASCII = bytes(range(128))
 
 _ANY = re.compile(f"[{TAGS}{BIDI}{MARKS}{JOINERS}{SELECTORS}{NEVER_SEEN}]")
-_RIGHT_TO_LEFT = lazy("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff]")
+_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff]")
 
 _NOTHING = "(?!)"
 
@@ -70,7 +69,7 @@ class _Search:
         self._kind = kind
         # The text up to the next run, and the run. Possessive repetitions store nothing to
         # backtrack to, however long they get.
-        self._run = lazy(
+        self._run = re.compile(
             f"[^{characters}]*+(?:(?:{allowed})[^{characters}]*+)*+"
             f"((?:(?!{allowed})[{characters}])++|\\Z)"
         )

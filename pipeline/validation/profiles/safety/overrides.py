@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from catalog.text.lazy_pattern import lazy
 from pipeline.roots.words import found, searched
 from pipeline.validation.profiles.safety.context import is_quoted, is_warned_of
 
@@ -63,9 +62,9 @@ def _phrase(
 ) -> _Phrase:
     return _Phrase(
         searched(words),
-        lazy(pattern.encode()),
-        lazy(rf"(?:{only_after})\Z".encode()) if only_after else None,
-        lazy(rf"(?:{never_after})\Z".encode()) if never_after else None,
+        re.compile(pattern.encode()),
+        re.compile(rf"(?:{only_after})\Z".encode()) if only_after else None,
+        re.compile(rf"(?:{never_after})\Z".encode()) if never_after else None,
     )
 
 

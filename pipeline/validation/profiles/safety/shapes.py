@@ -4,7 +4,6 @@ import re
 from dataclasses import dataclass
 
 from catalog.model.finding import FindingType
-from catalog.text.lazy_pattern import lazy
 from pipeline.roots.words import searched
 from pipeline.validation.profiles.safety.codes import (
     CREDENTIALS_READ,
@@ -62,7 +61,7 @@ def _shape(kind: FindingType, words: str, *patterns: str) -> Shape:
     return Shape(
         kind,
         searched(word.replace("\0", " ") for word in words.split()),
-        lazy("|".join(patterns), re.IGNORECASE | re.M),
+        re.compile("|".join(patterns), re.IGNORECASE | re.M),
     )
 
 
