@@ -8,7 +8,6 @@ import threading
 from pathlib import Path
 
 from catalog.model.errors import SkilldropError
-from catalog.site.server import lazy_units
 
 
 def main() -> None:
@@ -40,7 +39,6 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.with_parent:
         threading.Thread(target=_end_with_stdin, daemon=True).start()
-    lazy_units.postpone()
     from catalog.site.server import app
 
     try:

@@ -1,10 +1,9 @@
-"""Datasette's hooks: routes, headers, menus, and cells in readable form."""
+"""Datasette's hooks: routes, limits, access, headers, and cells in readable form."""
 
 import sqlite3
-from typing import Any
+from typing import Any, NamedTuple
 
-from datasette import handle_exception as handle_exception_module
-from datasette.utils.asgi import Response
+from datasette import Response
 from pluggy import HookimplMarker
 
 from catalog.database import connection
@@ -17,24 +16,16 @@ from catalog.site.api import (
     metrics,
     neighbours,
     openapi,
-    opensearch,
     state,
-    view_json,
 )
 from catalog.site.api import indexes as prompt_indexes
 from catalog.site.http import (
-    canonical_path,
-    checks,
-    default_columns,
+    access,
+    datasette_versions,
     errors,
-    header_health,
-    host_names,
-    page_cache,
-    query_limits,
-    read_only,
-    reader_tokens,
+    limits,
     security_headers,
-    table_slots,
+    tables,
 )
 from catalog.site.http import location as http_catalog
 from catalog.site.http import request as http_request
@@ -49,73 +40,82 @@ from catalog.site.pages import (
     missing,
     questions,
     review,
-    skill,
     skills,
     usage,
     version_list,
     versions,
 )
-from catalog.site.rendering import assets, cells, invisible, templates
+from catalog.site.rendering import cells, invisible, templates
 from catalog.usage import database as usage_database
 
 hookimpl = HookimplMarker("datasette")
 
-# rich would print local variables into the log, among them the token of a reader, and it turns the
-# answer to an unknown path into an error 500.
-handle_exception_module.rich = None
 
-_ROUTES = {
-    home.ROUTE: home.page,
-    skills.ROUTE: skills.page,
-    endpoints.SKILL_JSON: endpoints.preview,
-    skill.ROUTE: endpoints.skill,
-    file.ROUTE: file.page,
-    version_list.LIST: version_list.listing,
-    version_list.COMPARE: version_list.compare,
-    versions.ROUTE: versions.page,
-    findings.LIST: findings.listing,
-    findings.NOT_SKILLS: findings.not_skills,
-    findings.ROUTE: findings.page,
-    indexes.LIST: indexes.listing,
-    indexes.ROUTE: indexes.page,
-    indexes.HISTORY: indexes.history,
-    indexes.TEXT: indexes.text,
-    indexes.CHANGES: indexes.changes,
-    activity.ROUTE: activity.page,
-    feeds.ROUTE: feeds.of_all,
-    feeds.OF_SKILL: feeds.of_skill,
-    review.ROUTE: review.page,
-    usage.ROUTE: usage.page,
-    health.ROUTE: health.page,
-    questions.LIST: questions.listing,
-    questions.ROUTE: questions.page,
-    duplicates.ROUTE: duplicates.page,
-    endpoints.SEARCH: endpoints.hits,
-    endpoints.PREVIEW: endpoints.preview,
-    prompt_indexes.ROUTE: prompt_indexes.page,
-    discovery.ROUTE: discovery.page,
-    discovery.BY_FILES: discovery.by_files,
-    discovery.FILES: discovery.file,
-    files.LIST: files.listing,
-    files.ROUTE: files.page,
-    files.OF_VERSION: files.page,
-    files.BUNDLE: files.archive,
-    metrics.ROUTE: metrics.page,
-    state.ROUTE: state.page,
-    openapi.ROUTE: openapi.page,
-    opensearch.ROUTE: opensearch.page,
-    files.BUNDLE_OF_VERSION: files.archive,
-    neighbours.ROUTE: neighbours.page,  # last: it matches the paths below a skill of all others
-}
-_OPEN = {
-    assets.ROUTE: endpoints.asset,
-    endpoints.FAVICON: endpoints.favicon,
-    endpoints.HEALTH: endpoints.healthz,
-}
-_INTERNAL = (
-    r"^/-/(metadata|versions|plugins|settings|config|threads|databases|actor|auth-token|"
-    r"logout|permissions|messages|allow-debug|patterns)(\.json)?/?$"
+class Route(NamedTuple):
+    """Pattern of a path with the view that answers it."""
+
+    pattern: str
+    view: http_request.View
+    cost: limits.Cost | None = None
+    is_open: bool = False  # whether it is public, whatever the configuration allows
+
+
+_SKILL = r"/skills/(?P<skill_id>[^/]+)"
+_VERSION = rf"{_SKILL}/versions/(?P<version>[^/]+)"
+_INDEX = r"/indexes/(?P<name>[^/]+)"
+_WELL_KNOWN = r"(?:/skills(?:/(?P<skill_id>[^/]+))?)?/\.well-known"
+
+ROUTES = (
+    Route(r"/", home.page),
+    Route(r"/skills/?", skills.page),
+    Route(rf"{_SKILL}\.json", endpoints.preview),
+    Route(_SKILL, endpoints.skill, limits.TEXTS),
+    Route(rf"{_SKILL}/view/(?P<path>.+)", file.page, limits.TEXTS),
+    Route(rf"{_SKILL}/versions", version_list.listing),
+    Route(rf"{_SKILL}/versions/compare", version_list.compare),
+    Route(_VERSION, versions.page, limits.TEXTS),
+    Route(rf"{_SKILL}/feed\.atom", feeds.of_skill),
+    Route(rf"{_SKILL}/preview", endpoints.preview),
+    Route(rf"{_SKILL}(?:/versions/(?P<version>[^/]+))?/files/", files.listing),
+    Route(rf"{_SKILL}/files/(?P<path>.+)", files.page),
+    Route(rf"{_VERSION}/files/(?P<path>.+)", files.page),
+    Route(rf"{_SKILL}/bundle\.zip", files.archive),
+    Route(rf"{_VERSION}/bundle\.zip", files.archive),
+    Route(r"/findings", findings.listing),
+    Route(r"/not-a-skill", findings.not_skills),
+    Route(r"/findings/(?P<code>[^/]+)", findings.page, limits.TEXTS),
+    Route(r"/indexes", indexes.listing),
+    Route(_INDEX, indexes.page),
+    Route(rf"{_INDEX}/history", indexes.history),
+    Route(rf"{_INDEX}/text", indexes.text),
+    Route(rf"{_INDEX}/changes", indexes.changes, limits.TEXTS),
+    Route(r"/activity", activity.page),
+    Route(r"/activity\.atom", feeds.of_all),
+    Route(r"/review", review.page, limits.TEXTS),
+    Route(r"/usage", usage.page),
+    Route(r"/health", health.page),
+    Route(r"/questions", questions.listing),
+    Route(r"/questions/(?P<name>[^/]+)", questions.page, limits.TABLES),
+    Route(r"/duplicates", duplicates.page),
+    Route(r"/search\.json", endpoints.hits),
+    Route(r"/index/(?P<name>[^/]+)", prompt_indexes.page),
+    Route(rf"{_WELL_KNOWN}/agent-skills/index\.json", discovery.page),
+    Route(rf"{_WELL_KNOWN}/skills/index\.json", discovery.by_files),
+    Route(
+        rf"{_WELL_KNOWN}/(?:agent-)?skills/(?P<name>[^/]+)/(?P<path>.+)",
+        discovery.file,
+    ),
+    Route(r"/-/metrics", metrics.page),
+    Route(r"/-/state\.json", state.page),
+    Route(r"/-/openapi\.json", openapi.page),
+    Route(r"/-/healthz", endpoints.healthz, is_open=True),
+    Route(r"/-/skilldrop/(?P<name>[a-z]+\.[a-z]+)", endpoints.asset, is_open=True),
+    Route(r"/favicon\.ico", endpoints.favicon, is_open=True),
+    # Last: it matches all other paths below a skill.
+    Route(rf"{_SKILL}/(?P<path>.+)", neighbours.page),
 )
+"""All addresses of the site; the first that matches is taken."""
+_INTERNAL = r"^/-/(?!static/|static-plugins/).*$"
 """Datasette's pages about its files, threads and settings, which only the operator needs."""
 
 
@@ -124,34 +124,24 @@ def register_routes(datasette: Any) -> list[tuple[str, Any]]:
     """Register the site's routes if one of the databases is a catalog."""
     if not http_catalog.find(datasette):
         return []
-    internal = (
-        [] if http_catalog.setting(datasette, "inner_pages", False) else [(_INTERNAL, _not_public)]
-    )
-    return (
-        internal
-        + [(route, http_request.guarded(view)) for route, view in _ROUTES.items()]
-        + [(route, http_request.guarded(view, is_open=True)) for route, view in _OPEN.items()]
-    )
+    ours = [
+        (f"^{route.pattern}$", http_request.guarded(route.view, is_open=route.is_open))
+        for route in ROUTES
+    ]
+    shows_internal = http_catalog.setting(datasette, "inner_pages", False)
+    return ours if shows_internal else [*ours, (_INTERNAL, _not_public)]
 
 
 @hookimpl
 def asgi_wrapper(datasette: Any) -> Any:
-    """Put checks, limits and security headers around Datasette and its responses."""
+    """Put access, limits and security headers around Datasette and its responses."""
     if not http_catalog.find(datasette):
         return _unchanged
-    names = host_names.check(http_catalog.setting(datasette, "names", ()))
-    request_checks = [
-        canonical_path.check(datasette),  # first: the others judge the text of the path
-        query_limits.check(datasette),
-        read_only.check(datasette, [*_ROUTES, *_OPEN]),
-    ]
+    routes = [limits.Limited(f"^{route.pattern}$", route.cost) for route in ROUTES]
 
     def wrapped(app: security_headers.App) -> security_headers.App:
-        app = table_slots.wrap(default_columns.wrap(app, datasette), datasette)
-        app = page_cache.wrap(app, datasette)
-        app = checks.wrap(app, datasette, request_checks)
-        app = reader_tokens.wrap(app, datasette)
-        return security_headers.wrap(checks.wrap(app, datasette, [names]))
+        app = limits.wrap(tables.wrap(app, datasette), datasette, routes)
+        return security_headers.wrap(access.wrap(app, datasette))
 
     return wrapped
 
@@ -167,18 +157,19 @@ def permission_allowed(datasette: Any, action: str, resource: Any) -> bool | Non
 
 @hookimpl
 def prepare_connection(conn: sqlite3.Connection, database: str, datasette: Any) -> None:
-    """Limit the resources of each SQL statement; give it the functions and reads it may use."""
+    """Limit the resources of each SQL statement; attach the reads of skills to the catalog."""
     location = http_catalog.find(datasette)
-    is_catalog = location and location.database.name == database
-    if location and is_catalog and http_catalog.setting(datasette, "usage", True):
-        usage_database.attach(conn, location.catalog)
+    if location and location.database.name == database:
+        if http_catalog.setting(datasette, "usage", True):
+            usage_database.attach(conn, location.catalog)
+        conn.row_factory = limits.bounded_rows()
     connection.apply_limits(conn)
 
 
 @hookimpl
 def forbidden(datasette: Any, request: Any, message: str) -> Response | None:
     """Return a refusal as JSON on a JSON route."""
-    if not _is_json_route(datasette, request):
+    if not http_catalog.find(datasette) or not errors.is_json_route(datasette, request.path):
         return None
     return errors.as_json(
         "This site does not run SQL from visitors."
@@ -190,32 +181,46 @@ def forbidden(datasette: Any, request: Any, message: str) -> Response | None:
 
 @hookimpl
 def handle_exception(datasette: Any, request: Any, exception: Exception) -> Any:
-    """Return an error as JSON on a JSON route, and correct its status for Datasette's own page."""
+    """Return an error as a page, or as JSON on a JSON route."""
 
     async def respond() -> Response | None:
-        if location := http_catalog.find(datasette):
-            path, cause = http_catalog.below(datasette, request.path), exception
+        location = http_catalog.find(datasette)
+        if not location:
+            return None
+        context = http_request.RequestContext(datasette, request, location)
+        if is_damage(exception):
+            return http_request.damaged(context, exception)
+        table = http_catalog.table_of(datasette, http_catalog.path(datasette, request.scope))
+        problem = errors.problem(exception)
+        if table and problem.status == 400:
             try:
-                await errors.correct_status(exception, location.database, path)
+                problem = await _corrected(location.database, table, problem)
             except sqlite3.DatabaseError as error:
-                cause = error
-            if is_damage(cause):
-                context = http_request.RequestContext(datasette, request, location)
-                return http_request.damaged(context, cause)
-        if _is_json_route(datasette, request):
-            return errors.of_exception(exception)
-        if location and path is None and getattr(exception, "status", 500) == 404:
-            return await missing.page(http_request.RequestContext(datasette, request, location))
-        return None
+                return http_request.damaged(context, error)
+        if errors.is_json_route(datasette, request.path):
+            return errors.as_json(problem.message, problem.status)
+        if table is None and problem.status == 404:
+            return await missing.page(context)
+        page = await datasette.render_template(
+            "error.html", problem._asdict() | {"error": problem.message}, request=request
+        )
+        return Response.html(page, status=problem.status)
 
     return respond
+
+
+async def _corrected(database: Any, table: str, problem: errors.Problem) -> errors.Problem:
+    """Return that a table is missing: Datasette takes a row of it for invalid SQL."""
+    if table in {*await database.table_names(), *await database.view_names()}:
+        return problem
+    return errors.Problem(404, f"Table not found: {table}")
 
 
 @hookimpl
 def prepare_jinja2_environment(env: Any, datasette: Any) -> None:
     """Give Datasette's own pages the layout and the cells of the site."""
     if http_catalog.find(datasette):
-        env.globals |= templates.ASSETS | {"table_rows": cells.rows, "cell_html": cells.as_html}
+        env.globals |= templates.ASSETS | {"cell_html": cells.as_html}
         env.finalize = invisible.plain
         templates.put_before(env)
 
@@ -228,19 +233,12 @@ def extra_template_vars(request: Any, datasette: Any) -> Any:
         location = http_catalog.find(datasette)
         if not location or not request:
             return {}
-        may_see, _ = await datasette.check_visibility(
-            request.actor,
-            permissions=[("view-database", location.database.name), "view-instance"],
-        )
-        return {"header_health": await header_health.current(location) if may_see else None}
+        name = location.database.name
+        if not await datasette_versions.may_see(datasette, request.actor, name):
+            return {"header_health": None}
+        return {"header_health": await http_request.header_health(datasette, location)}
 
     return variables
-
-
-@hookimpl
-def register_output_renderer(datasette: Any) -> dict[str, Any]:
-    """Render JSON in place of Datasette, so that values of the views have their types."""
-    return {"extension": "json", "render": view_json.render}
 
 
 @hookimpl
@@ -254,10 +252,6 @@ def render_cell(value: Any, column: str, table: str | None, database: str, datas
     if cells.needs_look_up(column, table):
         return cells.skill_id(value, location.database, datasette)
     return cells.render(value, column, table, database, datasette)
-
-
-def _is_json_route(datasette: Any, request: Any) -> bool:
-    return bool(http_catalog.find(datasette)) and errors.is_json_route(datasette, request.path)
 
 
 async def _not_public(datasette: Any, request: Any) -> Response:

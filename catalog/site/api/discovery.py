@@ -4,12 +4,13 @@ In the format 0.2.0 of Agent Skills discovery, a skill is one artifact with a di
 one, it is a list of files that lie below the index.
 """
 
+import hashlib
 import json
 import logging
 from collections.abc import Mapping, Sequence
 from tempfile import SpooledTemporaryFile
 
-from datasette.utils.asgi import Response
+from datasette import Response
 
 from catalog.database.sql import Row
 from catalog.model.errors import NotInCatalog, PackageDamaged, PathRefused
@@ -22,21 +23,18 @@ from catalog.reading import bundle, installable, references
 from catalog.reading.browse import Catalog
 from catalog.reading.published import package_of
 from catalog.site.api import files
-from catalog.site.http import errors, responses, streamed
+from catalog.site.http import errors, limits, responses
 from catalog.site.http.location import CatalogLocation
 from catalog.site.http.request import RequestContext
 
 log = logging.getLogger("skilldrop")
 
-_SCOPE = r"^(?:/skills(?:/(?P<skill_id>[^/]+))?)?/\.well-known"
-ROUTE = rf"{_SCOPE}/agent-skills/index\.json$"
-BY_FILES = rf"{_SCOPE}/skills/index\.json$"
-FILES = rf"{_SCOPE}/(?:agent-)?skills/(?P<name>[^/]+)/(?P<path>.+)$"
-
 WITH_DEPENDENCIES = "with_dependencies"
 """Parameter that adds, to the index of one skill, the skills that it declares to need: 1."""
 AT_ONCE = 20
 """Archives hashed in one query, before other requests get their turn."""
+HASHING = 60.0
+"""Seconds that a request waits for its turn to hash."""
 
 
 async def page(context: RequestContext) -> Response:
@@ -138,9 +136,11 @@ async def _archive_hashes(context: RequestContext, skills: Sequence[Row]) -> dic
     hashes = {row["digest"]: known[row["digest"]] for row in skills if row["digest"] in known}
     missing = [row for row in skills if row["files"] > 1 and row["digest"] not in hashes]
     for first in range(0, len(missing), AT_ONCE):
-        async with location.hashing.taken():  # one skill need not wait for all
-            batch = missing[first : first + AT_ONCE]
-            hashes |= await context.query(_hash, location, batch)
+        turn = await limits.take(context.datasette, limits.HASHES, HASHING)
+        try:
+            hashes |= await context.query(_hash, location, missing[first : first + AT_ONCE])
+        finally:
+            turn.release()
     return {row["skill_id"]: hashes[row["digest"]] for row in skills if row["digest"] in hashes}
 
 
@@ -152,9 +152,11 @@ def _hash(db: Catalog, location: CatalogLocation, skills: Sequence[Row]) -> dict
         try:
             if digest not in location.archive_hashes:
                 package = package_of(db, location.packages, skill_id, row["version"])
-                with SpooledTemporaryFile(streamed.PIECE) as archive:
+                with SpooledTemporaryFile(responses.PIECE) as archive:
                     bundle.write(package, archive)
-                    location.archive_hashes[digest] = streamed.sha256(archive)
+                    archive.seek(0)
+                    sha = hashlib.file_digest(archive, "sha256").hexdigest()
+                    location.archive_hashes[digest] = sha
             hashes[digest] = location.archive_hashes[digest]
             location.left_out.pop(skill_id, None)
         except (NotInCatalog, PathRefused, PackageDamaged) as error:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from datasette.utils.asgi import Response
+from datasette import Response
 
 from catalog.database import stored_health
 from catalog.database.sql import Row
@@ -18,18 +18,12 @@ from catalog.prompt_index import locations
 from catalog.reading import browse, disk_paths, health_summary, search, sorting
 from catalog.reading.search_hits import Hit
 from catalog.site.api import files as api_files
-from catalog.site.http import errors, reader_tokens, responses
+from catalog.site.http import access, errors, responses
 from catalog.site.http.request import RequestContext
 from catalog.site.pages import skill as skill_page
 from catalog.site.pages import skills as skills_page
-from catalog.site.rendering import assets, result_cache
+from catalog.site.rendering import assets
 from catalog.text.suggestions import shown
-
-SEARCH = r"^/search\.json$"
-PREVIEW = r"^/skills/(?P<skill_id>[^/]+)/preview$"
-SKILL_JSON = r"^/skills/(?P<skill_id>[^/]+)\.json$"
-HEALTH = r"^/-/healthz$"
-FAVICON = r"^/favicon\.ico$"
 
 MOST_HITS = 100
 _STATE_FIELDS = (
@@ -89,17 +83,9 @@ async def hits(context: RequestContext) -> Response:
         return errors.as_json(str(error), 400)
     words, is_typing = context.parameter("q"), context.parameter("typing") == "1"
 
-    def found(db: browse.Catalog) -> search.Results:
-        return result_cache.of_state(
-            db,
-            context.location.catalog,
-            ("hits", words, limit, offset, filters, is_typing, sort),
-            lambda: search.search(
-                db, words, limit, offset=offset, filters=filters, is_typing=is_typing, sort=sort
-            ),
-        )
-
-    results = await context.query(found)
+    results = await context.query(
+        search.search, words, limit, offset=offset, filters=filters, is_typing=is_typing, sort=sort
+    )
     headers = {
         "X-Search-Note": results.note.encode("ascii", "backslashreplace").decode(),
         "X-Next-Offset": str(results.next_offset or ""),
@@ -152,7 +138,7 @@ async def preview(context: RequestContext) -> Response:
     skill_id = context.path_part("skill_id")
     version = context.parameter("version")
     try:
-        sheet = await context.look_up(skill_page.look_up, skill_id, context.number("row"), version)
+        sheet = await context.query(skill_page.look_up, skill_id, context.number("row"), version)
     except NotInCatalog as error:
         return _not_found(context, str(error))
     if not sheet:
@@ -163,8 +149,8 @@ async def preview(context: RequestContext) -> Response:
             else f"No skill has the identifier {skill_id}.",
         )
     skill = sheet.skill
-    folders = await context.look_up(disk_paths.folders)
-    definition = await context.look_up(browse.definition, skill["id"])
+    folders = await context.query(disk_paths.folders)
+    definition = await context.query(browse.definition, skill["id"])
     if skill["version"]:
         context.count_skill(skill["skill_id"], skill["version"])
     return responses.of_json(
@@ -237,11 +223,7 @@ async def healthz(context: RequestContext) -> Response:
     else:
         row, status = overview["health"], health_summary.health(overview, datetime.now(UTC))
     body: dict[str, Any] = {"status": "ok" if status.is_well else "failing"}
-    may_see, _ = await context.datasette.check_visibility(
-        context.request.actor,
-        permissions=[("view-database", context.location.database.name), "view-instance"],
-    )
-    if may_see and not reader_tokens.is_anonymous(context.request.scope):
+    if await context.may_see() and not access.is_anonymous(context.request.scope):
         troubles = [
             trouble | {"message": disk_paths.shortened(trouble["message"], folders)}
             for trouble in map(dict, status.troubles)

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import NamedTuple
 from urllib.parse import urlencode
 
-from datasette.utils.asgi import Response
+from datasette import Response
 
 from catalog.database.sql import Row
 from catalog.reading import activity, browse
@@ -16,9 +16,6 @@ from catalog.site.http import responses
 from catalog.site.http.request import RequestContext
 from catalog.site.pages.activity import choice_of
 from catalog.site.rendering import templates
-
-ROUTE = r"^/activity\.atom$"
-OF_SKILL = r"^/skills/(?P<skill_id>[^/]+)/feed\.atom$"
 
 ATOM = "application/atom+xml; charset=utf-8"
 _NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

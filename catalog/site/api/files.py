@@ -11,37 +11,24 @@ from tempfile import TemporaryFile
 from typing import IO, Any
 from urllib.parse import quote
 
-from datasette.utils.asgi import Response
+from datasette import Response
 
 from catalog.model.errors import NotInCatalog, PackageDamaged, PathRefused
 from catalog.model.naming import CURRENT
 from catalog.reading import bundle, skill_files
 from catalog.reading.browse import Catalog
 from catalog.reading.published import Package, PublishedFile, find_file, package_of
-from catalog.site.http import responses, security_headers
+from catalog.site.http import limits, responses, security_headers
 from catalog.site.http.request import RequestContext, View
 
-ROUTE = r"^/skills/(?P<skill_id>[^/]+)/files/(?P<path>.+)$"
 ARCHIVE = "application/zip"
-OF_VERSION = (
-    r"^/skills/(?P<skill_id>[^/]+)/versions/(?P<version>[^/]+)"
-    r"/files/(?P<path>.+)$"
-)
-"""Files of one version; relative links in a file lead to the same version."""
 BUNDLE_PATH = "/bundle.zip"
-BUNDLE = rf"^/skills/(?P<skill_id>[^/]+){BUNDLE_PATH}$"
-BUNDLE_OF_VERSION = rf"^/skills/(?P<skill_id>[^/]+)/versions/(?P<version>[^/]+){BUNDLE_PATH}$"
-LIST = r"^/skills/(?P<skill_id>[^/]+)(?:/versions/(?P<version>[^/]+))?/files/$"
 
 VERSION = "Skilldrop-Version"
 """Header with the version of a response; `?version=` requests that version again."""
 
 IMMUTABLE = "max-age=31536000, immutable"
 """Cache-Control of a version's files, which never change."""
-
-QUICK = 2**18
-"""Largest file of a package, in bytes, that is verified without a change of threads; a root may lie
-on a slow disk."""
 
 RETRY_AFTER = "10"
 """Seconds after which a file whose package has not arrived on a copy is worth another request."""
@@ -75,7 +62,7 @@ async def page(context: RequestContext) -> Response:
 @with_errors
 async def listing(context: RequestContext) -> Response:
     """Return the files of the current or the requested version, with their URLs."""
-    package = await context.look_up(
+    package = await context.query(
         _package,
         context.location.packages,
         context.path_part("skill_id"),
@@ -105,14 +92,11 @@ async def of_skill(context: RequestContext, skill_id: str) -> Response:
     Raises NotInCatalog, PathRefused and PackageDamaged.
     """
     modified = _published_at(context, skill_id)
-    package = await context.look_up(
+    package = await context.query(
         _package, context.location.packages, skill_id, version=_requested_version(context)
     )
     file = find_file(package, context.path_part("path"))
-    if file.size <= QUICK and not package.in_place:
-        content = _opened(package, file)
-    else:
-        content = await asyncio.to_thread(_opened, package, file)
+    content = await asyncio.to_thread(_opened, package, file)
     if not _is_linked(context, package):
         modified = None
     context.count_skill(package.skill_id, package.version)
@@ -135,7 +119,7 @@ async def of_skill(context: RequestContext, skill_id: str) -> Response:
 async def archive(context: RequestContext) -> Response:
     """Return all files of the current or the requested version as one archive."""
     modified = _published_at(context, context.path_part("skill_id"))
-    package = await context.look_up(
+    package = await context.query(
         _package,
         context.location.packages,
         context.path_part("skill_id"),
@@ -161,8 +145,7 @@ async def archive(context: RequestContext) -> Response:
 
 async def _large_archive(context: RequestContext, package: Package, options: dict[str, Any]) -> Any:
     """Return an archive from a temporary file, of which only a few exist at once."""
-    slots = context.location.archives
-    await slots.take()
+    turn = await limits.take(context.datasette, limits.ARCHIVES)
     file = TemporaryFile()  # noqa: SIM115  # the response closes it
     try:
         await asyncio.to_thread(bundle.write, package, file)
@@ -170,9 +153,9 @@ async def _large_archive(context: RequestContext, package: Package, options: dic
         file.seek(0)
     except BaseException:
         file.close()
-        slots.free()
+        turn.release()
         raise
-    return responses.of_file(context.request, file, size, ARCHIVE, done=slots.free, **options)
+    return responses.of_file(context.request, file, size, ARCHIVE, done=turn.release, **options)
 
 
 def content_type(file: PublishedFile) -> str:

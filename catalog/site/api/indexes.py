@@ -2,11 +2,10 @@
 
 import hashlib
 import os
-from collections.abc import Hashable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 
-from datasette.utils.asgi import Response
+from datasette import Response
 
 from catalog.model.errors import NotInCatalog
 from catalog.prompt_index import builder, locations, query
@@ -17,25 +16,11 @@ from catalog.reading.browse import Catalog
 from catalog.site.http import errors, responses
 from catalog.site.http.request import RequestContext
 
-ROUTE = r"^/index/(?P<name>[^/]+)$"
-
-MOST_KEPT = 32
-"""Built indexes kept in memory, one for each index and address of the site."""
-
 _TYPES = {
     ".xml": "application/xml; charset=utf-8",
     ".json": responses.JSON,
     ".md": "text/markdown; charset=utf-8",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class BuiltIndex:
-    """Index with locations on the site, and its report."""
-
-    state: Hashable  # of the catalog from which it was built
-    text: bytes
-    report: bytes
 
 
 async def page(context: RequestContext) -> Response:
@@ -47,7 +32,7 @@ async def page(context: RequestContext) -> Response:
     asked = context.path_part("name")
     name, ending = _split(asked)
     try:
-        spec = await context.look_up(query.index_spec, name)
+        spec = await context.query(query.index_spec, name)
     except NotInCatalog:
         return _not_found(asked)
     if ending not in ("", REPORT, FORMATS[spec.format].ending):
@@ -56,8 +41,8 @@ async def page(context: RequestContext) -> Response:
         context.count_index(name)
     if spec.location_base:
         return _published(context, spec, ending)
-    built = await context.look_up(_built, context, spec)
-    return _response(context, spec, built.report if ending == REPORT else built.text, ending)
+    on_site = replace(spec, location_base=context.url(context.path(locations.SITE)))
+    return _response(context, spec, await context.query(_built, on_site, ending), ending)
 
 
 def _split(asked: str) -> tuple[str, str]:
@@ -67,27 +52,19 @@ def _split(asked: str) -> tuple[str, str]:
     return asked.removesuffix(ending), ending
 
 
-def _built(db: Catalog, context: RequestContext, spec: IndexSpec) -> BuiltIndex:
-    """Return the index as the catalog has it now; it is built again after changes only."""
-    kept = context.location.built_indexes
-    on_site = replace(spec, location_base=context.url(context.path(locations.SITE)))
+def _built(db: Catalog, spec: IndexSpec, ending: str) -> bytes:
+    """Return the text or the report of an index as the catalog has it now."""
     with query.one_moment(db):
-        published_at, *rest = db.execute(_STATE, [spec.name]).fetchone()
-        state = (published_at, *rest)
-        built: BuiltIndex | None = kept.pop(on_site, None)
-        if not built or built.state != state:
-            index = query.build_index(db, on_site)
-            report = builder.report(on_site, index) | {"published_at": published_at}
-            built = BuiltIndex(state, index.text.encode(), report_bytes(report))
-    kept[on_site] = built
-    for oldest in list(kept)[:-MOST_KEPT]:
-        kept.pop(oldest, None)
-    return built
+        (published_at,) = db.execute(_PUBLISHED_AT, [spec.name]).fetchone()
+        index = query.build_index(db, spec)
+    if ending != REPORT:
+        return index.text.encode()
+    return report_bytes(builder.report(spec, index) | {"published_at": published_at})
 
 
-_STATE = """
-    SELECT b.published_at, b.sha256, (SELECT max(id) FROM ingestions)
-    FROM indexes AS i LEFT JOIN index_builds AS b ON b.id = i.last_build_id WHERE i.name = ?
+_PUBLISHED_AT = """
+    SELECT b.published_at FROM indexes AS i LEFT JOIN index_builds AS b ON b.id = i.last_build_id
+    WHERE i.name = ?
 """
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from datasette.utils.asgi import Response
+from datasette import Response
 from prometheus_client import CollectorRegistry, Metric, ProcessCollector
 from prometheus_client.core import (
     CounterMetricFamily,
@@ -22,8 +22,6 @@ from catalog.reading.measurements import Measurements
 from catalog.site.http import responses
 from catalog.site.http.request import RequestContext
 from catalog.usage import summary
-
-ROUTE = r"^/-/metrics$"
 
 _QUANTILES = (0.5, 0.9, 0.99)
 _MODES = ("native", "polling", "stopped")

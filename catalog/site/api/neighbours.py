@@ -5,14 +5,13 @@ From `/skills/a/files/SKILL.md`, the link `../b/SKILL.md` leads to `/skills/a/b/
 
 import re
 
-from datasette.utils.asgi import Response
+from datasette import Response
 
 from catalog.reading import browse, references
 from catalog.reading.browse import Catalog
 from catalog.reading.references import LinkTarget
 from catalog.site.http.request import RequestContext
 
-ROUTE = r"^/skills/(?P<skill_id>[^/]+)/(?P<path>.+)$"
 _OF_VERSION = re.compile(r"versions/[^/]+/")
 
 

@@ -5,14 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from datasette.utils.asgi import Response
+from datasette import Response
 
 from catalog.model.version import VERSION
 from catalog.reading.filters import FILTERS, Filter
 from catalog.site.http import responses
 from catalog.site.http.request import RequestContext
-
-ROUTE = r"^/-/openapi\.json$"
 
 
 @cache

@@ -1,17 +1,15 @@
 """Endpoint that open pages ask whether the things they show have changed.
 
 A conditional poll and no stream: a stream would hold one of the site's few connections for each
-open page, and proxies cut it. The newest change of the catalog is looked up once a second at most,
-however many pages ask, and one skill's is a look into an index; the answer is mostly 304.
+open page, and proxies cut it. The answer is mostly 304.
 """
 
-from datasette.utils.asgi import Response
+from datasette import Response
 
 from catalog.reading import newest_change
-from catalog.site.http import errors, header_health, responses
-from catalog.site.http.request import RequestContext
+from catalog.site.http import errors, responses
+from catalog.site.http.request import RequestContext, header_health
 
-ROUTE = r"^/-/state\.json$"
 OF_SKILL = "skill:"
 """Beginning of the parameter `about` for one skill; its skill_id follows."""
 
@@ -22,11 +20,11 @@ async def page(context: RequestContext) -> Response:
     about = context.parameter("about")
     if about.startswith(OF_SKILL):
         skill_id = about.removeprefix(OF_SKILL)
-        state = {"newest_change": await context.look_up(newest_change.of_skill, skill_id)}
+        state = {"newest_change": await context.query(newest_change.of_skill, skill_id)}
     elif about:
         return errors.as_json(f"The parameter about is {OF_SKILL}ID, or is left out.", 400)
     else:
-        health = await header_health.current(context.location)
+        health = await header_health(context.datasette, context.location)
         state = {
             "newest_change": health.newest_change if health else 0,
             "health": health.tone if health else "bad",

@@ -1,19 +1,29 @@
 """Error responses: a page for people, JSON on routes that return JSON."""
 
+import logging
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
-from datasette.utils import tilde_decode
-from datasette.utils.asgi import Base400, Response
-from datasette.views.base import DatasetteError
+from datasette import Response
 
 from catalog.site.http import responses
+
+log = logging.getLogger("skilldrop")
 
 _JSON_ROUTE = re.compile(
     r"\.jsono?$|^/-/(?:healthz|metrics)$|^/index/[^/]+$|^/skills/[^/]+/preview$"
     r"|/\.well-known/[^/]+/index\.json$"
 )
+_INTERNAL = "Internal error. The log of the site has the details."
+
+
+class Problem(NamedTuple):
+    """Error as a visitor sees it, without details of bugs."""
+
+    status: int
+    message: str
+    title: str | None = None
 
 
 def is_json_route(datasette: Any, path: str) -> bool:
@@ -43,26 +53,13 @@ def refusal(
     return Response(f"{message}\n", status, dict(headers or {}), responses.TEXT)
 
 
-async def correct_status(exception: Exception, database: Any, path: str | None) -> None:
-    """Make the error for a row of a missing table a 404; Datasette reports it as invalid SQL.
-
-    path is the part of the request's path below the database.
-    """
-    if not isinstance(exception, DatasetteError) or not path or "/" not in path:
-        return
-    table = tilde_decode(path.partition("/")[0])
-    if not await database.table_exists(table) and table not in await database.view_names():
-        exception.status, exception.title = 404, None
-        exception.message, exception.message_is_html = f"Table not found: {table}", False
-
-
-def of_exception(exception: Exception) -> Response:
-    """Return an exception of Datasette as an error for programs, without details of bugs."""
-    if isinstance(exception, Base400):
-        return as_json(str(exception.args[0]), exception.status)
-    if isinstance(exception, DatasetteError) and exception.status < 500:
-        message = (
-            "The query took too long." if exception.message_is_html else str(exception.message)
-        )
-        return as_json(message, exception.status)
-    return as_json("Internal error. The log of the site has the details.", 500)
+def problem(exception: Exception) -> Problem:
+    """Return an exception of a page as a problem; a bug is logged."""
+    status = getattr(exception, "status", 500)
+    if status >= 500:
+        log.error("A page failed.", exc_info=exception)
+        return Problem(500, _INTERNAL)
+    if getattr(exception, "message_is_html", False):  # the page of Datasette's time limit
+        return Problem(status, "The query took too long.")
+    message = getattr(exception, "message", None) or str(exception)
+    return Problem(status, str(message), getattr(exception, "title", None))

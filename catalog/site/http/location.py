@@ -1,17 +1,15 @@
 """Locations of the catalog, its packages and its published indexes."""
 
-from collections.abc import Hashable
+import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from datasette.database import Database
-from datasette.utils import tilde_encode
+from datasette.utils import tilde_decode
 
 from catalog.database import schema_version
-from catalog.site.http.quick_reader import QuickReader
-from catalog.site.http.slots import Slots
 from catalog.usage import database as usage_database
 from catalog.usage.counter import ReadCounter
 
@@ -21,33 +19,35 @@ PLUGIN = "skilldrop"
 
 @dataclass(frozen=True, slots=True)
 class CatalogLocation:
-    """Served catalog, with its folders and the limits on costly requests."""
+    """Served catalog, with its folders."""
 
-    database: Database
-    quick: QuickReader
+    database: Any  # of Datasette
     packages: Path
     indexes: Path
-    archives: Slots = field(default_factory=lambda: Slots(2, 5))
-    """Limit on large archives, each of which is a file while it is sent."""
-    hashing: Slots = field(default_factory=lambda: Slots(1, 60))
-    """Limit on hashing archives; the first request hashes all of them."""
-    tables: Slots = field(default_factory=lambda: Slots(2, 5))
-    """Limit on tables and queries, which may keep a thread busy for seconds."""
-    archive_hashes: dict[str, str] = field(default_factory=dict)
-    """SHA-256 of archives, by the digest of the skill, which determines it."""
-    left_out: dict[str, str] = field(default_factory=dict)
-    """Reasons for leaving skills out of the discovery index, by skill_id; each is logged once."""
-    header: list[Any] = field(default_factory=list)
-    """Health in the header of pages, with the time it was looked up; see `header_health`."""
     counter: ReadCounter | None = None
     """Counter of reads; None if this site does not count them."""
-    built_indexes: dict[Hashable, Any] = field(default_factory=dict)
-    """Prompt indexes with locations on the site, by their settings; the last used is the last."""
+    archive_hashes: dict[str, str] = field(default_factory=dict)
+    """SHA-256 of archives by the digest of the skill, which determines it.
+
+    Without them, each installer would wait until all packages are archived again.
+    """
+    left_out: dict[str, str] = field(default_factory=dict)
+    """Reasons for leaving skills out of the discovery index, by skill_id; each is logged once."""
 
     @property
     def catalog(self) -> Path:
         """The catalog's file."""
         return Path(self.database.path)
+
+    def state(self) -> tuple[object, ...]:
+        """Return a value that is another one after every commit, every read and every minute."""
+        facts: list[object] = [int(time.time() / 60)]
+        for file in (self.catalog, usage_database.path_of(self.catalog)):
+            for path in (file, file.with_name(f"{file.name}-wal")):
+                with suppress(OSError):
+                    stat = path.stat()
+                    facts += [path.name, stat.st_mtime_ns, stat.st_size]
+        return tuple(facts)
 
 
 def find(datasette: Any) -> CatalogLocation | None:
@@ -63,16 +63,21 @@ def find(datasette: Any) -> CatalogLocation | None:
     return location
 
 
-def below(datasette: Any, path: str) -> str | None:
-    """Return the part of a path below the catalog, such as a table; None for other paths."""
+def table_of(datasette: Any, path: str) -> str | None:
+    """Return the name of the table at a path of `path`, as Datasette decodes it.
+
+    It is empty for the page of the catalog itself, and None outside the catalog.
+    """
     location = find(datasette)
-    database, _, rest = path.removeprefix(datasette.setting("base_url")).strip("/").partition("/")
-    return rest if location and is_catalog(location, database) else None
+    database, _, rest = path.strip("/").partition("/")
+    if not location or _decoded(database) != location.database.name:
+        return None
+    return _decoded(rest.partition("/")[0])
 
 
-def is_catalog(location: CatalogLocation, name: str) -> bool:
-    """Whether a name in a path is that of the catalog; other spellings are redirected before."""
-    return bool(name == tilde_encode(location.database.name))
+def _decoded(name: str) -> str:
+    """Return a name in a path, decoded and without the format after a point."""
+    return str(tilde_decode(name.partition(".")[0]))
 
 
 def path(datasette: Any, scope: Any) -> str:
@@ -80,6 +85,11 @@ def path(datasette: Any, scope: Any) -> str:
     raw = (scope.get("raw_path") or scope["path"].encode()).decode("latin-1").partition("?")[0]
     base = datasette.setting("base_url")
     return f"/{raw[len(base) :]}" if base != "/" and raw.startswith(base) else str(raw)
+
+
+def setting(datasette: Any, key: str, default: Any) -> Any:
+    """Return a setting of the site in Datasette's plugin configuration."""
+    return (datasette.plugin_config(PLUGIN) or {}).get(key, default)
 
 
 _LOCATIONS: WeakKeyDictionary[Any, CatalogLocation] = WeakKeyDictionary()
@@ -92,7 +102,6 @@ def _search(datasette: Any) -> CatalogLocation | None:
             file = Path(database.path).absolute()
             return CatalogLocation(
                 database,
-                QuickReader(database),
                 Path(config.get("packages", file.with_name("packages"))),
                 Path(config.get("indexes", file.with_name("index"))),
                 counter=ReadCounter(usage_database.path_of(file))
@@ -102,12 +111,7 @@ def _search(datasette: Any) -> CatalogLocation | None:
     return None
 
 
-def setting(datasette: Any, key: str, default: Any) -> Any:
-    """Return a setting of the site in Datasette's plugin configuration."""
-    return (datasette.plugin_config(PLUGIN) or {}).get(key, default)
-
-
-def _is_catalog(database: Database) -> bool:
+def _is_catalog(database: Any) -> bool:
     """Check the application id in the file's header, without opening it as a database."""
     if database.is_memory or not database.path:
         return False

@@ -1,29 +1,28 @@
 """Context of one request: rights, parameters, catalog, and the form of its response."""
 
+import hashlib
 import sqlite3
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any, TypeAlias, TypeVar
 from urllib.parse import quote, unquote, urlsplit
 
-from datasette.database import Database, QueryInterrupted
-from datasette.utils import sqlite_timelimit
-from datasette.utils.asgi import Response
+from datasette import Forbidden, Response
 
+from catalog.database import stored_health
 from catalog.database.connection import REBUILT, is_damage
-from catalog.reading import browse
+from catalog.model.version import VERSION
+from catalog.reading import browse, disk_paths, health_summary, newest_change
 from catalog.site.http import (
+    access,
+    datasette_versions,
     errors,
-    header_health,
-    host_names,
-    reader_tokens,
+    limits,
     responses,
     security_headers,
 )
 from catalog.site.http import location as http_catalog
-from catalog.site.http.quick_reader import LIMIT_MS
-from catalog.site.http.slots import AllTaken
 from catalog.site.rendering import templates
 
 T = TypeVar("T")
@@ -34,13 +33,26 @@ LONGEST_NUMBER = 9
 
 
 @dataclass(frozen=True, slots=True)
+class HeaderHealth:
+    """Health in a few words, with a sentence for a page that must be loud, and the newest change.
+
+    The change is at most as new as the things that the page shows: it is looked up before them.
+    """
+
+    tone: health_summary.Tone
+    line: str
+    sentence: str
+    newest_change: int
+
+
+@dataclass(frozen=True, slots=True)
 class RequestContext:
     """A request, and the catalog that answers it."""
 
     datasette: Any
     request: Any
     location: http_catalog.CatalogLocation
-    health: header_health.HeaderHealth | None = None
+    health: HeaderHealth | None = None
     """Health for the header of a page; None on a route without one."""
 
     def path_part(self, name: str) -> str:
@@ -63,35 +75,18 @@ class RequestContext:
         is_number = value.isascii() and value.isdigit() and len(value) <= LONGEST_NUMBER
         return int(value) or None if is_number else None
 
-    async def require_permission(self) -> None:
-        """Raise Forbidden if the visitor may not see the catalog."""
-        await self.datasette.ensure_permissions(
-            self.request.actor, [("view-database", self.location.database.name), "view-instance"]
+    async def may_see(self) -> bool:
+        """Return whether the visitor may see the catalog."""
+        return await datasette_versions.may_see(
+            self.datasette, self.request.actor, self.location.database.name
         )
 
     async def query(self, function: Callable[..., T], *arguments: Any, **named: Any) -> T:
         """Call a function with the catalog, on Datasette's read-only connection.
 
-        Raises QueryInterrupted after Datasette's time limit.
+        Raises TooSlow after Datasette's time limit.
         """
-        limit = self.datasette.sql_time_limit_ms
-        try:
-            return await _run(self.location.database, limit, function, arguments, named)
-        except sqlite3.OperationalError as error:
-            if error.args == ("interrupted",):
-                raise QueryInterrupted(error, function.__name__, arguments) from error
-            raise
-
-    async def look_up(self, function: Callable[..., T], *arguments: Any, **named: Any) -> T:
-        """Call a function as `query` does, but on this thread if it has been quick.
-
-        It must be one of a module, and must not wait for other threads.
-        """
-        quick, limit = self.location.quick, min(LIMIT_MS, self.datasette.sql_time_limit_ms)
-        if quick.is_quick(function):
-            with suppress(sqlite3.OperationalError), quick.watching(function):
-                return await _run(quick.database, limit, function, arguments, named)
-        return await self.query(function, *arguments, **named)
+        return await _query(self.datasette, self.location, function, *arguments, **named)
 
     def count_skill(self, skill_id: str, version: str) -> None:
         """Count a read of a version of a skill; a request for the head alone is none."""
@@ -112,14 +107,14 @@ class RequestContext:
         client = (self.request.scope.get("client") or ("",))[0]
         host = urlsplit(f"//{self.request.host}").hostname or ""
         return (
-            all(map(host_names.is_loopback, (client, host)))
+            all(map(access.is_loopback, (client, host)))
             and not _FORWARDED & set(self.request.headers)
             and not http_catalog.setting(self.datasette, "url", "")
         )
 
     def path(self, path: str) -> str:
         """Return a path of this site, with the prefix of a proxy and the token of the request."""
-        return str(self.datasette.urls.path(reader_tokens.prefix(self.request.scope) + path))
+        return str(self.datasette.urls.path(access.prefix(self.request.scope) + path))
 
     def url(self, path: str) -> str:
         """Return the URL of a path that `path` returned.
@@ -163,21 +158,43 @@ class RequestContext:
         return Response.redirect(path, 302)
 
 
-async def _run(
-    database: Database,
-    limit: int,
+async def _query(
+    datasette: Any,
+    location: http_catalog.CatalogLocation,
     function: Callable[..., T],
-    arguments: Sequence[Any],
-    named: Mapping[str, Any],
+    *arguments: Any,
+    **named: Any,
 ) -> T:
-    """Call a function with a catalog, for at most `limit` milliseconds."""
-
     def run(connection: sqlite3.Connection) -> T:
-        with sqlite_timelimit(connection, limit):
+        with limits.statement_time(connection, datasette.setting("sql_time_limit_ms")):
             return function(browse.over(connection), *arguments, **named)
 
-    result: T = await database.execute_fn(run)
+    result: T = await location.database.execute_fn(run)
     return result
+
+
+async def header_health(
+    datasette: Any, location: http_catalog.CatalogLocation
+) -> HeaderHealth | None:
+    """Return the health of a catalog; None if it cannot be read."""
+
+    def load(db: browse.Catalog) -> tuple[dict[str, Any], list[str], int]:
+        return (
+            stored_health.load(db, location.catalog),
+            list(disk_paths.folders(db)),
+            newest_change.of_catalog(db),
+        )
+
+    try:
+        state, folders, newest = await _query(datasette, location, load)
+    except (sqlite3.DatabaseError, limits.TooSlow):
+        return None
+    now = datetime.now(UTC)
+    summary = health_summary.health(state, now)
+    folders.append(str(location.catalog.absolute().parent))
+    sentence = disk_paths.shortened((summary.details or (summary.sentence,))[0], folders)
+    line = health_summary.headline(state, summary, now)
+    return HeaderHealth(summary.tone, line, sentence, newest)
 
 
 View: TypeAlias = Callable[[RequestContext], Awaitable[Response]]
@@ -194,13 +211,14 @@ def guarded(view: View, *, is_open: bool = False) -> Callable[..., Awaitable[Res
         if not location:
             return errors.refusal(datasette, request.path, "This site has no catalog.", 503)
         context = RequestContext(datasette, request, location)
-        if not is_open:
-            await context.require_permission()
+        if not is_open and not await context.may_see():
+            raise Forbidden("view-database")
         try:
-            if not is_open and not errors.is_json_route(datasette, request.path):
-                context = replace(context, health=await header_health.current(location))
-            return await view(context)
-        except (QueryInterrupted, AllTaken):
+            if is_open or errors.is_json_route(datasette, request.path):
+                return await view(context)
+            health = await header_health(datasette, location)
+            return await _page(view, replace(context, health=health))
+        except (limits.TooSlow, limits.Busy):
             message = "The catalog is busy, or the query is too large. Try again."
             if errors.is_json_route(datasette, request.path):
                 return errors.as_json(message, 503, {"Retry-After": "5"})
@@ -213,6 +231,19 @@ def guarded(view: View, *, is_open: bool = False) -> Callable[..., Awaitable[Res
             return damaged(context, error)
 
     return respond
+
+
+async def _page(view: View, context: RequestContext) -> Response:
+    """Return a page, or 304 to a client whose copy is of the present state of the catalog."""
+    facts = (VERSION, context.location.state(), context.health, context.is_local)
+    etag = hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
+    if responses.is_named(context.request, etag) and not responses.prefers_json(context.request):
+        return Response(b"", 304, {"ETag": f'"{etag}"', "Cache-Control": "no-cache"})
+    response = await view(context)
+    is_html = isinstance(response, Response) and response.content_type == responses.HTML
+    if is_html and response.status == 200:
+        response.headers.setdefault("ETag", f'W/"{etag}"')
+    return response
 
 
 def damaged(context: RequestContext, error: BaseException) -> Response:

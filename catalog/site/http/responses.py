@@ -1,5 +1,6 @@
-"""HTTP responses of the site: types, validators, 304, HEAD and compression."""
+"""HTTP responses of the site: types, validators, 304, HEAD, compression, and files in pieces."""
 
+import asyncio
 import gzip
 import hashlib
 import json
@@ -9,9 +10,7 @@ from datetime import UTC, datetime
 from email.utils import format_datetime, parsedate_to_datetime
 from typing import IO, Any
 
-from datasette.utils.asgi import Response
-
-from catalog.site.http.streamed import FileResponse
+from datasette import Response
 
 HTML = "text/html; charset=utf-8"
 JSON = "application/json; charset=utf-8"
@@ -21,6 +20,8 @@ WORTH_COMPRESSING = 1_000
 """Smallest body, in bytes, for which compression saves more than it costs."""
 WHOLE = 2**20
 """Largest file, in bytes, that is sent from memory, compressed if that helps."""
+PIECE = 2**18
+"""Bytes of a larger file that are read into memory at once."""
 
 _COMPRESSED = "-gzip"
 _QUALITY = re.compile(r"[01](?:\.[0-9]{0,3})?")
@@ -96,7 +97,7 @@ def of_file(
     modified: datetime | None,
     headers: Mapping[str, str],
     done: Callable[[], None] = lambda: None,
-) -> Response | FileResponse:
+) -> "Response | FileResponse":
     """Return a file as a response, which closes the file; a large file is sent in pieces.
 
     done is called at the end, also after an error.
@@ -116,10 +117,43 @@ def of_file(
         "Vary": "Accept-Encoding",
         "ETag": f'"{etag}"',
         **headers,
+        "Content-Type": content_type,
+        "Content-Length": str(size),
     }
     if modified:
         all_headers["Last-Modified"] = _http_date(modified)
-    return FileResponse(file, size, content_type, all_headers, done)
+    return FileResponse(file, size, all_headers, done)
+
+
+class FileResponse:
+    """Response whose body is a file, sent in bounded memory; the file is closed at the end."""
+
+    def __init__(
+        self, file: IO[bytes], size: int, headers: dict[str, str], done: Callable[[], None]
+    ) -> None:
+        self.status, self.headers = 200, headers
+        self._file, self._size, self._done = file, size, done
+
+    async def asgi_send(self, send: Any) -> None:
+        """Send the response. Raises OSError if the file has become shorter."""
+        try:
+            await self._send_file(send)
+        finally:
+            self._done()
+
+    async def _send_file(self, send: Any) -> None:
+        headers = [
+            (name.lower().encode(), value.encode("latin-1")) for name, value in self.headers.items()
+        ]
+        with self._file:
+            await send({"type": "http.response.start", "status": 200, "headers": headers})
+            left = self._size
+            while left:
+                piece = await asyncio.to_thread(self._file.read, min(PIECE, left))
+                if not piece:
+                    raise OSError("the file became shorter while it was sent")
+                left -= len(piece)
+                await send({"type": "http.response.body", "body": piece, "more_body": left > 0})
 
 
 def is_known(request: Any, etag: str | None, modified: datetime | None) -> bool:

@@ -4,14 +4,12 @@ import json
 from itertools import groupby
 from typing import Any
 
-from datasette.utils.asgi import Response
+from datasette import Response
 
 from catalog.reading import activity
 from catalog.reading.activity import Choice, Unit
 from catalog.reading.browse import Catalog
 from catalog.site.http.request import RequestContext
-
-ROUTE = r"^/activity$"
 
 
 async def page(context: RequestContext) -> Response:

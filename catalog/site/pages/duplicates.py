@@ -1,15 +1,12 @@
 """Page of duplicates: groups of skills with the same files or description, or those like one."""
 
-from datasette.utils.asgi import Response
+from datasette import Response
 
 from catalog.reading import browse, duplicates
 from catalog.reading.browse import Catalog
 from catalog.reading.duplicates import Group
 from catalog.site.http.request import RequestContext
-from catalog.site.rendering import result_cache
 from catalog.text.sketch import SIMILAR
-
-ROUTE = r"^/duplicates$"
 
 
 async def page(context: RequestContext) -> Response:
@@ -17,15 +14,12 @@ async def page(context: RequestContext) -> Response:
     asked, like = context.parameter("kind"), context.parameter("like")
     kind = asked if asked in duplicates.KINDS else duplicates.KINDS[0]
     number = context.number("page") or 1
-    place = context.location.catalog
 
     def groups_of(db: Catalog) -> tuple[list[Group], int]:
         if like:
             found = _similar(db, like)
             return found, len(found)
-        ids = result_cache.of_state(
-            db, place, ("duplicates", kind), lambda: duplicates.groups(db, kind)
-        )
+        ids = duplicates.groups(db, kind)
         return duplicates.page(db, ids, number), len(ids)
 
     groups, total = await context.query(groups_of)

@@ -3,6 +3,7 @@
 Each part has a limited number of bytes and lines; together the parts show the whole text.
 """
 
+import asyncio
 import io
 from collections.abc import Mapping
 from contextlib import suppress
@@ -10,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from datasette.utils.asgi import Response
+from datasette import Response
 
 from catalog.database.sql import Row
 from catalog.model.errors import NotInCatalog, PackageDamaged, PathRefused
@@ -22,13 +23,9 @@ from catalog.site.http.request import RequestContext
 from catalog.site.pages import missing
 from catalog.site.pages.skill import COMPARED_VERSIONS, row_query, without_disk_paths
 from catalog.site.rendering import highlight, invisible
-from catalog.site.rendering.background import aside
 from catalog.site.rendering.link_base import PICTURES
-from catalog.site.rendering.result_cache import ResultCache
 from catalog.text.line_ends import with_plain_line_ends
 from catalog.text.suggestions import shown
-
-ROUTE = r"^/skills/(?P<skill_id>[^/]+)/view/(?P<path>.+)$"
 
 MOST_LINES = 2_000
 """Most lines in a part."""
@@ -96,18 +93,8 @@ async def _highlighted(file: Row, part: Page | None, lines: list[str]) -> list[s
     if not part or part.offset or part.next_offset or not language:
         return None
 
-    def work() -> list[str]:
-        html = highlight.lines("\n".join(lines), language)
-        return [invisible.in_html(line) for line in html or ()]
-
-    return await aside(
-        lambda: _HIGHLIGHTED.get((file["sha256"], language), work) or None, otherwise=lambda: None
-    )
-
-
-_HIGHLIGHTED: ResultCache[list[str]] = ResultCache(
-    4_000_000, lambda lines: 200 + sum(60 + len(line) for line in lines)
-)
+    html = await asyncio.to_thread(highlight.lines, "\n".join(lines), language)
+    return [invisible.in_html(line) for line in html] if html else None
 
 
 def _folder(context: RequestContext, sheet: FileSheet, path: str) -> Response:

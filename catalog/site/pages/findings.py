@@ -2,18 +2,13 @@
 
 from itertools import groupby
 
-from datasette.utils.asgi import Response
+from datasette import Response
 
 from catalog.database.sql import Row
 from catalog.reading import browse, dangers, finding_pages
 from catalog.site.http.request import RequestContext
 from catalog.site.rendering import markdown
 from catalog.text.suggestions import shown
-
-LIST = r"^/findings$"
-NOT_SKILLS = r"^/not-a-skill$"
-ROUTE = r"^/findings/(?P<code>[^/]+)$"
-
 
 SAFETY = "safety"
 """Profile of the findings about content that could deceive or do harm."""
@@ -67,7 +62,7 @@ async def page(context: RequestContext) -> Response:
         folders=[list(of_one) for _, of_one in groupby(rows, _folder)],
         fix=_own(shared, "", usual),
         explanation=[
-            markdown.kept(part) if part else None for part in (explained.text, explained.examples)
+            markdown.render(part) if part else None for part in (explained.text, explained.examples)
         ]
         if explained
         else None,

@@ -3,15 +3,13 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from datasette.utils.asgi import Response
+from datasette import Response
 
 from catalog.database import stored_health
 from catalog.reading import disk_paths, health_states, health_summary, status
 from catalog.reading.browse import Catalog
 from catalog.site.http.request import RequestContext
 from catalog.site.rendering import markdown
-
-ROUTE = r"^/health$"
 
 
 async def page(context: RequestContext) -> Response:
@@ -38,7 +36,7 @@ async def page(context: RequestContext) -> Response:
             row | {"path": shown(row["path"]), "trouble": row["trouble"] and shown(row["trouble"])}
             for row in roots
         ],
-        subjects={title: markdown.kept(text) for title, text in health_states.subjects().items()},
+        subjects={title: markdown.render(text) for title, text in health_states.subjects().items()},
     )
 
 

@@ -1,28 +1,20 @@
 """Home page: search, latest and most read skills, and the ways to browse them."""
 
-from datasette.utils.asgi import Response
+from typing import Any
 
-from catalog.reading import browse
+from datasette import Response
+
+from catalog.reading import browse, facet_counts
 from catalog.reading.browse import Catalog
 from catalog.reading.filters import Filters
 from catalog.site.http.request import RequestContext
-from catalog.site.rendering import result_cache
-
-ROUTE = r"^/$"
 
 
 async def page(context: RequestContext) -> Response:
-    """Show the home page, which is rendered again after a change or a minute."""
-    place = context.location.catalog
+    """Show the home page."""
+    return context.page("home.html", **await context.query(_front))
 
-    def front(db: Catalog) -> bytes:
-        facets, _ = result_cache.facets(db, place, Filters())
-        key = ("home", context.path("/"), context.health)
-        return result_cache.of_state(
-            db,
-            place,
-            key,
-            lambda: context.rendered("home.html", facets=facets, **browse.front(db)),
-        )
 
-    return context.of_html(await context.query(front))
+def _front(db: Catalog) -> dict[str, Any]:
+    facets, _ = facet_counts.of(db, Filters())
+    return {"facets": facets, **browse.front(db)}

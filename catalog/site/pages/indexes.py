@@ -1,28 +1,21 @@
 """Pages of the prompt indexes: skills with their words and cuts, texts, history and changes."""
 
+import asyncio
 from collections.abc import Mapping
 from datetime import date, timedelta
-from functools import partial
 from typing import Any
 
-from datasette.utils.asgi import Response
+from datasette import Response
 
 from catalog.database.sql import Row
 from catalog.prompt_index.query import one_moment
 from catalog.reading import disk_paths, index_views
 from catalog.reading.browse import Catalog
 from catalog.site.http.request import RequestContext
-from catalog.site.rendering.background import aside
-from catalog.site.rendering.diff_rows import Part, compare, take
+from catalog.site.rendering.diff_rows import compare, take
 from catalog.text import cut_words
 from catalog.text.differences import Work
 from catalog.text.suggestions import shown
-
-LIST = r"^/indexes$"
-ROUTE = r"^/indexes/(?P<name>[^/]+)$"
-HISTORY = r"^/indexes/(?P<name>[^/]+)/history$"
-TEXT = r"^/indexes/(?P<name>[^/]+)/text$"
-CHANGES = r"^/indexes/(?P<name>[^/]+)/changes$"
 
 MOST_CHARS = 60_000
 """Most characters of a text on one page."""
@@ -102,11 +95,7 @@ async def changes(context: RequestContext) -> Response:
     )
     first = context.number("row") or 0
     before, after = _as_files(old), _as_files(new)
-
-    def compared(work: Work) -> Part:
-        return take(compare(before, after, work), first)
-
-    part = await aside(partial(compared, Work()), otherwise=partial(compared, Work(0)))
+    part = await asyncio.to_thread(lambda: take(compare(before, after, Work()), first))
     return context.page("index_changes.html", index=index, old=old, new=new, since=since, part=part)
 
 

@@ -3,17 +3,16 @@
 from dataclasses import replace
 from typing import NamedTuple
 
+from datasette import Response
 from datasette.utils import tilde_decode
-from datasette.utils.asgi import Forbidden, Response
 
 from catalog.model import naming
 from catalog.model.errors import NotInCatalog
 from catalog.reading import bare_names, named
 from catalog.reading.browse import Catalog
 from catalog.reading.filters import Filters
-from catalog.site.http import header_health
 from catalog.site.http import location as http_location
-from catalog.site.http.request import RequestContext
+from catalog.site.http.request import RequestContext, header_health
 from catalog.text import spelling
 from catalog.text.suggestions import shown
 
@@ -50,12 +49,11 @@ async def page(context: RequestContext) -> Response:
     """Say that the site has no page at an address, and offer the closest skills."""
     path: str = tilde_decode(context.request.path)  # Datasette writes what was encoded as ~3C
     last = path.rstrip("/").rpartition("/")[2]
-    try:
-        await context.require_permission()
-        context = replace(context, health=await header_health.current(context.location))
+    meant = Meant(None, [])
+    if await context.may_see():
+        health = await header_health(context.datasette, context.location)
+        context = replace(context, health=health)
         meant = await context.query(find, last.rpartition("=")[2])
-    except Forbidden:
-        meant = Meant(None, [])
     near = [(near, context.skill_path(skill_id)) for near, skill_id in meant.near]
     return context.not_found(f"This site has no page {shown(path)}.", near)
 

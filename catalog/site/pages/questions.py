@@ -6,15 +6,13 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from datasette.utils.asgi import Response
+from datasette import Response
 
 from catalog.database.sql import Row
 from catalog.reading import dangers, questions
+from catalog.site.http import datasette_versions
 from catalog.site.http.request import RequestContext
 from catalog.text.suggestions import shown
-
-LIST = r"^/questions$"
-ROUTE = r"^/questions/(?P<name>[^/]+)$"
 
 OTHER = "Other questions"
 """Group of the questions that name none."""
@@ -65,7 +63,7 @@ class Line(NamedTuple):
 
 async def listing(context: RequestContext) -> Response:
     """Show all questions by group."""
-    asked = [_question(query) for query in (await _queries(context)).values()]
+    asked = [_question(name, query) for name, query in (await _queries(context)).items()]
     groups: dict[str, list[Question]] = {}
     for question in asked:
         groups.setdefault(question.group, []).append(question)
@@ -78,7 +76,7 @@ async def page(context: RequestContext) -> Response:
     query = (await _queries(context)).get(name)
     if not query:
         return context.not_found(f"No question has the name {shown(name)}.")
-    question = _question(query)
+    question = _question(name, query)
     if question.page:
         return Response.redirect(context.path(question.page))
     given = {key: _value(context, key, field) for key, field in question.fields.items()}
@@ -107,8 +105,7 @@ async def _answer(
     if not _is_asked(context, question):
         return questions.Answer((), 0)
     try:
-        async with context.location.tables.taken():
-            return await context.query(questions.answer, question.sql, given, number)
+        return await context.query(questions.answer, question.sql, given, number)
     except sqlite3.OperationalError as error:
         if "no such table: usage." not in str(error):
             raise
@@ -124,31 +121,20 @@ def _is_asked(context: RequestContext, question: Question) -> bool:
 
 async def _queries(context: RequestContext) -> dict[str, Any]:
     """Return the canned queries that the visitor may run, by name."""
-    datasette, actor = context.datasette, context.request.actor
-    database = context.location.database.name
-    queries: dict[str, Any] = await datasette.get_canned_queries(database, actor)
+    datasette, database = context.datasette, context.location.database.name
     return {
         name: query
-        for name, query in queries.items()
+        for name, query in datasette_versions.queries(datasette, database).items()
         if not query.get("write")
-        and (
-            await datasette.check_visibility(
-                actor,
-                permissions=[
-                    ("view-query", (database, name)),
-                    ("view-database", database),
-                    "view-instance",
-                ],
-            )
-        )[0]
+        and await datasette_versions.may_see(datasette, context.request.actor, database, name)
     }
 
 
-def _question(query: Mapping[str, Any]) -> Question:
+def _question(name: str, query: Mapping[str, Any]) -> Question:
     fields = query.get("fields") or {}
     return Question(
-        query["name"],
-        query.get("title") or query["name"].replace("_", " "),
+        name,
+        query.get("title") or name.replace("_", " "),
         query.get("description") or "",
         query.get("group") or OTHER,
         query.get("page") or "",

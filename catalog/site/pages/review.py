@@ -1,10 +1,10 @@
 """Page of the versions that wait for review, each with its changes."""
 
+import asyncio
 from collections.abc import Sequence
-from functools import partial
 from typing import NamedTuple
 
-from datasette.utils.asgi import Response
+from datasette import Response
 
 from catalog.database.sql import Row
 from catalog.prompt_index.query import one_moment
@@ -12,11 +12,8 @@ from catalog.reading import review, version_changes
 from catalog.reading.browse import Catalog
 from catalog.reading.review import Waiting
 from catalog.site.http.request import RequestContext
-from catalog.site.rendering.background import aside
 from catalog.site.rendering.diff_rows import Part, compare, take
 from catalog.text.differences import Work
-
-ROUTE = r"^/review$"
 
 PAGE = 10
 """Versions on one page."""
@@ -44,7 +41,7 @@ async def page(context: RequestContext) -> Response:
     number = context.number("page") or 1
     compared = await context.query(_load, number)
     shown = compared[:PAGE]
-    items = await aside(partial(_items, shown), otherwise=partial(_items, shown, coarse=True))
+    items = await asyncio.to_thread(_items, shown)
     return context.page("review.html", items=items, number=number, has_more=len(compared) > PAGE)
 
 
@@ -63,12 +60,8 @@ def _load(db: Catalog, number: int) -> list[_Compared]:
         ]
 
 
-def _items(compared: Sequence[_Compared], *, coarse: bool = False) -> list[Item]:
-    """Return the versions with their differences; if coarse, no lines are matched."""
+def _items(compared: Sequence[_Compared]) -> list[Item]:
+    """Return the versions with their differences."""
     return [
-        Item(
-            one.waiting,
-            take(compare(one.old, one.new, Work(0) if coarse else Work()), room=ROOM),
-        )
-        for one in compared
+        Item(one.waiting, take(compare(one.old, one.new, Work()), room=ROOM)) for one in compared
     ]

@@ -1,11 +1,11 @@
 """Page of one skill: instructions, files, findings, prompt indexes and versions."""
 
+import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
-from datasette.utils.asgi import Response
+from datasette import Response
 
 from catalog.database.sql import Row
 from catalog.model import naming
@@ -27,17 +27,14 @@ from catalog.reading import (
 from catalog.reading.browse import Catalog
 from catalog.reading.install_lines import InstallLine
 from catalog.reading.references import LinkTarget, References
-from catalog.site.http import reader_tokens
+from catalog.site.http import access
 from catalog.site.http.request import RequestContext
 from catalog.site.pages import missing, skill_findings
 from catalog.site.rendering import file_tree, formatting, markdown
-from catalog.site.rendering.background import aside
 from catalog.site.rendering.link_base import LinkBase
 from catalog.text.line_ends import with_plain_line_ends
 from catalog.usage import database as usage_database
 from catalog.usage import summary
-
-ROUTE = r"^/skills/(?P<skill_id>[^/]+)$"
 
 SHOWN_VERSIONS = 12
 """Most versions on the page, which links to the rest."""
@@ -88,7 +85,7 @@ async def page(context: RequestContext) -> Response:
     """Show a skill."""
     skill_id = context.path_part("skill_id")
     try:
-        sheet = await context.look_up(look_up, skill_id, context.number("row"))
+        sheet = await context.query(look_up, skill_id, context.number("row"))
     except NotInCatalog:  # several skills have the name
         sheet = None
     if not sheet or sheet.skill["skill_id"] != skill_id:
@@ -96,7 +93,7 @@ async def page(context: RequestContext) -> Response:
     if not context.is_local:
         sheet = _for_readers_elsewhere(sheet)
     skill = sheet.skill
-    reads = await context.look_up(summary.of_skill, skill_id, usage_database.today())
+    reads = await context.query(summary.of_skill, skill_id, usage_database.today())
     return context.page(
         "skill.html",
         sheet=sheet,
@@ -181,7 +178,7 @@ _WITH_PATHS = ("text", "root", "status_reason", "pending_reason", "message", "fi
 def _install(context: RequestContext, skill: Row) -> list[InstallLine]:
     """Return the commands that install a skill."""
     site, scope = context.url(context.path("/")), context.request.scope
-    needs_token = reader_tokens.is_guarded(scope) and not reader_tokens.prefix(scope)
+    needs_token = access.is_guarded(scope) and not access.prefix(scope)
     return install_lines.of_skill(site, skill, needs_token=needs_token)
 
 
@@ -271,9 +268,7 @@ async def _instructions(context: RequestContext, sheet: Sheet) -> Instructions |
     lines = content.split("\n")
     skip = front_lines(content, skill["body"])
     base = link_base(context, skill, sheet.files, sheet.links)
-    rendered = await aside(
-        partial(markdown.kept, "\n".join(lines[skip:]), base), otherwise=lambda: markdown.BUSY
-    )
+    rendered = await asyncio.to_thread(markdown.render, "\n".join(lines[skip:]), base)
     if not rendered.unrendered_reason:
         return Instructions(lines[:skip], rendered)
     plain = content[:LONGEST_TEXT]

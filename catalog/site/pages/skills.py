@@ -1,21 +1,17 @@
 """Skills to browse and to search: words, filters, order and page are all in the address."""
 
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
-from datasette.utils.asgi import Response
+from datasette import Response
 
 from catalog.model.errors import FilterInvalid
-from catalog.reading import browse, cards, search, search_hits, sorting
+from catalog.reading import browse, cards, facet_counts, search, search_hits, sorting
 from catalog.reading.browse import Catalog
 from catalog.reading.filters import BY_NAME, Filters, parse
 from catalog.site.http.request import RequestContext
 from catalog.site.pages import skill_filters
-from catalog.site.rendering import result_cache
 from catalog.site.rendering.templates import MARKS
-
-ROUTE = r"^/skills/?$"
 
 PAGE = 30
 """Skills on one page."""
@@ -39,9 +35,7 @@ async def page(context: RequestContext) -> Response:
         "" if sort == ("relevance" if words else "updated") else sort,
         {name: tuple(context.parameters(name)) for name in BY_NAME},
     )
-    values = await context.query(
-        _found if words else _listed, context.location.catalog, words, filters, sort, number
-    )
+    values = await context.query(_found if words else _listed, words, filters, sort, number)
     return context.page(
         "skills.html",
         words=words,
@@ -64,22 +58,12 @@ def filters_of(context: RequestContext) -> Filters:
     return parse(given, datetime.now(UTC))
 
 
-def _found(
-    db: Catalog, place: Path, words: str, filters: Filters, sort: str, number: int
-) -> dict[str, Any]:
+def _found(db: Catalog, words: str, filters: Filters, sort: str, number: int) -> dict[str, Any]:
     offset = (number - 1) * PAGE
-
-    def found() -> tuple[search.Results, dict[int, list[str]]]:
-        results = search.search(
-            db, words, PAGE, offset=offset, filters=filters, marks=MARKS, sort=sort
-        )
-        ids = [hit.id for hit in results.hits]
-        return results, search_hits.fields_of(db, results.match, ids)
-
-    key = ("found", words, offset, filters, sort)
-    results, fields = result_cache.of_state(db, place, key, found)
+    results = search.search(db, words, PAGE, offset=offset, filters=filters, marks=MARKS, sort=sort)
     ids = [hit.id for hit in results.hits]
-    facets, total = result_cache.facets(db, place, filters, results.match)
+    fields = search_hits.fields_of(db, results.match, ids)
+    facets, total = facet_counts.of(db, filters, results.match)
     if not results.match:
         facets = {}  # no word is known, so no filter leaves a skill
     return {
@@ -102,21 +86,15 @@ def _why(fields: list[str]) -> str:
     return f"Found in its {', '.join(first)}{' and ' if first else ''}{last}"
 
 
-def _listed(
-    db: Catalog, place: Path, _: str, filters: Filters, sort: str, number: int
-) -> dict[str, Any]:
-    facets, total = result_cache.facets(db, place, filters)
-
-    def listed() -> dict[str, Any]:
-        return {
-            "rows": cards.of(db, browse.skills(db, filters, number, sort, PAGE)),
-            "hits": {},
-            "why": {},
-            "total": total,
-            "has_more": total > number * PAGE,
-            "results": None,
-            "why_empty": "" if total else search.why_empty(db, "", filters),
-        }
-
-    values = result_cache.of_state(db, place, ("listed", filters, sort, number), listed)
-    return values | {"facets": facets}
+def _listed(db: Catalog, _: str, filters: Filters, sort: str, number: int) -> dict[str, Any]:
+    facets, total = facet_counts.of(db, filters)
+    return {
+        "rows": cards.of(db, browse.skills(db, filters, number, sort, PAGE)),
+        "hits": {},
+        "why": {},
+        "total": total,
+        "has_more": total > number * PAGE,
+        "results": None,
+        "facets": facets,
+        "why_empty": "" if total else search.why_empty(db, "", filters),
+    }

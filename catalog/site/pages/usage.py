@@ -2,12 +2,10 @@
 
 from datetime import UTC, datetime
 
-from datasette.utils.asgi import Response
+from datasette import Response
 
 from catalog.site.http.request import RequestContext
 from catalog.usage import summary
-
-ROUTE = r"^/usage$"
 
 DAYS = (7, 30, 90)
 """Periods that can be chosen; the second is the default."""

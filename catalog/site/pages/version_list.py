@@ -3,7 +3,7 @@
 import json
 from urllib.parse import quote, urlencode
 
-from datasette.utils.asgi import Response
+from datasette import Response
 
 from catalog.database.sql import Row
 from catalog.reading import browse
@@ -11,9 +11,6 @@ from catalog.reading.browse import Catalog
 from catalog.site.http.request import RequestContext
 from catalog.site.pages import missing
 from catalog.site.pages.skill import COMPARED_VERSIONS, row_query
-
-LIST = r"^/skills/(?P<skill_id>[^/]+)/versions$"
-COMPARE = r"^/skills/(?P<skill_id>[^/]+)/versions/compare$"
 
 LISTED = 200
 """Versions on one page of the list."""

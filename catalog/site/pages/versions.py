@@ -1,10 +1,10 @@
 """Page of the changes between two versions of a skill."""
 
-from dataclasses import replace
+import asyncio
 from pathlib import Path
 from typing import NamedTuple
 
-from datasette.utils.asgi import Response
+from datasette import Response
 
 from catalog.database.sql import Row
 from catalog.prompt_index.query import one_moment
@@ -13,18 +13,11 @@ from catalog.reading.browse import Catalog
 from catalog.site.http.request import RequestContext
 from catalog.site.pages import missing
 from catalog.site.pages.skill import COMPARED_VERSIONS, row_query
-from catalog.site.rendering import diff_rows
-from catalog.site.rendering.background import aside
-from catalog.site.rendering.diff_rows import Compared, Part, compare, take
-from catalog.site.rendering.result_cache import ResultCache
+from catalog.site.rendering.diff_rows import compare, take
 from catalog.text.differences import Work
-
-ROUTE = r"^/skills/(?P<skill_id>[^/]+)/versions/(?P<version>[^/]+)$"
 
 COMPARED_CHARS = 4_000_000
 """Characters of texts that one page compares; further files are compared one by one."""
-
-_COMPARISONS: ResultCache[list[Compared]] = ResultCache(16_000_000, diff_rows.size)
 
 
 class _Pair(NamedTuple):
@@ -48,18 +41,8 @@ async def page(context: RequestContext) -> Response:
         return context.not_found(pair)
     if not pair:
         return await missing.skill(context, skill_id)
-    old, new = pair.old, pair.new
-    first, continues_coarse = context.number("from") or 0, bool(context.parameter("coarse"))
-    key = (pair.before and pair.before["digest"], pair.version["digest"], only)
-
-    def exact() -> Part:
-        return take(_COMPARISONS.get(key, lambda: list(compare(old, new, Work()))), first)
-
-    def coarse() -> Part:  # its rows have other numbers
-        start = first if continues_coarse else 0
-        return replace(take(compare(old, new, Work(0)), start), is_coarse=True)
-
-    part = await aside(coarse if continues_coarse else exact, otherwise=coarse)
+    first = context.number("from") or 0
+    part = await asyncio.to_thread(lambda: take(compare(pair.old, pair.new, Work()), first))
     return context.page(
         "diff.html",
         skill=pair.skill,

@@ -16,8 +16,6 @@ _TYPES = {
 _JOINED = {"site.css": "css", "site.js": "js"}
 """Assets that are written as several files, joined in the order of their names."""
 
-ROUTE = r"^/-/skilldrop/(?P<name>[a-z]+\.[a-z]+)$"
-
 
 @cache
 def read(name: str) -> bytes:

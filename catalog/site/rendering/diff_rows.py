@@ -58,7 +58,6 @@ class Part:
     changes: tuple[FileChange, ...]
     first: int  # rows before this page
     total: int  # rows on all pages
-    is_coarse: bool = False  # whether no lines were matched, because the site is busy
 
     @property
     def following(self) -> int | None:
@@ -120,15 +119,6 @@ def compare(old: Mapping[str, Row], new: Mapping[str, Row], work: Work) -> Itera
             ),
             diff,
         )
-
-
-def size(compared: Sequence[Compared]) -> int:
-    """Return the approximate memory of a comparison, in characters."""
-    return 500 + sum(
-        300 + sum(100 + len(line) for line in (*diff.old, *diff.new))
-        for _, diff in compared
-        if diff
-    )
 
 
 def _obstacle(before: Row | None, after: Row | None) -> str:

@@ -5,7 +5,6 @@ and attributes listed here, and the policy of the page forbids the rest. A text 
 or takes too much time, is not rendered: the page shows its source.
 """
 
-import hashlib
 import time
 from collections.abc import MutableMapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +23,6 @@ from markupsafe import escape
 from catalog.site.rendering import headings, highlight, invisible
 from catalog.site.rendering.headings import Heading
 from catalog.site.rendering.link_base import SCHEMES, LinkBase
-from catalog.site.rendering.result_cache import ResultCache
 
 LONGEST = 200_000
 """Most characters of a text that is rendered."""
@@ -34,9 +32,6 @@ SECONDS = 1.0
 """Most processor time for rendering a text; nearly all texts take a hundredth of it."""
 HIGHLIGHTED = 60_000
 """Most characters of code in a text that are highlighted: the first ones."""
-KEPT = 16_000_000
-"""Most characters of HTML in the cache."""
-
 _TAGS = set(
     "h1 h2 h3 h4 h5 h6 p br hr em strong s code pre blockquote ul ol li a img table thead"
     " tbody tr th td span".split()
@@ -58,21 +53,8 @@ class Rendered:
     contents: tuple[Heading, ...] = ()
     unrendered_reason: str = ""  # a clause such as "it has 12,000 lines, the limit is 10,000"
 
-    @property
-    def size(self) -> int:
-        """Approximate memory, in characters."""
-        return 400 + len(self.html)
 
-
-BUSY = Rendered(unrendered_reason="the site is busy rendering other texts")
-"""Result for a text that waited too long."""
 _NOWHERE = LinkBase()
-
-
-def kept(text: str, base: LinkBase = _NOWHERE) -> Rendered:
-    """Return the result of `render`, from the cache if possible."""
-    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
-    return _CACHE.get((digest, base), lambda: render(text, base))
 
 
 def render(text: str, base: LinkBase = _NOWHERE, seconds: float = SECONDS) -> Rendered:
@@ -104,7 +86,6 @@ class _TooSlow(Exception):
 
 # Keys in the environment that markdown-it passes to its rules.
 _DEADLINE, _ROOM = "deadline", "room"
-_CACHE: ResultCache[Rendered] = ResultCache(KEPT, lambda rendered: rendered.size)
 
 
 def _too_large(text: str) -> str:

@@ -7,56 +7,33 @@ import sqlite3
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from inspect import signature
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import uvicorn
 import yaml
-from datasette.app import Datasette, DatasetteClient
+from datasette.app import Datasette
+from datasette.database import Database
 from datasette.plugins import pm
 
 from catalog.database import connection as database_connection
 from catalog.database.connection import READ_AT_REST, read_mode
 from catalog.model.errors import CatalogUnusable
 from catalog.site import plugin
+from catalog.site.http import limits
 from catalog.site.http import location as http_catalog
 from catalog.site.server import address
-from catalog.site.server.bounded_database import BoundedDatabase
-from catalog.site.server.protocol import MOST_CONNECTIONS, BoundedProtocol
+from catalog.site.server.protocol import BoundedProtocol
 from catalog.usage import database as usage_database
 from catalog.usage import lifespan
 
 log = logging.getLogger("skilldrop")
 
-SETTINGS: Mapping[str, int | bool] = {
-    # Suggesting facets scans the table once per column: 246 ms a page instead of 11 at 10,000
-    # skills.
-    "suggest_facets": False,
-    # Configured facets must not be left out because an ingest keeps the disk busy for a moment.
-    "facet_time_limit_ms": 1000,
-    # Enough for every page with 100,000 skills; a query that takes longer is a mistake.
-    "sql_time_limit_ms": 3000,
-    # Two threads may be busy with tables; the others answer all other requests.
-    "num_sql_threads": 4,
-    # Rows are wide, and a page is read from the top; ten rows take a millisecond.
-    "default_page_size": 30,
-    "truncate_cells_html": 300,
-    # A page must show the current state of the catalog.
-    "default_cache_ttl": 0,
-    # A copy of a file in WAL mode lacks the changes that are still in the log.
-    "allow_download": False,
-    # An export that stopped after max_returned_rows would look complete.
-    "allow_csv_stream": True,
-    "max_csv_mb": 100,
-}
-
 WILDCARDS = frozenset({"0.0.0.0", "::"})
 """Addresses that mean all interfaces of a machine; they are not host names."""
-
-GRACE = 1
-"""Seconds for requests to finish after a SIGTERM. All of them only read."""
 
 
 def serve(
@@ -95,10 +72,10 @@ def serve(
         access_log=False,
         proxy_headers=behind_proxy,
         forwarded_allow_ips="*",
-        timeout_graceful_shutdown=GRACE,
+        timeout_graceful_shutdown=limits.GRACE,
         http=BoundedProtocol,
         ws="none",
-        backlog=MOST_CONNECTIONS,
+        backlog=limits.MOST_CONNECTIONS,
     )
 
 
@@ -135,24 +112,22 @@ def application(
             "count_reads": usage,
         }
     }
-    datasette = Datasette([], settings=dict(SETTINGS), metadata=_SharedMetadata(metadata))
+    # Our hook answers all errors. Datasette's own prints local variables into the log where rich
+    # is installed, among them the token of a reader.
+    if pm.has_plugin(_ERRORS):
+        pm.unregister(name=_ERRORS)
+    options: dict[str, Any] = {"config": metadata} if _HAS_CONFIG else {}
+    settings = {**limits.SETTINGS, "default_allow_sql": sql}
+    datasette = Datasette([], settings=settings, metadata=metadata, **options)
     datasette.remove_database("_memory")
-    database = BoundedDatabase(
-        datasette, str(catalog), is_mutable=read_mode(catalog) != READ_AT_REST
-    )
+    database = Database(datasette, str(catalog), is_mutable=read_mode(catalog) != READ_AT_REST)
     datasette.add_database(database, name="catalog")
-    datasette.client = DatasetteClient(datasette)  # the first one was made before the routes
     return datasette
 
 
-class _SharedMetadata(dict[str, Any]):
-    """Metadata of which no copies are made.
-
-    Datasette copies all of it for each check of the right to see a table, and reads the copy.
-    """
-
-    def __deepcopy__(self, memo: object) -> "_SharedMetadata":
-        return self
+_ERRORS = "datasette.handle_exception"
+_HAS_CONFIG = "config" in signature(Datasette).parameters
+"""Whether Datasette is 1.0, which takes settings and queries from a configuration."""
 
 
 def _has_usage(catalog: Path) -> bool:

@@ -6,11 +6,7 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-REQUEST_SECONDS = 10.0
-"""Most seconds for a request to arrive, from the opening of the connection or its first byte."""
-READING_SECONDS = 30.0
-"""Most seconds for which a client may read nothing of a response."""
-MOST_CONNECTIONS = 200
+from catalog.site.http import limits
 
 
 def _answer(status: str, message: str) -> bytes:
@@ -35,11 +31,11 @@ class BoundedProtocol(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Start the timer of the first request, or refuse the connection above the limit."""
         super().connection_made(transport)
-        if len(self.connections) > MOST_CONNECTIONS:
+        if len(self.connections) > limits.MOST_CONNECTIONS:
             transport.write(_BUSY)
             transport.close()
         else:
-            self._timer = self.loop.call_later(REQUEST_SECONDS, self._end_request)
+            self._timer = self.loop.call_later(limits.REQUEST_SECONDS, self._end_request)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop the timers."""
@@ -55,12 +51,12 @@ class BoundedProtocol(H11Protocol):
         if self.conn.their_state not in (h11.IDLE, h11.SEND_BODY):
             self._cancel()
         elif not self._timer:
-            self._timer = self.loop.call_later(REQUEST_SECONDS, self._end_request)
+            self._timer = self.loop.call_later(limits.REQUEST_SECONDS, self._end_request)
 
     def pause_writing(self) -> None:
         """Start the timer of a client that reads nothing."""
         super().pause_writing()
-        self._reading_timer = self.loop.call_later(READING_SECONDS, self.transport.abort)
+        self._reading_timer = self.loop.call_later(limits.READING_SECONDS, self.transport.abort)
 
     def resume_writing(self) -> None:
         """Stop the timer of a client that reads nothing."""

@@ -16,8 +16,9 @@ import pytest
 
 from catalog.model.change import Removal
 from catalog.model.skill import FileEntry
+from catalog.site.http import limits
 from catalog.site.pages import file, versions
-from catalog.site.rendering import background, markdown
+from catalog.site.rendering import markdown
 from catalog.writing.store import Store
 from tests.support.records import NOON, ROOT, judged
 from tests.support.sites import Site
@@ -103,16 +104,16 @@ def test_others_are_answered_while_a_text_is_rendered(
     put(catalog, "*a* " * 40_000)
     order: list[str] = []
     has_begun = threading.Event()
-    render = markdown.kept
+    render = markdown.render
 
     def render_noticed(*arguments: Any) -> Any:
         has_begun.set()
         return render(*arguments)
 
-    monkeypatch.setattr(markdown, "kept", render_noticed)
+    monkeypatch.setattr(markdown, "render", render_noticed)
 
     async def ask(path: str) -> None:
-        await site.datasette.client.get(path)
+        await site.request("get", path)
         order.append(path)
 
     async def both() -> None:
@@ -124,17 +125,19 @@ def test_others_are_answered_while_a_text_is_rendered(
     assert order == ["/-/healthz", "/skills/hostile"]
 
 
-def test_a_page_whose_turn_does_not_come_is_shown_plainly(
-    site: Site,
-    catalog: Path,
-    monkeypatch: pytest.MonkeyPatch,
+def test_a_text_whose_turn_does_not_come_is_put_off(
+    site: Site, catalog: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A page waits a limited time for the busy thread, then shows its plain form."""
-    put(catalog, "*a* " * 5_000 + "payload")
-    monkeypatch.setattr(background, "LONGEST_WAIT", 0.001)
-    page = site.get("/skills/hostile").text
-    assert "the site is busy rendering other texts" in page
-    assert "payload" in page
+    """Its page waits a limited time for other texts; pages without a long text are answered."""
+    put(catalog, "*a* " * 5_000)
+    monkeypatch.setattr(limits, "PATIENCE", 0.01)
+    turn = site.runner.run(limits.take(site.datasette, limits.TEXTS))
+    busy = site.get("/skills/hostile")
+    assert (busy.status_code, site.get("/").status_code) == (503, 200)
+    assert "try again later" in busy.text
+    assert busy.headers["retry-after"]
+    turn.release()
+    assert site.get("/skills/hostile").status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -192,6 +195,11 @@ def test_a_file_of_the_past_is_shown_by_its_version(site: Site, catalog: Path) -
             "".join(f"{number}\n" for number in range(9_000)) + "payload",
             id="many lines",
         ),
+        pytest.param(
+            "".join(f"{number:x}\n" for number in range(8_000)),
+            "".join(f"{(number + 4_000) % 8_000:x}\n" for number in range(8_000)),
+            id="moved",
+        ),
     ],
 )
 def test_the_parts_of_a_difference_are_all_of_it(
@@ -205,23 +213,6 @@ def test_the_parts_of_a_difference_are_all_of_it(
     began = time.process_time()
     pages = list(all_parts(site, newest_difference(site)))
     assert time.process_time() - began < 30
-    assert_shows_all(pages, old, new)
-
-
-@pytest.mark.parametrize("busy", [0, 1])
-def test_a_difference_is_shown_whole_by_a_site_that_is_busy_for_a_moment(
-    site: Site, catalog: Path, monkeypatch: pytest.MonkeyPatch, busy: int
-) -> None:
-    """From then on no page matches lines, because rows of two comparisons do not fit together."""
-    lines = [f"{number:x}\n" for number in range(8_000)]
-    old, new = "".join(lines), "".join(lines[4_000:] + lines[:4_000])
-    put(catalog, old, new)
-    pages = []
-    monkeypatch.setattr(background, "LONGEST_WAIT", 0 if busy == 0 else PATIENCE)
-    for number, page in enumerate(all_parts(site, newest_difference(site)), 1):
-        monkeypatch.setattr(background, "LONGEST_WAIT", 0 if busy == number else PATIENCE)
-        pages.append(page)
-    assert len(pages) > 2
     assert_shows_all(pages, old, new)
 
 

@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from catalog.site import plugin
-from catalog.site.api import neighbours
-from catalog.site.pages import file, skill, skills, versions
+from catalog.site.api import endpoints, neighbours
+from catalog.site.pages import file, skills, versions
 from tests.support.crawler import Answer, Walk, parameters, walk
 from tests.support.page_kinds import page_kinds
 from tests.support.paths import SEARCH
@@ -20,9 +20,11 @@ from tests.support.shelf import Shelf
 from tests.support.sites import Site, serving
 
 DATASETTE, UNKNOWN = "datasette", "unknown"
-EVERY = dict.fromkeys((UNKNOWN, neighbours.ROUTE), float("inf"))
+OF = {route.view: route.pattern for route in plugin.ROUTES}
+SKILL = OF[endpoints.skill]
+EVERY = dict.fromkeys((UNKNOWN, OF[neighbours.page]), float("inf"))
 """Addresses that a link has by mistake only, for the most part: no route or the last one."""
-MOST = {skill.ROUTE: 50, file.ROUTE: 40, versions.ROUTE: 12, DATASETTE: 10, **EVERY}
+MOST = {SKILL: 50, OF[file.page]: 40, OF[versions.page]: 12, DATASETTE: 10, **EVERY}
 """Pages that are visited of each route, unless CRAWL=all asks for every page; else OTHERS."""
 OTHERS = 4
 OF_LINES = 200
@@ -51,7 +53,7 @@ def test_no_link_of_the_site_is_broken(shelf: Shelf) -> None:
         site = serve(catalog)
         starts = [path for kind, path in page_kinds(catalog).items() if not kind.startswith("no ")]
         result = walk(lambda path: _get(site, path), starts, _kind, _most, _report)
-    assert result.pages[skill.ROUTE] >= MOST[skill.ROUTE]
+    assert result.pages[SKILL] >= MOST[SKILL]
     assert "\n".join(result.broken) == ""
 
 
@@ -77,13 +79,14 @@ def _kind(address: str) -> str:
         return ""
     if path.startswith(("/catalog", "/-/")):
         return DATASETTE
-    route = next((route for route in plugin._ROUTES if re.search(route, path)), UNKNOWN)
-    return " ".join([route, *names])
+    patterns = (route.pattern for route in plugin.ROUTES)
+    found = next((pattern for pattern in patterns if re.fullmatch(pattern, path)), UNKNOWN)
+    return " ".join([found, *names])
 
 
 def _most(kind: str) -> float:
     route, *names = kind.split(" ")
-    has_no_end = route == DATASETTE or (names and route == skills.ROUTE)
+    has_no_end = route == DATASETTE or (names and route == OF[skills.page])
     if os.environ.get("CRAWL") == "all" and not has_no_end:
         return OF_LINES if "line" in names else float("inf")
     return EVERY.get(route, OTHERS) if names else MOST.get(route, OTHERS)

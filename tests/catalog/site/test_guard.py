@@ -6,14 +6,17 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from catalog.site.http import host_names
-from catalog.site.http import location as http_catalog
-from catalog.site.server import app, bounded_database
+from catalog.reading import browse
+from catalog.site.http import access, limits
+from catalog.site.server import app
+from catalog.writing.store import Store
+from tests.support.records import NOON, judged
 from tests.support.sites import Site
 
 HUGE = "select hex(zeroblob(200000000))"
@@ -147,7 +150,10 @@ def test_a_page_of_huge_rows_is_refused(
     catalog: Path, serve: Callable[..., Site], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A page has a bounded number of bytes, however many rows it may have."""
-    monkeypatch.setattr(bounded_database, "RESULT_BYTES", 100)
+    with closing(Store.open(catalog)) as store:
+        huge = [judged(f"huge-{number}", license="x" * 100_000) for number in range(4)]
+        store.apply(huge, trigger="event", at=NOON)
+    monkeypatch.setattr(limits, "RESULT_BYTES", 300_000)
     response = serve(catalog).get("/catalog/skills.json", _size="max")
     assert response.status_code == 400
     assert "_size" in response.json()["error"]
@@ -157,16 +163,13 @@ def test_questions_about_tables_leave_room_for_others(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While as many run as may, another is put off, and everything else is answered."""
-    location = http_catalog.find(site.datasette)
-    assert location
-    monkeypatch.setattr(location.tables, "_patience", 0.01)
+    monkeypatch.setattr(limits, "PATIENCE", 0.01)
 
     async def asked() -> list[Any]:
-        await location.tables.take()
-        await location.tables.take()
+        turns = [await limits.take(site.datasette, limits.TABLES) for _ in range(2)]
         try:
             return [
-                await site.datasette.client.get(path)
+                await site.request("get", path)
                 for path in (
                     "/catalog/skills.json",
                     "/catalog/what_changed",
@@ -175,8 +178,8 @@ def test_questions_about_tables_leave_room_for_others(
                 )
             ]
         finally:
-            location.tables.free()
-            location.tables.free()
+            for turn in turns:
+                turn.release()
 
     answers = site.runner.run(asked())
     assert [answer.status_code for answer in answers[:3]] == [503, 503, 200]
@@ -211,20 +214,17 @@ SPELLINGS = [
 @pytest.fixture
 def busy(site: Site, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
     """Return a site that answers as many questions about tables as it may."""
-    location = http_catalog.find(site.datasette)
-    assert location
-    monkeypatch.setattr(location.tables, "_patience", 0.01)
-    for _ in range(2):
-        site.runner.run(location.tables.take())
+    monkeypatch.setattr(limits, "PATIENCE", 0.01)
+    turns = [site.runner.run(limits.take(site.datasette, limits.TABLES)) for _ in range(2)]
     yield site
-    for _ in range(2):
-        location.tables.free()
+    for turn in turns:
+        turn.release()
 
 
 @pytest.mark.parametrize("path", SPELLINGS)
 def test_no_spelling_of_an_address_leads_past_the_limits(busy: Site, path: str) -> None:
     """It leads to the usual address or nowhere, and that has its slots, limits and methods."""
-    path += f"{'&' if '?' in path else '?'}rowid__gt=0"  # so that no kept page answers
+    path += f"{'&' if '?' in path else '?'}rowid__gt=0"
     assert busy.get(path).status_code in {404, 503}
     assert busy.ask("post", path).status_code in {302, 404, 405}
     assert busy.get(f"{path}&_search={'a+' * 300}").status_code in {400, 404}
@@ -259,8 +259,6 @@ def test_the_usual_spelling_is_no_redirect(site: Site, path: str) -> None:
 
 def test_a_slot_is_free_once_the_answer_begins(site: Site) -> None:
     """Also where it is an error; an export keeps it to its end."""
-    location = http_catalog.find(site.datasette)
-    assert location
     for path in (
         "/catalog/skills.json",
         "/catalog/nothing",
@@ -269,7 +267,8 @@ def test_a_slot_is_free_once_the_answer_begins(site: Site) -> None:
         "/catalog/skills.json?sql=x",
     ):
         site.get(path)
-        assert location.tables._free._value == 2
+        for turn in [site.runner.run(limits.take(site.datasette, limits.TABLES)) for _ in range(2)]:
+            turn.release()
 
 
 def test_an_export_row_by_row_is_read_in_pages(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -359,13 +358,13 @@ def test_a_site_on_all_addresses_answers_to_those_of_this_machine(
 ) -> None:
     """The address of the connection is accepted, and the machine's name on other interfaces."""
     scope = {"headers": [(b"host", host.encode())], "server": (address, 8001)}
-    assert (host_names.check([])(scope) is None) == is_answered
+    assert access.Names([]).include(scope) == is_answered
 
 
 @pytest.mark.parametrize("headers", [[], [(b"host", b"localhost"), (b"host", b"evil.example")]])
 def test_a_request_names_one_host(headers: list[tuple[bytes, bytes]]) -> None:
     """A request without a Host header, or with two, is refused."""
-    assert host_names.check([])({"headers": headers, "server": ("127.0.0.1", 1)})
+    assert not access.Names([]).include({"headers": headers, "server": ("127.0.0.1", 1)})
 
 
 def test_no_address_leads_to_another_site(site: Site) -> None:
@@ -484,10 +483,13 @@ def test_a_bug_of_a_json_route_is_json(
     assert "inside" not in response.text
 
 
-def test_a_program_is_told_that_the_catalog_is_busy(own_site: Site) -> None:
+def test_a_program_is_told_that_the_catalog_is_busy(
+    catalog: Path, serve: Callable[..., Site], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A query beyond the time limit is a 503 in JSON."""
-    own_site.get("/")
-    own_site.datasette.sql_time_limit_ms = 0
-    response = own_site.get("/skills/word-count/preview")
+    endless = "WITH RECURSIVE n AS (SELECT 1 UNION ALL SELECT 1 FROM n) SELECT count(*) FROM n"
+    monkeypatch.setattr(limits, "SETTINGS", {**limits.SETTINGS, "sql_time_limit_ms": 50})
+    monkeypatch.setattr(browse, "definition", lambda db, _: db.execute(endless).fetchone())
+    response = serve(catalog).get("/skills/word-count/preview")
     assert response.status_code == 503
     assert response.json()["error"]

@@ -85,24 +85,6 @@ def test_the_lists_of_the_front_page_follow_the_catalog(page: Page, library: Lib
     expect(page.get_by_role("combobox", name="Search the skills")).to_have_value("half typed")
 
 
-def test_keys_go_through_lists_and_are_explained(page: Page) -> None:
-    """The help takes the focus and gives it back; the keys can be switched off there."""
-    page.goto("/skills")
-    names = page.locator(".cards h2 a")
-    page.keyboard.press("j")
-    expect(names.nth(0)).to_be_focused()
-    page.keyboard.press("j")
-    expect(names.nth(1)).to_be_focused()
-    page.keyboard.press("?")
-    expect(page.get_by_role("dialog", name="Keyboard")).to_be_visible()
-    expect(page.get_by_role("button", name="Close")).to_be_focused()
-    page.get_by_role("checkbox", name="Use the keys").uncheck()
-    page.keyboard.press("Escape")
-    expect(names.nth(1)).to_be_focused()
-    page.keyboard.press("k")
-    expect(names.nth(1)).to_be_focused()
-
-
 def test_a_theme_stays_chosen(page: Page) -> None:
     """On every page, also on the tables, until the system's is chosen again."""
     page.goto("/")

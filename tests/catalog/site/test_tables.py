@@ -198,7 +198,7 @@ def test_a_bug_shows_no_one_its_inside(own_site: Site) -> None:
         raise ZeroDivisionError("the inside")
 
     own_site.get("/")  # now the templates have their words
-    own_site.datasette.jinja_env.globals["table_rows"] = broken
+    own_site.datasette.jinja_env.globals["cell_html"] = broken
     response = own_site.get("/catalog/skills")
     assert response.status_code == 500
     assert "Internal error" in response.text

@@ -17,9 +17,7 @@ import httpx
 import pytest
 
 from catalog.reading import skill_files
-from catalog.site.api import files
-from catalog.site.http import location as http_catalog
-from catalog.site.http import security_headers, streamed
+from catalog.site.http import limits, responses, security_headers
 from catalog.site.server.process import SiteProcess
 from pipeline.config import loader
 from pipeline.config.root_settings import RootSettings
@@ -84,17 +82,6 @@ def opened_by(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     monkeypatch.setattr(skill_files, "opened", opened)
     return threads
-
-
-def test_only_a_small_file_is_opened_on_the_thread_of_the_event_loop(
-    raw: Site, opened_by: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Nobody waits until a large one is hashed."""
-    for most in (files.QUICK, 0):
-        monkeypatch.setattr(files, "QUICK", most)
-        assert raw.get("/skills/kinds/files/SKILL.md").status_code == 200
-    here = threading.get_ident()
-    assert [thread == here for thread in opened_by] == [True, False]
 
 
 def test_a_file_in_a_root_is_opened_on_another_thread(
@@ -350,21 +337,21 @@ def test_a_large_file_is_sent_in_pieces(
 ) -> None:
     """It is never in memory as a whole, and comes with its length."""
     pieces = []
-    send_response = streamed.FileResponse.asgi_send
+    send_response = responses.FileResponse.asgi_send
 
-    async def counted_response(self: streamed.FileResponse, send: Any) -> None:
+    async def counted_response(self: responses.FileResponse, send: Any) -> None:
         async def counted_send(message: Any) -> None:
             pieces.append(len(message.get("body", b"")))
             await send(message)
 
         await send_response(self, counted_send)
 
-    monkeypatch.setattr(streamed.FileResponse, "asgi_send", counted_response)
+    monkeypatch.setattr(responses.FileResponse, "asgi_send", counted_response)
     response = large.get(f"/skills/large/{path}")
     assert (
         len(response.content) == int(response.headers["content-length"]) == sum(pieces) > 5_000_000
     )
-    assert max(pieces) <= streamed.PIECE
+    assert max(pieces) <= responses.PIECE
     assert (
         response.content == LARGE
         if "bin" in path
@@ -400,22 +387,20 @@ def test_there_are_only_a_few_large_archives_at_once(
     large: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One more waits a little and is then put off; small ones and files are not concerned."""
-    location = http_catalog.find(large.datasette)
-    assert location
-    monkeypatch.setattr(location.archives, "_patience", 0.01)
+    monkeypatch.setattr(limits, "PATIENCE", 0.01)
 
     async def asked() -> list[tuple[str, int]]:
-        await location.archives.take()
-        await location.archives.take()
+        turns = [await limits.take(large.datasette, limits.ARCHIVES) for _ in range(2)]
         try:
             return [
-                (path, (await large.datasette.client.get(f"/skills/{path}")).status_code)
+                (path, (await large.request("get", f"/skills/{path}")).status_code)
                 for path in ("large/bundle.zip", "kinds/bundle.zip", "large/files/assets/large.bin")
             ]
         finally:
-            location.archives.free()
-            location.archives.free()
+            for turn in turns:
+                turn.release()
 
     assert [status for _, status in large.runner.run(asked())] == [503, 200, 200]
     assert large.get("/skills/large/bundle.zip").status_code == 200
-    assert location.archives._free._value == 2
+    for _ in range(2):  # the response has given its turn back
+        large.runner.run(limits.take(large.datasette, limits.ARCHIVES))

@@ -10,8 +10,7 @@ from openapi_spec_validator import validate
 from catalog.model.values import LEVELS
 from catalog.reading import filters, sorting
 from catalog.site import plugin
-from catalog.site.api import endpoints, neighbours, opensearch
-from catalog.site.rendering import assets
+from catalog.site.api import endpoints, neighbours
 from tests.support.sites import Site
 
 ANSWERS = [
@@ -36,7 +35,7 @@ ANSWERS = [
     ("/-/healthz", "/-/healthz", 200),
     ("/-/openapi.json", "/-/openapi.json", 200),
 ]
-NOT_FOR_PROGRAMS = {opensearch.ROUTE, neighbours.ROUTE, assets.ROUTE, endpoints.FAVICON}
+NOT_FOR_PROGRAMS = {neighbours.page, endpoints.asset, endpoints.favicon}
 """Routes for browsers, and for links inside the files of skills."""
 
 
@@ -73,12 +72,13 @@ def test_every_endpoint_is_documented(site: Site) -> None:
     """Each route for programs has its path in the document, and each path there has a route."""
     paths = [re.sub(r"\{[^}]+\}", "x", path) for path in _document(site)["paths"]]
     routes = {
-        route
-        for route, view in (plugin._ROUTES | plugin._OPEN).items()
-        if view.__module__.startswith("catalog.site.api") and route not in NOT_FOR_PROGRAMS
+        route.pattern
+        for route in plugin.ROUTES
+        if route.view.__module__.startswith("catalog.site.api")
+        and route.view not in NOT_FOR_PROGRAMS
     }
-    assert [r for r in routes if not any(re.match(r, path) for path in paths)] == []
-    assert [path for path in paths if not any(re.match(r, path) for r in routes)] == []
+    assert [r for r in routes if not any(re.fullmatch(r, path) for path in paths)] == []
+    assert [path for path in paths if not any(re.fullmatch(r, path) for r in routes)] == []
 
 
 def test_the_parameters_of_the_search_are_those_of_the_code(site: Site) -> None:

@@ -6,19 +6,15 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from catalog.site.http import header_health
 from catalog.writing.store import Store
 from tests.support.records import NOON, judged
 from tests.support.sites import Site
 
 
 def test_a_change_of_one_skill_is_news_for_its_page_and_the_lists(
-    site: Site, catalog: Path, monkeypatch: pytest.MonkeyPatch
+    site: Site, catalog: Path
 ) -> None:
     """Not for the page of another one, whose client gets 304 again."""
-    monkeypatch.setattr(header_health, "SECONDS", -1.0)
     asked = {about: f"/-/state.json?about={about}" for about in ("skill:word-count", "skill:dup")}
     asked[""] = "/-/state.json"
     before = {about: site.get(path) for about, path in asked.items()}

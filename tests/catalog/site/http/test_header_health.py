@@ -5,14 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from catalog.site.http import header_health
 from catalog.writing.store import Store
 from tests.support.sites import Site
-
-
-@pytest.fixture(autouse=True)
-def _looked_up_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(header_health, "SECONDS", -1.0)
 
 
 @pytest.mark.parametrize("page", ["/", "/skills", "/findings", "/catalog/skills"])

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import uvicorn
 
+from catalog.site.http import limits
 from catalog.site.server import protocol
 from tests.support.waiting import PATIENCE, wait_for
 
@@ -36,9 +37,9 @@ async def application(scope: Any, receive: Any, send: Any) -> None:
 @pytest.fixture
 def connect(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., socket.socket]]:
     """Return the function that connects to a server whose times are short, and sends something."""
-    monkeypatch.setattr(protocol, "REQUEST_SECONDS", 0.3)
-    monkeypatch.setattr(protocol, "READING_SECONDS", 0.3)
-    monkeypatch.setattr(protocol, "MOST_CONNECTIONS", 5)
+    monkeypatch.setattr(limits, "REQUEST_SECONDS", 0.3)
+    monkeypatch.setattr(limits, "READING_SECONDS", 0.3)
+    monkeypatch.setattr(limits, "MOST_CONNECTIONS", 5)
     listener = socket.create_server(("127.0.0.1", 0))
     server = uvicorn.Server(
         uvicorn.Config(
@@ -122,7 +123,7 @@ def test_a_slow_but_steady_reader_gets_all(connect: Callable[..., socket.socket]
 
 def test_too_many_connections_are_refused(connect: Callable[..., socket.socket]) -> None:
     """New connections are refused with 503; existing ones continue."""
-    kept = [connect() for _ in range(protocol.MOST_CONNECTIONS)]
+    kept = [connect() for _ in range(limits.MOST_CONNECTIONS)]
     assert received(connect())[9:12] == b"503"
     kept[0].sendall(b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
     assert received(kept[0])[9:12] == b"200"

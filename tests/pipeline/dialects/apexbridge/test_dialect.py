@@ -1,4 +1,3 @@
-import asyncio
 import json
 import shutil
 from collections import Counter
@@ -7,14 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from datasette.app import Datasette
 
 from catalog.database import connection
 from catalog.database.queries import Database
 from catalog.model.apexbridge import AbpTool, ApexBridge
 from catalog.model.values import Acceptance
 from catalog.reading import search
-from catalog.site.server import app as server_app
 from catalog.writing.store import Store
 from pipeline.authoring.convert import ConversionOptions, migrate_paths
 from pipeline.authoring.lint import Judgement, judge_paths
@@ -26,6 +23,7 @@ from pipeline.sync.open_catalog import open_store
 from pipeline.sync.run_once import scan_once
 from tests.support.records import NOON, rooted
 from tests.support.records import judged as accepted
+from tests.support.sites import serving
 
 SAMPLES = Path(__file__).parents[3] / "samples" / "apexbridge"
 
@@ -220,15 +218,10 @@ def test_the_index_lists_packages_by_their_priority(scanned: Database, settings:
 
 def ask(settings: Settings, query: str, **params: str) -> list[dict[str, Any]]:
     """Return the rows of a canned query, asked of the real site."""
-    site: Datasette = server_app.application(settings.catalog_path)
-    with asyncio.Runner() as runner:
-        answer = runner.run(
-            site.client.get(f"/catalog/{query}.json", params={"_shape": "array", **params})
-        )
-        page = runner.run(site.client.get(f"/catalog/{query}", params=params))
-    site.executor.shutdown()
-    for database in site.databases.values():
-        database.close()
+    with serving() as serve:
+        site = serve(settings.catalog_path)
+        answer = site.get(f"/catalog/{query}.json", _shape="array", **params)
+        page = site.get(f"/catalog/{query}", **params)
     assert (answer.status_code, page.status_code) == (200, 200)
     rows: list[dict[str, Any]] = answer.json()
     return rows
@@ -257,19 +250,14 @@ def test_canned_queries_answer_the_questions_of_an_operator(
 @pytest.mark.requirement("apexbridge/pages")
 def test_every_package_has_its_pages(scanned: Database, settings: Settings) -> None:
     """The site shows the rows of a package, of its tools and of its fields."""
-    site: Datasette = server_app.application(settings.catalog_path)
     pages = ["apexbridge_skills", "abp_tools"] + [
         f"{table}/{row[0]}"
         for table, key in (("skills", "id"), ("apexbridge_skills", "skill"))
         for row in scanned.execute(f"SELECT {key} FROM {table}")
     ]
-    with asyncio.Runner() as runner:
-        answers = {
-            page: runner.run(site.client.get(f"/catalog/{page}")).status_code for page in pages
-        }
-    site.executor.shutdown()
-    for database in site.databases.values():
-        database.close()
+    with serving() as serve:
+        site = serve(settings.catalog_path)
+        answers = {page: site.get(f"/catalog/{page}").status_code for page in pages}
     assert set(answers.values()) == {200}, answers
     assert len(pages) >= 20
 

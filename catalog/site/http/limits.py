@@ -1,0 +1,313 @@
+"""Limits on requests: their address, method and query, time and bytes, how many run at once.
+
+Every request passes `wrap`, which judges the database and the table that Datasette would resolve,
+never the text of a path. Without it, fifty visitors with the largest export stop the front page.
+"""
+
+import asyncio
+import json
+import re
+import sqlite3
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+from urllib.parse import parse_qsl, urlencode
+from weakref import WeakKeyDictionary
+
+from datasette.utils import tilde_decode, tilde_encode
+
+from catalog.site.http import access, errors
+from catalog.site.http import location as http_catalog
+from catalog.site.http.security_headers import App, Message, Send
+
+SETTINGS: Mapping[str, int | bool] = {
+    # Suggesting facets scans the table once per column: 246 ms a page instead of 11 at 10,000
+    # skills.
+    "suggest_facets": False,
+    # Configured facets must not be left out because an ingest keeps the disk busy for a moment.
+    "facet_time_limit_ms": 1000,
+    # Enough for every page with 100,000 skills; a query that takes longer is a mistake.
+    "sql_time_limit_ms": 3000,
+    # Two threads may be busy with tables; the others answer all other requests.
+    "num_sql_threads": 4,
+    # Rows are wide, and a page is read from the top; ten rows take a millisecond.
+    "default_page_size": 30,
+    "truncate_cells_html": 300,
+    # A page must show the current state of the catalog.
+    "default_cache_ttl": 0,
+    # A copy of a file in WAL mode lacks the changes that are still in the log.
+    "allow_download": False,
+    # An export that stopped after max_returned_rows would look complete.
+    "allow_csv_stream": True,
+    "max_csv_mb": 100,
+}
+"""Datasette's own limits and settings."""
+
+MOST_CONNECTIONS = 200
+REQUEST_SECONDS = 10.0
+"""Most seconds for a request to arrive, from the opening of the connection or its first byte."""
+READING_SECONDS = 30.0
+"""Most seconds for which a client may read nothing of a response."""
+LONGEST = 300.0
+"""Most seconds for a whole response."""
+GRACE = 1
+"""Seconds for requests to finish after a SIGTERM. All of them only read."""
+RESULT_BYTES = 32 * 2**20
+"""Most bytes of texts and blobs that one statement may read."""
+PATIENCE = 5.0
+"""Seconds that a costly request waits for its turn."""
+LONGEST_ADDRESS = 8000
+"""Bytes of a path and query together; browsers and proxies rarely accept more."""
+MOST_WORDS, MOST_CHARACTERS = 32, 500
+"""Limits of a search in a table; each word costs a lookup in the index."""
+MOST_PARAMETERS = 100
+"""Parameters of one query: enough for two per column of the widest table."""
+MOST_FACETS = 8
+
+READING = ("GET", "HEAD", "OPTIONS")
+READING_OURS = ("GET", "HEAD")
+
+
+class Cost(NamedTuple):
+    """Kind of costly request, of which only a few are answered at once."""
+
+    name: str
+    at_once: int
+    is_long: bool = False  # whether its turn lasts until the response is sent
+
+
+TABLES = Cost("tables", 2)
+"""Tables, exports and questions, each of which may keep a thread busy for seconds."""
+TEXTS = Cost("texts", 1)
+"""Rendering, highlighting and comparing texts, which may take a second of the processor each."""
+ARCHIVES = Cost("archives", 2)
+"""Large archives, each of which is a file until it is sent."""
+HASHES = Cost("hashes", 1)
+"""Hashing archives; the first request hashes all of them."""
+
+
+class Limited(NamedTuple):
+    """Routes of the site, as patterns of their paths."""
+
+    pattern: str
+    cost: Cost | None
+
+
+class TooLarge(Exception):
+    """A statement reads more than RESULT_BYTES."""
+
+    status = 400  # of the response
+
+
+class TooSlow(Exception):
+    """A statement takes more than the time limit."""
+
+
+class Busy(Exception):
+    """No turn came in time."""
+
+
+class _Refusal(NamedTuple):
+    status: int
+    message: str
+    headers: Mapping[str, str] = {}
+
+
+def wrap(app: App, datasette: Any, routes: Sequence[Limited]) -> App:
+    """Return the application behind all limits; `routes` are those of the site itself."""
+    ours = [(re.compile(route.pattern), route.cost) for route in routes]
+
+    async def limited(scope: Any, receive: Any, send: Send) -> None:
+        if scope["type"] != "http":
+            await app(scope, receive, send)
+            return
+        path = http_catalog.path(datasette, scope)
+        is_ours, cost = next(
+            ((True, cost) for form, cost in ours if form.match(path)), (False, None)
+        )
+        is_table = not is_ours and http_catalog.table_of(datasette, path) is not None
+        refusal = _refusal(datasette, scope, path, is_ours=is_ours, is_table=is_table)
+        if refusal:
+            await _refuse(datasette, scope, send, refusal)
+            return
+        if is_table:
+            cost = TABLES._replace(is_long=b"_stream" in scope["query_string"])
+            scope = _with_default_page_size(scope) if cost.is_long else scope
+        try:
+            turn = _Turn(await take(datasette, cost), send, cost) if cost else None
+        except Busy:
+            busy = _Refusal(503, "The site is busy; try again later.", {"Retry-After": "5"})
+            await _refuse(datasette, scope, send, busy)
+            return
+        async with asyncio.timeout(LONGEST):
+            if turn:
+                await turn.run(app, scope, receive)
+            else:
+                await app(scope, receive, send)
+
+    return limited
+
+
+class _Turn:
+    """Turn of a costly request, until its response begins or, if it is long, until it is sent."""
+
+    def __init__(self, free: asyncio.Semaphore, send: Send, cost: Cost) -> None:
+        self._free, self._send, self._cost = free, send, cost
+        self._has_ended = False
+
+    async def run(self, app: App, scope: Any, receive: Any) -> None:
+        """Answer the request."""
+        try:
+            await app(scope, receive, self._send_message)
+        finally:
+            self._end()
+
+    async def _send_message(self, message: Message) -> None:
+        if not self._cost.is_long:
+            self._end()
+        await self._send(message)
+
+    def _end(self) -> None:
+        if not self._has_ended:
+            self._has_ended = True
+            self._free.release()
+
+
+async def take(datasette: Any, cost: Cost, patience: float | None = None) -> asyncio.Semaphore:
+    """Wait for a turn, and return the semaphore that must be released after it. Raises Busy.
+
+    patience is seconds; without it, PATIENCE.
+    """
+    turns = _TURNS.setdefault(datasette, {})
+    free = turns.setdefault(cost.name, asyncio.Semaphore(cost.at_once))
+    try:
+        async with asyncio.timeout(PATIENCE if patience is None else patience):
+            await free.acquire()
+    except TimeoutError as error:
+        raise Busy from error
+    return free
+
+
+_TURNS: WeakKeyDictionary[Any, dict[str, asyncio.Semaphore]] = WeakKeyDictionary()
+
+
+async def _refuse(datasette: Any, scope: Any, send: Send, refusal: _Refusal) -> None:
+    response = errors.refusal(
+        datasette, scope["path"], refusal.message, refusal.status, refusal.headers
+    )
+    await response.asgi_send(send)
+
+
+def _refusal(
+    datasette: Any, scope: Any, path: str, *, is_ours: bool, is_table: bool
+) -> _Refusal | None:
+    query = scope["query_string"].decode("latin-1")
+    if path.startswith("//") or not path.startswith("/"):
+        return _Refusal(404, "Not found.")
+    if len(path) + len(query) > LONGEST_ADDRESS:
+        return _Refusal(414, f"The URL is too long; the limit is {LONGEST_ADDRESS:,} bytes.")
+    if is_ours or is_table or path in ("/", "/.json"):
+        allowed = READING_OURS if is_ours else READING
+        if scope["method"] not in allowed:
+            return _Refusal(405, "This site is read-only.", {"Allow": ", ".join(allowed)})
+    if not is_table:
+        return None
+    if (spelled := _spelled(path)) != path:
+        address = datasette.urls.path(access.prefix(scope) + spelled)
+        location = f"{address}{query and '?'}{query}"
+        return _Refusal(302, "This page has another address.", {"Location": location})
+    error = _query_error(parse_qsl(query, keep_blank_values=True))
+    return _Refusal(400, error) if error else None
+
+
+def _spelled(path: str) -> str:
+    """Return the path of a table as Datasette writes it, so that each table has one address.
+
+    Datasette decodes names in a path: `~63atalog` is `catalog`.
+    """
+    start, *names = path.split("/")
+    return "/".join((start, *map(_spelled_name, names[:2]), *names[2:]))
+
+
+def _spelled_name(name: str) -> str:
+    """Return a name of a path as Datasette writes it; the format after a point is no part of it.
+
+    Datasette never finds a name with a percent sign, and redirects it to one with tildes.
+    """
+    name, point, form = name.partition(".")
+    return (name if "%" in name else tilde_encode(tilde_decode(name))) + point + form
+
+
+def _query_error(parameters: Sequence[tuple[str, str]]) -> str | None:
+    if len(parameters) > MOST_PARAMETERS:
+        return f"The URL has {len(parameters)} parameters; the limit is {MOST_PARAMETERS}."
+    facets = sum(name.startswith("_facet") and name != "_facet_size" for name, _ in parameters)
+    if facets > MOST_FACETS:
+        return f"The URL has {facets} facets; the limit is {MOST_FACETS}."
+    return next(filter(None, (_parameter_error(name, value) for name, value in parameters)), None)
+
+
+def _parameter_error(name: str, value: str) -> str | None:
+    if name in ("_facet_size", "_timelimit") and not re.fullmatch(r"max|[0-9]{0,6}", value):
+        return f"{name} must be a positive integer."
+    if name.startswith("_search") and name != "_searchmode" and not _is_short(value):
+        return (
+            f"The search has too many words; the limit is {MOST_WORDS} words "
+            f"and {MOST_CHARACTERS} characters in total."
+        )
+    if name == "_through" and not _is_through(value):
+        return "_through must be a JSON object with table, column and value."
+    return None
+
+
+def _is_short(words: str) -> bool:
+    return len(words) <= MOST_CHARACTERS and len(re.findall(r"\w+", words)) <= MOST_WORDS
+
+
+def _is_through(value: str) -> bool:
+    try:
+        through = json.loads(value)
+    except ValueError:
+        return False
+    return (
+        isinstance(through, dict)
+        and {"table", "column", "value"} <= through.keys()
+        and all(isinstance(part, str | int | float) for part in through.values())
+    )
+
+
+def _with_default_page_size(scope: Any) -> Any:
+    """Remove the page size of an export, which would take minutes row by row."""
+    parameters = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+    kept = [(name, value) for name, value in parameters if name != "_size"]
+    return {**scope, "query_string": urlencode(kept).encode()}
+
+
+def bounded_rows() -> Callable[[sqlite3.Cursor, tuple[Any, ...]], sqlite3.Row]:
+    """Return a row factory, which raises TooLarge where a statement reads too much."""
+    left: WeakKeyDictionary[sqlite3.Cursor, int] = WeakKeyDictionary()
+
+    def row(cursor: sqlite3.Cursor, values: tuple[Any, ...]) -> sqlite3.Row:
+        size = sum(len(value) for value in values if isinstance(value, str | bytes))
+        left[cursor] = left.get(cursor, RESULT_BYTES) - size
+        if left[cursor] < 0:
+            raise TooLarge("These rows are too large for one page; request fewer with _size.")
+        return sqlite3.Row(cursor, values)
+
+    return row
+
+
+@contextmanager
+def statement_time(connection: sqlite3.Connection, milliseconds: int) -> Iterator[None]:
+    """Stop the statements of a context after a time. Raises TooSlow."""
+    deadline = time.monotonic() + milliseconds / 1000
+    connection.set_progress_handler(lambda: time.monotonic() >= deadline, 1000)
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        if error.args == ("interrupted",):
+            raise TooSlow("The query took too long.") from error
+        raise
+    finally:
+        connection.set_progress_handler(None, 0)
