@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from catalog.model.finding import FindingType
 from docs_from_code.markdown import cell, prose
 from pipeline.cli.output.finding_types import REGISTRY
-from pipeline.cli.output.rule_examples import EXAMPLES
-from pipeline.cli.output.rule_page import OF_PROFILES, REJECTS
+from pipeline.cli.output.rule_page import EXAMPLES, OF_PROFILES, REJECTS
 from pipeline.dialects.registry import PROFILES
 
 _OPENING = """\

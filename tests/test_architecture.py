@@ -41,10 +41,10 @@ HOMES = {
     "uvicorn": "catalog.site.server catalog.mcp",
     "watchdog": "pipeline.watch",
     "jellyfish": "catalog.text.spelling",
-    "wcwidth": "pipeline.cli.output.columns",
+    "wcwidth": "pipeline.cli.output.terminal",
     "pathspec": "pipeline.roots.ignore_files",
     "yaml": "pipeline.parsing pipeline.authoring.convert catalog.mcp.frontmatter "
-    "catalog.site.server.app catalog.site.api.openapi pipeline.cli.output.rule_examples",
+    "catalog.site.server.app catalog.site.api.openapi pipeline.cli.output.rule_page",
 }
 """The packages or modules that may import each library."""
 

@@ -2,6 +2,8 @@
 
 import os
 import sys
+import tempfile
+import traceback
 from collections.abc import Mapping
 from contextlib import suppress
 from difflib import get_close_matches
@@ -10,6 +12,7 @@ from pathlib import Path
 
 import click
 
+from catalog.database.connection import REBUILT, is_damage
 from catalog.model.errors import SkilldropError
 from catalog.model.version import VERSION
 from pipeline.cli.options import (
@@ -54,8 +57,6 @@ def main() -> None:
 
 def _damaged_catalog(error: Exception) -> int | None:
     """Report a damaged catalog that a command found while reading it; None for other errors."""
-    from catalog.database.connection import REBUILT, is_damage
-
     if not is_damage(error):
         return None
     click.echo(f"skilldrop: The catalog is damaged: {error}. {REBUILT}", err=True)
@@ -75,9 +76,6 @@ def _leave_closed_streams() -> None:
 
 def _internal_error(error: BaseException) -> int:
     """Print one sentence about an internal error; save the traceback to a file if possible."""
-    import tempfile  # most commands end without them
-    import traceback
-
     attachment = "the command that you ran"
     with (
         suppress(OSError),
@@ -109,7 +107,7 @@ COMMANDS: Mapping[str, str] = {
     "read": "read.read",
     "mcp": "mcp.mcp",
     "new": "new.new",
-    "remove": "remove.remove",
+    "remove": "add.remove",
     "add": "add.add",
     "link": "link.link",
     "unlink": "link.unlink",
@@ -119,8 +117,8 @@ COMMANDS: Mapping[str, str] = {
     "versions": "versions.versions",
     "show": "show.show",
     "token": "token.token",
-    "rollback": "rollback.rollback",
-    "unpin": "rollback.unpin",
+    "rollback": "versions.rollback",
+    "unpin": "versions.unpin",
     "pending": "review.pending",
     "approve": "review.approve",
     "reject": "review.reject",

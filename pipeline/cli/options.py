@@ -1,6 +1,7 @@
-"""Exit codes, global options and JSON output, shared by all commands."""
+"""Shared parts of commands: exit codes, options, settings, questions."""
 
 import json
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -8,6 +9,8 @@ from typing import Any, NamedTuple
 import click
 
 from catalog.model.values import LEVELS
+from pipeline.config import loader
+from pipeline.config.settings import Settings
 
 DONE, FINDINGS, USAGE_ERROR, INTERNAL_ERROR, INTERRUPTED = 0, 1, 2, 3, 130
 """Exit codes."""
@@ -99,3 +102,42 @@ _GLOBAL_OPTIONS = ("--config", "--watched", "--data")
 def to_json(value: Any) -> str:
     """Return indented JSON in which non-ASCII text stays readable."""
     return json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def settings_of(context: click.Context, **site: Any) -> Settings:
+    """Load the settings; site options of the command line override those of the file."""
+    options: GlobalOptions = context.obj
+    settings = loader.load(*options)
+    overrides = {key: value for key, value in site.items() if value is not None}
+    return settings.model_copy(update={"site": settings.site.model_copy(update=overrides)})
+
+
+def site_address(health: Mapping[str, Any], settings: Settings) -> tuple[str | None, int]:
+    """Return host and port of the site of the running service, or else of the settings.
+
+    The host is None if there is no site. health is the health row of the catalog.
+    """
+    site = settings.site
+    if health["service_pid"]:
+        return health["site_host"], health["site_port"] or site.port
+    return site.host if site.enabled else None, site.port
+
+
+yes_option = click.option(
+    "--yes", is_flag=True, help="Remove even more than half of what is there, without a question."
+)
+
+
+def confirm(removed: int, total: int, what: str, *, yes: bool) -> None:
+    """Ask on a terminal before more than half of `total` things are removed.
+
+    what says what they are and where. Raises click.ClickException if the answer is no, or if
+    nobody can be asked; `yes` is the answer to the question.
+    """
+    if yes or removed * 2 <= total:
+        return
+    sentence = f"This removes {removed:,} of {total:,} {what}."
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise click.ClickException(f"{sentence} Repeat the command with --yes if you mean it.")
+    if not click.confirm(f"{sentence} Go on?", err=True):
+        raise click.ClickException("Nothing was changed.")

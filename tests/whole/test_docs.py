@@ -17,7 +17,7 @@ from docs_from_code.site import build, faults
 from pipeline.authoring.lint import judge_paths
 from pipeline.cli.app import cli
 from pipeline.cli.output.finding_types import REGISTRY
-from pipeline.cli.output.rule_examples import EXAMPLES, OMITTED, Example
+from pipeline.cli.output.rule_page import EXAMPLES, OMITTED, Example
 from pipeline.outcomes.parser import judge_outcome
 from pipeline.validation.registry import FOR_ALL
 from tests.support.bad_samples import ACCEPTANCES, BAD

@@ -1,23 +1,27 @@
-"""Command that copies skills into a root."""
+"""Commands that put skills into a root, or take them out of it."""
 
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from pathlib import Path
 
 import click
 
+from catalog.database import connection
 from catalog.database.connection import open_catalog
-from catalog.model.paths import text_path
+from catalog.model.errors import NotRemoved
+from catalog.model.paths import is_utf8, text_path
 from catalog.model.skill import RootSpec
-from catalog.reading import name_holders
+from catalog.reading import name_holders, skill_folders
 from catalog.text.display import visible
+from catalog.text.suggestions import few, shown
+from pipeline.authoring import trash
 from pipeline.authoring.add import Addition, root_named
 from pipeline.authoring.add import add as add_to
 from pipeline.authoring.lint import Judgement
-from pipeline.cli.context import settings_of
-from pipeline.cli.options import DONE, FINDINGS, as_json_option, to_json
+from pipeline.cli.folder_argument import absolute_path
+from pipeline.cli.options import DONE, FINDINGS, as_json_option, settings_of, to_json
 from pipeline.cli.output import terminal
-from pipeline.cli.output.file_list import file_list
-from pipeline.cli.output.finding_line import finding_at
+from pipeline.cli.output.skills import file_list, finding_at
 from pipeline.config.settings import Settings
 from pipeline.roots.names import SKILL_MD
 from pipeline.sync.places import place_of
@@ -63,7 +67,9 @@ def add(
     for addition in add_to(sources, root, replace=replace, fix=fix, dry_run=dry_run):
         additions.append(addition)
         if not as_json:
-            terminal.echo(_rendered(addition, _expected(settings, root, addition), dry_run=dry_run))
+            terminal.echo(
+                _rendered_addition(addition, _expected(settings, root, addition), dry_run=dry_run)
+            )
     if as_json:
         click.echo(
             to_json(
@@ -111,7 +117,7 @@ def _skill(judgement: Judgement) -> Iterator[str]:
         yield f"    {file_list(judgement.document or SKILL_MD, sizes)}"
 
 
-def _rendered(addition: Addition, expected: Mapping[str, str], *, dry_run: bool) -> str:
+def _rendered_addition(addition: Addition, expected: Mapping[str, str], *, dry_run: bool) -> str:
     """Return skills, files and findings of a source, and a line about the result."""
     lines = [line for judgement in addition.judgements for line in _skill(judgement)]
     lines += [
@@ -133,3 +139,36 @@ def _rendered(addition: Addition, expected: Mapping[str, str], *, dry_run: bool)
         else f"Not added to {place}: fix the errors above, then add it again."
     )
     return "\n".join(lines)
+
+
+@click.command()
+@click.argument("skill")
+@as_json_option
+@click.pass_context
+def remove(context: click.Context, skill: str, as_json: bool) -> int:
+    """Move the folder of SKILL, or its archive, to a dated trash; nothing is deleted.
+
+    SKILL is a name, or the folder of one of several skills with that name, which may be relative
+    to its root. The trash is in the data directory, or beside the root where that is on another
+    file system. A running service notices the removal at once; otherwise the next `scan` does.
+
+    \b
+    Examples:
+      skilldrop remove csv-profile
+      skilldrop remove watched/team-b/csv-profile
+    """
+    settings = settings_of(context)
+    db = connection.open_catalog(settings.catalog_path)
+    text = skill if is_utf8(skill) else text_path(skill)
+    row = skill_folders.find_or_named(db, text, absolute_path(settings, skill))
+    if row["status"] == "removed":
+        raise NotRemoved(f"The folder of {shown(skill)} is gone already.")
+    moved = trash.move(db, row, settings.data, datetime.now())
+    if as_json:
+        click.echo(to_json(moved.as_json()))
+        return DONE
+    along = f" With it went the skills inside it: {few(moved.others)}." if moved.others else ""
+    if moved.used_by:
+        along += f" It is used by {few(moved.used_by)}; `skilldrop status` lists what breaks."
+    click.echo(visible(f"Moved {moved.source} to {moved.place}.{along}"))
+    return DONE

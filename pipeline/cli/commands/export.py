@@ -18,19 +18,19 @@ from catalog.prompt_index import query
 from catalog.reading import typed_filter
 from catalog.text.display import visible
 from catalog.text.suggestions import few
-from pipeline.cli import removal_question
-from pipeline.cli.context import settings_of
+from pipeline.cli import options as cli_options
 from pipeline.cli.options import (
     DONE,
     FINDINGS,
     PATH,
     as_json_option,
     filter_options,
+    settings_of,
     to_json,
+    yes_option,
 )
 from pipeline.cli.options import selected as selected_options
 from pipeline.cli.output import terminal
-from pipeline.cli.removal_question import yes_option
 from pipeline.config.settings import Settings
 
 
@@ -136,7 +136,7 @@ def _exported(
                     directory,
                     sources,
                     progress,
-                    lambda removed, total: removal_question.confirm(removed, total, what, yes=yes),
+                    lambda removed, total: cli_options.confirm(removed, total, what, yes=yes),
                 )
             if archive:
                 write_archive(archive, sources, progress)

@@ -5,11 +5,10 @@ import click
 from catalog.database import connection
 from catalog.model.errors import NotInCatalog
 from catalog.reading import listing, versions
-from pipeline.cli.context import settings_of
-from pipeline.cli.options import DONE, FINDINGS, as_json_option, to_json
+from pipeline.cli.options import DONE, FINDINGS, as_json_option, settings_of, to_json
 from pipeline.cli.output import terminal
-from pipeline.cli.output.finding_line import finding_line
 from pipeline.cli.output.finding_types import REGISTRY
+from pipeline.cli.output.skills import finding_line
 
 
 @click.command()

@@ -16,18 +16,19 @@ from catalog.reading import agent_entries, typed_filter
 from catalog.text.display import visible
 from catalog.text.suggestions import few
 from catalog.writing.links import table
-from pipeline.cli.context import settings_of
 from pipeline.cli.options import (
     DONE,
     FINDINGS,
     PATH,
     as_json_option,
+    confirm,
     filter_options,
     selected,
+    settings_of,
     to_json,
+    yes_option,
 )
 from pipeline.cli.output.terminal import counted
-from pipeline.cli.removal_question import confirm, yes_option
 from pipeline.config.settings import Settings
 from pipeline.sync.request_handlers import handle
 

@@ -9,9 +9,8 @@ import click
 from catalog.database import connection
 from catalog.reading import listing
 from catalog.text.display import visible
-from pipeline.cli.context import settings_of
-from pipeline.cli.options import DONE, as_json_option, to_json
-from pipeline.cli.output import columns, terminal
+from pipeline.cli.options import DONE, as_json_option, settings_of, to_json
+from pipeline.cli.output import terminal
 from pipeline.cli.search_filters import parsed, with_filters
 
 
@@ -47,7 +46,7 @@ def _skill_lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         visible(row["name"]) + ("" if row["status"] == "active" else f" ({row['status']})")
         for row in rows
     ]
-    widest = min(max(map(columns.width, labels), default=0), room // 3)
+    widest = min(max(map(terminal.width, labels), default=0), room // 3)
     for row, label in zip(rows, labels, strict=True):
-        padded = label + " " * (widest - columns.width(label))
-        yield columns.cut(f"{padded}  {visible(row['description'])}", room).rstrip()
+        padded = label + " " * (widest - terminal.width(label))
+        yield terminal.cut(f"{padded}  {visible(row['description'])}", room).rstrip()

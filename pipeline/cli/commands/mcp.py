@@ -9,8 +9,7 @@ from catalog.model.errors import ExtraMissing
 from catalog.model.version import VERSION
 from catalog.site.server import address, exposure
 from catalog.usage.counter import ReadCounter
-from pipeline.cli.context import settings_of
-from pipeline.cli.options import DONE
+from pipeline.cli.options import DONE, settings_of
 
 LOOPBACK = "127.0.0.1"
 

@@ -6,9 +6,8 @@ import click
 
 from catalog.model.paths import is_utf8, text_path
 from catalog.text.display import visible
-from pipeline.cli.context import settings_of
 from pipeline.cli.folder_argument import absolute_path
-from pipeline.cli.options import DONE, as_json_option, to_json
+from pipeline.cli.options import DONE, as_json_option, settings_of, to_json
 from pipeline.sync.request_handlers import handle
 
 

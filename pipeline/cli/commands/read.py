@@ -19,8 +19,7 @@ from catalog.reading.skill_files import SkillFile
 from catalog.text.display import visible_lines
 from catalog.usage import database as usage_database
 from catalog.usage.database import SkillRead
-from pipeline.cli.context import settings_of
-from pipeline.cli.options import DONE, as_json_option, to_json
+from pipeline.cli.options import DONE, as_json_option, settings_of, to_json
 from pipeline.cli.output import terminal
 
 

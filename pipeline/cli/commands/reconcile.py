@@ -8,8 +8,7 @@ import click
 from catalog.audit.difference import Difference
 from catalog.model.change import ChangeResult
 from catalog.text.display import visible
-from pipeline.cli.context import settings_of
-from pipeline.cli.options import DONE, FINDINGS, as_json_option, to_json
+from pipeline.cli.options import DONE, FINDINGS, as_json_option, settings_of, to_json
 from pipeline.cli.output import terminal
 from pipeline.config.settings import Settings
 from pipeline.sync import reconcile as sync_reconcile

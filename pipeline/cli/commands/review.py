@@ -12,8 +12,7 @@ from catalog.database import connection as database_connection
 from catalog.database.connection import explained
 from catalog.reading import review as reading_review
 from catalog.text.display import visible
-from pipeline.cli.context import settings_of
-from pipeline.cli.options import DONE, FINDINGS, as_json_option, to_json
+from pipeline.cli.options import DONE, FINDINGS, as_json_option, settings_of, to_json
 from pipeline.cli.output.terminal import counted
 from pipeline.sync.request_handlers import handle
 

@@ -10,8 +10,7 @@ from catalog.database.connection import service_runs
 from catalog.model.errors import CatalogBusy
 from catalog.text import humanize
 from catalog.writing.store import Store
-from pipeline.cli.context import settings_of
-from pipeline.cli.options import DONE, FINDINGS, PATH, as_json_option, to_json
+from pipeline.cli.options import DONE, FINDINGS, PATH, as_json_option, settings_of, to_json
 from pipeline.cli.output import terminal
 from pipeline.config.settings import Settings
 from pipeline.roots.units import WatchUnit

@@ -1,5 +1,6 @@
 """Command that searches the catalog."""
 
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
@@ -7,10 +8,12 @@ import click
 
 from catalog.database import connection as database_connection
 from catalog.reading import search
+from catalog.reading.search import Results
+from catalog.reading.search_hits import Hit
+from catalog.text import suggestions
 from catalog.text.display import visible
-from pipeline.cli.context import settings_of
-from pipeline.cli.options import DONE, as_json_option, to_json
-from pipeline.cli.output import status as output_status
+from pipeline.cli.options import DONE, as_json_option, settings_of, to_json
+from pipeline.cli.output.terminal import counted
 from pipeline.cli.search_filters import parsed, with_filters
 
 
@@ -56,5 +59,28 @@ def search_(
     if results.note:
         click.echo(visible(results.note), err=True)
     hits = results.hits
-    click.echo(to_json([asdict(hit) for hit in hits]) if as_json else output_status.hits(results))
+    click.echo(to_json([asdict(hit) for hit in hits]) if as_json else _rendered(results))
     return DONE
+
+
+def _rendered(results: Results) -> str:
+    """Return two lines for each hit, and one about other skills of its name."""
+    if not results.hits:
+        return "No skill found." if results.why_empty else _NO_HIT
+    return "\n".join(line for hit in results.hits for line in _hit(hit))
+
+
+def _hit(hit: Hit) -> Iterator[str]:
+    status = "" if hit.status == "active" else f" ({hit.status})"
+    yield click.style(visible(hit.name), bold=True) + status
+    yield f"    {visible(hit.snippet)}"
+    if status:
+        yield f"    {visible(hit.location)}"
+    if hit.others.count:
+        places = suggestions.few(hit.others.first) + (
+            " …" if hit.others.count > len(hit.others.first) else ""
+        )
+        yield f"    +{counted(hit.others.count, 'other')} of this name: {places}"
+
+
+_NO_HIT = "No active skill has any of these words."

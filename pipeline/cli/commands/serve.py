@@ -8,8 +8,7 @@ import click
 
 from catalog.database import connection
 from catalog.site.server.process import SiteProcess
-from pipeline.cli.context import settings_of
-from pipeline.cli.options import DONE
+from pipeline.cli.options import DONE, settings_of
 
 TICK = 1.0
 """Seconds between two checks that the site runs."""

@@ -10,10 +10,9 @@ from catalog.reading import card
 from catalog.site.server import address
 from catalog.text.display import visible
 from catalog.text.suggestions import few
-from pipeline.cli.context import settings_of, site_address
-from pipeline.cli.options import DONE, as_json_option, to_json
-from pipeline.cli.output import skill_state
-from pipeline.cli.output.file_list import file_list
+from pipeline.cli.options import DONE, as_json_option, settings_of, site_address, to_json
+from pipeline.cli.output import skills
+from pipeline.cli.output.skills import file_list
 from pipeline.roots.names import SKILL_MD
 
 
@@ -70,7 +69,7 @@ def _text(facts: dict[str, Any]) -> str:
     if facts["files"]:
         sizes = [(file["path"], file["size"]) for file in facts["files"]]
         lines.append(file_list(facts["skill_md_name"] or SKILL_MD, sizes))
-    lines += skill_state.details(facts)
+    lines += skills.details(facts)
     for line in facts["install"]:
         note = f" ({line['note']})" if line["note"] else ""
         lines += ["", f"{line['client']}{note}:", f"  {line['text']}"]

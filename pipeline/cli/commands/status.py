@@ -1,13 +1,22 @@
 """Command that prints the state of the catalog."""
 
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
 import click
 
 from catalog.database.connection import explained, open_catalog
+from catalog.model.git_origin import GitOrigin
+from catalog.model.values import SEVERITIES
+from catalog.reading import health_summary, listing
 from catalog.reading import status as reading_status
 from catalog.site.server import exposure
-from pipeline.cli.context import settings_of, site_address
-from pipeline.cli.options import DONE, FINDINGS, as_json_option, to_json
-from pipeline.cli.output import status as output_status
+from catalog.text import suggestions
+from catalog.text.display import visible
+from pipeline.cli.options import DONE, FINDINGS, as_json_option, settings_of, site_address, to_json
+from pipeline.cli.output import skills
+from pipeline.cli.output.terminal import counted
 
 
 @click.command()
@@ -35,12 +44,9 @@ def status(context: click.Context, skill: str | None, check: bool, as_json: bool
     if skill:
         if check:
             raise click.UsageError("--check is about the service; give it without SKILL.")
-        from catalog.reading import listing  # slow to import, like its output
-        from pipeline.cli.output import skill_state
-
         with explained(settings.catalog_path):
             folders = listing.states(open_catalog(settings.catalog_path), skill)
-        click.echo(to_json(folders) if as_json else skill_state.text(folders))
+        click.echo(to_json(folders) if as_json else skills.states(folders))
         return DONE
     catalog, site = settings.catalog_path, settings.site
     with explained(catalog):
@@ -50,6 +56,147 @@ def status(context: click.Context, skill: str | None, check: bool, as_json: bool
     if as_json:
         click.echo(to_json(state))
     else:
-        click.echo(output_status.health(state) if check else output_status.status(state))
-    is_well = output_status.health_of(state).is_followed and not state["conflicts"]
+        click.echo(health(state) if check else report(state))
+    is_well = health_of(state).is_followed and not state["conflicts"]
     return FINDINGS if check and not is_well else DONE
+
+
+def report(state: dict[str, Any]) -> str:
+    """Return the state of the catalog and its problems, in about one screenful."""
+    lines = [health(state), *_totals(state)]
+    is_much = sum(len(state[word]) for word in (*_LISTED, "errors")) > _SHOWN
+    most = _SHOWN_OF_MUCH if is_much else _SHOWN
+    in_conflict = {(row["root"], row["path"]) for row in state["conflicts"]}
+    for word in _LISTED:
+        rows = state[word]
+        if word == "shadowed":  # conflicts are listed above
+            rows = [row for row in rows if (row["root"], row["path"]) not in in_conflict]
+        lines += _folders(word, rows, most)
+    lines += _errors(state["errors"], most)
+    return "\n".join(lines)
+
+
+def _totals(state: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the roots, counts by status, indexes, findings, repairs and the last recovery."""
+    for root in state["roots"]:
+        yield f"root {root['path']} ({root['level']}, {root['acceptance']})"
+        if root["url"]:
+            yield visible(_mirror(root))
+    yield ", ".join(
+        f"{count} {word}" for word, count in state["counts"].items() if count or word == "active"
+    )
+    for index in state["indexes"]:
+        left_out = f", {index['left_out']} left out for lack of room" if index["left_out"] else ""
+        yield f"index {index['name']}: {counted(index['inside'], 'skill')}{left_out}"
+    for directory in state["links"]:
+        yield from _links(directory)
+    severities = [counted(state["findings"].get(word, 0), word) for word in SEVERITIES]
+    yield f"findings: {', '.join(severities)}"
+    if repaired := state["health"]["packages_repaired"]:
+        yield f"{counted(repaired, 'damaged package')} repaired so far"
+    yield from map(_recovery, state["recoveries"][-1:])
+    if warning := state.get("site_warning"):
+        yield click.style(visible(warning), fg="yellow")
+
+
+def _mirror(root: Mapping[str, Any]) -> str:
+    """Return the origin of a root that is a repository, with its commit."""
+    commit = f"commit {root['git_commit'][:12]}" if root["git_commit"] else "not pulled yet"
+    since = f", pulled at {root['pulled_at']}" if root["pulled_at"] else ""
+    return f"    of {GitOrigin(root['url'], root['ref'], root['path_in_git'])}: {commit}{since}"
+
+
+def _links(directory: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a line about a directory of skills, and others if something is wrong there."""
+    kind = "copies" if directory["is_copy"] else "links"
+    yield visible(f"{kind} {directory['path']}: {counted(directory['linked'], 'skill')}")
+    if directory["taken"]:
+        names = suggestions.few(directory["taken"])
+        yield f"    not there, because the name is taken there: {names}"
+    if directory["foreign"]:
+        yield f"    not made by skilldrop, left alone: {suggestions.few(directory['foreign'])}"
+    if directory["trouble"]:
+        yield f"    {visible(directory['trouble'])}"
+
+
+def _recovery(row: Mapping[str, Any]) -> str:
+    counts = ", ".join(
+        counted(row[key], word)
+        for key, word in (
+            ("skills", "skill"),
+            ("versions", "version"),
+            ("index_builds", "index publication"),
+            ("outcomes", "outcome"),
+        )
+    )
+    return visible(
+        f"recovered at {row['recovered_at']} from a damaged catalog, which is kept as "
+        f"{row['damaged_file']}: {counts} ({row['reason']})"
+    )
+
+
+_LISTED: Mapping[str, str] = {
+    "pending": "pending",
+    "rejected": "rejected",
+    "newest_rejected": "newest content rejected, last good version stays",
+    "version_held": "held at an earlier version",
+    "rejected_in_review": "newest content rejected in review, last approved version stays",
+    "awaits_review": "waits for review",
+    "name_confusable": "name looks like another",
+    "secrets": "secret in a file",
+    "conflicts": "name conflict",
+    "broken_references": "reference broken",
+    "shadowed": "shadowed",
+    "not_skills": "not a skill",
+}
+"""Keys of `status.load` whose folders are listed, with their labels."""
+
+
+_SHOWN = 20
+"""Most lines about problems in all, if they fit on one screen …"""
+
+
+_SHOWN_OF_MUCH = 4
+"""… and of each kind, if they do not."""
+
+
+def _folders(word: str, rows: Sequence[Mapping[str, Any]], most: int) -> Iterator[str]:
+    """Yield a line for each folder, up to `most`, with the reason and since when."""
+    label = _LISTED[word]
+    for row in rows[:most]:
+        held = "removal held: " if row.get("is_held") else ""
+        advice = " ".join(row[key] for key in ("message", "fix") if key in row)
+        why = held + (row.get("reason") or row.get("pending_reason") or advice)
+        since = row.get("since") or row.get("pending_since")
+        yield visible(f"{label}: {row['path']}  {why}{f' since {since}' if since else ''}".rstrip())
+    if len(rows) > most:
+        yield f"… and {len(rows) - most} more {label}; --json lists all of them"
+
+
+def _errors(rows: Sequence[Mapping[str, Any]], most: int) -> Iterator[str]:
+    """Yield two lines for each error, up to `most`: its place and message, and the fix."""
+    for row in rows[:most]:
+        where = "/".join(filter(None, (row["folder"], row["path"])))
+        line = f":{row['line']}" if row["line"] else ""
+        yield visible(f"{where}{line}: {row['code']} {row['message']}")
+        yield visible(f"    {row['fix']}")
+    if len(rows) > most:
+        yield f"… and {counted(len(rows) - most, 'more error')}; --json lists all of them"
+
+
+def health(state: dict[str, Any]) -> str:
+    """Return the health of the service, and a line for each problem."""
+    result = health_of(state)
+    is_running = result.tone == "good" or state["health"]["service_pid"]
+    return "\n".join(
+        [
+            result.sentence + ("" if is_running else " `skilldrop up` starts it."),
+            *(click.style(f"    {visible(detail)}", fg="red") for detail in result.details),
+        ]
+    )
+
+
+def health_of(state: dict[str, Any]) -> health_summary.Health:
+    """Return the health of the service, from the result of `status.load`."""
+    failing = [root for root in state["roots"] if root["trouble"]]
+    return health_summary.health(state | {"roots": failing}, datetime.now(UTC))

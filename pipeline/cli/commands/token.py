@@ -5,8 +5,7 @@ from datetime import UTC, datetime
 import click
 
 from catalog.filesystem import token_file
-from pipeline.cli.context import settings_of
-from pipeline.cli.options import DONE, as_json_option, to_json
+from pipeline.cli.options import DONE, as_json_option, settings_of, to_json
 
 
 @click.group()

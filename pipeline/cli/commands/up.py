@@ -11,8 +11,7 @@ from catalog.model.errors import CatalogBusy
 from catalog.site.server import address
 from catalog.site.server.process import SiteProcess
 from pipeline.cli import entry
-from pipeline.cli.context import settings_of, site_address
-from pipeline.cli.options import DONE
+from pipeline.cli.options import DONE, settings_of, site_address
 from pipeline.cli.output import terminal
 from pipeline.cli.output.log_format import LogFormat, write_log
 from pipeline.config.settings import Settings

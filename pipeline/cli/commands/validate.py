@@ -1,27 +1,80 @@
 """Command for authors that validates skills without a catalog."""
 
+import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, TextIO, get_args
+from typing import Any, TextIO, TypeVar, get_args
 
 import click
 
 from catalog.model.values import Acceptance
 from catalog.text.display import visible
+from pipeline.authoring import selection
 from pipeline.authoring.baseline import Baseline
+from pipeline.authoring.exclusions import Exclusions
 from pipeline.authoring.fixes.collection import Fixer
 from pipeline.authoring.lint import Judgement, judge_paths, judge_text
+from pipeline.authoring.selection import Selection
 from pipeline.cli.options import DONE, FINDINGS, USAGE_ERROR, GlobalOptions, as_json_option
 from pipeline.cli.output import lint, terminal
-from pipeline.cli.output.lint_output import LintOutput
-from pipeline.cli.validate_selection import selected, with_selection
+from pipeline.cli.output.lint import LintOutput
 from pipeline.config import validate_settings
+from pipeline.config.validate_settings import ValidateConfig
+from pipeline.dialects.registry import PROFILES
 from pipeline.roots.names import is_skill_md
 
-_ONLY_STDIN = (
-    "- stands for one SKILL.md, named by --stdin-filename; it goes with neither other paths, "
-    "--diff nor --write-baseline."
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def _with_selection(command: Command) -> Command:
+    """Add the options that select findings and paths; see `_selected`."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def _selectors(*names: str, text: str) -> Callable[[Command], Command]:
+    """Return an option with codes and profiles, which may be repeated or separated by commas."""
+
+    def split(_: object, __: object, values: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(word.strip() for value in values for word in value.split(",") if word.strip())
+
+    return click.option(*names, multiple=True, metavar="CODES", callback=split, help=text)
+
+
+_OPTIONS = (
+    _selectors(
+        "--select",
+        text="Codes and profiles to report instead of the usual; separated by commas, or repeated.",
+    ),
+    _selectors("--extend-select", text="Codes and profiles to report in addition."),
+    _selectors("--ignore", text="Codes and profiles to leave out."),
+    click.option(
+        "--profile",
+        "profiles",
+        type=click.Choice(list(PROFILES)),
+        multiple=True,
+        help="Report this profile besides reading and spec; "
+        "short for --select reading,spec,PROFILE.",
+    ),
+    click.option(
+        "--exclude",
+        multiple=True,
+        metavar="PATTERN",
+        help="Paths to leave out, as in a .gitignore.",
+    ),
+    click.option(
+        "--force-exclude", is_flag=True, help="Leave out excluded paths even if they are named."
+    ),
+    click.option(
+        "--no-gitignore", is_flag=True, help="Validate what .gitignore files leave out, too."
+    ),
+    click.option(
+        "--no-comments",
+        is_flag=True,
+        help="Report findings that comments in a SKILL.md leave out, as for skills of others.",
+    ),
 )
 
 
@@ -39,7 +92,7 @@ _ONLY_STDIN = (
     show_default=True,
     help="Which findings reject a skill, as in the setting of a root.",
 )
-@with_selection
+@_with_selection
 @click.option(
     "--format",
     "form",
@@ -123,7 +176,7 @@ def validate(
         raise click.UsageError("--write-baseline needs the file: add --baseline FILE.")
     given: GlobalOptions = context.obj or GlobalOptions(None, None, None)
     config = validate_settings.load(given.config)
-    select, exclusions = selected(config, chosen)
+    select, exclusions = _selected(config, chosen)
     fixer = Fixer(acceptance, select, unsafe_fixes)
     if "-" in map(str, paths):
         if len(paths) > 1 or diff or write_baseline or not is_skill_md(stdin_filename.name):
@@ -148,6 +201,37 @@ def validate(
     if fixer.problems:
         return USAGE_ERROR
     return FINDINGS if tally.reaches(fail_on) else DONE
+
+
+_ONLY_STDIN = (
+    "- stands for one SKILL.md, named by --stdin-filename; it goes with neither other paths, "
+    "--diff nor --write-baseline."
+)
+
+
+def _selected(config: ValidateConfig, options: Mapping[str, Any]) -> tuple[Selection, Exclusions]:
+    """Return the selected findings and the excluded paths of settings and options.
+
+    Raises SettingsInvalid.
+    """
+    profiles = options["profiles"]
+    by_profile = ("reading", "spec", *profiles) if profiles else ()
+    select = selection.of_settings(
+        config,
+        selection.Options(
+            (*options["select"], *by_profile), options["extend_select"], options["ignore"]
+        ),
+        comments=not options["no_comments"],
+    )
+    patterns = (
+        (os.path.realpath(config.folder), config.settings.exclude),
+        (os.path.realpath("."), options["exclude"]),
+    )
+    return select, Exclusions(
+        tuple((folder, lines) for folder, lines in patterns if lines),
+        not options["no_gitignore"],
+        options["force_exclude"],
+    )
 
 
 def _reported(

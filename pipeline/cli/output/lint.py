@@ -1,10 +1,10 @@
-"""Formats of validation results: for people, for programs and for GitHub."""
+"""Results of validation: for people, for programs, for GitHub."""
 
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import NamedTuple, Protocol, TextIO
 
 import click
 
@@ -13,24 +13,13 @@ from catalog.model.values import Json, Severity
 from catalog.reading import finding_pages
 from catalog.text.display import visible
 from catalog.text.line_ends import with_plain_line_ends
+from pipeline.authoring.fixes.collection import Fixer
 from pipeline.authoring.lint import Judgement
+from pipeline.cli.options import DONE, FINDINGS
+from pipeline.cli.output import terminal
 from pipeline.cli.output.finding_types import REGISTRY
 from pipeline.cli.output.sarif import sarif
-from pipeline.cli.output.source_excerpt import excerpt
 from pipeline.cli.output.terminal import counted
-
-
-class Format(Protocol):
-    """Format of an output; `docs_url` is the address of the page with a section for each code."""
-
-    def __call__(self, judged: Iterable[Judgement], docs_url: str | None = ...) -> Iterator[str]:
-        """Yield each line to print as soon as its judgements are available."""
-
-
-_COLOURS: Mapping[Severity, str] = {"error": "red", "warning": "yellow", "info": "blue"}
-_GITHUB: Mapping[Severity, str] = {"error": "error", "warning": "warning", "info": "notice"}
-_UP_TO: Mapping[str, Sequence[Severity]] = {"error": ["error"], "warning": ["error", "warning"]}
-_LINES_OF_A_REPAIR = 3
 
 
 @dataclass(slots=True)
@@ -69,6 +58,64 @@ class Tally:
         rejected = self.skills - self.loadable
         found = f"{counted(self.skills, 'skill')}, {rejected or 'none'} rejected; {counts}"
         return f"{found}{mended}{left_out}."
+
+
+class LintOutput(NamedTuple):
+    """Output in a format, with the options of the command."""
+
+    form: str
+    quiet: bool
+    statistics: bool
+    file: TextIO | None
+    docs_url: str | None
+
+    def show(self, judged: Iterable[Judgement], fixer: Fixer) -> Tally:
+        """Print judgements as they come, and return their counts."""
+        tally = Tally()
+        with terminal.progress("skills") as progress:
+            counted = tally.counting(judged, progress)
+            shown = map(errors_only, counted) if self.quiet else counted
+            for lines in self._lines(shown):
+                progress.clear()
+                self._echo(lines)
+        for note in (*tally.notes, *fixer.problems):
+            click.echo(f"skilldrop: {note}", err=True)
+        if self.form in FOR_READERS:
+            self._echo(tally.summary(fixer.fixed))
+        return tally
+
+    def show_diff(self, judged: Iterable[Judgement], fixer: Fixer) -> int:
+        """Print what the fixer would change; return the exit code."""
+        with terminal.progress("skills") as progress:
+            for judgement in Tally().counting(judged, progress):
+                skill = fixer.draft(judgement)
+                for line in skill.diff(judgement.path) if skill else ():
+                    progress.clear()
+                    self._echo(visible(line))
+        found = terminal.counted(fixer.fixed, "finding")
+        skills = terminal.counted(fixer.skills, "skill")
+        click.echo(f"--fix would mend {found} in {skills}.", err=True)
+        return FINDINGS if fixer.skills else DONE
+
+    def _lines(self, shown: Iterable[Judgement]) -> Iterator[str]:
+        return (
+            statistics(shown, self.form)
+            if self.statistics
+            else FORMATS[self.form](shown, self.docs_url)
+        )
+
+    def _echo(self, lines: str) -> None:
+        if self.file is None:
+            terminal.echo(lines)
+        else:
+            self.file.write(f"{click.unstyle(lines)}\n")
+
+
+class Format(Protocol):
+    """Format of an output; `docs_url` is the address of the page with a section for each code."""
+
+    def __call__(self, judged: Iterable[Judgement], docs_url: str | None = ...) -> Iterator[str]:
+        """Yield each line to print as soon as its judgements are available."""
 
 
 def text(judged: Iterable[Judgement], docs_url: str | None = None) -> Iterator[str]:
@@ -122,6 +169,8 @@ def github(judged: Iterable[Judgement], docs_url: str | None = None) -> Iterator
 
 
 FORMATS: Mapping[str, Format] = {"text": text, "json": as_json, "sarif": sarif, "github": github}
+
+
 FOR_READERS = frozenset({"text", "github"})
 """Formats that may end with a summary; the others are for programs only."""
 
@@ -145,6 +194,18 @@ def errors_only(judgement: Judgement) -> Judgement:
     """Return a judgement without its warnings and info findings."""
     errors = tuple(finding for finding in judgement.findings if finding.severity == "error")
     return replace(judgement, findings=errors)
+
+
+_COLOURS: Mapping[Severity, str] = {"error": "red", "warning": "yellow", "info": "blue"}
+
+
+_GITHUB: Mapping[Severity, str] = {"error": "error", "warning": "warning", "info": "notice"}
+
+
+_UP_TO: Mapping[str, Sequence[Severity]] = {"error": ["error"], "warning": ["error", "warning"]}
+
+
+_LINES_OF_A_REPAIR = 3
 
 
 def _text(judgement: Judgement, finding: Finding, lines: list[str]) -> Iterator[str]:
@@ -185,6 +246,54 @@ def _source(finding: Finding, line: str) -> Iterator[str]:
                 f"    {' ' * len(number)} … and {counted(more, 'more line')}; --format json "
                 "shows all"
             )
+
+
+WIDTH = 100
+"""Terminal columns of an excerpt; the rest of the line is cut."""
+
+
+_BEFORE = 60  # most columns before the caret
+
+
+_CUT = "…"
+
+
+def excerpt(line: str, column: int | None = None) -> tuple[str, str | None]:
+    """Return the printable line, and a second line with a caret under the column.
+
+    `column` counts characters from 1. Without one, or beyond the end of the line, the second
+    value is None.
+    """
+    if column is None or not 1 <= column <= len(line) + 1:
+        return _head(line, WIDTH), None
+    before = _tail(line[: column - 1], _BEFORE)
+    used = terminal.width(before)
+    return before + _head(line[column - 1 :], WIDTH - used), " " * used + "^"
+
+
+def _head(text: str, width: int) -> str:
+    """Return the text, cut at its end to at most `width` columns."""
+    kept = _fitting(text, width)
+    return "".join(kept) + (_CUT if len(kept) < len(text) else "")
+
+
+def _tail(text: str, width: int) -> str:
+    """Return the text, cut at its start to at most `width` columns."""
+    kept = _fitting(reversed(text), width)
+    return (_CUT if len(kept) < len(text) else "") + "".join(reversed(kept))
+
+
+def _fitting(text: Iterable[str], width: int) -> list[str]:
+    """Return the printable forms of the leading characters that fit."""
+    kept: list[str] = []
+    for character in text:
+        shown = visible(character)
+        width -= terminal.width(shown)
+        # Combining marks have no width, and a line may contain a million of them.
+        if width < 0 or len(kept) == WIDTH:
+            break
+        kept.append(shown)
+    return kept
 
 
 def _escaped(value: str, also: str = "") -> str:

@@ -1,40 +1,15 @@
-"""Page about one finding type: problem, reason, fix, source, examples and how to leave it out."""
+"""Page about one finding type: problem, reason, fix, source, examples, how to leave it out."""
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
 
 from catalog.model.finding import ALWAYS, IF_STRICT, NEVER, UNLESS_PERMISSIVE, FindingType
 from catalog.model.values import Acceptance
 from pipeline.authoring.fixes.registry import FIXES, RENAMED
-from pipeline.cli.output.rule_examples import EXAMPLES
-
-OF_PROFILES: Mapping[str, str] = {
-    "reading": "Raised while a folder is read, whatever the profiles.",
-    "spec": "The Agent Skills specification, to the letter; always checked.",
-    "advice": "Recommendations of the specification and its guides that help agents find and "
-    "follow a skill.",
-    "safety": "Text that could deceive a reader, mislead an agent or run on its machine. Skills "
-    "are untrusted text; after such a finding a person should check the line.",
-    "claude-code": "Fields and lines that Claude Code reads differently from their apparent "
-    "meaning.",
-    "apexbridge": "Declarations and files that an ApexBridge package needs; see "
-    "[ApexBridge packages](../how-to/apexbridge.md). Checked only if it is named, because other "
-    "skills are not such packages.",
-    "outcome": "Problems of a file that a runtime dropped after a run, not of a skill. See "
-    "[Outcomes](outcomes.md).",
-}
-
-"""Purpose of each profile, as Markdown for a page of docs/reference/."""
-
-REJECTS: Mapping[frozenset[Acceptance], str] = {
-    ALWAYS: "rejects the skill",
-    UNLESS_PERMISSIVE: "rejects the skill unless the root is permissive",
-    IF_STRICT: "rejects the skill if the root is strict",
-    NEVER: "never rejects",
-}
-"""Consequence of a finding, by the acceptances under which it rejects."""
-
-_LINK = re.compile(r"\[([^]]*)\]\([^)]*\)")
 
 
 def page(kind: FindingType) -> str:
@@ -63,3 +38,77 @@ def _automatic(code: str) -> str:
     if code == RENAMED or (code in FIXES and FIXES[code].safe):
         return " `validate --fix` does it where the meaning is clear."
     return " `validate --fix --unsafe-fixes` does it." if code in FIXES else ""
+
+
+OF_PROFILES: Mapping[str, str] = {
+    "reading": "Raised while a folder is read, whatever the profiles.",
+    "spec": "The Agent Skills specification, to the letter; always checked.",
+    "advice": "Recommendations of the specification and its guides that help agents find and "
+    "follow a skill.",
+    "safety": "Text that could deceive a reader, mislead an agent or run on its machine. Skills "
+    "are untrusted text; after such a finding a person should check the line.",
+    "claude-code": "Fields and lines that Claude Code reads differently from their apparent "
+    "meaning.",
+    "apexbridge": "Declarations and files that an ApexBridge package needs; see "
+    "[ApexBridge packages](../how-to/apexbridge.md). Checked only if it is named, because other "
+    "skills are not such packages.",
+    "outcome": "Problems of a file that a runtime dropped after a run, not of a skill. See "
+    "[Outcomes](outcomes.md).",
+}
+
+"""Purpose of each profile, as Markdown for a page of docs/reference/."""
+
+
+REJECTS: Mapping[frozenset[Acceptance], str] = {
+    ALWAYS: "rejects the skill",
+    UNLESS_PERMISSIVE: "rejects the skill unless the root is permissive",
+    IF_STRICT: "rejects the skill if the root is strict",
+    NEVER: "never rejects",
+}
+"""Consequence of a finding, by the acceptances under which it rejects."""
+
+
+_LINK = re.compile(r"\[([^]]*)\]\([^)]*\)")
+
+
+OMITTED = "[…]"
+"""Mark in bad lines for a long text that is not shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """Lines of a file, or paths of a skill's files, that raise a finding, and corrected ones."""
+
+    bad: str
+    good: str
+    paths: bool = False  # one per line, with ` -> target` for a link, instead of lines of a file
+
+    def as_markdown(self) -> str:
+        """Return both as blocks of code."""
+        noun = " paths" if self.paths else ""
+        return f"Bad{noun}:\n\n{_block(self.bad)}\nGood{noun}:\n\n{_block(self.good)}"
+
+
+def _block(lines: str) -> str:
+    shown = "".join(map(_visible, lines.rstrip("\n")))
+    return f"```text\n{shown}\n```\n"
+
+
+def _visible(character: str) -> str:
+    if character == "\t":
+        return "→"
+    if character.isprintable() or character == "\n":
+        return character
+    code = ord(character)
+    if 0xDC80 <= code <= 0xDCFF:  # a byte that is not UTF-8, as `surrogateescape` decodes it
+        return f"<{code - 0xDC00:02X}>"
+    return f"<U+{code:04X}>"
+
+
+EXAMPLES: Mapping[str, Example] = {
+    code: Example(**lines)
+    for code, lines in yaml.safe_load(
+        Path(__file__).with_name("rule_examples.yml").read_text("utf-8")
+    ).items()
+}
+"""An example for each code that lines or a path can show, by the code."""

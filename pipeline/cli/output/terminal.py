@@ -1,4 +1,4 @@
-"""Terminal output: safe text, colours and progress of long work."""
+"""Terminal output: safe text that fits, colours, progress of long work."""
 
 import os
 import sys
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import click
+import wcwidth
 
 from catalog.text import humanize
 
@@ -56,3 +57,17 @@ def progress(noun: str) -> Iterator[Progress]:
         yield count
     finally:
         count.clear()
+
+
+def width(text: str) -> int:
+    """Return the columns of a text: Chinese characters take two, combining marks none."""
+    if text.isascii():
+        return len(text)
+    return wcwidth.width(text, control_codes="ignore")
+
+
+def cut(text: str, columns: int) -> str:
+    """Return the text, shortened to its beginning and `…` if it is wider than `columns`."""
+    if width(text) <= columns:
+        return text
+    return wcwidth.clip(text, 0, max(columns - 1, 0), fillchar="") + "…"

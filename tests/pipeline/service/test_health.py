@@ -26,7 +26,7 @@ from catalog.model.errors import OutOfMemory
 from catalog.model.trouble import Trouble
 from catalog.reading import status as reading_status
 from catalog.writing.store import Store
-from pipeline.cli.output import status as output_status
+from pipeline.cli.commands import status as output_status
 from pipeline.service import heartbeat, index_schedule, loop, troubles
 from pipeline.watch import supervisor
 from tests.support.indexes import location_of

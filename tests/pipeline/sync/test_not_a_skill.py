@@ -8,7 +8,7 @@ import pytest
 
 from catalog.database import connection
 from catalog.reading import status
-from pipeline.cli.output import status as output
+from pipeline.cli.commands import status as output
 from pipeline.roots.local.folder import Limits
 from pipeline.roots.units import WatchUnit
 from pipeline.sync.open_catalog import open_store
@@ -45,7 +45,7 @@ def test_what_is_no_skill_is_in_status_with_what_to_do(kept: Listed) -> None:
     (kept.root / "other").mkdir()
     (kept.root / "other/SKILL.MD.txt").write_text("x")
     kept.scan()
-    text = output.status(status.load(connection.open_catalog(kept.settings.catalog_path)))
+    text = output.report(status.load(connection.open_catalog(kept.settings.catalog_path)))
     assert "not a skill: other/SKILL.MD.txt  “SKILL.MD.txt” is not read; did you mean" in text
     assert "Rename it to SKILL.md." in text
 

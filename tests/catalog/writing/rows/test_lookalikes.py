@@ -9,7 +9,7 @@ from catalog.model.change import Removal
 from catalog.reading import status as reading_status
 from catalog.text.confusables import mixed_word, skeleton
 from catalog.writing.store import Store
-from pipeline.cli.output import status as output_status
+from pipeline.cli.commands import status as output_status
 from tests.support.records import NOON, ROOT, judged, refused, rooted
 from tests.support.sites import Site
 
@@ -108,7 +108,7 @@ def test_the_mark_is_shown(site: Site, catalog: Path) -> None:
     """In lists, in search results, on the page of the skill, and in status."""
     store = Store.open(catalog)
     store.apply([judged(LATIN), judged(CYRILLIC)], trigger="event", at=NOON)
-    output = output_status.status(reading_status.load(store.db))
+    output = output_status.report(reading_status.load(store.db))
     store.close()
     for page in ("/skills", f"/skills?q={LATIN}", f"/skills/{LATIN}", f"/skills/{CYRILLIC}"):
         assert "name looks like another" in site.get(page).text

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from pipeline.cli.output import columns
-from pipeline.cli.output.index_table import table
+from pipeline.cli.commands.index import table
+from pipeline.cli.output import terminal
 
 REPORT = {
     "name": "default",
@@ -76,4 +76,4 @@ def test_no_line_is_wider_than_the_terminal(width: int) -> None:
     lines = re.sub(r"\x1b\[\d+m", "", table(REPORT, TOLD, width)).split("\n")
     assert "会议纪要" in lines[4]
     for line in lines[1:]:
-        assert columns.width(line) <= width
+        assert terminal.width(line) <= width

@@ -1,15 +1,17 @@
-"""State of one skill, for a terminal."""
+"""Skills on a terminal: their states, files, findings."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import click
 
+from catalog.prompt_index.formats import file_summary
+from catalog.text import humanize
 from catalog.text.display import visible
-from pipeline.cli.output.finding_line import finding_line
+from pipeline.cli.output import terminal
 
 
-def text(folders: Sequence[Mapping[str, Any]]) -> str:
+def states(folders: Sequence[Mapping[str, Any]]) -> str:
     """Return the state of each folder of a skill_id, as `listing.states` gives it."""
     return "\n".join(line for folder in folders for line in _lines(folder))
 
@@ -50,3 +52,27 @@ def _place(index: Mapping[str, Any]) -> str:
         return f"left out, {str(index['left_out']).replace('_', ' ')}"
     state = str(index["state"]).replace("_", " ")
     return f"rank {index['rank']}, {state}{': ' + index['reason'] if index['reason'] else ''}"
+
+
+def file_list(skill_md: str, sizes: Collection[tuple[str, int]]) -> str:
+    """Return documents by name, folders with their numbers of files, and the number and size.
+
+    sizes has the path and the bytes of each file.
+    """
+    groups = tuple(file_summary.grouped(path for path, _ in sizes))
+    files = file_summary.line(skill_md, groups, "en")
+    size = humanize.size(sum(size for _, size in sizes))
+    return f"{visible(files)} ({terminal.counted(len(sizes), 'file')}, {size})"
+
+
+def finding_line(row: Mapping[str, Any]) -> str:
+    """Return `path:line: severity code message` for a row of `findings`; an error has its fix."""
+    return finding_at("/".join(filter(None, (row["root"], row["folder"], row["path"]))), row)
+
+
+def finding_at(place: str, finding: Mapping[str, Any]) -> str:
+    """Return the same for a finding in a file at a place."""
+    line = f":{finding['line']}" if finding["line"] else ""
+    fix = f" {finding['fix']}" if finding["severity"] == "error" and finding["fix"] else ""
+    message = visible(f"{finding['message']}{fix}")
+    return f"{visible(place)}{line}: {finding['severity']} {finding['code']} {message}"

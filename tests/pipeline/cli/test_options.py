@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import click
 import pytest
 
-from pipeline.cli.removal_question import confirm
+from pipeline.cli.options import confirm
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from catalog.database import connection
 from catalog.model.skill import Place
 from catalog.reading import status as reading_status
 from catalog.writing.store import Store
-from pipeline.cli.output import status as output_status
+from pipeline.cli.commands import status as output_status
 from tests.support.records import NOON, ROOT, judged, refused, rooted
 
 
@@ -34,7 +34,7 @@ def status_lines(tmp_path: Path, count: int) -> list[str]:
             "still changing",
         )
     store.close()
-    return output_status.status(
+    return output_status.report(
         reading_status.load(connection.open_catalog(tmp_path / "catalog.db"))
     ).splitlines()
 
