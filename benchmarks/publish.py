@@ -22,9 +22,9 @@ from catalog.model.skill import RootSpec
 from catalog.writing.packages.builder import Packaging
 from catalog.writing.packages.folder import PackageFolder
 from catalog.writing.store import Store
+from pipeline.processes import at_work
 from pipeline.roots.local.folder import Limits
 from pipeline.sync import package_sources
-from pipeline.sync.engines.pool import WorkerPool
 from pipeline.sync.engines.processes import serial
 from pipeline.sync.full_scan import FullScan
 
@@ -123,7 +123,7 @@ class _Bench:
 
     def _publish(self) -> None:
         """Publish all skills that are not in the folder yet."""
-        packaging = Packaging(self.folder, package_sources.opened, at_work=WorkerPool().at_work)
+        packaging = Packaging(self.folder, package_sources.opened, at_work=at_work)
         for _ in self.store.publish_into(packaging, datetime.now(UTC)):
             pass
 

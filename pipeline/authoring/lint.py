@@ -305,6 +305,6 @@ def _in_order(
 ) -> Iterable[list[list[_Result]]]:
     if len(pieces) < 2:
         return map(judge.judge, pieces)
-    from pipeline.sync.engines import pool  # few folders need no processes
+    from pipeline import processes  # few folders need no processes
 
-    return pool.in_order(judge.judge, pieces, cores)
+    return processes.in_order(judge.judge, pieces, cores)

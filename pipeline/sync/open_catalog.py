@@ -17,8 +17,8 @@ from catalog.writing.packages.folder import PackageFolder
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
 from pipeline.dialects.finding_types import FINDING_TYPES
+from pipeline.processes import at_work
 from pipeline.sync import listeners, lost_decisions, package_sources
-from pipeline.sync.engines.pool import WorkerPool
 
 T = TypeVar("T")
 log = logging.getLogger("skilldrop")
@@ -128,7 +128,7 @@ def packaging_of(settings: Settings) -> Packaging:
         partial(package_sources.opened, limits),
         in_place=settings.publish == "in-place",
         shares_files=settings.retention.share_files == "hard-links",
-        at_work=WorkerPool().at_work,
+        at_work=at_work,
     )
 
 

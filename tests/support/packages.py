@@ -17,11 +17,11 @@ from catalog.writing.index_publisher import publish_indexes
 from catalog.writing.packages.builder import Packaging
 from catalog.writing.packages.folder import PackageFolder
 from catalog.writing.store import Store
+from pipeline.processes import at_work
 from pipeline.roots.local.folder import Limits
 from pipeline.roots.units import WatchUnit
 from pipeline.sync import listeners, package_sources
 from pipeline.sync.change_log import log_changes
-from pipeline.sync.engines.pool import WorkerPool
 from pipeline.sync.full_scan import FullScan
 from pipeline.sync.report import Report
 from pipeline.sync.synchronizer import Synchronizer
@@ -52,7 +52,7 @@ class World:
                     package_sources.opened,
                     in_place=in_place,
                     shares_files=self.shares_files,
-                    at_work=WorkerPool().at_work,
+                    at_work=at_work,
                 ),
                 NOON,
             )

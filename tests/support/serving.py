@@ -270,9 +270,12 @@ class ServingProcess(Serving):
         self.clock.write_text(f"{hours * 3600:+d}")
 
     def kill_helper(self, chance: random.Random) -> bool:
-        """Kill one child process of the program; return whether it had one."""
+        """Kill one child process of the program; return whether it had one.
+
+        Python's tracker of semaphores is left: the next one prints tracebacks about them.
+        """
         assert self.process
-        there = descendants(self.process.pid)
+        there = [pid for pid in descendants(self.process.pid) if not _is_tracker(pid)]
         with suppress(ProcessLookupError):
             if there:
                 os.kill(chance.choice(there), signal.SIGKILL)
@@ -302,3 +305,10 @@ def descendants(pid: int) -> list[int]:
             for child in map(int, (task / "children").read_text().split()):
                 found += [child, *descendants(child)]
     return found
+
+
+def _is_tracker(pid: int) -> bool:
+    """Return whether a process is the resource tracker of multiprocessing."""
+    with suppress(OSError):
+        return b"resource_tracker" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    return False

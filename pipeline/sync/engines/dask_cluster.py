@@ -4,45 +4,36 @@ import logging
 import os
 import socket
 import tempfile
-import time
-from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import CancelledError
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager, suppress
 from functools import partial
-from queue import Empty, SimpleQueue
-from typing import Any, Literal, TypeAlias
 
 from dask import config
-from distributed import Client, Future, LocalCluster
+from distributed import Client, LocalCluster
 from distributed.comm.addressing import get_address_host_port
 from distributed.scheduler import KilledWorker
 
 from catalog.model.errors import ClusterUnusable, RootUnreadable
 from catalog.model.version import VERSION
-from pipeline.sync.engines import partition, processes
-from pipeline.sync.engines.pool import Task
-from pipeline.sync.engines.processes import Engine, scan_with
+from pipeline import processes
+from pipeline.sync.engines.processes import (
+    PIECES_AHEAD,
+    Answer,
+    Engine,
+    paths_to_share,
+    scan_some,
+    share,
+)
 from pipeline.sync.engines.results import ScanOptions, ScanResult, ScanScope
+from pipeline.sync.engines.scanner import scan
 
 log = logging.getLogger("skilldrop")
 
-PATHS_IN_A_PIECE = 64
-"""Enough to make the few milliseconds of sending a task negligible."""
-PATHS_AT_ONCE = 16
-"""Paths after which a worker counts its results."""
-RESULTS_IN_AN_ANSWER = 512
-"""Results after which a worker answers: a few megabytes, and a second of work or less."""
-PIECES_AHEAD = 4
-"""Pieces queued for each thread of the cluster, so that none waits for this process."""
 CONNECT_WITHIN = 10
 """Seconds within which the scheduler must answer and have a worker."""
 SILENT_FOR = 30
 """Seconds without an answer after which workers count as lost; an answer takes about one."""
-
-_Answer: TypeAlias = tuple[list[Any], list[str]] | RootUnreadable | str
-"""Results of a piece with the paths that are left, or a reason why there are none."""
-_Future: TypeAlias = "Future[_Answer]"
 
 
 @contextmanager
@@ -53,8 +44,8 @@ def dask(
 
     notice gets a sentence with the URL of the dashboard, for people.
 
-    Results come in no particular order. If a worker dies, another takes its pieces; this process
-    scans pieces that no worker finishes, so nothing is lost. Raises ClusterUnusable if no scheduler
+    If a worker dies, another takes its pieces; this process scans pieces that no worker finishes,
+    so nothing is lost. Raises ClusterUnusable if no scheduler
     answers, or if a worker has another root at the path or another version of skilldrop.
     """
     _silence_libraries()
@@ -68,7 +59,7 @@ def dask(
         tempfile.TemporaryDirectory(prefix="skilldrop-dask-") as temporary,
         config.set({"temporary-directory": temporary}),
         LocalCluster(
-            n_workers=len(os.sched_getaffinity(0)),
+            n_workers=processes.cores(),
             threads_per_worker=1,
             dashboard_address=None,
             silence_logs=logging.CRITICAL,
@@ -113,187 +104,79 @@ def _connected(scheduler: str, notice: Callable[[str], None]) -> Iterator[Client
 
 
 def _scan(client: Client, scope: ScanScope, options: ScanOptions) -> Iterator[ScanResult | None]:
-    paths = partition.split(scope, options)
-    if not partition.is_worth_sharing(scope, options, paths):
-        yield from processes.processes(scope, options)
+    """Scan with the workers of a cluster, which reruns the pieces of those that die."""
+    if not (paths := paths_to_share(scope, options)):
+        yield from scan(scope, options)
         return
-    pieces = list(partition.pieces(scope, paths, PATHS_IN_A_PIECE))
-    yield from scan_with(_Cluster(client, scope.root.path, options), pieces, options)
+    work = partial(_checked, _inode(scope.root.path), VERSION)
+    executor = client.get_executor(pure=False)
+    try:
+        yield from share(
+            executor, scope, paths, options, room=partial(_room, client), work=work, answer=_answer
+        )
+    finally:
+        executor.shutdown(wait=False)
 
 
-class _Cluster:
-    """Executor with the workers of a cluster, which reruns the tasks of workers that die.
-
-    A worker returns a bounded number of results, and the paths that it has not scanned. These wait
-    here until the cluster has room, so that no results pile up in the workers.
-    """
-
-    def __init__(self, client: Client, root: str, options: ScanOptions) -> None:
-        self._client = client
-        self._call = partial(_checked, root, _inode(root), VERSION, options)
-        self._tasks: dict[_Future, Task] = {}
-        self._waiting: deque[tuple[Task, ScanScope]] = deque()
-        self._parts: Counter[Task] = Counter()  # unfinished ones of each submitted task
-        self._finished: SimpleQueue[_Future] = SimpleQueue()
-        self._silent_since = time.monotonic()
-        self._is_silent = False
-        self._room = 0
-        self._count_threads()
-
-    def has_workers(self) -> bool:
-        """Return whether the cluster runs and has workers."""
-        return bool(self._room)
-
-    def has_room(self) -> bool:
-        """Return whether the cluster needs another task to stay at work."""
-        return len(self._tasks) + len(self._waiting) < self._room
-
-    def submit(self, task: Task) -> None:
-        """Submit a task to the cluster."""
-        task.state = "submitted"
-        self._add(task, [task.piece])
-
-    def wait(self, timeout: float) -> Sequence[Task]:
-        """Wait until a task has results or is returned; if the cluster is gone, return all."""
-        self._count_threads()
-        if not self._room:
-            log.warning("The Dask cluster is gone; this process scans the rest alone.")
-            return self._return_all()
-        try:
-            future = self._finished.get(timeout=timeout)
-        except Empty:
-            if time.monotonic() - self._silent_since < SILENT_FOR:
-                return []
-            log.warning(
-                "The Dask cluster has not answered for %s s; this process scans the rest alone.",
-                SILENT_FOR,
-            )
-            self._is_silent = True
-            self._count_threads()
-            return self._return_all()
-        self._silent_since = time.monotonic()
-        if future not in self._tasks:  # another part of its task was lost
-            return []
-        task = self._tasks.pop(future)
-        self._take(task, future)
-        self._send()
-        return [task]
-
-    def _return_all(self) -> Sequence[Task]:
-        tasks = list(self._parts)
-        for task in tasks:
-            self._forget(task, "returned")
-        return tasks
-
-    def _add(self, task: Task, pieces: Sequence[ScanScope]) -> None:
-        self._parts[task] += len(pieces)
-        self._waiting.extend((task, piece) for piece in pieces)
-        self._send()
-
-    def _send(self) -> None:
-        while self._waiting and len(self._tasks) < self._room:
-            if not self._tasks:
-                self._silent_since = time.monotonic()
-            task, piece = self._waiting.popleft()
-            future = self._client.submit(self._call, task.work, piece, pure=False)
-            self._tasks[future] = task
-            future.add_done_callback(self._finished.put)
-
-    def _take(self, task: Task, future: _Future) -> None:
-        """Take the answer about a part of a task. Raises ClusterUnusable and RootUnreadable."""
-        answer = _result(future)
-        if answer is None:
-            self._forget(task, "returned")
-            return
-        results, rest = answer
-        task.results.extend(results)
-        self._add(task, list(partition.pieces(task.piece, rest, PATHS_IN_A_PIECE)))
-        self._parts[task] -= 1
-        if not self._parts[task]:
-            self._forget(task, "done")
-
-    def _forget(self, task: Task, state: Literal["done", "returned"]) -> None:
-        task.state = state
-        del self._parts[task]
-        self._tasks = {future: other for future, other in self._tasks.items() if other is not task}
-        self._waiting = deque(part for part in self._waiting if part[0] is not task)
-
-    def _count_threads(self) -> None:
-        self._room = 0
-        if self._client.status != "running" or self._is_silent:
-            return
-        with suppress(OSError):  # the scheduler died a moment ago, or does not answer
-            threads = self._client.nthreads(callback_timeout=CONNECT_WITHIN)
-            self._room = PIECES_AHEAD * sum(threads.values())
+def _room(client: Client, silent: float) -> int:
+    """Return how many pieces may be in flight; 0 if the cluster is gone or does not answer."""
+    threads = 0
+    with suppress(OSError):  # the scheduler died a moment ago, or does not answer
+        if client.status == "running":
+            threads = sum(client.nthreads(callback_timeout=CONNECT_WITHIN).values())
+    if not threads:
+        log.warning("The Dask cluster is gone; this process scans the rest alone.")
+        return 0
+    if silent >= SILENT_FOR:
+        log.warning(
+            "The Dask cluster has not answered for %s s; this process scans the rest alone.",
+            SILENT_FOR,
+        )
+        return 0
+    return PIECES_AHEAD * threads
 
 
-def _result(future: _Future) -> tuple[list[Any], list[str]] | None:
-    """Return the results of a piece and the paths left; None if the cluster lost it.
+def _answer(future: Future[Answer]) -> Answer | None:
+    """Return the answer to a piece; None if the cluster lost it.
 
     Raises ClusterUnusable and RootUnreadable.
     """
     try:
-        answer: _Answer = future.result(timeout=CONNECT_WITHIN)
+        return future.result()
     except (KilledWorker, CancelledError, OSError) as error:
-        # Several workers died over the task, the scheduler died, or the worker with its results.
+        # Several workers died over the piece, the scheduler died, or the worker with its results.
         log.warning(
             "The Dask cluster lost a piece (%s); this process scans it.", type(error).__name__
         )
         return None
+    except (ClusterUnusable, RootUnreadable):
+        raise
     except Exception as error:  # a foreign environment may raise any exception
         raise ClusterUnusable(
             f"A worker of the cluster cannot scan: {error}. Install the same version of skilldrop "
             "on all workers."
         ) from error
-    if isinstance(answer, str):
-        raise ClusterUnusable(f"A worker of the cluster {answer}.")
-    if isinstance(answer, RootUnreadable):
-        raise answer
-    return answer
 
 
-# In a worker of the cluster
-
-
-def _checked(
-    root: str,
-    inode: int,
-    expected_version: str,
-    options: ScanOptions,
-    work: Callable[[ScanScope], Iterator[Any]],
-    piece: ScanScope,
-) -> _Answer:
-    """Return an answer to a piece, or the rest of a sentence that explains the refusal."""
+def _checked(inode: int, expected_version: str, piece: ScanScope, options: ScanOptions) -> Answer:
+    """Scan in a worker of the cluster, unless its version or its root is another one."""
+    root = piece.root.path
     if expected_version != VERSION:
-        return f"has skilldrop {VERSION}, not {expected_version}. Install the same everywhere"
+        raise ClusterUnusable(
+            f"A worker of the cluster has skilldrop {VERSION}, not {expected_version}. Install the "
+            "same everywhere."
+        )
     try:
-        if _inode(root) != inode:
-            return f"has another directory at {root}. Mount the same storage there"
-        return _bounded(work, piece, options)
+        if _inode(root) == inode:
+            return scan_some(piece, options)
     except OSError as error:
-        return f"cannot read {root}: {error.strerror}. Mount the same storage there"
-    except RootUnreadable as error:
-        return error
-
-
-def _bounded(
-    work: Callable[[ScanScope], Iterator[Any]], piece: ScanScope, options: ScanOptions
-) -> tuple[list[Any], list[str]]:
-    """Return the results of the first paths of a piece, and the paths left.
-
-    A path may be a folder of a hundred thousand skills, so it is split first.
-    """
-    paths = partition.split(piece, options)
-    results: list[Any] = []
-    scanned = count = 0
-    for few in partition.pieces(piece, paths, PATHS_AT_ONCE):
-        for batch in work(few):
-            results.append(batch)
-            count += len(batch)
-        scanned += len(few.paths)
-        if count >= RESULTS_IN_AN_ANSWER:
-            break
-    return results, paths[scanned:]
+        raise ClusterUnusable(
+            f"A worker of the cluster cannot read {root}: {error.strerror}. Mount the same storage "
+            "there."
+        ) from error
+    raise ClusterUnusable(
+        f"A worker of the cluster has another directory at {root}. Mount the same storage there."
+    )
 
 
 def _inode(root: str) -> int:

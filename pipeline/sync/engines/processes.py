@@ -1,34 +1,17 @@
 """Engines of a scan: this process alone, or an executor that shares the work."""
 
-import gc
-import os
+import sys
+import time
+from bisect import bisect_left
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from dataclasses import replace
-from functools import partial
-from itertools import islice
 from typing import TypeAlias
 
-from catalog.model.change import Judged
-from pipeline.roots.local.tree_walk import LooseFinding
-from pipeline.sync.engines import worker as engines_worker
-from pipeline.sync.engines.partition import (
-    COMPARED_APART,
-    WORTH_IT,
-    is_worth_sharing,
-    only_compares,
-    pieces,
-    split,
-)
-from pipeline.sync.engines.pool import Executor, Task, WorkerPool
-from pipeline.sync.engines.results import (
-    ScanOptions,
-    ScanResult,
-    ScanScope,
-    Unchanged,
-    UnreadableDirectory,
-)
+from pipeline.processes import cores, process_pool
+from pipeline.roots.source import open_source
+from pipeline.sync.engines.results import ScanOptions, ScanResult, ScanScope
 from pipeline.sync.engines.scanner import judge, scan
 
 Engine: TypeAlias = Callable[[ScanScope, ScanOptions], Iterator[ScanResult | None]]
@@ -36,21 +19,22 @@ Engine: TypeAlias = Callable[[ScanScope, ScanOptions], Iterator[ScanResult | Non
 
 Raises RootUnreadable.
 """
+Answer: TypeAlias = tuple[list[ScanResult], list[str]]
+"""Results of the first paths of a piece, and the paths that are left."""
 
+WORTH_IT = 512
+"""Fewest paths to read for which worker processes pay off; without fork, starting them takes a
+third of a second."""
 PATHS_IN_A_PIECE = 16
 """Few enough for all cores to finish together, many enough for sending them to cost little."""
-WORTH_A_FORK = 256
-"""Fewest folders to compare for which forks pay off, and the most in one piece."""
-PIECES_AHEAD = 24
-"""Enough to keep a process at work while this one stores a batch."""
+RESULTS_IN_AN_ANSWER = 64
+"""Results after which a worker answers: some hundred milliseconds of work, and a few megabytes."""
+PIECES_AHEAD = 4
+"""Pieces in flight for each worker, so that none waits for this process while it stores others."""
 NICENESS = 5
 """Lower priority than the process that stores the results, for which the others wait."""
 PATIENCE = 0.2
 """Seconds of waiting after which the caller may do other work."""
-LEFT_TO_OTHERS = 48
-"""Pieces left to the workers; until their first result, this process scans pieces beyond these."""
-RESULTS_IN_A_MESSAGE = 16
-"""Enough for sending them to cost little."""
 
 
 def serial(scope: ScanScope, options: ScanOptions) -> Iterator[ScanResult | None]:
@@ -61,123 +45,120 @@ def serial(scope: ScanScope, options: ScanOptions) -> Iterator[ScanResult | None
 def processes(scope: ScanScope, options: ScanOptions) -> Iterator[ScanResult | None]:
     """Scan with one process for each core, while this one stores the results.
 
-    For a small scope, processes only pay off as forks; if this process may not fork, it scans
-    alone. Results come in no particular order.
+    A scope with little to read is scanned by this process alone. Results come in no particular
+    order.
     """
-    size = len(os.sched_getaffinity(0))
-    may_share = engines_worker.may_fork() and size > 1
-    compares = only_compares(scope, options)
-    if compares and (len(scope.known) < WORTH_A_FORK or not may_share):
-        yield from serial(scope, options)
+    if cores() < 2 or not (paths := paths_to_share(scope, options)):
+        yield from scan(scope, options)
         return
-    paths = split(scope, options, COMPARED_APART if compares else WORTH_IT)
-    reads = not compares and is_worth_sharing(scope, options, paths)
-    if not reads and (len(paths) < COMPARED_APART or not may_share):
-        yield from serial(scope, options)
-        return
-    together = PATHS_IN_A_PIECE if reads else min(len(paths) // COMPARED_APART, WORTH_A_FORK)
-    scopes = list(pieces(scope, paths, together))
-    pool = WorkerPool(ahead=PIECES_AHEAD, niceness=NICENESS if reads else 0)
-    with closing(pool):
-        if reads:
-            judge()  # before the forks, which share what is imported
-        pool.start(min(size, len(scopes)))
-        yield from scan_with(pool, scopes, options)
+    judge()  # before the forks, which share what is imported
+    with process_pool(min(cores(), len(paths) // PATHS_IN_A_PIECE), NICENESS) as pool:
+        yield from share(pool, scope, paths, options, room=lambda _: PIECES_AHEAD * cores())
 
 
-def scan_with(
-    executor: Executor, scopes: Sequence[ScanScope], options: ScanOptions
-) -> Iterator[ScanResult | None]:
-    """Scan pieces with an executor, in no particular order.
+def paths_to_share(scope: ScanScope, options: ScanOptions) -> list[str]:
+    """Return paths that together cover the scope; none if it has too little to read to share it."""
+    paths = _split(scope, options, WORTH_IT)
+    known = 0 if options.deep else sum(map(bool, scope.known.values()))
+    return paths if len(paths) - known >= WORTH_IT else []
 
-    This process scans the pieces that the executor returns, all pieces if the executor has no
-    processes, and some pieces until the first results arrive.
+
+def scan_some(scope: ScanScope, options: ScanOptions) -> Answer:
+    """Return the results of the first paths of a scope, and the paths that are left.
+
+    A path may be a folder of a hundred thousand skills, so it is split first.
     """
-    collects = gc.isenabled()
-    gc.disable()  # the many results hold no cycles
+    paths = _split(scope, options, sys.maxsize)
+    results: list[ScanResult] = []
+    scanned = 0
+    for few in pieces(scope, paths):
+        results += scan(few, options)
+        scanned += len(few.paths)
+        if len(results) >= RESULTS_IN_AN_ANSWER:
+            break
+    return results, paths[scanned:]
+
+
+def _answer(future: Future[Answer]) -> Answer | None:
+    """Return the answer to a piece; None if the worker was killed or failed."""
     try:
-        yield from _share(executor, deque(_Scan(options, scope) for scope in scopes), options)
-    finally:
-        if collects:
-            gc.enable()
+        return future.result()
+    except Exception:  # noqa: BLE001  # this process scans the piece, and raises it
+        return None
 
 
-def _share(
-    executor: Executor, todo: "deque[_Scan]", options: ScanOptions
+def share(
+    executor: Executor,
+    scope: ScanScope,
+    paths: Sequence[str],
+    options: ScanOptions,
+    *,
+    room: Callable[[float], int],
+    work: Callable[[ScanScope, ScanOptions], Answer] = scan_some,
+    answer: Callable[[Future[Answer]], Answer | None] = _answer,
 ) -> Iterator[ScanResult | None]:
-    running = 0
-    has_results = False
+    """Scan the paths of a scope with an executor, in no particular order.
+
+    `room` returns how many pieces may be in flight, 0 if the executor has no workers any more; its
+    argument is the number of seconds since the last answer. This process scans what the executor
+    lost, and everything that is left if it has no workers.
+    """
+    todo = deque(pieces(scope, paths))
+    running: dict[Future[Answer], ScanScope] = {}
+    heard = time.monotonic()
     while todo or running:
-        while todo and executor.has_room():
-            executor.submit(todo.popleft())
-            running += 1
-        if todo and not running and not executor.has_workers():
-            yield from todo.popleft().here(options)
+        most = room(time.monotonic() - heard)
+        try:
+            while todo and len(running) < most:
+                running[executor.submit(work, todo[0], options)] = todo[0]
+                todo.popleft()
+        except BrokenExecutor:
+            most = 0
+        if not most:
+            todo.extend(running.values())
+            break
+        ended, _ = wait(running, PATIENCE, FIRST_COMPLETED)
+        if not ended:
             yield None
-            continue
-        scans_here = not has_results and len(todo) > LEFT_TO_OTHERS
-        tasks = executor.wait(0 if scans_here else PATIENCE)
-        for task in tasks:
-            assert isinstance(task, _Scan)
-            has_results = True
-            yield from task.take_results()
-            if task.state == "returned":
-                yield from task.here(options)
-            running -= task.state != "submitted"
-        if not tasks and scans_here:
-            yield from todo.pop().here(options)
-        elif not tasks:
-            yield None
+        for future in ended:
+            heard = time.monotonic()
+            piece = running.pop(future)
+            if (result := answer(future)) is None:
+                yield from scan(piece, options)
+                continue
+            todo.extend(pieces(piece, result[1]))
+            yield from result[0]
+    for piece in todo:
+        yield from scan(piece, options)
 
 
-class _Scan(Task):
-    """Piece of a scan, with the keys of the results already yielded."""
-
-    def __init__(self, options: ScanOptions, piece: ScanScope) -> None:
-        super().__init__(partial(_results, options), piece)
-        self._yielded: set[object] = set()
-
-    def __str__(self) -> str:
-        return f"{self.piece.root.path}/{self.piece.paths[0]} and the paths after it"
-
-    def take_results(self) -> Iterator[ScanResult]:
-        """Yield the results that have arrived."""
-        while self.results:
-            for result in self._new(self.results.popleft()):
-                self._yielded.update(_keys(result))
-                yield result
-
-    def here(self, options: ScanOptions) -> Iterator[ScanResult]:
-        """Scan the piece in this process."""
-        results = scan(self.piece, options)
-        if not self._yielded:
-            return results
-        return self._new(results)
-
-    def _new(self, results: Iterable[ScanResult]) -> Iterator[ScanResult]:
-        """Return the results that were not yielded before.
-
-        If a process dies, another scans all pieces again whose results have not all arrived.
-        """
-        for result in results:
-            if isinstance(result, Unchanged):
-                if new := [path for path in result.paths if path not in self._yielded]:
-                    yield replace(result, paths=new)
-            elif self._yielded.isdisjoint(_keys(result)):
-                yield result
+def pieces(scope: ScanScope, paths: Sequence[str]) -> Iterator[ScanScope]:
+    """Yield a scope in pieces of some paths, each with its known folders at or below them."""
+    known = sorted(scope.known)
+    for start in range(0, len(paths), PATHS_IN_A_PIECE):
+        piece = tuple(paths[start : start + PATHS_IN_A_PIECE])
+        names = [name for path in piece for name in _at_or_below(known, path)]
+        yield replace(
+            scope,
+            paths=piece,
+            known={name: scope.known[name] for name in names},
+            stats={name: scope.stats[name] for name in names if name in scope.stats},
+        )
 
 
-def _keys(result: ScanResult) -> Sequence[object]:
-    """Return keys that are unique among the results of one piece."""
-    if isinstance(result, Unchanged):
-        return result.paths
-    if isinstance(result, Judged):
-        return (result.verdict.place.path,)
-    return (result if isinstance(result, (LooseFinding, UnreadableDirectory)) else result.path,)
+def _split(scope: ScanScope, options: ScanOptions, enough: int) -> list[str]:
+    """Return paths that together cover the scope, enough of them to share among processes."""
+    with open_source(scope.root.path, options.limits) as source:
+        return source.split(scope.paths, enough)
 
 
-def _results(options: ScanOptions, piece: ScanScope) -> Iterator[Sequence[ScanResult]]:
-    """Yield results in batches, which cost less to send."""
-    results = scan(piece, options)
-    while batch := list(islice(results, RESULTS_IN_A_MESSAGE)):
-        yield batch
+def _at_or_below(names: Sequence[str], path: str) -> Iterator[str]:
+    """Yield the names, of a sorted sequence, that equal a path or lie below it."""
+    if not path:
+        yield from names
+        return
+    index = bisect_left(names, path)
+    if index < len(names) and names[index] == path:
+        yield path
+    # "0" is the code point after "/".
+    yield from names[bisect_left(names, f"{path}/") : bisect_left(names, f"{path}0")]

@@ -13,10 +13,9 @@ from pipeline.roots.local import stat_cache
 from pipeline.roots.local.directory import DiskTree, Listing
 from pipeline.roots.units import WatchUnit
 from pipeline.sync import reconcile
-from pipeline.sync.engines.partition import split
+from pipeline.sync.engines import processes
 from pipeline.sync.engines.processes import Engine, serial
 from pipeline.sync.engines.results import ScanOptions, ScanResult, ScanScope
-from pipeline.sync.engines.scanner import scan
 from pipeline.sync.open_catalog import open_store
 from pipeline.sync.reconcile import compare
 from pipeline.sync.run_once import Result, scan_once
@@ -149,9 +148,14 @@ CHANGES: dict[str, Callable[[Path], object]] = {
 
 
 def by_path(scope: ScanScope, options: ScanOptions) -> Iterator[ScanResult]:
-    """Scan each path of a root for itself, as worker processes do."""
-    for path in split(scope, options):
-        yield from scan(replace(scope, paths=(path,)), options)
+    """Scan some paths of a root at a time, as worker processes do."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(processes, "RESULTS_IN_AN_ANSWER", 1)
+        patch.setattr(processes, "PATHS_IN_A_PIECE", 1)
+        while scope.paths:
+            results, rest = processes.scan_some(scope, options)
+            yield from results
+            scope = replace(scope, paths=tuple(rest))
 
 
 @pytest.mark.parametrize("engine", [serial, by_path])

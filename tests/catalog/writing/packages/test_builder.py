@@ -12,8 +12,8 @@ from catalog.writing import packager as writing_packager
 from catalog.writing.packages import builder
 from catalog.writing.packages.builder import Packaging
 from catalog.writing.packages.folder import PackageFolder
+from pipeline import processes
 from pipeline.sync import package_sources
-from pipeline.sync.engines.pool import WorkerPool
 from tests.support.made_archives import pack_zip
 from tests.support.packages import World
 from tests.support.records import NOON
@@ -45,7 +45,7 @@ def publish(world: World, at_work: builder.AtWork = builder.here) -> list[int]:
     )
 
 
-@pytest.mark.parametrize("at_work", [builder.here, WorkerPool().at_work], ids=["here", "pool"])
+@pytest.mark.parametrize("at_work", [builder.here, processes.at_work], ids=["here", "pool"])
 def test_all_are_published_in_batches(world: World, at_work: builder.AtWork) -> None:
     """In one process or several, each batch is complete before the next."""
     assert publish(world, at_work) == [2, 4, 6, 7]
@@ -56,7 +56,7 @@ def test_all_are_published_in_batches(world: World, at_work: builder.AtWork) -> 
 def test_a_changed_folder_does_not_delay_others(world: World, skill: SkillWriter) -> None:
     """It is pending until the next scan, while all others are published."""
     skill(world.root / "c", description="Another.")
-    publish(world, WorkerPool().at_work)
+    publish(world, processes.at_work)
     assert world.lying() == [name for name in NAMES if name != "c"]
     assert world.rows("SELECT skill_id FROM skills WHERE status = 'pending'") == [("c",)]
     world.scan()

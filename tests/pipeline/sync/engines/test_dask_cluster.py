@@ -7,8 +7,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +18,7 @@ from catalog.model.skill import RootSpec, Verdict
 from pipeline.config.loader import load
 from pipeline.config.settings import Settings
 from pipeline.roots.local.folder import Limits
-from pipeline.sync.engines import dask_cluster, partition, processes
-from pipeline.sync.engines.pool import Task
+from pipeline.sync.engines import dask_cluster, processes
 from pipeline.sync.engines.processes import Engine, serial
 from pipeline.sync.engines.results import ScanOptions, ScanScope
 from pipeline.sync.open_catalog import open_store
@@ -50,8 +47,8 @@ def workers() -> Iterator[Any]:
 @pytest.fixture(autouse=True)
 def in_small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let even a few folders use the cluster."""
-    monkeypatch.setattr(partition, "WORTH_IT", 5)
-    monkeypatch.setattr(dask_cluster, "PATHS_IN_A_PIECE", 2)
+    monkeypatch.setattr(processes, "WORTH_IT", 5)
+    monkeypatch.setattr(processes, "PATHS_IN_A_PIECE", 2)
 
 
 @pytest.fixture
@@ -233,63 +230,31 @@ def test_a_frozen_worker_does_not_stop_a_scan(
     ]
 
 
-def test_a_worker_answers_in_bounded_pieces(
-    tmp_path: Path, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A directory of many skills gives a few of them, and the paths of the others."""
-    monkeypatch.setattr(dask_cluster, "RESULTS_IN_AN_ANSWER", 4)
-    monkeypatch.setattr(dask_cluster, "PATHS_AT_ONCE", 2)
-    for number in range(20):
-        skill(tmp_path / "root" / "many" / f"skill-{number:02}")
-    root = RootSpec(str(tmp_path / "root"))
-    piece = ScanScope(root, ("many",), {})
-    work = partial(processes._results, HOW)
-    seen: list[str] = []
-    while piece.paths:
-        results, rest = dask_cluster._bounded(work, piece, HOW)
-        new = [one.verdict.place.path for batch in results for one in batch]
-        assert 0 < len(new) <= 5
-        seen += new
-        piece = replace(piece, paths=tuple(rest))
-    assert seen == [f"many/skill-{number:02}" for number in range(20)]
-
-
-def test_no_more_pieces_are_sent_than_the_cluster_has_room_for(
-    root: RootSpec, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_more_pieces_are_sent_than_the_cluster_has_room_for(workers: Any) -> None:
     """Otherwise, results would pile up in the workers while this process stores others."""
-    monkeypatch.setattr(dask_cluster, "RESULTS_IN_AN_ANSWER", 1)
-    monkeypatch.setattr(dask_cluster, "PATHS_AT_ONCE", 1)
-    with (
-        distributed.LocalCluster(
-            n_workers=1,
-            threads_per_worker=2,
-            processes=False,  # the worker has the numbers above
-            dashboard_address=None,
-            silence_logs=50,
-        ) as threads,
-        distributed.Client(threads, set_as_default=False) as client,
-    ):
-        cluster = dask_cluster._Cluster(client, root.path, HOW)
-        task = Task(partial(processes._results, HOW), ScanScope(root, ("",), {}))
-        cluster.submit(task)
-        most = 0
-        while task.state == "submitted":
-            cluster.wait(PATIENCE)
-            most = max(most, len(cluster._tasks))
-    assert most == dask_cluster.PIECES_AHEAD * 2
-    assert sum(map(len, task.results)) == 63
-
-
-def test_a_piece_that_the_scheduler_loses_is_returned(root: RootSpec, workers: Any) -> None:
-    """A scheduler that ends cancels all its tasks; the caller scans those pieces."""
     with distributed.Client(workers.scheduler_address, set_as_default=False) as client:
-        cluster = dask_cluster._Cluster(client, root.path, HOW)
-        task = Task(lambda _: [], ScanScope(root, ("",), {}))
-        cluster.submit(task)
-        client.cancel(list(cluster._tasks))
-        assert cluster.wait(PATIENCE) == [task]
-    assert task.state == "returned"
+        client.wait_for_workers(2)
+        assert dask_cluster._room(client, 0.0) == processes.PIECES_AHEAD * 2
+
+
+def test_a_piece_that_the_scheduler_loses_is_scanned_here(
+    root: RootSpec, workers: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A scheduler that ends cancels all its tasks."""
+
+    def cancelled(*given: Any, **options: Any) -> Any:
+        future = submit(*given, **options)
+        future.cancel()
+        return future
+
+    submit = distributed.Client.submit
+    monkeypatch.setattr(distributed.Client, "submit", cancelled)
+    with dask_cluster.dask(workers.scheduler_address) as engine:
+        seen = [one for one in engine(ScanScope(root, ("",), {}), HOW) if one]
+    assert len(seen) == 63
+    assert {message.partition("(")[0] for message in caplog.messages} == {
+        "The Dask cluster lost a piece "
+    }
 
 
 def test_the_dashboard_of_the_scheduler_is_named() -> None:

@@ -1,13 +1,11 @@
 """All engines return the same results."""
 
-import gc
 import multiprocessing
 import os
 import signal
 import sys
 import threading
-import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -18,18 +16,14 @@ import pytest
 
 from catalog.model.change import Judged
 from catalog.model.skill import RootSpec
+from pipeline.processes import process_pool
 from pipeline.roots.local.folder import Limits
-from pipeline.sync.engines import partition
-from pipeline.sync.engines import pool as engines_pool
 from pipeline.sync.engines import processes as engines_processes
-from pipeline.sync.engines import worker as engines_worker
-from pipeline.sync.engines.pool import Task
+from pipeline.sync.engines.processes import Answer
 from pipeline.sync.engines.results import ScanOptions, ScanResult, ScanScope, Unchanged
-from pipeline.sync.engines.scanner import scan
-from pipeline.sync.engines.worker import Worker
 from tests.support.made_archives import make_tar, make_zip
 from tests.support.skills import SkillWriter
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import PATIENCE, wait_for
 
 
 def _unchanged(results: Iterable[object]) -> list[str]:
@@ -55,9 +49,9 @@ def root(tmp_path: Path, skill: SkillWriter) -> RootSpec:
 
 @pytest.fixture
 def in_processes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let even a few folders use processes, which are never forks of this one."""
-    monkeypatch.setattr(engines_worker, "may_fork", lambda: False)
-    monkeypatch.setattr(partition, "WORTH_IT", 5)
+    """Let even a few folders use two processes."""
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
+    monkeypatch.setattr(engines_processes, "WORTH_IT", 5)
     monkeypatch.setattr(engines_processes, "PATHS_IN_A_PIECE", 2)
 
 
@@ -80,7 +74,8 @@ def shared_out(root: RootSpec, beside: bool) -> tuple[list[str], list[str], set[
     may_end = threading.Event()
     scope, options = ScanScope(root, ("",), {}), ScanOptions(Limits(), quiet=0.0)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(partition, "WORTH_IT", 5)
+        patch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
+        patch.setattr(engines_processes, "WORTH_IT", 5)
         patch.setattr(engines_processes, "PATHS_IN_A_PIECE", 2)
         other = threading.Thread(target=may_end.wait)
         if beside:
@@ -129,11 +124,17 @@ def test_every_process_has_the_known_fingerprints(root: RootSpec) -> None:
     assert not [one for one in seen if isinstance(one, Judged)]
 
 
-def rescanned(root: RootSpec, told: Path) -> tuple[list[str], list[str]]:
-    """Scan known folders again with two processes; return the known and the unchanged paths.
+def test_an_unchanged_rescan_opens_no_file(root: RootSpec, elsewhere: Callable[..., Any]) -> None:
+    """Directories are listed; nothing else is read."""
+    known, unchanged, events = elsewhere(rescanned, root)
+    assert unchanged == known
+    assert events == {"os.scandir"}
 
-    An audit hook in each process writes every opening and listing to a file. A file opened below a
-    root has a name without its directory.
+
+def rescanned(root: RootSpec) -> tuple[list[str], list[str], set[str]]:
+    """Scan known folders again; return the known and the unchanged paths, and what was opened.
+
+    A file opened below a root has a name without its directory.
     """
     options = ScanOptions(Limits(), quiet=0.0)
     known = {
@@ -141,11 +142,10 @@ def rescanned(root: RootSpec, told: Path) -> tuple[list[str], list[str]]:
         for one in engines_processes.serial(ScanScope(root, ("",), {}), options)
         if isinstance(one, Judged)
     }
-    file = os.open(told, os.O_CREAT | os.O_WRONLY | os.O_APPEND)
-    listening = [True]
+    events: set[str] = set()
 
     def hook(event: str, arguments: tuple[object, ...]) -> None:
-        if not listening or event not in ("open", "os.scandir"):
+        if event not in ("open", "os.scandir"):
             return
         where, _, flags = (*arguments, 0, 0)[:3]
         is_listing = event == "os.scandir" and isinstance(where, int)
@@ -156,117 +156,53 @@ def rescanned(root: RootSpec, told: Path) -> tuple[list[str], list[str]]:
             and (not flags & os.O_DIRECTORY)
         )
         if is_listing or is_file:
-            os.write(file, f"{event} {os.getpid()}\n".encode())
+            events.add(event)
 
-    sys.addaudithook(hook)  # audit hooks cannot be removed
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engines_processes, "WORTH_A_FORK", 2)
-        patch.setattr(engines_processes, "COMPARED_APART", 2)
-        patch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
-        compared = replace(options, new_folders=False)
-        seen = list(engines_processes.processes(ScanScope(root, ("",), known), compared))
-    listening.clear()
-    os.close(file)
-    return sorted(known), sorted(
-        path for one in seen if isinstance(one, Unchanged) for path in one.paths
-    )
+    sys.addaudithook(hook)
+    compared = replace(options, new_folders=False)
+    seen = list(engines_processes.processes(ScanScope(root, ("",), known), compared))
+    return sorted(known), _unchanged(seen), events
 
 
-def test_an_unchanged_rescan_opens_no_file_and_uses_the_cores(
-    root: RootSpec, tmp_path: Path, elsewhere: Callable[..., Any]
-) -> None:
-    """Two processes list directories; nothing else is read."""
-    known, unchanged = elsewhere(rescanned, root, tmp_path / "told")
-    events = (tmp_path / "told").read_text().splitlines()
-    assert unchanged == known
-    assert {event.split()[0] for event in events} == {"os.scandir"}
-    assert len({event.split()[1] for event in events}) == 2
-
-
-def die(options: ScanOptions, piece: ScanScope) -> Iterator[Any]:
+def die(asking: int, folder: Path, scope: ScanScope, options: ScanOptions) -> Answer:
     """Stand in for work that the system kills because memory is short."""
-    os.kill(os.getpid(), signal.SIGKILL)
-    yield
+    assert os.getpid() != asking
+    with suppress(FileExistsError):
+        (folder / "killed").touch(exist_ok=False)
+        os.kill(os.getpid(), signal.SIGKILL)
+    return engines_processes.scan_some(scope, options)
 
 
-def die_halfway(options: ScanOptions, piece: ScanScope) -> Iterator[Any]:
-    """Stand in for a process that is killed after it sent some results."""
-    yield [next(scan(piece, options))]
-    time.sleep(0.1)  # until the result is sent
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def fail_halfway(options: ScanOptions, piece: ScanScope) -> Iterator[Any]:
-    """Stand in for work that raises an exception after some results."""
-    yield [next(scan(piece, options))]
+def fail(asking: int, folder: Path, scope: ScanScope, options: ScanOptions) -> Answer:
+    """Stand in for work that raises an exception."""
     raise LookupError
 
 
 @pytest.mark.usefixtures("in_processes")
 @pytest.mark.parametrize("ahead", [1, 64])
-@pytest.mark.parametrize("dies", [die, die_halfway, fail_halfway])
+@pytest.mark.parametrize("dies", [die, fail])
 def test_a_process_that_dies_loses_nothing(
     root: RootSpec,
     monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
     ahead: int,
-    dies: Callable[[ScanOptions, ScanScope], Iterator[Any]],
+    dies: Callable[..., Answer],
 ) -> None:
-    """The caller scans the rest once, however many pieces and results the dead one had."""
+    """The caller scans the rest once, however many pieces the dead one had."""
     monkeypatch.setattr(engines_processes, "PIECES_AHEAD", ahead)
     scope, options = ScanScope(root, ("",), {}), ScanOptions(Limits(), quiet=0.0)
     alone = list(engines_processes.serial(scope, options))
-    monkeypatch.setattr(engines_processes, "_results", dies)
-    assert verdicts(list(engines_processes.processes(scope, options))) == verdicts(alone)
-
-
-def die_once(folder: Path, options: ScanOptions, piece: ScanScope) -> Iterator[Any]:
-    """Stand in for work that kills one process after some results."""
-    try:
-        (folder / "killed").touch(exist_ok=False)
-    except FileExistsError:
-        return engines_processes._results(options, piece)  # workers import the real function
-    return die_halfway(options, piece)
-
-
-@pytest.mark.usefixtures("in_processes")
-def test_a_piece_over_which_a_process_died_is_tried_by_another(
-    root: RootSpec,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    """The caller scans it only if the second process dies, too."""
-    scope, options = ScanScope(root, ("",), {}), ScanOptions(Limits(), quiet=0.0)
-    alone = list(engines_processes.serial(scope, options))
-    with monkeypatch.context() as once:
-        once.setattr(engines_processes, "LEFT_TO_OTHERS", 10_000)
-        once.setattr(engines_processes, "_results", partial(die_once, tmp_path))
-        once.setattr(engines_processes._Scan, "here", None)  # as this process does
-        assert verdicts(list(engines_processes.processes(scope, options))) == verdicts(alone)
-    monkeypatch.setattr(engines_processes, "_results", die)
-    assert verdicts(list(engines_processes.processes(scope, options))) == verdicts(alone)
-    assert [message for message in caplog.messages if f"died twice over {root.path}/" in message]
-
-
-@pytest.mark.usefixtures("in_processes")
-def test_the_caller_scans_while_the_processes_start(
-    root: RootSpec, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """No result appears twice."""
-    may_start = threading.Event()
-
-    def late(*given: Any) -> Worker:
-        may_start.wait(timeout=PATIENCE)
-        return Worker(*given)
-
-    monkeypatch.setattr(engines_pool, "Worker", late)
-    monkeypatch.setattr(engines_processes, "LEFT_TO_OTHERS", 2)
-    scope, options = ScanScope(root, ("",), {}), ScanOptions(Limits(), quiet=0.0)
-    seen = engines_processes.processes(scope, options)
-    begun = [next(seen) for _ in range(4)]
-    assert None not in begun
-    may_start.set()
-    assert verdicts([*begun, *seen]) == verdicts(list(engines_processes.serial(scope, options)))
+    paths = engines_processes.paths_to_share(scope, options)
+    with process_pool(2) as pool:
+        seen = engines_processes.share(
+            pool,
+            scope,
+            paths,
+            options,
+            room=lambda _: ahead,
+            work=partial(dies, os.getpid(), tmp_path),
+        )
+        assert verdicts(list(seen)) == verdicts(alone)
 
 
 @pytest.mark.usefixtures("in_processes")
@@ -275,100 +211,70 @@ def test_if_no_process_can_start_the_caller_scans_alone(
 ) -> None:
     """For example, because the system allows no more processes."""
 
-    def refused(*_: object) -> Worker:
+    def refused(*_: object) -> None:
         raise BlockingIOError
 
-    monkeypatch.setattr(engines_pool, "Worker", refused)
+    monkeypatch.setattr(multiprocessing.process.BaseProcess, "start", refused)
     scope, options = ScanScope(root, ("",), {}), ScanOptions(Limits(), quiet=0.0)
     assert verdicts(list(engines_processes.processes(scope, options))) == verdicts(
         list(engines_processes.serial(scope, options))
     )
 
 
-class Refused(threading.Thread):
-    """Thread that the system does not allow."""
-
-    def start(self) -> None:
-        """Fail like Python in this case."""
-        raise RuntimeError("can't start new thread")
+def noted(folder: Path, scope: ScanScope, options: ScanOptions) -> Answer:
+    """Note each piece that is scanned."""
+    (folder / scope.paths[0].replace("/", ":")).touch()
+    return engines_processes.scan_some(scope, options)
 
 
 @pytest.mark.usefixtures("in_processes")
-@pytest.mark.parametrize("forks", [True, False])
-def test_if_no_thread_can_start_the_caller_scans_alone(
-    root: RootSpec, monkeypatch: pytest.MonkeyPatch, forks: bool
+def test_the_number_of_results_in_memory_is_limited(
+    tmp_path: Path, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No process remains without a reader."""
-    started: list[Worker] = []
-
-    def noted(*given: Any) -> Worker:
-        started.append(Worker(*given))
-        return started[-1]
-
-    monkeypatch.setattr(engines_pool, "Worker", noted)
-    monkeypatch.setattr(engines_worker, "may_fork", lambda: forks)
-    monkeypatch.setattr(threading, "Thread", Refused)
-    scope, options = ScanScope(root, ("",), {}), ScanOptions(Limits(), quiet=0.0)
-    assert verdicts(list(engines_processes.processes(scope, options))) == verdicts(
-        list(engines_processes.serial(scope, options))
-    )
-    assert bool(started) == forks
-    assert not any(worker._process.is_alive() for worker in started)
-
-
-@pytest.mark.usefixtures("in_processes")
-@pytest.mark.parametrize("whole", [True, False])
-def test_garbage_collection_pauses_only_during_a_scan(root: RootSpec, whole: bool) -> None:
-    """To its end, or until the scan is abandoned."""
-    seen = engines_processes.processes(ScanScope(root, ("",), {}), ScanOptions(Limits(), quiet=0.0))
-    next(seen)
-    assert not gc.isenabled()
-    if whole:
-        list(seen)
-    else:
-        assert isinstance(seen, Generator)
-        seen.close()
-    assert gc.isenabled()
+    """The processes pause while the caller takes no results; in the end all arrive."""
+    for number in range(40):
+        skill(tmp_path / f"root/s{number:02}")
+    (tmp_path / "noted").mkdir()
+    scope = ScanScope(RootSpec(str(tmp_path / "root")), ("",), {})
+    options = ScanOptions(Limits(), quiet=0.0)
+    with process_pool(2) as pool:
+        seen = engines_processes.share(
+            pool,
+            scope,
+            engines_processes.paths_to_share(scope, options),
+            options,
+            room=lambda _: 4,
+            work=partial(noted, tmp_path / "noted"),
+        )
+        taken = [next(one for one in seen if one)]
+        wait_for(lambda: len(list((tmp_path / "noted").iterdir())) == 4)
+        taken += (one for one in seen if one)
+    assert len(taken) == 40
 
 
-@pytest.mark.usefixtures("in_processes")
-def test_an_interrupt_while_processes_start_ends_those_there_are(
-    root: RootSpec, monkeypatch: pytest.MonkeyPatch
+def test_an_answer_is_limited(
+    tmp_path: Path, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The command does not wait for a process that will never start."""
-    started: list[Worker] = []
-
-    def interrupted(*given: Any) -> Worker:
-        if started:
-            raise KeyboardInterrupt
-        started.append(Worker(*given))
-        return started[0]
-
-    monkeypatch.setattr(engines_pool, "Worker", interrupted)
-    monkeypatch.setattr(engines_worker, "may_fork", lambda: True)
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
-    has_ended = threading.Event()
-
-    def looking() -> None:
-        with suppress(KeyboardInterrupt):
-            list(
-                engines_processes.processes(
-                    ScanScope(root, ("",), {}), ScanOptions(Limits(), quiet=0.0)
-                )
-            )
-        has_ended.set()
-
-    threading.Thread(target=looking, daemon=True).start()
-    assert has_ended.wait(timeout=PATIENCE)
-    assert not started[0]._process.is_alive()
+    """A directory of many skills gives a few of them, and the paths of the others."""
+    monkeypatch.setattr(engines_processes, "RESULTS_IN_AN_ANSWER", 4)
+    monkeypatch.setattr(engines_processes, "PATHS_IN_A_PIECE", 2)
+    for number in range(20):
+        skill(tmp_path / "root" / "many" / f"skill-{number:02}")
+    piece = ScanScope(RootSpec(str(tmp_path / "root")), ("many",), {})
+    seen: list[str] = []
+    while piece.paths:
+        results, rest = engines_processes.scan_some(piece, ScanOptions(Limits(), quiet=0.0))
+        assert 0 < len(results) <= 5
+        seen += [one.verdict.place.path for one in results if isinstance(one, Judged)]
+        piece = replace(piece, paths=tuple(rest))
+    assert seen == [f"many/skill-{number:02}" for number in range(20)]
 
 
 @pytest.mark.usefixtures("in_processes")
 def test_long_requests_and_long_results_do_not_wait_for_each_other(
-    root: RootSpec, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
+    root: RootSpec, skill: SkillWriter
 ) -> None:
-    """Each is larger than the buffer of a pipe, with room for one result."""
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0})
+    """Each is larger than the buffer of a pipe."""
     for number in range(12):
         skill(
             Path(root.path, f"long-{number:02}"),
@@ -391,43 +297,3 @@ def test_long_requests_and_long_results_do_not_wait_for_each_other(
         len([one for one in seen if isinstance(one, Judged) and one.verdict.place.path in known])
         == 12
     )
-
-
-class Restarting:
-    """An executor whose worker ends after each piece was scanned, so that all are scanned twice."""
-
-    def __init__(self) -> None:
-        """Begin without a task."""
-        self.task: Task | None = None
-        self.is_repeated = False
-
-    def has_workers(self) -> bool:
-        """Return that there is one."""
-        return True
-
-    def has_room(self) -> bool:
-        """Return whether the last task is done."""
-        return self.task is None
-
-    def submit(self, task: Task) -> None:
-        """Take a task."""
-        self.task, self.is_repeated = task, False
-        task.state = "submitted"
-
-    def wait(self, timeout: float) -> list[Task]:
-        """Give all results of the task, for the second time at its end."""
-        task = self.task
-        assert task
-        task.results.extend(task.work(task.piece))
-        if self.is_repeated:
-            task.state, self.task = "done", None
-        self.is_repeated = True
-        return [task]
-
-
-def test_results_of_a_piece_that_is_scanned_again_come_once(root: RootSpec) -> None:
-    """A worker may end while it scans the next piece, and results of this one are under way."""
-    scope, options = ScanScope(root, ("",), {}), ScanOptions(Limits(), quiet=0.0)
-    results = engines_processes.scan_with(Restarting(), [scope], options)
-    alone = engines_processes.serial(scope, options)
-    assert verdicts(list(results)) == verdicts(list(alone))
