@@ -50,40 +50,41 @@ class IndexRead(NamedTuple):
 Read: TypeAlias = SkillRead | IndexRead
 Counts: TypeAlias = Mapping[Read, int]
 
-_MIGRATIONS = (
-    (
-        """
-        CREATE TABLE reads (
-            skill_id TEXT NOT NULL,
-            version TEXT NOT NULL,
-            route TEXT NOT NULL CHECK (route IN ('http', 'mcp', 'command')),
-            day TEXT NOT NULL,              -- in UTC
-            reads INTEGER NOT NULL,
-            PRIMARY KEY (skill_id, day, version, route)
-        ) STRICT, WITHOUT ROWID
-        """,
-        "CREATE INDEX reads_by_day ON reads (day)",
-        """
-        CREATE TABLE index_reads (
-            index_name TEXT NOT NULL,
-            route TEXT NOT NULL CHECK (route IN ('http', 'mcp', 'command')),
-            day TEXT NOT NULL,
-            reads INTEGER NOT NULL,
-            PRIMARY KEY (day, index_name, route)
-        ) STRICT, WITHOUT ROWID
-        """,
-        # Counts since the beginning, which never fall, as Prometheus expects.
-        """
-        CREATE TABLE totals (
-            counted TEXT NOT NULL CHECK (counted IN ('reads', 'index_reads')),
-            route TEXT NOT NULL,
-            reads INTEGER NOT NULL,
-            PRIMARY KEY (counted, route)
-        ) STRICT, WITHOUT ROWID
-        """,
-    ),
+_VERSION = 1
+"""Version of the tables, in the header as `user_version`."""
+_TABLES = (
+    """
+    CREATE TABLE reads (
+        skill_id TEXT NOT NULL,
+        version TEXT NOT NULL,
+        route TEXT NOT NULL CHECK (route IN ('http', 'mcp', 'command')),
+        day TEXT NOT NULL,              -- in UTC
+        reads INTEGER NOT NULL,
+        PRIMARY KEY (skill_id, day, version, route)
+    ) STRICT, WITHOUT ROWID
+    """,
+    "CREATE INDEX reads_by_day ON reads (day)",
+    """
+    CREATE TABLE index_reads (
+        index_name TEXT NOT NULL,
+        route TEXT NOT NULL CHECK (route IN ('http', 'mcp', 'command')),
+        day TEXT NOT NULL,
+        reads INTEGER NOT NULL,
+        PRIMARY KEY (day, index_name, route)
+    ) STRICT, WITHOUT ROWID
+    """,
+    # Counts since the beginning, which never fall, as Prometheus expects.
+    """
+    CREATE TABLE totals (
+        counted TEXT NOT NULL CHECK (counted IN ('reads', 'index_reads')),
+        route TEXT NOT NULL,
+        reads INTEGER NOT NULL,
+        PRIMARY KEY (counted, route)
+    ) STRICT, WITHOUT ROWID
+    """,
+    f"PRAGMA application_id = {APPLICATION_ID}",
+    f"PRAGMA user_version = {_VERSION}",
 )
-"""Statements of each migration, oldest first; `user_version` is the number of those done."""
 
 
 def path_of(catalog: Path) -> Path:
@@ -92,7 +93,7 @@ def path_of(catalog: Path) -> Path:
 
 
 def prepare(path: Path) -> None:
-    """Create the database, or bring its tables up to date. Raises as `add` does."""
+    """Create the database, if it does not exist. Raises as `add` does."""
     _connect(path).close()
 
 
@@ -155,9 +156,13 @@ def _delete_old(db: sqlite3.Connection, before: str) -> None:
 def _connect(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
     try:
-        if _migrations_done(connection, path) < len(_MIGRATIONS):
+        if not _has_tables(connection, path):
             connection.execute("PRAGMA journal_mode = WAL")
-            _migrate(connection, path)
+            with connection:
+                connection.execute("BEGIN IMMEDIATE")
+                if not _has_tables(connection, path):  # another process may have made them
+                    for statement in _TABLES:
+                        connection.execute(statement)
         connection.execute("PRAGMA synchronous = NORMAL")
     except BaseException:
         connection.close()
@@ -165,9 +170,9 @@ def _connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _migrations_done(connection: sqlite3.Connection, path: Path) -> int:
-    """Return the number of migrations that a database has; refuse one that is not ours."""
-    tables, mark, done = (
+def _has_tables(connection: sqlite3.Connection, path: Path) -> bool:
+    """Return whether a database has the tables of reads. Raises CatalogUnusable for another one."""
+    tables, mark, version = (
         int(connection.execute(query).fetchone()[0])
         for query in (
             "SELECT count(*) FROM sqlite_master",
@@ -177,17 +182,6 @@ def _migrations_done(connection: sqlite3.Connection, path: Path) -> int:
     )
     if tables and mark != APPLICATION_ID:
         raise CatalogUnusable(f"{path} is a database of another program; move it away.")
-    if done > len(_MIGRATIONS):
+    if version > _VERSION:
         raise CatalogUnusable(f"{path} was written by a newer version of skilldrop.")
-    return done
-
-
-def _migrate(connection: sqlite3.Connection, path: Path) -> None:
-    """Run the missing migrations, in one transaction; several processes may try at once."""
-    with connection:
-        connection.execute("BEGIN IMMEDIATE")
-        for statements in _MIGRATIONS[_migrations_done(connection, path) :]:
-            for statement in statements:
-                connection.execute(statement)
-        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        connection.execute(f"PRAGMA user_version = {len(_MIGRATIONS)}")
+    return tables > 0
