@@ -12,7 +12,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 from catalog.filesystem.token_file import TokenFile
 from catalog.mcp import guard
 from catalog.mcp.server import SkillServer
-from catalog.usage import lifespan
+from catalog.usage import counter
 
 PATH = "/mcp"
 """Path of the server below its address, over HTTP."""
@@ -48,7 +48,7 @@ def serve_http(
         transport_security=_security(host, names),
     )
     config = uvicorn.Config(
-        guard.wrap(lifespan.closing(app, server.counter), tokens),
+        guard.wrap(counter.closing_with(app, server.counter), tokens),
         host=host,
         port=port,
         log_level="warning",

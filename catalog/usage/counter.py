@@ -1,12 +1,14 @@
 """Counter of reads in memory, which a thread adds to the database every few seconds."""
 
+import asyncio
 import logging
 import sqlite3
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 from catalog.model.errors import CatalogUnusable
 from catalog.usage import database
@@ -87,3 +89,22 @@ def _started(run: Callable[[], None]) -> threading.Thread | None:
     except RuntimeError:
         return None
     return thread
+
+
+App = Callable[[Any, Any, Any], Awaitable[None]]
+
+
+def closing_with(app: App, counter: ReadCounter | None) -> App:
+    """Return an ASGI application that closes the counter when its server stops."""
+    if not counter:
+        return app
+
+    async def served(scope: Any, receive: Any, send: Any) -> None:
+        async def sent(message: Any) -> None:
+            if message["type"].startswith("lifespan.shutdown"):
+                await asyncio.to_thread(counter.close)
+            await send(message)
+
+        await app(scope, receive, sent if scope["type"] == "lifespan" else send)
+
+    return served

@@ -27,8 +27,8 @@ from catalog.site.http import limits
 from catalog.site.http import location as http_catalog
 from catalog.site.server import address
 from catalog.site.server.protocol import BoundedProtocol
+from catalog.usage import counter
 from catalog.usage import database as usage_database
-from catalog.usage import lifespan
 
 log = logging.getLogger("skilldrop")
 
@@ -64,7 +64,7 @@ def serve(
     site = application(Path(catalog.name), hosts, sql=sql, usage=usage, url=url)
     location = http_catalog.find(site)
     uvicorn.run(
-        lifespan.closing(site.app(), location.counter if location else None),
+        counter.closing_with(site.app(), location.counter if location else None),
         host=host,
         port=port,
         lifespan="on",

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from catalog.usage import counter as usage_counter
-from catalog.usage import database, lifespan
+from catalog.usage import database
 from catalog.usage.counter import ReadCounter
 
 
@@ -127,7 +127,7 @@ def test_the_end_of_a_server_closes_the_counter(path: Path, counter: ReadCounter
         sent.append(message["type"])
 
     async def run() -> None:
-        await lifespan.closing(server, counter)({"type": "lifespan"}, None, send)
+        await usage_counter.closing_with(server, counter)({"type": "lifespan"}, None, send)
 
     asyncio.run(run())
     assert sent == ["lifespan.shutdown.complete"]
