@@ -1,23 +1,54 @@
 """Access to the catalog and to published files, for all parts of the MCP server."""
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mcp.shared.exceptions import MCPError
-from mcp.types import INTERNAL_ERROR, INVALID_PARAMS
+from mcp.types import INTERNAL_ERROR, INVALID_PARAMS, PaginatedRequestParams
 
 from catalog.database import connection, sql
 from catalog.database.connection import explained
 from catalog.database.queries import Database
-from catalog.mcp import cursors, uris
+from catalog.mcp import uris
 from catalog.model.errors import NotInCatalog, PathRefused, SkilldropError
 from catalog.reading import disk_paths, offered, skill_files
 from catalog.reading.published import SKILL_MD, Package, package_of
 from catalog.reading.search_hits import Hit
 from catalog.reading.skill_files import SkillFile
 from catalog.usage.counter import ReadCounter
+
+PAGE = 100
+"""Most entries of a page."""
+
+
+def after_cursor(listed: str, params: PaginatedRequestParams | None) -> int | None:
+    """Return the number in the cursor of a request for a list, or None without a cursor.
+
+    Raises MCPError for a cursor that is not one of this list.
+    """
+    cursor = params.cursor if params else None
+    if cursor is None:
+        return None
+    match = re.fullmatch(rf"{listed}-([0-9]{{1,18}})", cursor, re.ASCII)
+    if match is None:
+        raise unknown_cursor(listed)
+    return int(match[1])
+
+
+def next_cursor(listed: str, number: int) -> str:
+    """Return the cursor of the page that follows a number."""
+    return f"{listed}-{number}"
+
+
+def unknown_cursor(listed: str) -> MCPError:
+    """Return the error for a cursor from which a list cannot go on."""
+    return MCPError(
+        code=INVALID_PARAMS,
+        message=f"The cursor is not one of the list of {listed}; list again without a cursor.",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +79,10 @@ class CatalogAccess:
         """
         with protocol_errors(), self.open() as db:
             try:
-                rows, last = offered.page(db, starter, cursors.PAGE, after)
+                rows, last = offered.page(db, starter, PAGE, after)
             except NotInCatalog as error:
-                raise cursors.unknown(listed) from error
-        return rows, None if last is None else cursors.following(listed, last)
+                raise unknown_cursor(listed) from error
+        return rows, None if last is None else next_cursor(listed, last)
 
     def package(self, skill_id: str, version: str = "") -> Package:
         """Return the current or a named version of a skill. Raises as `package_of` does."""

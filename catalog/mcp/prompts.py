@@ -19,8 +19,7 @@ from mcp.types import (
 )
 
 from catalog.database import sql
-from catalog.mcp import cursors
-from catalog.mcp.access import CatalogAccess, protocol_errors
+from catalog.mcp.access import CatalogAccess, after_cursor, protocol_errors
 from catalog.mcp.resources import VERSION_META
 from catalog.model.errors import NotInCatalog
 from catalog.reading import offered
@@ -41,7 +40,7 @@ class SkillPrompts:
         self, _: ServerRequestContext[Any], params: PaginatedRequestParams | None
     ) -> ListPromptsResult:
         """Return a page of the skills that a user may start, in the order of an index."""
-        return await anyio.to_thread.run_sync(self._page, cursors.after("prompts", params))
+        return await anyio.to_thread.run_sync(self._page, after_cursor("prompts", params))
 
     async def get(
         self, _: ServerRequestContext[Any], params: GetPromptRequestParams

@@ -17,8 +17,8 @@ from mcp.types import (
     TextResourceContents,
 )
 
-from catalog.mcp import cursors, uris
-from catalog.mcp.access import CatalogAccess, protocol_errors
+from catalog.mcp import uris
+from catalog.mcp.access import CatalogAccess, after_cursor, protocol_errors, unknown_cursor
 from catalog.mcp.uris import SkillUri
 from catalog.reading.published import SKILL_MD, Package
 from catalog.reading.skill_files import SkillFile
@@ -58,14 +58,14 @@ class SkillResources:
         self, _: ServerRequestContext[Any], params: PaginatedRequestParams | None
     ) -> ListResourcesResult:
         """Return a page of the skills that a model may start, in the order of an index."""
-        return await anyio.to_thread.run_sync(self._page, cursors.after("resources", params))
+        return await anyio.to_thread.run_sync(self._page, after_cursor("resources", params))
 
     async def templates(
         self, _: ServerRequestContext[Any], params: PaginatedRequestParams | None
     ) -> ListResourceTemplatesResult:
         """Return all templates, on one page."""
         if params and params.cursor is not None:
-            raise cursors.unknown("resource templates")
+            raise unknown_cursor("resource templates")
         return ListResourceTemplatesResult(resource_templates=_TEMPLATES)
 
     async def read(

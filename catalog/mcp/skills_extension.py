@@ -1,21 +1,27 @@
 """MCP skills extension: skills/list, skills/get and resources/directory/read.
 
-Source: SEP-2640, `io.modelcontextprotocol/skills`, for protocol 2026-07-28; older clients that
-know the methods get the same.
+Sources: SEP-2640, `io.modelcontextprotocol/skills`, for protocol 2026-07-28, with "Skill Entries"
+and "Limits"; older clients that know the methods get the same.
 """
 
+import math
+import re
 from contextlib import suppress
-from typing import Any
+from typing import Annotated, Any
 
 import anyio.to_thread
+import yaml
 from mcp.server import Server, ServerRequestContext
 from mcp.server.context import CallNext, HandlerResult
-from mcp.types import PaginatedRequestParams, RequestParams
+from mcp.types import PaginatedRequestParams, RequestParams, Resource
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
-from catalog.mcp import cursors, directories, skill_entries, uris
-from catalog.mcp.access import CatalogAccess, protocol_errors
+from catalog.mcp import uris
+from catalog.mcp.access import PAGE, CatalogAccess, after_cursor, next_cursor, protocol_errors
 from catalog.model.errors import NotInCatalog, PackageDamaged
-from catalog.reading.published import package_of
+from catalog.reading import skill_files
+from catalog.reading.published import SKILL_MD, Package, PublishedFile, package_of
+from catalog.text.sanitize import one_line
 from catalog.text.suggestions import shown
 
 IDENTIFIER = "io.modelcontextprotocol/skills"
@@ -57,7 +63,7 @@ class SkillsExtension:
     async def _list(
         self, _: ServerRequestContext[Any], params: PaginatedRequestParams
     ) -> dict[str, Any]:
-        return await anyio.to_thread.run_sync(self.page, cursors.after("skills", params))
+        return await anyio.to_thread.run_sync(self.page, after_cursor("skills", params))
 
     async def _get(self, _: ServerRequestContext[Any], params: _GetParams) -> dict[str, Any]:
         return await anyio.to_thread.run_sync(self.skill, params.uri)
@@ -65,7 +71,7 @@ class SkillsExtension:
     async def _directory(
         self, _: ServerRequestContext[Any], params: _DirectoryParams
     ) -> dict[str, Any]:
-        start = cursors.after("directory", params) or 0
+        start = after_cursor("directory", params) or 0
         return await anyio.to_thread.run_sync(self.directory, params.uri, start)
 
     def page(self, after: int | None) -> dict[str, Any]:
@@ -76,14 +82,14 @@ class SkillsExtension:
             for row in rows:
                 with suppress(NotInCatalog, PackageDamaged):
                     package = package_of(db, self._access.packages, row["skill_id"], by_id=True)
-                    entries.append(skill_entries.entry(package))
+                    entries.append(entry_of(package))
         return _ENVELOPE | {"skills": entries} | ({"nextCursor": following} if following else {})
 
     def skill(self, uri: str) -> dict[str, Any]:
         """Return the entry of the skill with a SKILL.md."""
         with protocol_errors():
             asked = uris.parse(uri)
-            entry = skill_entries.entry(self._access.package(asked.skill_id))
+            entry = entry_of(self._access.package(asked.skill_id))
             if asked.version or uris.of(asked.skill_id, asked.path) != entry["uri"]:
                 raise NotInCatalog(f"{shown(uri)} is not a skill's URI; that is {entry['uri']}.")
             return _ENVELOPE | {"skill": entry}
@@ -93,9 +99,9 @@ class SkillsExtension:
         with protocol_errors():
             asked = uris.parse(uri)
             package = self._access.package(asked.skill_id, asked.version)
-            children = directories.children(package, asked.path, asked.version)
-        last = start + cursors.PAGE
-        following = {"nextCursor": cursors.following("directory", last)}
+            children = children_of(package, asked.path, asked.version)
+        last = start + PAGE
+        following = {"nextCursor": next_cursor("directory", last)}
         return {
             "resultType": "complete",
             "resources": [
@@ -103,3 +109,179 @@ class SkillsExtension:
                 for child in children[start:last]
             ],
         } | (following if last < len(children) else {})
+
+
+MOST_FILES = 512
+MOST_BYTES = 16 * 1024 * 1024
+"""Limits of the extension for one skill; no client must load a larger one."""
+
+
+class _Frontmatter(BaseModel):
+    """Fields as the Agent Skills specification wants them; clients refuse a list with others."""
+
+    model_config = ConfigDict(strict=True, extra="allow")
+    __pydantic_extra__: dict[str, JsonValue]
+
+    name: Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=64)]
+    description: Annotated[str, Field(pattern=r"\S", max_length=1024)]
+    license: str = ""
+    allowed_tools: Annotated[str, Field(alias="allowed-tools")] = ""
+    compatibility: Annotated[str, Field(min_length=1, max_length=500)] = "any"
+    metadata: dict[str, str] = {}
+
+
+def entry_of(package: Package) -> dict[str, Any]:
+    """Return the entry of a skill, made from the files that a client reads afterwards.
+
+    Raises NotInCatalog with the reason if the skill is not as the extension wants it, and
+    PackageDamaged.
+    """
+    try:
+        fields = _fields(package)
+        _check_files(package)
+    except ValueError as error:
+        raise NotInCatalog(
+            f"The skill {shown(package.skill)} is not in the skills extension: {error}; "
+            "read its files as resources or with read_skill_file."
+        ) from error
+    folder = f"{own}/" if (own := uris.own_folder(package)) else ""
+    return {
+        "uri": uris.of(package.skill_id, folder + SKILL_MD),
+        "frontmatter": fields,
+        "resources": [
+            {
+                "uri": uris.of(package.skill_id, folder + file.path),
+                "digest": f"sha256:{file.sha256}",
+                "size": file.size,
+            }
+            for file in package.files
+        ],
+    }
+
+
+def _fields(package: Package) -> dict[str, Any]:
+    if SKILL_MD not in package.by_path:
+        raise ValueError(f"it has no file {SKILL_MD}")
+    skill_md = skill_files.read(package)
+    if skill_md.encoding != "utf-8":
+        raise ValueError(f"its {SKILL_MD} is not UTF-8 without a byte order mark")
+    fields = parse_frontmatter(skill_md.text)
+    try:
+        name = _Frontmatter.model_validate(fields).name
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(map(str, first["loc"]))
+        raise ValueError(f"{shown(field)} in its frontmatter is invalid") from error
+    if name != (uris.own_folder(package) or package.skill_id):
+        raise ValueError(f"{shown(name)} cannot be the end of its URI")
+    return fields
+
+
+def _check_files(package: Package) -> None:
+    if len(package.files) > MOST_FILES:
+        raise ValueError(f"it has more than {MOST_FILES} files")
+    if sum(file.size for file in package.files) > MOST_BYTES:
+        raise ValueError(f"it has more than {MOST_BYTES:,} bytes")
+    if uris.MANIFEST in package.by_path:
+        raise ValueError(f"a file is named {uris.MANIFEST}, which is the URI of its list of files")
+    if wrong := next((path for path in package.by_path if "\\" in path), None):
+        raise ValueError(f"the name {shown(wrong)} has a backslash")
+
+
+DIRECTORY_TYPE = "inode/directory"
+
+
+def children_of(package: Package, path: str, version: str = "") -> list[Resource]:
+    """Return the files and directories in a directory, by name; path is "" for the skill itself.
+
+    With a version, the URIs name it. Raises NotInCatalog if the path is not a directory.
+    """
+    own, path = uris.split(package, path.rstrip("/"))
+    start = f"{path}/" if path else ""
+    suffix = f"?version={version}" if version else ""
+    found: dict[str, Resource] = {}
+    for file in package.files:
+        if file.path.startswith(start):
+            name, _, rest = file.path.removeprefix(start).partition("/")
+            uri = uris.of(package.skill_id, own + start + name) + suffix
+            found[name] = (
+                _directory_resource(uri, name) if rest else _file_resource(uri, name, file)
+            )
+    if not found:
+        kind = "a file, not a directory" if path in package.by_path else "not a directory"
+        raise NotInCatalog(f"{shown(path)} of {shown(package.skill)} is {kind}.")
+    return [resource for _, resource in sorted(found.items())]
+
+
+def _directory_resource(uri: str, name: str) -> Resource:
+    return Resource(uri=uri, name=one_line(name), mime_type=DIRECTORY_TYPE)
+
+
+def _file_resource(uri: str, name: str, file: PublishedFile) -> Resource:
+    return Resource(uri=uri, name=one_line(name), mime_type=file.media_type, size=file.size)
+
+
+_BLOCK = re.compile(r"\A---[ \t]*\r?\n(.*?)^---[ \t]*\r?$", re.DOTALL | re.MULTILINE)
+
+
+def parse_frontmatter(text: str) -> dict[str, Any]:
+    """Return the fields of a SKILL.md that was accepted. Raises ValueError with a reason.
+
+    Scalars get the types of YAML 1.2's core schema, so that a date or `yes` is text.
+    Source: YAML 1.2.2, section 10.3.2, Tag Resolution.
+    """
+    block = _BLOCK.match(text)
+    if block is None:
+        raise ValueError("its frontmatter is not between --- lines")
+    try:
+        fields = yaml.load(block[1], Loader=_CoreLoader)
+    except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
+        raise ValueError("its frontmatter is not valid YAML") from error
+    if not isinstance(fields, dict) or not all(isinstance(key, str) for key in fields):
+        raise ValueError("its frontmatter has no named fields")
+    return fields
+
+
+class _CoreLoader(yaml.SafeLoader):
+    """Loader that makes strings, numbers, booleans, null, lists and mappings, and no aliases."""
+
+    yaml_implicit_resolvers = {}  # noqa: RUF012
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        # An alias lets a few bytes become many.
+        if self.check_event(yaml.AliasEvent):
+            raise ValueError("an alias")
+        return super().compose_node(parent, index)
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        fields = super().construct_mapping(node, deep)
+        if len(fields) < len(node.value):
+            raise ValueError("a field that is declared twice")
+        return fields
+
+    def integer(self, node: yaml.ScalarNode) -> int:
+        text = self.construct_scalar(node)
+        return int(text, 0 if text[:2] in ("0o", "0x") else 10)
+
+    def number(self, node: yaml.ScalarNode) -> float:
+        value = float(self.construct_scalar(node))
+        if not math.isfinite(value):
+            raise ValueError("a number without a form in JSON")
+        return value
+
+    def boolean(self, node: yaml.ScalarNode) -> bool:
+        return self.construct_scalar(node).lower() == "true"
+
+
+for _tag, _form, _starts in (
+    ("null", r"~|null|Null|NULL|", "~nN\0"),
+    ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
+    ("int", r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+", "-+0123456789"),
+    ("float", r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?", "-+.0123456789"),
+):
+    _CoreLoader.add_implicit_resolver(
+        f"tag:yaml.org,2002:{_tag}", re.compile(rf"(?:{_form})\Z"), [*_starts.replace("\0", ""), ""]
+    )
+_CoreLoader.add_constructor("tag:yaml.org,2002:int", _CoreLoader.integer)
+_CoreLoader.add_constructor("tag:yaml.org,2002:float", _CoreLoader.number)
+_CoreLoader.add_constructor("tag:yaml.org,2002:bool", _CoreLoader.boolean)

@@ -1,4 +1,4 @@
-"""Tools with which an agent finds and reads skills."""
+"""Structured results of the tools, from which their output schemas are made."""
 
 import functools
 import inspect
@@ -6,7 +6,7 @@ import json
 import logging
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal, ParamSpec
+from typing import Annotated, Any, Literal, ParamSpec, Self
 
 from mcp.server import ServerRequestContext
 from mcp.server.mcpserver.context import Context
@@ -25,18 +25,98 @@ from mcp.types import (
 )
 from pydantic import BaseModel, Field, ValidationError
 
-from catalog.mcp import cursors, uris
-from catalog.mcp.access import CatalogAccess
-from catalog.mcp.tool_results import FoundSkill, FoundSkills, ListedSkill, ListedSkills
+from catalog.database import sql
+from catalog.mcp import uris
+from catalog.mcp.access import CatalogAccess, unknown_cursor
 from catalog.model.errors import SkilldropError
 from catalog.reading import references, search
 from catalog.reading.filters import FILTERS, Filter, Filters, parse
 from catalog.reading.paging import PAGE_BYTES
 from catalog.reading.published import SKILL_MD, Package, package_of
 from catalog.reading.references import References
+from catalog.reading.search_hits import Hit
 from catalog.reading.skill_files import SkillFile
 from catalog.text.sanitize import one_line
 from catalog.text.suggestions import few, shown
+
+
+class OtherSkills(BaseModel):
+    """Skills of the same name."""
+
+    count: int
+    first: list[str] = Field(description="Paths of the first of them.")
+
+
+class FoundSkill(BaseModel):
+    """Skill that a search found."""
+
+    name: str
+    skill_id: str
+    description: str
+    status: str
+    level: str
+    version: str | None
+    location: str = Field(description="Path or URI of SKILL.md.")
+    score: float
+    matched: list[str] = Field(description="Words of the query that the skill has.")
+    snippet: str
+    others: OtherSkills
+
+    @classmethod
+    def of(cls, hit: Hit) -> Self:
+        """Return a hit with the text of its skill in single lines."""
+        return cls(
+            name=one_line(hit.name),
+            skill_id=hit.skill_id,
+            description=one_line(hit.description),
+            status=hit.status,
+            level=hit.level,
+            version=hit.version,
+            location=one_line(hit.location),
+            score=hit.score,
+            matched=list(hit.matched),
+            snippet=one_line(hit.snippet),
+            others=OtherSkills(
+                count=hit.others.count, first=[one_line(path) for path in hit.others.first]
+            ),
+        )
+
+
+class FoundSkills(BaseModel):
+    """Result of search_skills."""
+
+    skills: list[FoundSkill]
+    next_offset: int | None = Field(description="Offset of the next page, if there is one.")
+    note: str = Field("", description="Words or filters that no skill has.")
+
+
+class ListedSkill(BaseModel):
+    """Skill in the list of all."""
+
+    name: str
+    skill_id: str
+    description: str
+    level: str
+
+    @classmethod
+    def of(cls, row: sql.Row) -> Self:
+        """Return a skill with its text in single lines."""
+        return cls(
+            name=one_line(row["name"]),
+            skill_id=row["skill_id"],
+            description=one_line(row["description"]),
+            level=row["level"],
+        )
+
+
+class ListedSkills(BaseModel):
+    """Result of list_skills."""
+
+    total: int
+    offset: int
+    skills: list[ListedSkill]
+    next_offset: int | None = Field(description="Offset of the next page, if there is one.")
+
 
 _READ = """\
 Read a file of a skill, whole. Without file_path, read SKILL.md, the skill's instructions; with
@@ -142,7 +222,7 @@ class SkillTools:
     ) -> ListToolsResult:
         """Return all tools, on one page."""
         if params and params.cursor is not None:
-            raise cursors.unknown("tools")
+            raise unknown_cursor("tools")
         return ListToolsResult(
             tools=[
                 Tool(

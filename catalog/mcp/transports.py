@@ -1,5 +1,6 @@
-"""Transports of the MCP server: stdin and stdout, or streamable HTTP."""
+"""Transports of the MCP server: stdin and stdout, or streamable HTTP for readers with a token."""
 
+import logging
 import socket
 from collections.abc import Sequence
 from contextlib import suppress
@@ -8,11 +9,18 @@ import anyio
 import uvicorn
 from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
 
+from catalog.filesystem import token_file
 from catalog.filesystem.token_file import TokenFile
-from catalog.mcp import guard
 from catalog.mcp.server import SkillServer
+from catalog.model.errors import TokensInvalid
+from catalog.reading import credentials
 from catalog.usage import counter
+
+log = logging.getLogger("skilldrop")
+
 
 PATH = "/mcp"
 """Path of the server below its address, over HTTP."""
@@ -48,7 +56,7 @@ def serve_http(
         transport_security=_security(host, names),
     )
     config = uvicorn.Config(
-        guard.wrap(counter.closing_with(app, server.counter), tokens),
+        guarded_by_tokens(counter.closing_with(app, server.counter), tokens),
         host=host,
         port=port,
         log_level="warning",
@@ -80,3 +88,27 @@ def _security(host: str, names: Sequence[str]) -> TransportSecuritySettings:
         allowed_hosts=hosts,
         allowed_origins=[f"{scheme}://{name}" for name in hosts for scheme in ("http", "https")],
     )
+
+
+def guarded_by_tokens(app: ASGIApp, file: TokenFile) -> ASGIApp:
+    """Return the application behind the readers' tokens, which are those of the site."""
+
+    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
+        refusal = _refusal(scope, file) if scope["type"] == "http" else None
+        await (refusal or app)(scope, receive, send)
+
+    return guarded
+
+
+def _refusal(scope: Scope, file: TokenFile) -> PlainTextResponse | None:
+    """Return the response to a request that may not pass."""
+    try:
+        tokens = file.tokens()
+    except TokensInvalid as error:
+        log.error("%s The MCP server is closed until this is repaired.", error)
+        return PlainTextResponse("The server cannot read its tokens.\n", 503)
+    sent = credentials.of_headers(scope["headers"])
+    if not tokens or (sent and token_file.name_of(sent, tokens)):
+        return None
+    headers = {"WWW-Authenticate": credentials.CHALLENGE, "Cache-Control": "no-store"}
+    return PlainTextResponse(f"{credentials.SENTENCE}\n", 401, headers)

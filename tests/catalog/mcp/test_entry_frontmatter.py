@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from catalog.mcp.frontmatter import parse
+from catalog.mcp.skills_extension import parse_frontmatter
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ from catalog.mcp.frontmatter import parse
 )
 def test_a_value_has_its_type(written: str, value: Any) -> None:
     """It is the one that a client gets from the same text."""
-    found = parse(f"---\nname: x\nfield: {written}\n---\n# Body\n")["field"]
+    found = parse_frontmatter(f"---\nname: x\nfield: {written}\n---\n# Body\n")["field"]
     assert (found, type(found)) == (value, type(value))
 
 
@@ -57,4 +57,4 @@ def test_a_value_has_its_type(written: str, value: Any) -> None:
 def test_other_frontmatter_is_refused(text: str) -> None:
     """With a reason, and whatever it would make of the interpreter."""
     with pytest.raises(ValueError, match=r"^its frontmatter "):
-        parse(text)
+        parse_frontmatter(text)
