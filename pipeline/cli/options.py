@@ -124,7 +124,7 @@ def site_address(health: Mapping[str, Any], settings: Settings) -> tuple[str | N
 
 
 yes_option = click.option(
-    "--yes", is_flag=True, help="Remove even more than half of what is there, without a question."
+    "--yes", is_flag=True, help="Remove more than half of the directory without asking."
 )
 
 

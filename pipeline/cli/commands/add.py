@@ -37,7 +37,7 @@ from pipeline.sync.places import place_of
 )
 @click.option("--replace", is_flag=True, help="Replace an entry of the same name.")
 @click.option("--dry-run", is_flag=True, help="Print what would be added, and copy nothing.")
-@click.option("--fix", is_flag=True, help="Mend the copy of a folder as `validate --fix` does.")
+@click.option("--fix", is_flag=True, help="Fix the copy of a folder as `validate --fix` does.")
 @as_json_option
 @click.pass_context
 def add(
@@ -51,8 +51,8 @@ def add(
 ) -> int:
     """Copy skill folders or archives into a root; exit 1 if one would be rejected.
 
-    A SKILL.md stands for its folder. Each is first validated with the settings of the root, and
-    copied whole or not at all. A running service picks it up at once; otherwise the next `scan`
+    A SKILL.md stands for its folder. Each source is validated with the settings of the root, then
+    copied as a whole. A running service finds it at once; without a service, the next `scan`
     does.
 
     \b
@@ -148,9 +148,9 @@ def _rendered_addition(addition: Addition, expected: Mapping[str, str], *, dry_r
 def remove(context: click.Context, skill: str, as_json: bool) -> int:
     """Move the folder of SKILL, or its archive, to a dated trash; nothing is deleted.
 
-    SKILL is a name, or the folder of one of several skills with that name, which may be relative
-    to its root. The trash is in the data directory, or beside the root where that is on another
-    file system. A running service notices the removal at once; otherwise the next `scan` does.
+    SKILL is a name, or a folder if several skills have the name; the folder may be relative to its
+    root. The trash is in the data directory, or beside the root if that is on another file system.
+    A running service finds the removal at once; without a service, the next `scan` does.
 
     \b
     Examples:
@@ -167,7 +167,7 @@ def remove(context: click.Context, skill: str, as_json: bool) -> int:
     if as_json:
         click.echo(to_json(moved.as_json()))
         return DONE
-    along = f" With it went the skills inside it: {few(moved.others)}." if moved.others else ""
+    along = f" The skills inside it were moved, too: {few(moved.others)}." if moved.others else ""
     if moved.used_by:
         along += f" It is used by {few(moved.used_by)}; `skilldrop status` lists what breaks."
     click.echo(visible(f"Moved {moved.source} to {moved.place}.{along}"))

@@ -45,7 +45,7 @@ from pipeline.config.settings import Settings
 @click.option(
     "--with-dependencies",
     is_flag=True,
-    help="Copy also the skills that the selected ones declare to need.",
+    help="Also copy the skills that the selected ones declare as needed.",
 )
 @filter_options
 @yes_option
@@ -63,11 +63,11 @@ def export(
 ) -> int:
     """Copy the published skills to DIRECTORY or an archive, with a lock file.
 
-    For agents that follow no links, for images, and for machines without a network. Each skill is
-    a folder with its name. Only the differences are written, each folder in one step. The lock
-    file skilldrop.lock has the version, digest and files of each skill; files that an earlier
-    export did not write stay, and exit 1 tells that one of them has the name of a skill. Edits of
-    exported files are undone.
+    Use it for agents that follow no links, for container images, and for machines without a
+    network. Each skill is a folder with its name. Only differences are written, each folder in one
+    step, and edits of exported files are undone. The lock file skilldrop.lock lists the version,
+    digest and files of each skill. Other files in DIRECTORY stay; exit 1 if one of them has the
+    name of a skill.
 
     \b
     Examples:

@@ -46,11 +46,10 @@ def link(
     """Keep a link to each selected skill in DIRECTORY, for agents.
 
     Each link has the name of its skill and leads to its current version. With --copy, the directory
-    has plain folders instead, for agents that refuse links, containers and other file systems.
-    skilldrop remembers the directory, and keeps it up to date as skills come, change and go. Files,
-    folders and links of others in it are never touched; exit 1 if one of them has the name of a
-    skill. A second `link` changes the filter, or links to copies and back. While `skilldrop up`
-    runs, the service carries this out.
+    has plain folders instead, for agents that refuse links, for containers and for other file
+    systems. skilldrop remembers the directory and keeps it up to date. Other files, folders and
+    links in it are never touched; exit 1 if one of them has the name of a skill. A second `link`
+    changes the filter, or changes links to copies and back.
 
     \b
     Examples:
@@ -78,7 +77,7 @@ def link(
 def unlink(context: click.Context, directory: Path, as_json: bool) -> int:
     """Remove the links and copies of skilldrop from DIRECTORY.
 
-    Everything else in it stays. While `skilldrop up` runs, the service carries this out.
+    Everything else in it stays.
 
     \b
     Example:

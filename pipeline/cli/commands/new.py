@@ -16,7 +16,7 @@ from pipeline.cli.options import DONE, PATH
     "parent",
     type=PATH,
     default=Path(),
-    help="Directory that gets the folder.  [default: the current one]",
+    help="Directory for the folder.  [default: the current one]",
 )
 @click.option(
     "--profile",
@@ -26,7 +26,7 @@ from pipeline.cli.options import DONE, PATH
 def new(name: str, parent: Path, profile: str | None) -> int:
     """Write a skill called NAME to fill in: a folder with a SKILL.md.
 
-    As written, it passes every profile that `validate` checks by default; with --profile apexbridge
+    The new skill passes every profile that `validate` checks by default. With --profile apexbridge
     it is a package for ApexBridge, with a script.
 
     \b
@@ -38,6 +38,6 @@ def new(name: str, parent: Path, profile: str | None) -> int:
     folder = visible(str(skeleton.make(name, parent, is_apexbridge=bool(profile))))
     click.echo(
         f"Made {folder}. Fill in {folder}/SKILL.md, check it with `skilldrop validate {folder}`, "
-        f"and hand it over with `skilldrop add {folder}`."
+        f"and add it to a root with `skilldrop add {folder}`."
     )
     return DONE

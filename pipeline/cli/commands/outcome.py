@@ -15,7 +15,7 @@ from pipeline.outcomes.collect import judge_file
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @as_json_option
 def outcome(files: tuple[Path, ...], as_json: bool) -> int:
-    """Validate outcome FILES, which runtimes write after runs of skills.
+    """Validate outcome FILES, the reports of runtimes about runs of skills.
 
     A file is one JSON object, or JSON Lines if its name ends in .jsonl or .ndjson.
 

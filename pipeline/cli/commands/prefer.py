@@ -16,11 +16,11 @@ from pipeline.sync.request_handlers import handle
 @as_json_option
 @click.pass_context
 def prefer(context: click.Context, path: str, as_json: bool) -> int:
-    """Give the skill in the folder PATH its name, before other skills of its level and name.
+    """Make the skill in PATH win over other skills with the same name and level.
 
-    Without this command, the skill that took a name first keeps it, and later ones are shadowed.
-    For the present winner, it settles the conflict: `status` no longer reports it. PATH may be
-    relative to its root. While `skilldrop up` runs, the service carries this out.
+    By default, the skill that had the name first keeps it, and later ones are shadowed. If PATH
+    wins already, this settles the conflict: `status` no longer reports it. PATH is a folder, and
+    may be relative to its root.
 
     \b
     Examples:

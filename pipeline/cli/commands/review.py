@@ -23,7 +23,7 @@ _by = click.option("--by", help="Name of the reviewer, by default your user name
 @as_json_option
 @click.pass_context
 def pending(context: click.Context, as_json: bool) -> int:
-    """List the versions that wait for review, and what is new in them; exit 1 if one waits.
+    """List the versions that wait for review, and their changes; exit 1 if one waits.
 
     Scripts, tools of `allowed-tools` and hosts of URLs are compared with the version that agents
     get. The page Review of the site shows all changes.
@@ -78,8 +78,8 @@ def _lines(waiting: reading_review.Waiting) -> Iterator[str]:
 def approve(context: click.Context, /, as_json: bool, **asked: str | None) -> int:
     """Let agents get a version of SKILL that waits for review, by default the newest.
 
-    SKILL is a name or a folder. With VERSION, a still newer one that came meanwhile waits on. The
-    approval is for the content: the same content needs no second one, in whatever folder.
+    SKILL is a name or a folder. With VERSION, any newer version stays in the queue. The approval is
+    for the content: the same content in another folder needs no second approval.
 
     \b
     Examples:
@@ -99,8 +99,8 @@ def approve(context: click.Context, /, as_json: bool, **asked: str | None) -> in
 def reject(context: click.Context, /, as_json: bool, **asked: str | None) -> int:
     """Keep agents from getting a version of SKILL, by default the newest.
 
-    They get the last approved version, if there is one. A version that was approved can be rejected
-    later, and the other way round.
+    They get the last approved version, if there is one. An approved version can be rejected later,
+    and a rejected one approved.
 
     \b
     Example:

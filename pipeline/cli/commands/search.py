@@ -26,7 +26,7 @@ from pipeline.cli.search_filters import parsed, with_filters
     show_default=True,
     help="Print at most this many skills.",
 )
-@click.option("--offset", type=click.IntRange(0), default=0, help="Leave out the first ones.")
+@click.option("--offset", type=click.IntRange(0), default=0, help="Skip this many skills.")
 @with_filters
 @as_json_option
 @click.pass_context

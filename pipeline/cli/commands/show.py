@@ -21,7 +21,7 @@ from pipeline.roots.names import SKILL_MD
 @as_json_option
 @click.pass_context
 def show(context: click.Context, skill: str, as_json: bool) -> int:
-    """Show SKILL as its page does, and the commands that install it.
+    """Show the facts on the page of SKILL, and the commands that install it.
 
     \b
     Examples:

@@ -25,12 +25,12 @@ from pipeline.cli.output.terminal import counted
     "--check",
     is_flag=True,
     help="Print only health; exit 1 if the service is not running or needs attention, or if"
-    " skills of one level want the same name.",
+    " skills of one level have the same name.",
 )
 @as_json_option
 @click.pass_context
 def status(context: click.Context, skill: str | None, check: bool, as_json: bool) -> int:
-    """Print health, counts, and which folders wait or are rejected, and why.
+    """Print health, counts, and the folders that wait or are rejected, with reasons.
 
     With SKILL, print the state of its folders, its place in the indexes and its findings.
 

@@ -12,7 +12,7 @@ from pipeline.cli.options import DONE, as_json_option, settings_of, to_json
 def token() -> None:
     """Make, list and remove the tokens of the site's readers.
 
-    Without a token, everybody who reaches the site may read it. With one or more, only readers
+    While there is no token, everybody who reaches the site may read it. Otherwise only readers
     with a token may.
 
     \b

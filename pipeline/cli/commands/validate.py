@@ -46,7 +46,7 @@ def _selectors(*names: str, text: str) -> Callable[[Command], Command]:
 _OPTIONS = (
     _selectors(
         "--select",
-        text="Codes and profiles to report instead of the usual; separated by commas, or repeated.",
+        text="Codes and profiles to report instead of the default; with commas, or repeated.",
     ),
     _selectors("--extend-select", text="Codes and profiles to report in addition."),
     _selectors("--ignore", text="Codes and profiles to leave out."),
@@ -65,15 +65,17 @@ _OPTIONS = (
         help="Paths to leave out, as in a .gitignore.",
     ),
     click.option(
-        "--force-exclude", is_flag=True, help="Leave out excluded paths even if they are named."
+        "--force-exclude",
+        is_flag=True,
+        help="Leave out excluded paths even if they are given as PATHS.",
     ),
     click.option(
-        "--no-gitignore", is_flag=True, help="Validate what .gitignore files leave out, too."
+        "--no-gitignore", is_flag=True, help="Also validate paths that .gitignore files leave out."
     ),
     click.option(
         "--no-comments",
         is_flag=True,
-        help="Report findings that comments in a SKILL.md leave out, as for skills of others.",
+        help="Report findings that comments in a SKILL.md leave out; use it for skills of others.",
     ),
 )
 
@@ -118,19 +120,21 @@ _OPTIONS = (
 @click.option(
     "--write-baseline", is_flag=True, help="Write all findings to the file of --baseline; exit 0."
 )
-@click.option("--fix", is_flag=True, help="Mend what has only one meaning, and report the rest.")
+@click.option("--fix", is_flag=True, help="Fix what has only one meaning, and report the rest.")
 @click.option(
-    "--diff", is_flag=True, help="Print what --fix would change, and write nothing; exit 1 if any."
+    "--diff",
+    is_flag=True,
+    help="Print the changes of --fix and write nothing; exit 1 if there is one.",
 )
 @click.option(
-    "--unsafe-fixes", is_flag=True, help="Also mend what may change the meaning or lose text."
+    "--unsafe-fixes", is_flag=True, help="Also make fixes that may change the meaning or lose text."
 )
 @click.option(
     "--stdin-filename",
     type=click.Path(path_type=Path),
     default="SKILL.md",
     show_default=True,
-    help="The file that standard input (-) stands for; other files of its folder count.",
+    help="Path of the file on standard input (-); other files of its folder count.",
 )
 @click.option("--quiet", "-q", is_flag=True, help="Print only errors.")
 @click.option(
@@ -163,7 +167,7 @@ def validate(
 ) -> int:
     """Validate skill folders, trees, archives or a SKILL.md; exit 1 on errors.
 
-    `-` reads a SKILL.md from standard input; with --fix, the mended text is printed.
+    `-` reads a SKILL.md from standard input; with --fix, the fixed text is printed.
 
     \b
     Examples:
@@ -204,8 +208,8 @@ def validate(
 
 
 _ONLY_STDIN = (
-    "- stands for one SKILL.md, named by --stdin-filename; it goes with neither other paths, "
-    "--diff nor --write-baseline."
+    "- reads one SKILL.md, named by --stdin-filename; give it without other paths, --diff and "
+    "--write-baseline."
 )
 
 
@@ -262,7 +266,7 @@ def _write_baseline(file: Path, judged: Iterable[Judgement]) -> int:
 
 
 def _tell_gone(baseline: Baseline) -> None:
-    """Name on stderr the findings of a baseline that are gone."""
+    """List the findings of a baseline that are gone on standard error."""
     if not (gone := baseline.gone()):
         return
     for known in gone:

@@ -37,10 +37,9 @@ def versions(context: click.Context, skill: str, diff: bool, as_json: bool) -> i
 @as_json_option
 @click.pass_context
 def rollback(context: click.Context, skill: str, version: str, as_json: bool) -> int:
-    """Publish VERSION of SKILL and hold the skill there until `unpin`.
+    """Publish VERSION of SKILL, which stays pinned to it until `unpin`.
 
-    Later edits of the folder are recorded as versions but not published. While `skilldrop up`
-    runs, the service carries this out.
+    Later edits of the folder are stored as versions but not published.
 
     \b
     Example:

@@ -94,7 +94,7 @@ class LintOutput(NamedTuple):
                     self._echo(visible(line))
         found = terminal.counted(fixer.fixed, "finding")
         skills = terminal.counted(fixer.skills, "skill")
-        click.echo(f"--fix would mend {found} in {skills}.", err=True)
+        click.echo(f"--fix would fix {found} in {skills}.", err=True)
         return FINDINGS if fixer.skills else DONE
 
     def _lines(self, shown: Iterable[Judgement]) -> Iterator[str]:
@@ -220,11 +220,11 @@ def _text(judgement: Judgement, finding: Finding, lines: list[str]) -> Iterator[
 
 
 def _consequence(judgement: Judgement) -> str:
-    """Return the sentence about what follows from the errors of a skill."""
+    """Return a sentence about the consequence of the errors of a skill."""
     if not judgement.loadable:
         return click.style(f"{visible(judgement.path)}: rejected.", bold=True)
-    broken = "" if judgement.spec_valid else ", although it breaks the specification"
-    return f"{visible(judgement.path)}: published all the same{broken}."
+    broken = "has errors" if judgement.spec_valid else "breaks the specification"
+    return f"{visible(judgement.path)}: {broken}; a root with this acceptance still publishes it."
 
 
 def _source(finding: Finding, line: str) -> Iterator[str]:

@@ -160,11 +160,14 @@ def test_a_fix_leaves_the_findings_of_the_baseline(project: Path, skill: SkillWr
 
 
 def test_errors_are_followed_by_their_consequence(project: Path, skill: SkillWriter) -> None:
-    """A skill is rejected, or published all the same; the summary counts the rejected ones."""
+    """A skill with errors is rejected or still published; the summary counts the rejected ones."""
     skill(project / "skills/one", files={"SKILL.md": "---\nname: one\n---\n"})
     lines = run("skills", "--select", "spec").stdout.splitlines()
     assert "skills/one: rejected." in lines
-    assert "skills/two: published all the same, although it breaks the specification." in lines
+    assert (
+        "skills/two: breaks the specification; a root with this acceptance still publishes it."
+        in lines
+    )
     assert lines[-1] == "2 skills, 1 rejected; 2 errors, 0 warnings, 0 info."
 
 

@@ -47,7 +47,7 @@ def test_text_shows_the_line_the_place_and_the_fix(tmp_path: Path, skill: SkillW
         "    4 | colour: red",
         "      | ^",
         "    Move it under metadata, or remove it. It is stored in any case.",
-        "a: published all the same, although it breaks the specification.",
+        "a: breaks the specification; a root with this acceptance still publishes it.",
     ]
 
 
