@@ -19,10 +19,10 @@ from distributed import LocalCluster
 from made_skills import make_skills, make_sparse_skills
 
 from pipeline.config import loader
-from pipeline.sync.engines.dask_cluster import dask
-from pipeline.sync.engines.processes import Engine, processes, serial
-from pipeline.sync.open_catalog import open_store
-from pipeline.sync.run_once import scan_once
+from pipeline.service.open_catalog import open_store
+from pipeline.service.run_once import scan_once
+from pipeline.service.scanning.dask_cluster import dask
+from pipeline.service.scanning.engines import Engine, processes, serial
 
 _ALONE: Mapping[str, Engine] = {"one process": serial, "processes": processes}
 

@@ -26,8 +26,8 @@ from catalog.prompt_index.measures import UNBOUNDED
 from catalog.text import tokens
 from catalog.text.ngrams import CJK_RUN
 from pipeline.config import loader
-from pipeline.sync.open_catalog import open_store
-from pipeline.sync.run_once import scan_once
+from pipeline.service.open_catalog import open_store
+from pipeline.service.run_once import scan_once
 
 BASE = "/var/lib/skilldrop/packages"
 Counter = Callable[[str], int]

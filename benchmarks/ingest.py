@@ -21,9 +21,9 @@ from timing import seconds_of
 
 from pipeline.config import loader
 from pipeline.config import settings as config_settings
-from pipeline.sync.engines.processes import Engine, processes, serial
-from pipeline.sync.open_catalog import open_store
-from pipeline.sync.run_once import scan_once, unit_at
+from pipeline.service.open_catalog import open_store
+from pipeline.service.run_once import scan_once, unit_at
+from pipeline.service.scanning.engines import Engine, processes, serial
 
 HASH_ALL = "find {} -type f -print0 | xargs -0 sha256sum > /dev/null"
 STAT_ALL = "find {} -type f -printf '%p %s %T@\\n' > /dev/null"

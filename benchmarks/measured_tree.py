@@ -27,9 +27,9 @@ from catalog.reading import search
 from catalog.writing.index_publisher import publish_indexes
 from pipeline.config import loader
 from pipeline.config.settings import Settings
-from pipeline.sync.engines.processes import Engine, processes, serial
-from pipeline.sync.open_catalog import open_store
-from pipeline.sync.run_once import Result, scan_once, unit_at
+from pipeline.service.open_catalog import open_store
+from pipeline.service.run_once import Result, scan_once, unit_at
+from pipeline.service.scanning.engines import Engine, processes, serial
 
 PEERS = Path(__file__).with_name("peers.py")
 HASHING = "find | sha256sum"

@@ -24,9 +24,9 @@ from catalog.writing.packages.folder import PackageFolder
 from catalog.writing.store import Store
 from pipeline.processes import at_work
 from pipeline.roots.local.folder import Limits
-from pipeline.sync import package_sources
-from pipeline.sync.engines.processes import serial
-from pipeline.sync.full_scan import FullScan
+from pipeline.service.scanning import package_sources
+from pipeline.service.scanning.engines import serial
+from pipeline.service.scanning.full_scan import FullScan
 
 
 def main() -> None:

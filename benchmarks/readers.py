@@ -28,8 +28,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from catalog.site.server.process import SiteProcess
 from pipeline.config import loader
 from pipeline.config.settings import Settings
-from pipeline.sync.open_catalog import open_store
-from pipeline.sync.run_once import scan_once
+from pipeline.service.open_catalog import open_store
+from pipeline.service.run_once import scan_once
 from tests.support.nginx import HOST, nginx
 
 PATHS = {

@@ -31,8 +31,8 @@ from catalog.database import connection
 from catalog.reading import search
 from catalog.text.query_terms import terms_of
 from pipeline.config import loader
-from pipeline.sync.open_catalog import open_store
-from pipeline.sync.run_once import scan_once
+from pipeline.service.open_catalog import open_store
+from pipeline.service.run_once import scan_once
 
 SHOWN = 10
 """Skills that a search returns."""

@@ -24,8 +24,8 @@ from made_skills import make_skills
 from catalog.site.server.process import SiteProcess
 from pipeline.config import loader
 from pipeline.config import settings as config_settings
-from pipeline.sync.open_catalog import open_store
-from pipeline.sync.run_once import scan_once
+from pipeline.service.open_catalog import open_store
+from pipeline.service.run_once import scan_once
 
 HOST = "127.0.0.1"
 TARGETS = {"home": 1.25, "search JSON": 2.5, "index, 304": 3.0, "table": 5.0}

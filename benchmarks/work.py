@@ -45,10 +45,10 @@ import sys
 from pathlib import Path
 from pipeline.config.settings import Settings
 from pipeline.roots.local import stat_cache
-from pipeline.sync.engines.processes import serial
-from pipeline.sync import change_batches
-from pipeline.sync.open_catalog import open_store
-from pipeline.sync.run_once import scan_once
+from pipeline.service.scanning.engines import serial
+from pipeline.service.scanning import change_batches
+from pipeline.service.open_catalog import open_store
+from pipeline.service.run_once import scan_once
 change_batches.PAUSE = float("inf")  # batches must not end by the time, which valgrind stretches
 stat_cache.MARGIN_NS = 0  # the folders have just been made
 root, data, publish = sys.argv[1:]

@@ -17,10 +17,10 @@ Piece = TypeVar("Piece")
 Result = TypeVar("Result")
 
 _PRELOADED = [
-    "pipeline.sync.engines.judging",
-    "pipeline.sync.engines.scanner",
+    "pipeline.service.scanning.judging",
+    "pipeline.service.scanning.scanner",
     "pipeline.roots.archives.reader",
-    "pipeline.sync.package_sources",
+    "pipeline.service.scanning.package_sources",
     "catalog.writing.packages.builder",
 ]
 """Modules that the fork server imports once; in each process, this would take 0.25 seconds."""

@@ -19,7 +19,7 @@ HOMES = {
     "apscheduler": "pipeline.service.timer",
     "click": "pipeline.cli",
     "datasette": "catalog.site",
-    "distributed": "pipeline.sync.engines.dask_cluster",
+    "distributed": "pipeline.service.scanning.dask_cluster",
     "frontmatter": "pipeline.parsing.document",
     "h11": "catalog.site.server",
     "humanize": "catalog.text.humanize",

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from catalog.model.paths import is_utf8, os_path, text_path
 from pipeline.config.settings import Settings
-from pipeline.sync.run_once import unit_at
+from pipeline.service.run_once import unit_at
 
 
 def absolute_path(settings: Settings, path: str) -> str:

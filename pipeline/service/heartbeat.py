@@ -1,6 +1,7 @@
-"""Heartbeats of the service, in the catalog's health row and in a file beside the catalog."""
+"""Heartbeats of the service, for the catalog, a file beside it and systemd."""
 
 import os
+import socket
 import time
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -15,6 +16,20 @@ from catalog.writing.store import Store
 from pipeline.config.settings import Settings
 from pipeline.service.troubles import Troubles
 from pipeline.watch.supervisor import ModeChange
+
+
+def notify(state: str) -> None:
+    """Send a state such as READY=1 to the socket in NOTIFY_SOCKET; do nothing if it is not set.
+
+    Source of the protocol: sd_notify(3).
+    """
+    address = os.environ.get("NOTIFY_SOCKET", "")
+    if not address.startswith(("/", "@")):
+        return
+    with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
+        sender.connect(f"\0{address[1:]}" if address[0] == "@" else address)
+        sender.send(state.encode())
+
 
 BEAT = 5.0
 """Seconds between two heartbeats."""

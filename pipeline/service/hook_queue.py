@@ -1,8 +1,4 @@
-"""Queue of a hook: one delivery at a time, in a thread, in order, and repeated until it succeeds.
-
-The thread of the service reads the events and stores how far the hook has been told, so a crash
-repeats at most one delivery. A slow or failing hook delays nothing else.
-"""
+"""Delivery of events to hooks: one at a time, in order, and repeated until it succeeds."""
 
 import threading
 import time
@@ -12,8 +8,28 @@ from catalog.model.errors import HookFailed
 from catalog.model.trouble import Problem
 from catalog.writing.events import Event, MemoryEvent
 from catalog.writing.store import Store
+from pipeline.config.settings import Settings
 from pipeline.hooks.hook import Hook
 from pipeline.hooks.payload import delivery_id, payload, pending
+
+
+def deliver_all(settings: Settings, store: Store) -> list[str]:
+    """Deliver all new events to each hook; return the failures, whose events stay undelivered."""
+    if not settings.hooks:
+        return []
+    from pipeline.hooks.payload import delivery_id, payload, pending  # most catalogs have no hooks
+
+    failures = []
+    for hook in settings.hooks:
+        try:
+            while events := pending(hook, store.events):
+                if body := payload(hook, events):
+                    hook.send(body, delivery_id(events))
+                store.events.delivered(hook.listener, events)
+        except HookFailed as error:
+            failures.append(str(error))
+    return failures
+
 
 FIRST_PAUSE = 2.0
 """Seconds until the first retry; the pause doubles after each failure …"""

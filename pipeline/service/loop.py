@@ -20,24 +20,23 @@ from catalog.writing.events import Listener
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
 from pipeline.outcomes.inbox import OutcomeInbox
-from pipeline.service import hook_queue, systemd
+from pipeline.service import change_log, heartbeat, hook_queue, open_catalog
 from pipeline.service.heartbeat import BEAT, Heartbeat, quarantined
 from pipeline.service.hook_queue import HookQueue
 from pipeline.service.inbox import CollectDue, Hint, Inbox, PullDue, ScanDue
-from pipeline.service.index_schedule import IndexSchedule
+from pipeline.service.open_catalog import open_store
 from pipeline.service.package_check import PackageCheck
 from pipeline.service.pending_units import PendingUnits
+from pipeline.service.publication import IndexSchedule
 from pipeline.service.pulls import Pulls
-from pipeline.service.request_runner import RequestRunner
+from pipeline.service.requests import RequestRunner
+from pipeline.service.scanning.change_batches import Report
+from pipeline.service.scanning.scanner import judge
+from pipeline.service.scanning.synchronizer import can_list_all
 from pipeline.service.scans import Scans
 from pipeline.service.timer import Timer
 from pipeline.service.troubles import Troubles
 from pipeline.service.webhook import Webhook
-from pipeline.sync import change_log, listeners
-from pipeline.sync.engines.scanner import judge
-from pipeline.sync.open_catalog import open_store
-from pipeline.sync.report import Report
-from pipeline.sync.synchronizer import can_list_all
 from pipeline.watch.supervisor import ModeChange, WatchSupervisor
 
 log = logging.getLogger("skilldrop")
@@ -93,8 +92,8 @@ class Service:
         self._package_check = PackageCheck()
         self._index_schedule = IndexSchedule(settings)
         self._listeners: dict[str, Listener] = {
-            listeners.LOG: change_log.log_changes,
-            listeners.INDEXES: self._index_schedule.changed,
+            open_catalog.LOG: change_log.log_changes,
+            open_catalog.INDEXES: self._index_schedule.changed,
         }
         self._troubles = Troubles()
         self._heartbeat = Heartbeat(settings, self._troubles, site)
@@ -139,12 +138,12 @@ class Service:
                 self._begin()
             judge()  # imports the rules, for which the first change would have to wait
             begun()
-            systemd.notify("READY=1")
+            heartbeat.notify("READY=1")
             while not self._stopping:
                 self._receive()
                 self._work()
         finally:
-            systemd.notify("STOPPING=1")
+            heartbeat.notify("STOPPING=1")
             self._timer.stop()
             self._supervisor.stop()
             self._pulls.stop()
@@ -227,7 +226,7 @@ class Service:
         is_tick = time.monotonic() >= self._next_tick
         if is_tick:
             self._next_tick = time.monotonic() + TICK
-            systemd.notify("WATCHDOG=1")
+            heartbeat.notify("WATCHDOG=1")
             self._try("timer", self._keep_timer)
             self._try("catalog", self._keep_catalog)
             self._try("watcher", self._keep_watch)

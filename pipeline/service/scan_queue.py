@@ -7,7 +7,7 @@ from typing import NamedTuple
 from catalog.database.requests import Request
 from catalog.model.values import Trigger
 from pipeline.roots.units import WatchUnit
-from pipeline.sync.full_scan import FullScan
+from pipeline.service.scanning.full_scan import FullScan
 
 _FINISHED = object()
 

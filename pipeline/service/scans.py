@@ -11,14 +11,14 @@ from catalog.model.trouble import Problem
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
 from pipeline.roots.units import WatchUnit
+from pipeline.service import pulls
+from pipeline.service.change_log import TroubleLog
 from pipeline.service.pending_units import PendingUnits
 from pipeline.service.scan_queue import ScanQueue, ScanRequest
-from pipeline.sync import mirrors
-from pipeline.sync.change_log import TroubleLog
-from pipeline.sync.engines.processes import processes
-from pipeline.sync.full_scan import FullScan, show_pending
-from pipeline.sync.report import Report
-from pipeline.sync.synchronizer import Synchronizer
+from pipeline.service.scanning.change_batches import Report
+from pipeline.service.scanning.engines import processes
+from pipeline.service.scanning.full_scan import FullScan, show_pending
+from pipeline.service.scanning.synchronizer import Synchronizer
 from pipeline.watch.supervisor import WatchSupervisor
 
 
@@ -94,7 +94,7 @@ class Scans:
             show_pending(self._store, self._roots, overdue.place, since, overdue.reason)
 
     def _log_troubles(self, report: Report) -> None:
-        self._trouble_log.log(mirrors.of_pulled(self._settings, report.troubles))
+        self._trouble_log.log(pulls.of_pulled(self._settings, report.troubles))
 
     def _new_scan(self, requests: Sequence[ScanRequest]) -> FullScan:
         repairs = [request.repair for request in requests if request.repair]

@@ -16,9 +16,9 @@ from catalog.site.server.process import SiteProcess
 from pipeline.config import loader
 from pipeline.config.root_settings import RootSettings
 from pipeline.config.settings import Settings
-from pipeline.sync.engines.processes import serial
-from pipeline.sync.open_catalog import open_store
-from pipeline.sync.run_once import scan_once
+from pipeline.service.open_catalog import open_store
+from pipeline.service.run_once import scan_once
+from pipeline.service.scanning.engines import serial
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -4,10 +4,10 @@ import sqlite3
 from pathlib import Path
 
 from pipeline.config.settings import Settings
-from pipeline.sync import reconcile
-from pipeline.sync.open_catalog import open_store
-from pipeline.sync.reconcile import Comparison
-from pipeline.sync.run_once import scan_once
+from pipeline.service import reconcile
+from pipeline.service.open_catalog import open_store
+from pipeline.service.reconcile import Comparison
+from pipeline.service.run_once import scan_once
 
 
 class Kept:

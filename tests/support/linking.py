@@ -6,9 +6,9 @@ from typing import Any
 
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
-from pipeline.sync.open_catalog import open_store
-from pipeline.sync.reconcile import compare_once
-from pipeline.sync.run_once import scan_once
+from pipeline.service.open_catalog import open_store
+from pipeline.service.reconcile import compare_once
+from pipeline.service.run_once import scan_once
 from tests.support.skills import write_skill
 
 

@@ -22,7 +22,7 @@ from sqlite_utils import Database
 from catalog.model.paths import os_path
 from catalog.model.retention import Retention
 from catalog.writing.packages.inspection import damages, package_files
-from pipeline.sync import reconcile
+from pipeline.service import reconcile
 from tests.support.serving import FAKETIME, Serving, ServingProcess
 from tests.support.skills import write_skill
 

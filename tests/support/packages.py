@@ -20,11 +20,12 @@ from catalog.writing.store import Store
 from pipeline.processes import at_work
 from pipeline.roots.local.folder import Limits
 from pipeline.roots.units import WatchUnit
-from pipeline.sync import listeners, package_sources
-from pipeline.sync.change_log import log_changes
-from pipeline.sync.full_scan import FullScan
-from pipeline.sync.report import Report
-from pipeline.sync.synchronizer import Synchronizer
+from pipeline.service import open_catalog
+from pipeline.service.change_log import log_changes
+from pipeline.service.scanning import package_sources
+from pipeline.service.scanning.change_batches import Report
+from pipeline.service.scanning.full_scan import FullScan
+from pipeline.service.scanning.synchronizer import Synchronizer
 from tests.support.records import NOON
 
 
@@ -44,7 +45,7 @@ class World:
         """Open the catalog as a start of the program does."""
         store = Store.open(self.folder / "catalog.db")
         store.roots.configure(self.roots, "rules", NOON)
-        store.events.register(listeners.ALL)
+        store.events.register(open_catalog.ALL)
         list(
             store.publish_into(
                 Packaging(
@@ -73,7 +74,7 @@ class World:
 
     def log(self) -> None:
         """Log the changes since the last call, as a service does."""
-        self.store.events.deliver(listeners.LOG, log_changes)
+        self.store.events.deliver(open_catalog.LOG, log_changes)
 
     def look(self, *units: str) -> Report:
         """Scan some units."""

@@ -24,11 +24,11 @@ from catalog.model.errors import SkilldropError
 from catalog.model.naming import entry_name
 from catalog.model.paths import text_path, top_of_archive
 from pipeline.config.settings import Settings
-from pipeline.sync import reconcile
-from pipeline.sync.engines.processes import serial
-from pipeline.sync.open_catalog import open_store
-from pipeline.sync.request_handlers import handle
-from pipeline.sync.run_once import scan_once
+from pipeline.service import reconcile
+from pipeline.service.open_catalog import open_store
+from pipeline.service.requests import handle
+from pipeline.service.run_once import scan_once
+from pipeline.service.scanning.engines import serial
 from tests.support.departures import Departures
 from tests.support.made_archives import pack_tar, pack_zip
 from tests.support.mishaps import Mishaps

@@ -6,10 +6,10 @@ from pathlib import Path
 from catalog.model.skill import RootSpec
 from catalog.writing.store import Store
 from pipeline.roots.local.folder import Limits
-from pipeline.sync import listeners
-from pipeline.sync.change_log import log_changes
-from pipeline.sync.full_scan import FullScan
-from pipeline.sync.report import Report
+from pipeline.service import open_catalog
+from pipeline.service.change_log import log_changes
+from pipeline.service.scanning.change_batches import Report
+from pipeline.service.scanning.full_scan import FullScan
 from tests.support.records import NOON
 
 
@@ -26,13 +26,13 @@ class Roots:
             os.makedirs(spec.path)
         self.store = Store.in_memory()
         self.store.roots.configure(self.specs, "rules", NOON)
-        self.store.events.register(listeners.ALL)
+        self.store.events.register(open_catalog.ALL)
 
     def scan(self) -> Report:
         """Run a full scan."""
         scan = FullScan(self.store, self.specs, Limits(), quiet=0.0, trigger="re-scan")
         list(scan.run())
-        self.store.events.deliver(listeners.LOG, log_changes)
+        self.store.events.deliver(open_catalog.LOG, log_changes)
         return scan.report
 
     def skills(self, *columns: str) -> dict[str, tuple[str, ...]]:

@@ -20,7 +20,7 @@ from catalog.model.retention import Retention
 from pipeline.config.settings import Settings
 from pipeline.service import loop
 from pipeline.service.loop import Service
-from pipeline.sync.open_catalog import open_store
+from pipeline.service.open_catalog import open_store
 from tests.support.ports import free_port
 from tests.support.skills import write_skill
 from tests.support.waiting import PATIENCE, wait_for

@@ -6,9 +6,9 @@ from pathlib import Path
 from catalog.database import connection
 from catalog.database.queries import Database
 from pipeline.config import loader
-from pipeline.sync.engines.processes import serial
-from pipeline.sync.open_catalog import open_store
-from pipeline.sync.run_once import scan_once
+from pipeline.service.open_catalog import open_store
+from pipeline.service.run_once import scan_once
+from pipeline.service.scanning.engines import serial
 
 
 class Shelf:

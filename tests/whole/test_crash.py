@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.sync import reconcile
-from pipeline.sync.engines.processes import serial
+from pipeline.service import reconcile
+from pipeline.service.scanning.engines import serial
 from tests.support.made_archives import pack_tar, pack_zip
 from tests.support.promise import unpublished
 from tests.support.serving import ServingProcess

@@ -12,10 +12,10 @@ SCRIPT = """
 import json, shutil, sys
 from pathlib import Path
 from pipeline.config.loader import load
-from pipeline.sync import reconcile
-from pipeline.sync.engines.processes import serial
-from pipeline.sync.open_catalog import open_store
-from pipeline.sync.run_once import scan_once
+from pipeline.service import reconcile
+from pipeline.service.scanning.engines import serial
+from pipeline.service.open_catalog import open_store
+from pipeline.service.run_once import scan_once
 
 top, name = Path(sys.argv[1]), sys.argv[2]
 root = top / "root"

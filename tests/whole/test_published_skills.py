@@ -10,8 +10,8 @@ from catalog.database import connection
 from catalog.database.queries import Database
 from pipeline.config.root_settings import RootSettings
 from pipeline.config.settings import Settings
-from pipeline.sync.open_catalog import open_store
-from pipeline.sync.run_once import scan_once
+from pipeline.service.open_catalog import open_store
+from pipeline.service.run_once import scan_once
 from tests.support.skills import write_skill
 
 SHARED = Path(os.environ.get("SKILLDROP_SHARED") or Path(__file__).parents[3] / "shared")

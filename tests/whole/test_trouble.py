@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.sync import reconcile
-from pipeline.sync.engines.processes import serial
+from pipeline.service import reconcile
+from pipeline.service.scanning.engines import serial
 from tests.support import disks
 from tests.support.serving import ServingProcess, descendants
 from tests.support.skills import SkillWriter, write_skill

@@ -24,7 +24,7 @@ from pipeline.cli.output import terminal
 from pipeline.cli.output.skills import file_list, finding_at
 from pipeline.config.settings import Settings
 from pipeline.roots.names import SKILL_MD
-from pipeline.sync.places import place_of
+from pipeline.service.scanning.results import place_of
 
 
 @click.command()

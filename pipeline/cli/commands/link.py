@@ -30,7 +30,7 @@ from pipeline.cli.options import (
 )
 from pipeline.cli.output.terminal import counted
 from pipeline.config.settings import Settings
-from pipeline.sync.request_handlers import handle
+from pipeline.service.requests import handle
 
 
 @click.command()

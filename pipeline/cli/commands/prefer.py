@@ -8,7 +8,7 @@ from catalog.model.paths import is_utf8, text_path
 from catalog.text.display import visible
 from pipeline.cli.folder_argument import absolute_path
 from pipeline.cli.options import DONE, as_json_option, settings_of, to_json
-from pipeline.sync.request_handlers import handle
+from pipeline.service.requests import handle
 
 
 @click.command()

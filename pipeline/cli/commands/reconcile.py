@@ -11,8 +11,8 @@ from catalog.text.display import visible
 from pipeline.cli.options import DONE, FINDINGS, as_json_option, settings_of, to_json
 from pipeline.cli.output import terminal
 from pipeline.config.settings import Settings
-from pipeline.sync import reconcile as sync_reconcile
-from pipeline.sync.reconcile import Comparison, RepairResult
+from pipeline.service import reconcile as sync_reconcile
+from pipeline.service.reconcile import Comparison, RepairResult
 
 SCREENFUL = 20
 """Most lines of one kind; --json prints all of them."""

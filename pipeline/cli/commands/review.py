@@ -14,7 +14,7 @@ from catalog.reading import review as reading_review
 from catalog.text.display import visible
 from pipeline.cli.options import DONE, FINDINGS, as_json_option, settings_of, to_json
 from pipeline.cli.output.terminal import counted
-from pipeline.sync.request_handlers import handle
+from pipeline.service.requests import handle
 
 _by = click.option("--by", help="Name of the reviewer, by default your user name.")
 

@@ -14,9 +14,9 @@ from pipeline.cli.options import DONE, FINDINGS, PATH, as_json_option, settings_
 from pipeline.cli.output import terminal
 from pipeline.config.settings import Settings
 from pipeline.roots.units import WatchUnit
-from pipeline.sync import hooks, mirrors
-from pipeline.sync.open_catalog import with_store
-from pipeline.sync.run_once import EngineName, Result, engine_named, scan_once, unit_at
+from pipeline.service import hook_queue, pulls
+from pipeline.service.open_catalog import with_store
+from pipeline.service.run_once import EngineName, Result, engine_named, scan_once, unit_at
 
 
 @click.command()
@@ -63,7 +63,7 @@ def scan(
     failures: list[str] = []
 
     def work(store: Store) -> Result:
-        failures[:] = [] if units else mirrors.pull_all(settings, store)
+        failures[:] = [] if units else pulls.pull_all(settings, store)
         notice = partial(click.echo, err=True)
         with (
             engine_named(engine, scheduler, notice) as executor,
@@ -77,7 +77,7 @@ def scan(
                 deep=deep,
                 progress=lambda so_far: progress(so_far.folders),
             )
-        failures.extend(hooks.deliver_all(settings, store))
+        failures.extend(hook_queue.deliver_all(settings, store))
         return result
 
     try:
@@ -86,11 +86,11 @@ def scan(
     except CatalogBusy:
         if not service_runs(settings.catalog_path):
             raise
-        from pipeline.sync.service_scan import scan_by_service  # most scans find no service
+        from pipeline.service.run_once import scan_by_service  # most scans find no service
 
         with terminal.progress("seconds: the service is scanning") as waiting:
             result = scan_by_service(settings, deep=deep, waiting=waiting)
-    for problem in (*failures, *mirrors.of_pulled(settings, result.report.troubles)):
+    for problem in (*failures, *pulls.of_pulled(settings, result.report.troubles)):
         click.echo(f"skilldrop: {problem}", err=True)
     click.echo(to_json(result.as_json()) if as_json else _rendered(result))
     return FINDINGS if failures or result.report.troubles else DONE

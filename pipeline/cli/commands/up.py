@@ -16,7 +16,7 @@ from pipeline.cli.output import terminal
 from pipeline.cli.output.log_format import LogFormat, write_log
 from pipeline.config.settings import Settings
 from pipeline.service.loop import Service
-from pipeline.sync.open_catalog import open_store
+from pipeline.service.open_catalog import open_store
 
 
 @click.command()

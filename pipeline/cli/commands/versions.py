@@ -9,7 +9,7 @@ from catalog.database import connection as database_connection
 from catalog.reading import versions as reading_versions
 from catalog.text.display import visible
 from pipeline.cli.options import DONE, as_json_option, settings_of, to_json
-from pipeline.sync.request_handlers import handle
+from pipeline.service.requests import handle
 
 
 @click.command()

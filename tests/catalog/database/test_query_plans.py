@@ -31,10 +31,10 @@ from catalog.writing.store import Store
 from pipeline.config.loader import load
 from pipeline.config.root_settings import RootSettings
 from pipeline.config.settings import Settings
-from pipeline.sync import reconcile
-from pipeline.sync.open_catalog import open_store, with_store
-from pipeline.sync.request_handlers import handle
-from pipeline.sync.run_once import scan_once, unit_at
+from pipeline.service import reconcile
+from pipeline.service.open_catalog import open_store, with_store
+from pipeline.service.requests import handle
+from pipeline.service.run_once import scan_once, unit_at
 from tests.pipeline.outcomes.test_collect import drop
 from tests.support.serving import Serving
 from tests.support.sites import Site

@@ -9,7 +9,7 @@ import pytest
 
 from catalog.export.archive import write_archive
 from catalog.model.errors import NotExported, PackageDamaged
-from pipeline.sync.reconcile import compare_once
+from pipeline.service.reconcile import compare_once
 from tests.catalog.export.test_folder import sources
 from tests.support.linking import Linking
 from tests.support.skills import write_skill

@@ -12,8 +12,8 @@ import pytest
 
 from catalog.filesystem.ownership import MARKER
 from catalog.model.errors import FolderNotOwned
-from pipeline.sync.engines.processes import serial
-from pipeline.sync.reconcile import compare
+from pipeline.service.reconcile import compare
+from pipeline.service.scanning.engines import serial
 from tests.support.confinement import run_confined
 from tests.support.shelf import Shelf
 from tests.support.skills import SkillWriter

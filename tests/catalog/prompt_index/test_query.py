@@ -21,9 +21,9 @@ from catalog.prompt_index.measures import RoomFactors
 from catalog.prompt_index.query import count_indexable
 from catalog.writing.store import Store
 from pipeline.config import loader
-from pipeline.sync.engines.processes import serial
-from pipeline.sync.open_catalog import open_store
-from pipeline.sync.run_once import scan_once
+from pipeline.service.open_catalog import open_store
+from pipeline.service.run_once import scan_once
+from pipeline.service.scanning.engines import serial
 from tests.support.records import NOON, ROOT, judged, rooted
 
 ROOTS = [RootSpec(ROOT), *(RootSpec(f"/{level}", level) for level in LEVELS)]

@@ -24,7 +24,7 @@ from catalog.reading import published, skill_files
 from catalog.writing import index_publisher
 from catalog.writing import retention as package_retention
 from pipeline.cli.app import cli
-from pipeline.sync.open_catalog import open_store
+from pipeline.service.open_catalog import open_store
 from tests.support.records import NOON
 from tests.support.shelf import Shelf
 from tests.support.sites import Site, site_of_shelf

@@ -10,9 +10,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from pipeline.config import loader
-from pipeline.sync.engines.processes import serial
-from pipeline.sync.open_catalog import open_store
-from pipeline.sync.run_once import scan_once
+from pipeline.service.open_catalog import open_store
+from pipeline.service.run_once import scan_once
+from pipeline.service.scanning.engines import serial
 from tests.support.browsers import Library
 
 

@@ -17,11 +17,11 @@ from catalog.model.errors import DiskFull
 from catalog.reading.versions import history
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
-from pipeline.sync import reconcile
-from pipeline.sync.engines.processes import serial
-from pipeline.sync.open_catalog import open_store
-from pipeline.sync.request_handlers import handle
-from pipeline.sync.run_once import scan_once
+from pipeline.service import reconcile
+from pipeline.service.open_catalog import open_store
+from pipeline.service.requests import handle
+from pipeline.service.run_once import scan_once
+from pipeline.service.scanning.engines import serial
 from tests.support.damaged_pages import PAGE, overwrite, pages_of, rows
 from tests.support.program import run
 from tests.support.records import NOON

@@ -10,9 +10,9 @@ import pytest
 from catalog.database.lock import lock_of
 from catalog.writing import repair
 from pipeline.config.settings import Settings
-from pipeline.sync.open_catalog import open_store
-from pipeline.sync.reconcile import compare
-from pipeline.sync.run_once import scan_once
+from pipeline.service.open_catalog import open_store
+from pipeline.service.reconcile import compare
+from pipeline.service.run_once import scan_once
 from tests.support.skills import SkillWriter
 
 

@@ -14,7 +14,7 @@ from pipeline.hooks import payload as hooks_payload
 from pipeline.hooks.hook import Hook
 from pipeline.outcomes.collect import take_outcomes
 from pipeline.outcomes.schema import json_schema
-from pipeline.sync.hooks import deliver_all
+from pipeline.service.hook_queue import deliver_all
 from tests.pipeline.outcomes.test_collect import LATER, drop, folder, store, take
 from tests.support.receivers import Received, receiver
 from tests.support.serving import Serving

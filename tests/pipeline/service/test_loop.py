@@ -19,10 +19,10 @@ from catalog.filesystem.ownership import MARKER
 from catalog.model.errors import CatalogBusy
 from pipeline.service import scans as service_scans
 from pipeline.service import troubles
-from pipeline.sync.engines import processes
-from pipeline.sync.engines.results import ScanOptions, ScanResult, ScanScope
-from pipeline.sync.reconcile import compare
-from pipeline.sync.request_handlers import handle
+from pipeline.service.reconcile import compare
+from pipeline.service.requests import handle
+from pipeline.service.scanning import engines
+from pipeline.service.scanning.results import ScanOptions, ScanResult, ScanScope
 from pipeline.watch import supervisor
 from tests.support.indexes import location_of
 from tests.support.serving import Serving
@@ -46,7 +46,7 @@ def test_a_scan_does_not_undo_newer_changes(
     skill(it.root / "a", description="Old.")
 
     def slow(part: ScanScope, how: ScanOptions) -> Iterator[ScanResult | None]:
-        seen = list(processes.serial(part, how))
+        seen = list(engines.serial(part, how))
         if not it.rows("SELECT 1 FROM skills"):
             skill(it.root / "a", description="New.")
             while not it.rows("SELECT 1 FROM skills WHERE description = 'New.'"):

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from pipeline.config.root_settings import GitRootSettings
-from pipeline.sync.reconcile import compare
-from pipeline.sync.service_scan import scan_by_service
+from pipeline.service.reconcile import compare
+from pipeline.service.run_once import scan_by_service
 from tests.support.repositories import Repository
 from tests.support.serving import Serving
 

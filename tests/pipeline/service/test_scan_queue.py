@@ -9,8 +9,8 @@ from catalog.model.skill import RootSpec
 from catalog.writing.store import Store
 from pipeline.roots.local.folder import Limits
 from pipeline.service.scan_queue import ScanQueue, ScanRequest
-from pipeline.sync import change_batches
-from pipeline.sync.full_scan import FullScan
+from pipeline.service.scanning import change_batches
+from pipeline.service.scanning.full_scan import FullScan
 from tests.support.records import NOON
 from tests.support.skills import SkillWriter
 

@@ -21,9 +21,9 @@ from catalog.site.http import limits, responses, security_headers
 from catalog.site.server.process import SiteProcess
 from pipeline.config import loader
 from pipeline.config.root_settings import RootSettings
-from pipeline.sync.engines.processes import serial
-from pipeline.sync.open_catalog import open_store
-from pipeline.sync.run_once import scan_once
+from pipeline.service.open_catalog import open_store
+from pipeline.service.run_once import scan_once
+from pipeline.service.scanning.engines import serial
 from tests.support.records import NOON
 from tests.support.shelf import Shelf
 from tests.support.sites import Site

@@ -16,7 +16,7 @@ from catalog.filesystem.exchange import exchanged
 from catalog.model.selection import LinkedDirectory
 from catalog.reading import status
 from catalog.writing.links import directory
-from pipeline.sync.publication import publish
+from pipeline.service.publication import publish
 from tests.support.linking import Linking, links_in, names_in
 from tests.support.records import NOON
 from tests.support.skills import write_skill

@@ -13,7 +13,7 @@ from catalog.writing.packages import builder
 from catalog.writing.packages.builder import Packaging
 from catalog.writing.packages.folder import PackageFolder
 from pipeline import processes
-from pipeline.sync import package_sources
+from pipeline.service.scanning import package_sources
 from tests.support.made_archives import pack_zip
 from tests.support.packages import World
 from tests.support.records import NOON

@@ -16,8 +16,8 @@ from catalog.model.change import ChangeResult
 from catalog.model.errors import OutOfRoom
 from catalog.model.retention import Retention
 from catalog.writing.store import Store
-from pipeline.sync import reconcile
-from pipeline.sync.engines.processes import serial
+from pipeline.service import reconcile
+from pipeline.service.scanning.engines import serial
 from tests.support.packages import World, later
 from tests.support.records import NOON, judged, rooted
 from tests.support.serving import Serving
@@ -140,7 +140,7 @@ def disk_with(free: int) -> Iterator[None]:
 @pytest.fixture
 def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a service soon try again."""
-    monkeypatch.setattr("pipeline.service.backlog.ROOM_PAUSE", 0.2)
+    monkeypatch.setattr("pipeline.service.pending_units.ROOM_PAUSE", 0.2)
     monkeypatch.setattr("pipeline.service.troubles.FIRST_PAUSE", 0.2)
     monkeypatch.setattr("pipeline.service.troubles.LONGEST_PAUSE", 0.4)
 

@@ -24,7 +24,7 @@ from catalog.writing.store import Store
 from catalog.writing.tables.removals import NO_ROOT
 from pipeline.roots.local.folder import Limits
 from pipeline.roots.units import WatchUnit
-from pipeline.sync.full_scan import FullScan, show_pending
+from pipeline.service.scanning.full_scan import FullScan, show_pending
 from tests.support.packages import World, later
 from tests.support.skills import SkillWriter, write_skill
 
@@ -185,7 +185,7 @@ class Lives(RuleBasedStateMachine):
 
 def test_the_search_has_just_the_accepted_skills(monkeypatch: pytest.MonkeyPatch) -> None:
     """After any events, in any order."""
-    monkeypatch.setattr("pipeline.sync.removal_guard.FEWEST", 3)
+    monkeypatch.setattr("pipeline.service.scanning.removals.FEWEST", 3)
     lives = settings(
         max_examples=25,
         stateful_step_count=30,

@@ -8,8 +8,8 @@ import pytest
 
 from catalog.site.server.process import SiteProcess
 from pipeline.service.heartbeat import Heartbeat
+from pipeline.service.open_catalog import open_store
 from pipeline.service.troubles import Troubles
-from pipeline.sync.open_catalog import open_store
 from tests.support import program
 from tests.support.records import NOON
 from tests.support.shelf import Shelf

@@ -18,9 +18,9 @@ from pipeline.authoring.lint import Judgement, judge_paths
 from pipeline.config import loader
 from pipeline.config.settings import Settings
 from pipeline.dialects.apexbridge.dialect import APEXBRIDGE
-from pipeline.sync.engines.processes import serial
-from pipeline.sync.open_catalog import open_store
-from pipeline.sync.run_once import scan_once
+from pipeline.service.open_catalog import open_store
+from pipeline.service.run_once import scan_once
+from pipeline.service.scanning.engines import serial
 from tests.support.records import NOON, rooted
 from tests.support.records import judged as accepted
 from tests.support.sites import serving

@@ -23,7 +23,7 @@ from pipeline.roots.local import walk as local_walk
 from pipeline.roots.local.folder import Folder, Limits
 from pipeline.roots.local.tree_walk import Archive
 from pipeline.roots.snapshot import Snapshot
-from pipeline.sync.reconcile import compare
+from pipeline.service.reconcile import compare
 from tests.support.made_archives import (
     GOOD,
     SKILL,

@@ -13,9 +13,9 @@ SCRIPT = """
 import json, sys
 from pathlib import Path
 from pipeline.config.loader import load
-from pipeline.sync.engines.processes import serial
-from pipeline.sync.open_catalog import open_store
-from pipeline.sync.run_once import scan_once
+from pipeline.service.scanning.engines import serial
+from pipeline.service.open_catalog import open_store
+from pipeline.service.run_once import scan_once
 
 top = Path(sys.argv[1])
 settings = load(None, top / "root", top / "data").model_copy(

@@ -16,9 +16,9 @@ from pipeline.roots.local import tree_walk
 from pipeline.roots.local import walk as local_walk
 from pipeline.roots.local.folder import Folder, Limits
 from pipeline.roots.local.root_directory import RootDirectory
-from pipeline.sync import package_sources
-from pipeline.sync.engines.results import ScanOptions, ScanResult, ScanScope
-from pipeline.sync.engines.scanner import scan
+from pipeline.service.scanning import package_sources
+from pipeline.service.scanning.results import ScanOptions, ScanResult, ScanScope
+from pipeline.service.scanning.scanner import scan
 from tests.support.packages import World
 from tests.support.skills import write_skill
 

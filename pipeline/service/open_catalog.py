@@ -1,0 +1,212 @@
+"""Composition root: opens the catalog for writing under the settings in force."""
+
+import hashlib
+import logging
+import os
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import partial
+from typing import TypeVar
+
+from catalog.database.connection import explained
+from catalog.filesystem.ownership import OwnedFolder, identity_of, refuse_others
+from catalog.model.change import Judged
+from catalog.model.errors import CatalogDamaged, OutOfRoom, RootUnreadable
+from catalog.model.naming import is_version
+from catalog.model.skill import RootSpec, SkillRecord
+from catalog.model.version import VERSION
+from catalog.text.humanize import count
+from catalog.text.times import iso
+from catalog.writing.journal import Pin
+from catalog.writing.packages.builder import Packaging
+from catalog.writing.packages.folder import PackageFolder
+from catalog.writing.store import Store
+from pipeline.config.settings import Settings
+from pipeline.dialects.finding_types import FINDING_TYPES
+from pipeline.processes import at_work
+from pipeline.service.scanning import package_sources
+from pipeline.service.scanning.results import place_of
+
+LOG = "log"
+INDEXES = "indexes"
+ALL = (LOG, INDEXES)
+"""Those of every catalog; each hook is one more."""
+
+
+log = logging.getLogger("skilldrop")
+
+
+def take_over(store: Store, settings: Settings) -> None:
+    """Store the reviews and pins of a lost catalog, before anything is published.
+
+    The content of a pinned version is read from its package. Raises sqlite3.Error and OSError.
+    """
+    if not store.decisions.are_lost:
+        return
+    reviews = store.decisions.take_reviews()
+    roots = {root.path: root for root in settings.root_specs}
+    pins = 0
+    for (root, path), pin in store.decisions.lost_pins().items():
+        judged = _judged(settings, roots[root], path, pin) if root in roots else None
+        if judged:
+            store.decisions.take_pin(judged, pin)
+            pins += 1
+        else:
+            log.warning(
+                "the pin of %s/%s to version %s is lost with the files of that version",
+                root,
+                path,
+                pin.version,
+            )
+    if reviews or pins:
+        log.warning(
+            "the catalog had lost %s and %s; they were taken over from the journal of decisions",
+            count(reviews, "review"),
+            count(pins, "pin"),
+        )
+
+
+def _judged(settings: Settings, root: RootSpec, path: str, pin: Pin) -> Judged | None:
+    """Return the verdict on the package of a pinned version, as the content of its folder."""
+    if not is_version(pin.version) or not settings.packages_folder.is_dir():
+        return None
+    from pipeline.roots.local_source import open_local  # few catalogs lose a pin
+    from pipeline.service.scanning.judging import judge_folder
+
+    place = place_of(root, path)
+    with open_local(str(settings.packages_folder), settings.limits, {}, {}) as packages:
+        folder = packages.folder(f"{pin.skill_id}/{pin.version}")
+        judged = judge_folder(root, packages, folder, place) if folder else None
+    if not isinstance(judged, Judged) or not isinstance(judged.verdict, SkillRecord):
+        return None
+    if judged.verdict.digest != pin.digest:
+        return None
+    return judged._replace(steps="[]", started_at=iso(datetime.fromisoformat(judged.started_at)))
+
+
+T = TypeVar("T")
+
+
+def open_store(
+    settings: Settings,
+    progress: Callable[[int], None] = lambda _: None,
+    *,
+    needs_root: bool = True,
+    damage: str | None = None,
+) -> Store:
+    """Return the catalog with its roots and indexes configured and its packages repaired.
+
+    progress is called with the number of skills published so far by that repair. A damaged catalog
+    is replaced by a new one; damage describes damage that an earlier attempt found.
+
+    Raises CatalogBusy, CatalogUnusable, DiskFull, FolderNotOwned if a folder belongs to another
+    catalog, and RootUnreadable if no root can be read and needs_root is set. If only some roots
+    cannot be read, the catalog notes this, and later scans try again.
+    """
+    roots = settings.root_specs
+    troubles = [trouble for root in roots if (trouble := _trouble(root.path))]
+    if needs_root and len(troubles) == len(roots) and not settings.git_roots:
+        raise RootUnreadable(" ".join(troubles))
+    # One that is not ours stops no start: the service says so, and publishes once it is gone.
+    folders = [folder for folder in folders_of(settings) if folder.kind != "skills"]
+    if not settings.catalog_path.exists():  # refuse before creating anything
+        with explained(settings.catalog_path):
+            refuse_others(folders, identity_of(folders))
+    store = Store.open(settings.catalog_path, datetime.now(UTC), damage=damage)
+    try:
+        with explained(settings.catalog_path):
+            store.folders.claim(folders)
+            _configure(store, settings, progress)
+    except CatalogDamaged as error:  # damage that opening does not detect
+        store.close()
+        if damage:
+            raise
+        return open_store(settings, progress, needs_root=needs_root, damage=str(error))
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+def _configure(store: Store, settings: Settings, progress: Callable[[int], None]) -> None:
+    """Apply the settings to an open catalog, and complete its derived rows and its packages."""
+    store.roots.configure(settings.root_specs, rules_in_force(), datetime.now(UTC))
+    store.mirrors.configure(
+        settings.root_specs, {mirror.root: mirror.commit for mirror, _ in settings.git_roots}
+    )
+    store.indexes.configure(settings.indexes)
+    store.links.configure(settings.skills_folder, settings.links)
+    store.events.register([*ALL, *(hook.listener for hook in settings.hooks)])
+    take_over(store, settings)
+    try:
+        for published in store.publish_into(
+            packaging_of(settings), datetime.now(UTC), settings.retention
+        ):
+            progress(published)
+    except OutOfRoom as error:  # the next full scan frees space and tries again
+        log.warning("%s", error)
+        store.repair.is_incomplete = True
+
+
+def with_store(
+    settings: Settings,
+    work: Callable[[Store], T],
+    progress: Callable[[int], None] = lambda _: None,
+    *,
+    needs_root: bool = True,
+) -> T:
+    """Do work with the catalog open for writing; repeat it if the catalog proves damaged.
+
+    Raises the errors of `open_store` and of the work.
+    """
+    store = open_store(settings, progress, needs_root=needs_root)
+    try:
+        with explained(settings.catalog_path):
+            return work(store)
+    except CatalogDamaged as error:
+        store.close()
+        store = open_store(settings, progress, needs_root=needs_root, damage=str(error))
+        with explained(settings.catalog_path):
+            return work(store)
+    finally:
+        store.close()
+
+
+def folders_of(settings: Settings) -> tuple[OwnedFolder, ...]:
+    """Return the folders beside the catalog that skilldrop writes to."""
+    return (
+        OwnedFolder(settings.packages_folder, "packages"),
+        OwnedFolder(settings.index_folder, "index"),
+        OwnedFolder(settings.skills_folder, "skills"),
+        OwnedFolder(settings.outcomes_folder, "outcomes"),
+        OwnedFolder(settings.mirrors_folder, "mirrors"),
+    )
+
+
+def packaging_of(settings: Settings) -> Packaging:
+    """Return the folder, the sources and the mode of packages."""
+    limits = settings.limits
+    return Packaging(
+        PackageFolder(settings.packages_folder),
+        partial(package_sources.opened, limits),
+        in_place=settings.publish == "in-place",
+        shares_files=settings.retention.share_files == "hard-links",
+        at_work=at_work,
+    )
+
+
+def rules_in_force() -> str:
+    """Return an id of the whole rule set; a skill judged under another id is judged again."""
+    types = repr([(type_.code, type_.severity, sorted(type_.rejects)) for type_ in FINDING_TYPES])
+    return f"{VERSION}-{hashlib.sha256(types.encode()).hexdigest()[:8]}"
+
+
+def _trouble(root: str) -> str | None:
+    try:
+        os.scandir(root).close()
+    except OSError as error:
+        return (
+            f"The root {root} cannot be read: {error.strerror}."
+            " Create it, or name another with --watched."
+        )
+    return None

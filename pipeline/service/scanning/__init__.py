@@ -1,0 +1,1 @@
+"""Scans: from paths in the roots to rows of the catalog."""

@@ -1,0 +1,184 @@
+"""Dask engine: scans on a Dask cluster whose workers mount the same storage."""
+
+import logging
+import os
+import socket
+import tempfile
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError, Future
+from contextlib import contextmanager, suppress
+from functools import partial
+
+from dask import config
+from distributed import Client, LocalCluster
+from distributed.comm.addressing import get_address_host_port
+from distributed.scheduler import KilledWorker
+
+from catalog.model.errors import ClusterUnusable, RootUnreadable
+from catalog.model.version import VERSION
+from pipeline import processes
+from pipeline.service.scanning.engines import (
+    PIECES_AHEAD,
+    Answer,
+    Engine,
+    paths_to_share,
+    scan_some,
+    share,
+)
+from pipeline.service.scanning.results import ScanOptions, ScanResult, ScanScope
+from pipeline.service.scanning.scanner import scan
+
+log = logging.getLogger("skilldrop")
+
+CONNECT_WITHIN = 10
+"""Seconds within which the scheduler must answer and have a worker."""
+SILENT_FOR = 30
+"""Seconds without an answer after which workers count as lost; an answer takes about one."""
+
+
+@contextmanager
+def dask(
+    scheduler: str | None = None, notice: Callable[[str], None] = log.info
+) -> Iterator[Engine]:
+    """Give an engine that scans on the cluster at an address, or on a new local cluster.
+
+    notice gets a sentence with the URL of the dashboard, for people.
+
+    If a worker dies, another takes its pieces; this process scans pieces that no worker finishes,
+    so nothing is lost. Raises ClusterUnusable if no scheduler
+    answers, or if a worker has another root at the path or another version of skilldrop.
+    """
+    _silence_libraries()
+    if scheduler:
+        with _connected(scheduler, notice) as client:
+            if link := client.dashboard_link:
+                notice(f"The Dask dashboard is at {link} (the scheduler needs Bokeh for it)")
+            yield partial(_scan, client)
+        return
+    with (
+        tempfile.TemporaryDirectory(prefix="skilldrop-dask-") as temporary,
+        config.set({"temporary-directory": temporary}),
+        LocalCluster(
+            n_workers=processes.cores(),
+            threads_per_worker=1,
+            dashboard_address=None,
+            silence_logs=logging.CRITICAL,
+        ) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        yield partial(_scan, client)
+
+
+def _silence_libraries() -> None:
+    """Hide the tracebacks that Dask logs for errors that skilldrop reports in one sentence.
+
+    Several of its loggers have a level of their own, which the level of their parent leaves alone.
+    """
+    for name in list(logging.root.manager.loggerDict):
+        if name.partition(".")[0] in ("distributed", "tornado"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+
+
+@contextmanager
+def _connected(scheduler: str, notice: Callable[[str], None]) -> Iterator[Client]:
+    try:
+        # Closing a client that never connected logs errors.
+        socket.create_connection(get_address_host_port(scheduler), CONNECT_WITHIN).close()
+        client = Client(scheduler, timeout=CONNECT_WITHIN, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise ClusterUnusable(
+            f"No Dask scheduler answers at {scheduler}. Start one with `dask scheduler`, or leave "
+            "--scheduler out to use this machine alone."
+        ) from error
+    with client:
+        if not client.nthreads():
+            notice(f"The cluster at {scheduler} has no worker yet; waiting {CONNECT_WITHIN} s …")
+        try:
+            client.wait_for_workers(1, timeout=CONNECT_WITHIN)
+        except TimeoutError as error:
+            raise ClusterUnusable(
+                f"The cluster at {scheduler} has no worker. Start one with "
+                f"`dask worker {scheduler}`."
+            ) from error
+        yield client
+
+
+def _scan(client: Client, scope: ScanScope, options: ScanOptions) -> Iterator[ScanResult | None]:
+    """Scan with the workers of a cluster, which reruns the pieces of those that die."""
+    if not (paths := paths_to_share(scope, options)):
+        yield from scan(scope, options)
+        return
+    work = partial(_checked, _inode(scope.root.path), VERSION)
+    executor = client.get_executor(pure=False)
+    try:
+        yield from share(
+            executor, scope, paths, options, room=partial(_room, client), work=work, answer=_answer
+        )
+    finally:
+        executor.shutdown(wait=False)
+
+
+def _room(client: Client, silent: float) -> int:
+    """Return how many pieces may be in flight; 0 if the cluster is gone or does not answer."""
+    threads = 0
+    with suppress(OSError):  # the scheduler died a moment ago, or does not answer
+        if client.status == "running":
+            threads = sum(client.nthreads(callback_timeout=CONNECT_WITHIN).values())
+    if not threads:
+        log.warning("The Dask cluster is gone; this process scans the rest alone.")
+        return 0
+    if silent >= SILENT_FOR:
+        log.warning(
+            "The Dask cluster has not answered for %s s; this process scans the rest alone.",
+            SILENT_FOR,
+        )
+        return 0
+    return PIECES_AHEAD * threads
+
+
+def _answer(future: Future[Answer]) -> Answer | None:
+    """Return the answer to a piece; None if the cluster lost it.
+
+    Raises ClusterUnusable and RootUnreadable.
+    """
+    try:
+        return future.result()
+    except (KilledWorker, CancelledError, OSError) as error:
+        # Several workers died over the piece, the scheduler died, or the worker with its results.
+        log.warning(
+            "The Dask cluster lost a piece (%s); this process scans it.", type(error).__name__
+        )
+        return None
+    except (ClusterUnusable, RootUnreadable):
+        raise
+    except Exception as error:  # a foreign environment may raise any exception
+        raise ClusterUnusable(
+            f"A worker of the cluster cannot scan: {error}. Install the same version of skilldrop "
+            "on all workers."
+        ) from error
+
+
+def _checked(inode: int, expected_version: str, piece: ScanScope, options: ScanOptions) -> Answer:
+    """Scan in a worker of the cluster, unless its version or its root is another one."""
+    root = piece.root.path
+    if expected_version != VERSION:
+        raise ClusterUnusable(
+            f"A worker of the cluster has skilldrop {VERSION}, not {expected_version}. Install the "
+            "same everywhere."
+        )
+    try:
+        if _inode(root) == inode:
+            return scan_some(piece, options)
+    except OSError as error:
+        raise ClusterUnusable(
+            f"A worker of the cluster cannot read {root}: {error.strerror}. Mount the same storage "
+            "there."
+        ) from error
+    raise ClusterUnusable(
+        f"A worker of the cluster has another directory at {root}. Mount the same storage there."
+    )
+
+
+def _inode(root: str) -> int:
+    """Return the inode of a directory, equal on all machines that mount its file system."""
+    return os.stat(root).st_ino

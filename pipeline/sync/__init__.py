@@ -1,1 +1,0 @@
-"""Brings the catalog up to the roots."""

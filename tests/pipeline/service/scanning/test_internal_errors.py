@@ -1,0 +1,173 @@
+"""Mistakes of skilldrop in one folder of many, at each stage from the walk to the package."""
+
+import errno
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from catalog.model.errors import CatalogUnusable
+from catalog.writing.packages.folder import Packages
+from catalog.writing.rows import batch
+from pipeline.roots import reader
+from pipeline.roots.archives import reader as archives_reader
+from pipeline.roots.local.descent import Descent
+from pipeline.roots.local.directory import DiskTree
+from pipeline.roots.local.folder import Limits
+from pipeline.roots.local.tree_walk import TreeWalk
+from pipeline.roots.source import open_source
+from pipeline.roots.units import WatchUnit
+from pipeline.service.open_catalog import open_store
+from pipeline.service.run_once import Result, scan_once
+from pipeline.service.scanning import judging
+from pipeline.service.scanning.engines import serial
+from tests.support.made_archives import pack_zip
+from tests.support.shelf import Shelf
+from tests.support.skills import write_skill
+
+CURSED = "s25"
+STAGES: dict[str, tuple[object, str]] = {
+    "walk": (TreeWalk, "_build"),
+    "read": (reader, "_read"),
+    "parse": (judging, "parse"),
+    "rules": (judging, "judge"),
+    "rows": (batch, "accept"),
+    "packages": (Packages, "stage"),
+}
+"""A function of each stage, whose arguments name the folder that it works on."""
+
+
+def stumble(monkeypatch: pytest.MonkeyPatch, owner: object, name: str) -> None:
+    """Let a function fail over the folder CURSED."""
+    work: Callable[..., Any] = getattr(owner, name)
+
+    def stumbling(*given: Any, **named: Any) -> Any:
+        if CURSED in repr(given[:3]):
+            raise KeyError("spell")
+        return work(*given, **named)
+
+    monkeypatch.setattr(owner, name, stumbling)
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_a_mistake_in_one_folder_of_fifty_stays_in_it(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    stage: str,
+) -> None:
+    """All others follow; it has a finding, its last version, and a traceback in the log."""
+    shelf = Shelf(tmp_path)
+    for number in range(50):
+        write_skill(shelf.root / f"s{number:02}", description="Counts the words of a text.")
+    shelf.scan()
+    for number in range(50):
+        write_skill(shelf.root / f"s{number:02}", description="Counts the lines of a text.")
+    with monkeypatch.context() as patched:
+        stumble(patched, *STAGES[stage])
+        shelf.scan()
+    read = {
+        folder.name: (folder / "current/SKILL.md").read_text()
+        for folder in shelf.packages.glob("s*")
+    }
+    assert len(read) == 50
+    assert [name for name, text in read.items() if "words" in text] == [CURSED]
+    found = shelf.db.execute(
+        "SELECT folder, severity FROM findings WHERE code = 'internal-error'"
+    ).fetchall()
+    assert found == [(CURSED, "error")]
+    assert "Traceback" in caplog.text
+    assert "KeyError: 'spell'" in caplog.text
+    write_skill(shelf.root / CURSED, description="Counts the letters of a text.")
+    shelf.scan()
+    assert "letters" in (shelf.packages / CURSED / "current/SKILL.md").read_text()
+    assert not shelf.db.execute("SELECT 1 FROM findings WHERE code = 'internal-error'").fetchall()
+    shelf.close()
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Iterator[Shelf]:
+    """Return a scanned root with the skill CURSED, and another one that is not scanned yet."""
+    made = Shelf(tmp_path)
+    write_skill(made.root / CURSED)
+    made.scan()
+    write_skill(made.root / "later")
+    yield made
+    made.close()
+
+
+def scan(shelf: Shelf, *units: str) -> Result:
+    """Bring the catalog up to some units of the root, or to all of it."""
+    store = open_store(shelf.settings)
+    try:
+        paths = [WatchUnit(str(shelf.root), unit) for unit in units]
+        return scan_once(shelf.settings, store, paths, engine=serial)
+    finally:
+        store.close()
+
+
+def statuses(shelf: Shelf) -> dict[str, str]:
+    """Return the statuses of the skills, by folder."""
+    return dict(shelf.db.execute("SELECT path, status FROM skills").fetchall())
+
+
+def errors(shelf: Shelf) -> dict[str, str]:
+    """Return the codes of the errors, by folder."""
+    rows = shelf.db.execute("SELECT folder, code FROM findings WHERE severity = 'error'")
+    return dict(rows.fetchall())
+
+
+def test_a_mistake_on_the_way_to_a_folder_stays_in_it(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where an event named the folder, or where processes share the paths of the root."""
+    stumble(monkeypatch, Descent, "_step")
+    scan(shelf, CURSED, "later")
+    assert statuses(shelf) == {CURSED: "active", "later": "active"}
+    assert errors(shelf) == {CURSED: "internal-error"}
+    with open_source(str(shelf.root), Limits()) as source:
+        assert CURSED in source.split([""], 100)
+
+
+def test_a_mistake_about_the_root_makes_it_unreadable(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing counts as removed, and the root has the trouble."""
+    monkeypatch.setattr(DiskTree, "listing", lambda *_: 1 / 0)
+    (trouble,) = scan(shelf).report.troubles.values()
+    assert "ZeroDivisionError" in trouble
+    assert statuses(shelf) == {CURSED: "active"}
+
+
+@pytest.mark.parametrize("name", ["_open", "ArchiveTree", "_hard_links"])
+def test_a_mistake_in_an_archive_rejects_it(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
+) -> None:
+    """The last version of its skills stays."""
+    archive = shelf.root / "x.zip"
+    pack_zip(write_skill(tmp_path / "packed"), archive)
+    scan(shelf)
+    pack_zip(write_skill(tmp_path / "packed", body="New."), archive)
+    monkeypatch.setattr(archives_reader, name, lambda *_: 1 / 0)
+    scan(shelf)
+    assert statuses(shelf) == dict.fromkeys((CURSED, "later", "x.zip!/packed"), "active")
+    assert errors(shelf) == {"x.zip!/packed": "internal-error"}
+
+
+@pytest.mark.parametrize(
+    "error", [OSError(errno.EIO, "I/O error"), sqlite3.OperationalError("disk I/O error")]
+)
+def test_an_error_of_the_disk_is_no_mistake(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    """The scan ends, and no folder gets a finding."""
+
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(batch, "accept", fail)
+    with pytest.raises(CatalogUnusable):
+        scan(shelf)
+    assert not errors(shelf)
