@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from catalog.model.finding import FindingType
 from docs_from_code.markdown import cell, prose
 from pipeline.cli.output.finding_types import REGISTRY
-from pipeline.cli.output.rule_page import EXAMPLES, OF_PROFILES, REJECTS
-from pipeline.dialects.registry import PROFILES
+from pipeline.cli.output.rule_page import EXAMPLES, PURPOSES, REJECTS
+from pipeline.dialects.registry import OF_PROFILES
 
 _OPENING = """\
 # Findings
@@ -28,7 +28,7 @@ and […] stands for omitted text.
 def page() -> str:
     """Return the page: for each profile a table, then a section for each code."""
     parts = [_OPENING]
-    for profile in ("reading", *PROFILES, "outcome"):
+    for profile in ("reading", *OF_PROFILES, "outcome"):
         types = [type_ for type_ in REGISTRY.values() if type_.profile == profile]
         parts += [_overview(profile, types), *map(_section, types)]
     return "\n".join(parts)
@@ -40,7 +40,7 @@ def _overview(profile: str, types: Sequence[FindingType]) -> str:
         for type_ in types
     )
     return (
-        f"## `{profile}`\n\n{OF_PROFILES[profile]}\n\n"
+        f"## `{profile}`\n\n{PURPOSES[profile]}\n\n"
         f"| code | severity | problem |\n|---|---|---|\n{''.join(rows)}"
     )
 

@@ -14,7 +14,7 @@ from catalog.model.paths import is_archive, text_path
 from catalog.model.skill import FileEntry, Inventory, RootSpec
 from catalog.model.values import Json
 from pipeline.authoring.atomic_replace import built_beside, exchange, put
-from pipeline.authoring.fixes.collection import Fixer
+from pipeline.authoring.fixes.applied import Fixer
 from pipeline.authoring.lint import Judgement, judge_paths
 from pipeline.authoring.selection import of_profiles
 from pipeline.roots.names import is_junk, is_skill_md

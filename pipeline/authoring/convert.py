@@ -26,8 +26,7 @@ from pipeline.roots.local.walk import DEFAULT_LIMITS
 from pipeline.roots.names import SKILL_MD, is_junk, is_skill_md
 from pipeline.roots.snapshot import Snapshot
 from pipeline.validation.codes import FOLDER_UNREADABLE
-from pipeline.validation.conversion import OldLayout, Plan
-from pipeline.validation.dialect import Dialect
+from pipeline.validation.dialect import Dialect, OldLayout, Plan
 
 
 @dataclass(frozen=True, slots=True)

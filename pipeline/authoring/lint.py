@@ -1,6 +1,7 @@
-"""Validation of skills for their authors, without a catalog."""
+"""Columns of findings about a field: that of its value if the value is wrong."""
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -13,13 +14,12 @@ from catalog.model import paths as model_paths
 from catalog.model.finding import Finding
 from catalog.model.skill import Place
 from catalog.model.values import Acceptance, Json, SecretRule
-from pipeline.authoring import columns, comments, selection
-from pipeline.authoring.exclusions import Exclusions
+from catalog.text.line_ends import with_plain_line_ends
+from pipeline.authoring import selection
 from pipeline.authoring.selection import Selection
-from pipeline.authoring.siblings import has_sibling_file
-from pipeline.authoring.targets import Target, target_of
-from pipeline.dialects.registry import DIALECTS, profiles_named
-from pipeline.parsing.document import parse
+from pipeline.authoring.targets import Exclusions, Target, has_sibling_file, target_of
+from pipeline.dialects.registry import dialects, profiles_named
+from pipeline.parsing.document import Parsed, parse
 from pipeline.roots import internal_errors, reader
 from pipeline.roots.codes import SKILL_MD_MISSING
 from pipeline.roots.local.folder import Folder, Limits
@@ -32,6 +32,36 @@ from pipeline.roots.snapshot import PartialFile, PartialSnapshot
 from pipeline.roots.withholding import partial_without_secrets
 from pipeline.validation.codes import FOLDER_UNREADABLE
 from pipeline.validation.verdict import examine
+
+_BEFORE_VALUE = re.compile(r"""(?:[^\s"':]+|"[^"]*"|'[^']*')[ \t]*:[ \t]+(?=[^\s#])""")
+_ABOUT_KEYS = frozenset(
+    {"field-not-in-specification", "fields-of-dialect", "field-ignored", "duplicate-key"}
+)
+
+
+def at_values(
+    findings: Iterable[Finding], parsed: Parsed | None, document: str | None
+) -> tuple[Finding, ...]:
+    """Return the findings; the column of one about a value is where the value starts.
+
+    A value on other lines than its key, and an empty one, keep the column of the key.
+    """
+    lines: list[str] = []
+    moved = []
+    for finding in findings:
+        if parsed and finding.field and finding.column and finding.path == document:
+            lines = lines or with_plain_line_ends(parsed.text).split("\n")
+            finding = _at_value(finding, lines)
+        moved.append(finding)
+    return tuple(moved)
+
+
+def _at_value(finding: Finding, lines: list[str]) -> Finding:
+    if finding.code in _ABOUT_KEYS or not finding.line or not finding.column:
+        return finding
+    match = _BEFORE_VALUE.match(lines[finding.line - 1], finding.column - 1)
+    return finding._replace(column=match.end() + 1) if match else finding
+
 
 _TRIES = 3  # readings of a folder that keeps changing
 _PATHS_IN_A_PIECE = 16  # of work
@@ -224,7 +254,7 @@ class _Judge:
             Place(str(target.root), folder, "project"),
             acceptance=self.acceptance,
             profiles=profiles_named(self.select.profiles),
-            dialects=DIALECTS,
+            dialects=dialects(),
             in_other_skill=partial(has_sibling_file, target.root, folder),
         )
         real = f"{target.root}/{folder}"
@@ -238,7 +268,7 @@ class _Judge:
             examined.name,
             examined.spec_valid,
             examined.description is not None,
-            columns.at_values(reported, parsed, document),
+            at_values(reported, parsed, document),
             document,
             parsed.text if parsed and any(finding.line for finding in reported) else "",
             len(selected) - len(reported),
@@ -265,9 +295,9 @@ def _without_ignored(
     """
     notes: list[str] = []
     for path, text in texts.items():
-        if comments.MARK not in text:
+        if selection.MARK not in text:
             continue
-        ignores = comments.read(text)
+        ignores = selection.read(text)
         notes += (f"{path}:{problem}" for problem in ignores.problems)
         findings = tuple(
             finding

@@ -12,16 +12,13 @@ from catalog.model.git_origin import GitOrigin
 from catalog.model.setting import A_SIZE, Root, Table
 from catalog.model.skill import RootSpec
 from catalog.model.values import LEVELS, Acceptance, Level, Review, SecretRule, Severity
+from pipeline.dialects.registry import DEFAULT_PROFILES, OF_PROFILES
 from pipeline.mirrors.mirror import Mirror
-from pipeline.validation import defaults
 
 
 def _registered(names: tuple[str, ...]) -> tuple[str, ...]:
-    if not set(names) <= set(defaults.PROFILES):
-        from pipeline.dialects.registry import PROFILES  # rules are imported when they are needed
-
-        if unknown := set(names).difference(PROFILES):
-            raise ValueError(f"unknown profile: {', '.join(sorted(unknown))}")
+    if unknown := set(names).difference(OF_PROFILES):
+        raise ValueError(f"unknown profile: {', '.join(sorted(unknown))}")
     return names
 
 
@@ -35,7 +32,7 @@ class RootSettings(Table):
     level: Level = Field("project", description=f"one of {', '.join(LEVELS)}")
     acceptance: Acceptance = Field("lenient", description="one of strict, lenient, permissive")
     profiles: Profiles = Field(
-        defaults.PROFILES,
+        DEFAULT_PROFILES,
         description="a list of profiles; `skilldrop validate --help` lists them",
     )
     namespace: Annotated[str, AfterValidator(namespaces.check)] = Field(

@@ -27,10 +27,10 @@ from catalog.model.values import Json
 from catalog.prompt_index.builder import IndexSpec
 from catalog.usage import database as usage_database
 from pipeline.config.root_settings import GitRootSettings, RootSettings, by_kind
+from pipeline.dialects.registry import DEFAULT_PROFILES
 from pipeline.hooks.hook import Hook, Secret
 from pipeline.mirrors.mirror import Mirror
 from pipeline.roots.local.folder import Limits
-from pipeline.validation import defaults
 
 
 def _site_url(url: str) -> str:
@@ -229,7 +229,7 @@ class Settings(Table):
     def root_specs(self) -> tuple[RootSpec, ...]:
         """Roots in their order; without `[[roots]]` only `watched`."""
         return tuple(root.spec_in(self.mirrors_folder) for root in self.roots) or (
-            RootSpec(str(self.watched), profiles=defaults.PROFILES),
+            RootSpec(str(self.watched), profiles=DEFAULT_PROFILES),
         )
 
     @property

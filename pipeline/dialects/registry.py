@@ -1,23 +1,75 @@
-"""Registry of the dialects, and of all profiles."""
+"""Registry of profiles and dialects; their rules are imported only when a folder is judged."""
 
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache
+from itertools import chain
+from typing import TYPE_CHECKING
 
-from pipeline.dialects.apexbridge.dialect import APEXBRIDGE
-from pipeline.validation.dialect import Dialects
-from pipeline.validation.profile import Profile
-from pipeline.validation.registry import FOR_ALL
+from catalog.model.finding import FindingType
+from pipeline.dialects.apexbridge import codes as apexbridge
+from pipeline.validation.codes import READING
+from pipeline.validation.profiles.advice import codes as advice
+from pipeline.validation.profiles.claude_code import codes as claude_code
+from pipeline.validation.profiles.safety import codes as safety
+from pipeline.validation.profiles.spec import codes as spec
 
-DIALECTS: Dialects = (APEXBRIDGE,)
-"""All dialects; a new one is registered here."""
+if TYPE_CHECKING:
+    from pipeline.validation.dialect import Dialects
+    from pipeline.validation.profile import Profile
 
-PROFILES: Mapping[str, Profile] = {
-    profile.name: profile for profile in (*FOR_ALL, *(dialect.profile for dialect in DIALECTS))
+OF_ALL_SKILLS: Mapping[str, tuple[FindingType, ...]] = {
+    "spec": spec.TYPES,
+    "advice": advice.TYPES,
+    "safety": safety.TYPES,
+    "claude-code": claude_code.TYPES,
 }
-"""All profiles by name: those for every skill, then those of the dialects."""
+"""Finding types by profile; roots and `validate` ask for these unless others are named."""
+
+OF_PROFILES: Mapping[str, tuple[FindingType, ...]] = {
+    **OF_ALL_SKILLS,
+    "apexbridge": apexbridge.TYPES,
+}
+"""Finding types by profile: those for every skill, then those of the dialects."""
+
+PURPOSES: Mapping[str, str] = {
+    "spec": "The Agent Skills specification, to the letter; always checked.",
+    "advice": "Recommendations of the specification and its guides that help agents find and "
+    "follow a skill.",
+    "safety": "Text that could deceive a reader, mislead an agent or run on its machine. Skills "
+    "are untrusted text; after such a finding a person should check the line.",
+    "claude-code": "Fields and lines that Claude Code reads differently from their apparent "
+    "meaning.",
+    "apexbridge": apexbridge.PURPOSE,
+}
+"""Purpose of each profile, as Markdown for a page of docs/reference/."""
+
+DEFAULT_PROFILES: tuple[str, ...] = tuple(OF_ALL_SKILLS)
+
+FINDING_TYPES: tuple[FindingType, ...] = (*READING, *chain.from_iterable(OF_PROFILES.values()))
+"""Types of all findings that a verdict may contain."""
 
 
-@lru_cache
-def profiles_named(names: tuple[str, ...]) -> tuple[Profile, ...]:
+@cache
+def dialects() -> "Dialects":
+    """Return all dialects; a new one is registered here."""
+    from pipeline.dialects.apexbridge.dialect import APEXBRIDGE
+
+    return (APEXBRIDGE,)
+
+
+@cache
+def profiles() -> "Mapping[str, Profile]":
+    """Return all profiles by name, in the order of OF_PROFILES."""
+    from pipeline.validation.profiles.advice.rules import ADVICE
+    from pipeline.validation.profiles.claude_code.rules import CLAUDE_CODE
+    from pipeline.validation.profiles.safety.rules import SAFETY
+    from pipeline.validation.profiles.spec.rules import SPEC
+
+    of_dialects = (dialect.profile for dialect in dialects())
+    return {profile.name: profile for profile in (SPEC, ADVICE, SAFETY, CLAUDE_CODE, *of_dialects)}
+
+
+@cache
+def profiles_named(names: tuple[str, ...]) -> "tuple[Profile, ...]":
     """Return the profiles of these names; raises KeyError for an unknown one."""
-    return tuple(PROFILES[name] for name in names)
+    return tuple(profiles()[name] for name in names)

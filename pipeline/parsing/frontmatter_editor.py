@@ -5,8 +5,7 @@ from collections.abc import Mapping
 import yaml
 
 from catalog.model.values import Json
-from pipeline.parsing.yaml_reader import YamlText, read_yaml
-from pipeline.parsing.yaml_scalars import typed
+from pipeline.parsing.yaml_reader import YamlText, read_yaml, typed
 
 
 def dumped(fields: Mapping[str, Json]) -> str:

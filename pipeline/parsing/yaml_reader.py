@@ -1,7 +1,8 @@
 """YAML text as plain values, built from libyaml's events so that every scalar stays a string."""
 
+import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 
 import yaml
@@ -29,7 +30,34 @@ from pipeline.parsing.codes import (
     YAML_MULTIPLE_DOCUMENTS,
     YAML_TAG,
 )
-from pipeline.parsing.yaml_fixes import fix_for
+
+_FIXES: Mapping[str, str] = {
+    "end of stream": "Close the quote or bracket that opens here; double a quote that is text.",
+    "unknown escape": "Double the backslash, or put the value in single quotes.",
+    "tab": "Write spaces instead of the tab.",
+    "comment or line break": "Write the text on the lines below, each indented by two spaces.",
+    "expected ':'": (
+        "Write `key: value` with a plain colon and a space; indent a line that continues the text "
+        "above it by two spaces."
+    ),
+    "mapping values": (
+        "Put the value in quotes, because it contains a colon; or indent the field like its "
+        "neighbours."
+    ),
+    "expected key": (
+        "Indent the line like its neighbours; put a value that contains quotes in quotes of the "
+        "other kind."
+    ),
+    "not allowed in this context": (
+        "Put the value in quotes, or write the list on the lines below the field."
+    ),
+}
+
+
+def fix_for(message: str) -> str | None:
+    """Return the advice for a message of libyaml, or None if its cause is unclear."""
+    return next((fix for part, fix in _FIXES.items() if part in message), None)
+
 
 MAX_DEPTH = 20
 """Levels of mappings and lists; real frontmatter has at most six."""
@@ -307,3 +335,46 @@ class _Building:
 
     def _position(self, line: int, column: int) -> Position:
         return Position(self.first_line + line, column + (1 if line else self.first_column))
+
+
+LONGEST_NUMBER = 300
+"""Digits; a longer one stays text."""
+
+_BOOLEANS = {
+    "true": True,
+    "True": True,
+    "TRUE": True,
+    "false": False,
+    "False": False,
+    "FALSE": False,
+}
+_INTEGER = re.compile(r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+")
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+
+
+def typed(value: Json, path: str, quoted: Set[str]) -> Json:
+    """Return the value at a path with its plain scalars as booleans and numbers.
+
+    quoted holds the paths of quoted scalars, which are always text. Infinities and NaN have no
+    form in JSON, so they stay text.
+    Source: YAML 1.2.2, section 10.3.2, Tag Resolution.
+    """
+    if isinstance(value, str):
+        return value if path in quoted else _scalar(value)
+    if isinstance(value, Mapping):
+        return {key: typed(inner, f"{path}.{key}", quoted) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [typed(inner, f"{path}.{index}", quoted) for index, inner in enumerate(value)]
+    return value
+
+
+def _scalar(text: str) -> Json:
+    if text in _BOOLEANS:
+        return _BOOLEANS[text]
+    if len(text) > LONGEST_NUMBER:
+        return text
+    if _INTEGER.fullmatch(text):
+        return int(text, 0 if text[:2] in ("0o", "0x") else 10)
+    if _FLOAT.fullmatch(text) and math.isfinite(number := float(text)):
+        return number
+    return text

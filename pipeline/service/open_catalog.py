@@ -22,7 +22,7 @@ from catalog.writing.packages.builder import Packaging
 from catalog.writing.packages.folder import PackageFolder
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
-from pipeline.dialects.finding_types import FINDING_TYPES
+from pipeline.dialects.registry import FINDING_TYPES
 from pipeline.processes import at_work
 from pipeline.service.scanning import package_sources
 from pipeline.service.scanning.results import place_of

@@ -1,6 +1,9 @@
-"""Findings of the verdict that are reported with any choice of profiles."""
+"""Types of findings that are reported with any choice of profiles."""
 
 from catalog.model.finding import ALWAYS, NEVER, OURS, FindingType
+from pipeline.parsing import codes as parsing_codes
+from pipeline.roots import codes as roots_codes
+from pipeline.roots.archives import codes as archives_codes
 
 FIELD_TYPE = FindingType(
     "field-type",
@@ -38,7 +41,10 @@ FOLDER_UNREADABLE = FindingType(
     "Make every file in it readable; the folder is tried again when it changes.",
     f"{OURS}, reading",
 )
-TYPES = (
+READING: tuple[FindingType, ...] = (
+    *roots_codes.TYPES,
+    *archives_codes.TYPES,
+    *parsing_codes.TYPES,
     FIELD_TYPE,
     DESCRIPTION_DERIVED,
     DESCRIPTION_UNDERIVABLE,

@@ -13,8 +13,7 @@ from pipeline.parsing import markdown
 from pipeline.parsing.document import Parsed
 from pipeline.roots.codes import SECRET_REFUSED
 from pipeline.roots.snapshot import AnySnapshot, Snapshot
-from pipeline.validation import ruleset, search_words, skill_references
-from pipeline.validation.check import check
+from pipeline.validation import search_words, skill_references
 from pipeline.validation.codes import (
     DESCRIPTION_DERIVED,
     DESCRIPTION_UNDERIVABLE,
@@ -23,10 +22,9 @@ from pipeline.validation.codes import (
 from pipeline.validation.declare import declare
 from pipeline.validation.dialect import Dialects
 from pipeline.validation.fields.frontmatter import Declaration, Declared
-from pipeline.validation.profile import Profile
+from pipeline.validation.profile import Profile, Ruleset
 from pipeline.validation.profiles.spec.codes import FIELDS_OF_DIALECT
-from pipeline.validation.profiles.spec.profile import SPEC
-from pipeline.validation.profiles.spec.rules import DESCRIPTION_LIMIT
+from pipeline.validation.profiles.spec.rules import DESCRIPTION_LIMIT, SPEC
 from pipeline.validation.skill import Skill
 
 LONGEST_FALLBACK = 300
@@ -88,7 +86,7 @@ def examine(
 
     in_other_skill returns whether another skill has the file at a path relative to the folder.
     """
-    rules = ruleset.of(tuple(dict.fromkeys((SPEC, *profiles))))
+    rules = Ruleset.of(tuple(dict.fromkeys((SPEC, *profiles))))
     problems = tuple(problem for problem in snapshot.problems if problem.profile in rules.names)
     if parsed is None or snapshot.skill_md_name is None:
         findings = rules.with_rejection(problems, acceptance)
@@ -105,7 +103,7 @@ def examine(
         other_texts=snapshot.texts,
         in_other_skill=in_other_skill,
     )
-    by_rules = check(skill, rules.profiles)
+    by_rules = rules.check(skill)
     found = (*problems, *parsed.findings, *_mismatches(skill, by_rules, dialects), *by_rules)
     findings = tuple(_permitted(found, named))
     name = _name(skill.declared, place)

@@ -7,14 +7,14 @@ from typing import Any
 from catalog.model.finding import Finding
 from catalog.model.skill import Place, Verdict
 from catalog.model.values import Acceptance
-from pipeline.dialects.registry import DIALECTS, profiles_named
+from pipeline.dialects.registry import dialects, profiles_named
 from pipeline.parsing.document import Parsed
 from pipeline.roots.snapshot import AnySnapshot, Snapshot
-from pipeline.validation import check as validation_check
 from pipeline.validation import declare as validation_declare
 from pipeline.validation import verdict
 from pipeline.validation.dialect import Dialects
 from pipeline.validation.fields.frontmatter import Declaration
+from pipeline.validation.profile import Ruleset
 from pipeline.validation.skill import Skill
 from pipeline.validation.verdict import Examined
 
@@ -41,7 +41,7 @@ def judge(
     """Return the verdict on a skill folder."""
     asked = profiles_named(tuple(profiles))
     return verdict.judge(
-        snapshot, parsed, place, acceptance=acceptance, profiles=asked, dialects=DIALECTS
+        snapshot, parsed, place, acceptance=acceptance, profiles=asked, dialects=dialects()
     )
 
 
@@ -60,16 +60,17 @@ def examine(
         place,
         acceptance=acceptance,
         profiles=profiles_named(tuple(profiles)),
-        dialects=DIALECTS,
+        dialects=dialects(),
         in_other_skill=lambda _: True,
     )
 
 
 def check(skill: Skill, profiles: Iterable[str]) -> tuple[Finding, ...]:
     """Return the findings of the rules of these profiles."""
-    return validation_check.check(skill, profiles_named(tuple(profiles)))
+    return Ruleset.of(profiles_named(tuple(profiles))).check(skill)
 
 
-def declare(frontmatter: Mapping[str, Any], named: Dialects = DIALECTS) -> Declaration:
+def declare(frontmatter: Mapping[str, Any], named: Dialects | None = None) -> Declaration:
     """Return the fields of frontmatter without quoted values, with every dialect named."""
-    return validation_declare.declare(frontmatter, frozenset(), DIALECTS, named)
+    named = dialects() if named is None else named
+    return validation_declare.declare(frontmatter, frozenset(), dialects(), named)

@@ -18,8 +18,8 @@ from pipeline.authoring.lint import judge_paths
 from pipeline.cli.app import cli
 from pipeline.cli.output.finding_types import REGISTRY
 from pipeline.cli.output.rule_page import EXAMPLES, OMITTED, Example
+from pipeline.dialects.registry import DEFAULT_PROFILES
 from pipeline.outcomes.parser import judge_outcome
-from pipeline.validation.registry import FOR_ALL
 from tests.support.bad_samples import ACCEPTANCES, BAD
 from tests.support.made_archives import GOOD
 from tests.support.paths import REPOSITORY
@@ -119,7 +119,7 @@ def _move(skill: Path, example: Example) -> Path:
 
 
 def _codes(skill: Path, code: str) -> set[str]:
-    common = [profile.name for profile in FOR_ALL]
+    common = list(DEFAULT_PROFILES)
     own = REGISTRY[code].profile
     (judgement,) = judge_paths(
         [skill],

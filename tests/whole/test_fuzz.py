@@ -13,7 +13,7 @@ from catalog.model.skill import FileEntry, Place, Verdict
 from catalog.text.body import body_of
 from pipeline.authoring.lint import Judgement, judge_paths
 from pipeline.cli.output.finding_types import REGISTRY
-from pipeline.dialects.registry import PROFILES
+from pipeline.dialects.registry import profiles
 from pipeline.parsing.document import Parsed, parse
 from pipeline.roots.snapshot import Snapshot
 from tests.support.judging import judge
@@ -222,7 +222,7 @@ def verdict_on(data: bytes) -> tuple[Parsed, Verdict]:
         parsed,
         Place("/skills", "pdf", "project"),
         acceptance="permissive",
-        profiles=tuple(PROFILES),
+        profiles=tuple(profiles()),
     )
 
 

@@ -3,9 +3,9 @@
 import re
 from pathlib import Path
 
-from pipeline.authoring.exclusions import Exclusions
 from pipeline.authoring.lint import judge_paths
 from pipeline.authoring.selection import Options, of_settings
+from pipeline.authoring.targets import Exclusions
 from pipeline.config.validate_settings import ValidateConfig, ValidateSettings
 from tests.support.paths import REPOSITORY
 

@@ -1,12 +1,228 @@
-"""Registry of the fixes: for each code the ways to mend its findings, safe ones first."""
+"""Fixes of the linter's findings, by code."""
 
+import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
 from catalog.model.finding import Finding
-from pipeline.authoring.fixes import bytes as of_bytes
-from pipeline.authoring.fixes import frontmatter
-from pipeline.authoring.fixes.draft import Draft
+from catalog.model.values import Json
+from pipeline.authoring.fixes.draft import Draft, Source
+from pipeline.parsing import fences
+from pipeline.parsing.decoding import decode
+from pipeline.parsing.frontmatter_editor import dumped
+from pipeline.validation.profiles.spec.codes import FIELD_NOT_IN_SPECIFICATION
+
+# Characters of UTF-8 that was read as Latin-1 or Windows-1252: two to four in a row.
+_CP1252 = {
+    bytes([b]).decode("cp1252"): b for b in range(128, 160) if b not in (129, 141, 143, 144, 157)
+}
+_HIGH = f"\x80-\xbf{''.join(map(re.escape, _CP1252))}"
+_MOJIBAKE = re.compile(f"[\xc2-\xdf][{_HIGH}]|[\xe0-\xef][{_HIGH}]{{2}}|[\xf0-\xf4][{_HIGH}]{{3}}")
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]")
+_FOREIGN = re.compile("[\udc80-\udcff]+")
+
+
+def without_mark(draft: Draft, _: Finding) -> Draft | None:
+    """Remove the byte order mark."""
+    return draft.edited(replace(draft.source, has_mark=False))
+
+
+def as_utf_8(draft: Draft, _: Finding) -> Draft | None:
+    """Encode UTF-16 and UTF-32 as UTF-8."""
+    text, _findings = decode(draft.data)
+    return None if "\ufffd" in text else draft.edited(Source.of(text.encode()), same_body=False)
+
+
+def usual_line_ends(draft: Draft, _: Finding) -> Draft | None:
+    """Replace carriage returns alone by the file's usual line end."""
+    source = draft.source
+    ends = tuple(source.usual_end if end == "\r" else end for end in source.ends)
+    return draft.edited(replace(source, ends=ends))
+
+
+def decoded_again(draft: Draft, _: Finding) -> Draft | None:
+    """Decode text that was read in a wrong encoding: `Ã¶` becomes `ö`."""
+    return _rewritten(draft, _MOJIBAKE.sub(_decoded, draft.source.text))
+
+
+def without_controls(draft: Draft, finding: Finding) -> Draft | None:
+    """Decode text again that was read in a wrong encoding, and delete other control characters."""
+    text = _MOJIBAKE.sub(_decoded, draft.source.text)
+    return _rewritten(draft, _CONTROL.sub("", text))
+
+
+def from_windows(draft: Draft, _: Finding) -> Draft | None:
+    """Read bytes that are not UTF-8 as Windows-1252, or as Chinese text if they come in pairs."""
+    runs = [match[0] for match in _FOREIGN.finditer(draft.source.text)]
+    if not runs:
+        return None
+    encoding = "gb18030" if all(len(run) % 2 == 0 for run in runs) else "cp1252"
+    try:
+        text = _FOREIGN.sub(
+            lambda run: run[0].encode("utf-8", "surrogateescape").decode(encoding),
+            draft.source.text,
+        )
+    except UnicodeDecodeError:
+        return None
+    return _rewritten(draft, text)
+
+
+def _decoded(match: re.Match[str]) -> str:
+    data = bytes(_CP1252.get(character, 0) or ord(character) for character in match[0])
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return match[0]
+
+
+def _rewritten(draft: Draft, text: str) -> Draft | None:
+    if text == draft.source.text:
+        return None
+    return draft.edited(draft.source.with_text(text), same_body=False)
+
+
+_VALUE = re.compile(r"(?P<key>[\w.-]+[ \t]*:)[ \t]*(?P<value>[^#]*?)(?P<rest>[ \t]*(?:[ \t]#.*)?)")
+_NAME = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
+_NAME_LIMIT = 64
+_METADATA = "metadata"
+
+
+def repaired(draft: Draft, finding: Finding) -> Draft | None:
+    """Write a repair, which the finding holds, into the file."""
+    if finding.before is None or finding.after is None or not finding.line:
+        return None
+    before, first = finding.before.split("\n"), finding.line - 1
+    present = draft.source.lines[first : first + len(before)]
+    if [line.rstrip() for line in present] != [line.rstrip() for line in before]:
+        return None
+    after = finding.after.split("\n")
+    return draft.edited(draft.source.with_lines(first, len(before), after))
+
+
+def starting_at_the_top(draft: Draft, _: Finding) -> Draft | None:
+    """Remove the space before the frontmatter."""
+    source, first = draft.source, 0
+    while first < len(source.lines) and not source.lines[first].strip():
+        first += 1
+    top = source.with_lines(0, first, ())
+    return draft.edited(top.with_lines(0, 1, [top.lines[0].lstrip()]))
+
+
+def without_tabs(draft: Draft, finding: Finding) -> Draft | None:
+    """Replace the tabs of a line by spaces."""
+    line = draft.source.lines[(finding.line or 1) - 1]
+    return draft.edited(
+        draft.source.with_lines((finding.line or 1) - 1, 1, [line.replace("\t", " ")])
+    )
+
+
+def named_like_its_folder(draft: Draft, _: Finding) -> Draft | None:
+    """Write the folder's name as name if the two differ only in their form."""
+    name = (draft.parsed.frontmatter or {}).get("name")
+    if name is None or name == "" or (isinstance(name, str) and _form(name) == draft.folder):
+        return renamed(draft, _)
+    return None
+
+
+def renamed(draft: Draft, _: Finding) -> Draft | None:
+    """Write the folder's name as name, if it is a valid one."""
+    folder, fields = draft.folder, draft.parsed.frontmatter
+    is_valid = _NAME.fullmatch(folder) and folder == folder.lower() and len(folder) <= _NAME_LIMIT
+    end = _end(draft)
+    if fields is None or end is None or not is_valid:
+        return None
+    line = dumped({"name": folder}).rstrip("\n")
+    expected = {**fields, "name": folder}
+    place = draft.parsed.positions.get("name")
+    if place is None:
+        return draft.edited(draft.source.with_lines(1, 0, [line]), expected)
+    present = _VALUE.fullmatch(draft.source.lines[place.line - 1])
+    if not present:
+        return None
+    value = line.partition(":")[2]
+    changed = f"{present['key']}{value}{present['rest']}"
+    return draft.edited(draft.source.with_lines(place.line - 1, 1, [changed]), expected)
+
+
+def tools_on_one_line(draft: Draft, finding: Finding) -> Draft | None:
+    """Write a list of tools as one text."""
+    fields, field = draft.parsed.frontmatter, finding.field or ""
+    tools = (fields or {}).get(field)
+    if fields is None or not isinstance(tools, list | tuple):
+        return None
+    if not all(isinstance(tool, str) and tool and not re.search(r"[\s,]", tool) for tool in tools):
+        return None
+    span = _span(draft, field)
+    lines = draft.source.lines[span.start : span.stop] if span else ()
+    if not span or any("#" in line for line in lines):
+        return None
+    text = " ".join(map(str, tools))
+    line = dumped({field: text}).rstrip("\n")
+    source = draft.source.with_lines(span.start, len(span), [line])
+    return draft.edited(source, {**fields, field: text})
+
+
+def under_metadata(draft: Draft, finding: Finding) -> Draft | None:
+    """Move a field under metadata if the finding knows no other advice.
+
+    A field of a system that the skill may be for, or a misspelt one, has a second meaning.
+    """
+    fields, field = draft.parsed.frontmatter, finding.field or ""
+    span = _span(draft, field) if fields and field in fields else None
+    if fields is None or span is None or finding.fix != FIELD_NOT_IN_SPECIFICATION.fix:
+        return None
+    old = fields.get(_METADATA)
+    if not isinstance(fields[field], str) or not isinstance(old, Mapping | None):
+        return None
+    if old and field in old:
+        return None
+    expected: dict[str, Json] = {k: value for k, value in fields.items() if k != field}
+    expected[_METADATA] = {**(old or {}), field: fields[field]}
+    return draft.edited(_moved(draft, span), expected)
+
+
+def _moved(draft: Draft, span: range) -> Source:
+    """Return the source with the lines of a field at the end of metadata."""
+    source, under = draft.source, _span(draft, _METADATA)
+    moved = source.lines[span.start : span.stop]
+    children = source.lines[under.start + 1 : under.stop] if under else ()
+    filled = next((line for line in children if line.strip()), "")
+    indent = filled[: len(filled) - len(filled.lstrip())] or "  "
+    lines = [f"{indent}{line}" if line.strip() else line for line in moved]
+    end = under.stop if under else (_end(draft) or 0)
+    if not under:
+        lines.insert(0, f"{_METADATA}:")
+    if span.start < end:
+        return source.with_lines(end, 0, lines).with_lines(span.start, len(span), ())
+    return source.with_lines(span.start, len(span), ()).with_lines(end, 0, lines)
+
+
+def _span(draft: Draft, field: str) -> range | None:
+    """Return the lines of a field, from 0, without the blank lines and comments below it."""
+    positions, end = draft.parsed.positions, _end(draft)
+    if field not in positions or end is None:
+        return None
+    start = positions[field].line - 1
+    tops = [p.line - 1 for key, p in positions.items() if p.column == 1 and "." not in key]
+    stop = min((line for line in tops if line > start), default=end)
+    lines = draft.source.lines
+    while stop > start + 1 and (not lines[stop - 1].strip() or lines[stop - 1].startswith("#")):
+        stop -= 1
+    return range(start, stop)
+
+
+def _end(draft: Draft) -> int | None:
+    """Return the line of the closing fence, from 0; None unless both fences are correct."""
+    text = draft.source.text
+    cut = fences.cut(text) if fences.opens(text) else None
+    return None if cut is None or cut.findings else cut.closing_line - 1
+
+
+def _form(name: str) -> str:
+    """Return a name in the form of the specification."""
+    return re.sub(r"[\W_]+", "-", name.strip().lower()).strip("-")
+
 
 Fix: TypeAlias = Callable[[Draft, Finding], Draft | None]
 """Returns the mended draft, or None if the finding has no single meaning."""
@@ -19,18 +235,18 @@ class Fixes(NamedTuple):
     unsafe: Fix | None = None  # may change the meaning, or lose text
 
 
-_REPAIR = Fixes(frontmatter.repaired)
-_NAME = Fixes(frontmatter.named_like_its_folder)
+_REPAIR = Fixes(repaired)
+_NAME_CODES = Fixes(named_like_its_folder)
 
 FIXES: Mapping[str, Fixes] = {
-    "not-utf-8": Fixes(of_bytes.as_utf_8),
-    "invalid-utf-8": Fixes(unsafe=of_bytes.from_windows),
-    "control-characters": Fixes(of_bytes.decoded_again, of_bytes.without_controls),
-    "forbidden-characters": Fixes(of_bytes.decoded_again, of_bytes.without_controls),
-    "mojibake": Fixes(of_bytes.decoded_again),
-    "byte-order-mark": Fixes(of_bytes.without_mark),
-    "lone-carriage-return": Fixes(of_bytes.usual_line_ends),
-    "frontmatter-not-first": Fixes(frontmatter.starting_at_the_top),
+    "not-utf-8": Fixes(as_utf_8),
+    "invalid-utf-8": Fixes(unsafe=from_windows),
+    "control-characters": Fixes(decoded_again, without_controls),
+    "forbidden-characters": Fixes(decoded_again, without_controls),
+    "mojibake": Fixes(decoded_again),
+    "byte-order-mark": Fixes(without_mark),
+    "lone-carriage-return": Fixes(usual_line_ends),
+    "frontmatter-not-first": Fixes(starting_at_the_top),
     "opening-fence-too-long": _REPAIR,
     "fence-not-alone": _REPAIR,
     "closing-fence-missing": _REPAIR,
@@ -39,15 +255,15 @@ FIXES: Mapping[str, Fixes] = {
     "unquoted-value": _REPAIR,
     "unquoted-text": _REPAIR,
     "broken-quotes": _REPAIR,
-    "tab-outside-quotes": Fixes(frontmatter.without_tabs),
-    "name-missing": _NAME,
-    "name-not-lower-case": _NAME,
-    "name-characters": _NAME,
-    "name-outer-hyphen": _NAME,
-    "name-double-hyphen": _NAME,
-    "name-not-folder": Fixes(frontmatter.named_like_its_folder, frontmatter.renamed),
-    "allowed-tools-not-text": Fixes(frontmatter.tools_on_one_line),
-    "field-not-in-specification": Fixes(frontmatter.under_metadata),
+    "tab-outside-quotes": Fixes(without_tabs),
+    "name-missing": _NAME_CODES,
+    "name-not-lower-case": _NAME_CODES,
+    "name-characters": _NAME_CODES,
+    "name-outer-hyphen": _NAME_CODES,
+    "name-double-hyphen": _NAME_CODES,
+    "name-not-folder": Fixes(named_like_its_folder, renamed),
+    "allowed-tools-not-text": Fixes(tools_on_one_line),
+    "field-not-in-specification": Fixes(under_metadata),
 }
 """Fixes by code, in the order in which they are tried: each needs the ones before it."""
 

@@ -12,16 +12,16 @@ from catalog.model.values import Acceptance
 from catalog.text.display import visible
 from pipeline.authoring import selection
 from pipeline.authoring.baseline import Baseline
-from pipeline.authoring.exclusions import Exclusions
-from pipeline.authoring.fixes.collection import Fixer
+from pipeline.authoring.fixes.applied import Fixer
 from pipeline.authoring.lint import Judgement, judge_paths, judge_text
 from pipeline.authoring.selection import Selection
+from pipeline.authoring.targets import Exclusions
 from pipeline.cli.options import DONE, FINDINGS, USAGE_ERROR, GlobalOptions, as_json_option
 from pipeline.cli.output import lint, terminal
 from pipeline.cli.output.lint import LintOutput
 from pipeline.config import validate_settings
 from pipeline.config.validate_settings import ValidateConfig
-from pipeline.dialects.registry import PROFILES
+from pipeline.dialects.registry import OF_PROFILES
 from pipeline.roots.names import is_skill_md
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -53,7 +53,7 @@ _OPTIONS = (
     click.option(
         "--profile",
         "profiles",
-        type=click.Choice(list(PROFILES)),
+        type=click.Choice(list(OF_PROFILES)),
         multiple=True,
         help="Report this profile besides reading and spec; "
         "short for --select reading,spec,PROFILE.",

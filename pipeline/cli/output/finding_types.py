@@ -5,9 +5,9 @@ from itertools import chain
 
 from catalog.model import publication_findings
 from catalog.model.finding import FindingType
-from pipeline.dialects.finding_types import OF_PROFILES
+from pipeline.dialects.registry import OF_PROFILES
 from pipeline.outcomes import codes as outcomes_codes
-from pipeline.validation.reading_types import READING
+from pipeline.validation.codes import READING
 
 REGISTRY: Mapping[str, FindingType] = {
     kind.code: kind

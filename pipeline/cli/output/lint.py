@@ -13,7 +13,7 @@ from catalog.model.values import Json, Severity
 from catalog.reading import finding_pages
 from catalog.text.display import visible
 from catalog.text.line_ends import with_plain_line_ends
-from pipeline.authoring.fixes.collection import Fixer
+from pipeline.authoring.fixes.applied import Fixer
 from pipeline.authoring.lint import Judgement
 from pipeline.cli.options import DONE, FINDINGS
 from pipeline.cli.output import terminal

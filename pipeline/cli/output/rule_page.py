@@ -10,6 +10,7 @@ import yaml
 from catalog.model.finding import ALWAYS, IF_STRICT, NEVER, UNLESS_PERMISSIVE, FindingType
 from catalog.model.values import Acceptance
 from pipeline.authoring.fixes.registry import FIXES, RENAMED
+from pipeline.dialects import registry
 
 
 def page(kind: FindingType) -> str:
@@ -19,7 +20,7 @@ def page(kind: FindingType) -> str:
 
 def _parts(kind: FindingType) -> Iterator[str]:
     yield f"# {kind.code}\n\n{kind.summary}\n"
-    why = _LINK.sub(r"\1", OF_PROFILES[kind.profile])
+    why = _LINK.sub(r"\1", PURPOSES[kind.profile])
     yield f"- Why: {why}"
     yield f"- Fix: {kind.fix}{_automatic(kind.code)}"
     yield f"- Severity: {kind.severity}; {REJECTS[kind.rejects]}."
@@ -40,22 +41,12 @@ def _automatic(code: str) -> str:
     return " `validate --fix --unsafe-fixes` does it." if code in FIXES else ""
 
 
-OF_PROFILES: Mapping[str, str] = {
+PURPOSES: Mapping[str, str] = {
     "reading": "Raised while a folder is read, whatever the profiles.",
-    "spec": "The Agent Skills specification, to the letter; always checked.",
-    "advice": "Recommendations of the specification and its guides that help agents find and "
-    "follow a skill.",
-    "safety": "Text that could deceive a reader, mislead an agent or run on its machine. Skills "
-    "are untrusted text; after such a finding a person should check the line.",
-    "claude-code": "Fields and lines that Claude Code reads differently from their apparent "
-    "meaning.",
-    "apexbridge": "Declarations and files that an ApexBridge package needs; see "
-    "[ApexBridge packages](../how-to/apexbridge.md). Checked only if it is named, because other "
-    "skills are not such packages.",
+    **registry.PURPOSES,
     "outcome": "Problems of a file that a runtime dropped after a run, not of a skill. See "
     "[Outcomes](outcomes.md).",
 }
-
 """Purpose of each profile, as Markdown for a page of docs/reference/."""
 
 

@@ -14,7 +14,7 @@ from catalog.model.version import VERSION
 from catalog.reading import finding_pages
 from catalog.text.line_ends import with_plain_line_ends
 from pipeline.authoring.baseline import line_of
-from pipeline.authoring.fixes.proposal import Replacement, proposals
+from pipeline.authoring.fixes.applied import Replacement, proposals
 from pipeline.authoring.lint import Judgement
 from pipeline.cli.output.finding_types import REGISTRY
 

@@ -2,6 +2,11 @@
 
 from catalog.model.finding import IF_STRICT, NEVER, FindingType
 
+PURPOSE = (
+    "Declarations and files that an ApexBridge package needs; see "
+    "[ApexBridge packages](../how-to/apexbridge.md). Checked only if it is named, because other "
+    "skills are not such packages."
+)
 _FORMAT = "ApexBridge, Skill format"
 _FRONT_MATTER = f"{_FORMAT}, YAML front matter"
 _SECURITY = f"{_FORMAT}, Security policy"

@@ -1,6 +1,6 @@
 """Definition of the ApexBridge dialect."""
 
-from pipeline.dialects.apexbridge import body_rules, field_rules, file_rules
+from pipeline.dialects.apexbridge import field_rules, file_rules
 from pipeline.dialects.apexbridge.codes import FIELD_MALFORMED, TYPES
 from pipeline.dialects.apexbridge.conversion_plan import (
     MANIFEST,
@@ -16,14 +16,13 @@ from pipeline.dialects.apexbridge.fields import (
     searched_words,
     with_json_values,
 )
-from pipeline.validation.conversion import Conversion
-from pipeline.validation.dialect import Dialect
+from pipeline.validation.dialect import Conversion, Dialect
 from pipeline.validation.profile import Profile
 from pipeline.validation.profiles.spec.codes import NAME_FORM
 
 APEXBRIDGE = Dialect(
     owner="ApexBridge",
-    profile=Profile("apexbridge", TYPES, field_rules.RULES + file_rules.RULES + body_rules.RULES),
+    profile=Profile("apexbridge", TYPES, field_rules.RULES + file_rules.RULES),
     model=ApexBridgeFields,
     fields=FIELDS,
     signs=SIGNS,

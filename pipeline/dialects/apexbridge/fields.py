@@ -7,7 +7,7 @@ from pydantic import Field, FiniteFloat, StringConstraints
 
 from catalog.model.apexbridge import AbpTool, ApexBridge
 from catalog.model.values import Json
-from pipeline.parsing.yaml_scalars import typed
+from pipeline.parsing.yaml_reader import typed
 from pipeline.validation.fields.frontmatter import names
 from pipeline.validation.fields.types import Fields, Flag, Map, Path, Phrases, Share, Text, Words
 

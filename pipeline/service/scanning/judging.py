@@ -9,7 +9,7 @@ from catalog.model.naming import qualified_name, skill_id
 from catalog.model.skill import Place, RootSpec, SkillRecord
 from catalog.model.values import Json
 from catalog.text.times import iso
-from pipeline.dialects.registry import DIALECTS, profiles_named
+from pipeline.dialects.registry import dialects, profiles_named
 from pipeline.parsing.document import parse
 from pipeline.roots import internal_errors
 from pipeline.roots.local.folder import Folder, failure
@@ -62,7 +62,7 @@ def _judge(spec: RootSpec, source: Source, folder: Folder, place: Place) -> Judg
         place,
         acceptance=spec.acceptance,
         profiles=profiles_named(spec.profiles),
-        dialects=DIALECTS,
+        dialects=dialects(),
     )
     steps.add(
         "validate",

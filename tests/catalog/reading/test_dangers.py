@@ -1,7 +1,7 @@
 """Findings that tell of danger."""
 
 from catalog.reading import dangers
-from pipeline.validation.profiles.safety.profile import SAFETY
+from pipeline.validation.profiles.safety.rules import SAFETY
 
 
 def test_every_danger_is_a_rule_about_safety() -> None:

@@ -1,6 +1,6 @@
 """Comments in a SKILL.md that leave out findings."""
 
-from pipeline.authoring.comments import read
+from pipeline.authoring.selection import read
 
 TEXT = """---
 # skilldrop: ignore=name-not-folder

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.authoring.exclusions import Exclusions
 from pipeline.authoring.lint import judge_paths
+from pipeline.authoring.targets import Exclusions
 from tests.support.made_archives import make_zip
 from tests.support.skills import SkillWriter
 

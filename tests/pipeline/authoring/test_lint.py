@@ -16,7 +16,7 @@ from pipeline.authoring.lint import Judgement, judge_paths
 from pipeline.authoring.selection import Options
 from pipeline.cli import app
 from pipeline.config.validate_settings import ValidateConfig, ValidateSettings
-from pipeline.dialects.registry import PROFILES
+from pipeline.dialects.registry import profiles
 from pipeline.parsing.document import parse
 from pipeline.roots.local.partial_read import read_partially
 from tests.support.made_archives import pack_zip
@@ -284,7 +284,7 @@ def test_an_unknown_profile_or_format_lists_the_known_ones(call: Any, tree: Path
     """It is a usage error."""
     code, _, err = call(tree, "--profile", "spce")
     assert code == 2
-    assert all(profile in err for profile in PROFILES)
+    assert all(profile in err for profile in profiles())
     code, _, err = call(tree, "--format", "xml")
     assert code == 2
     assert all(form in err for form in ("text", "json", "sarif", "github"))

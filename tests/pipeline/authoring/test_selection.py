@@ -8,7 +8,7 @@ from catalog.model.errors import SettingsInvalid
 from catalog.model.finding import Finding
 from pipeline.authoring.selection import Options, Selection, of_profiles, of_settings
 from pipeline.config.validate_settings import ValidateConfig, ValidateSettings
-from pipeline.dialects.finding_types import FINDING_TYPES
+from pipeline.dialects.registry import FINDING_TYPES
 
 BY_CODE = {kind.code: kind for kind in FINDING_TYPES}
 

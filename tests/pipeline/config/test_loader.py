@@ -15,7 +15,7 @@ from catalog.prompt_index.builder import IndexSpec
 from catalog.prompt_index.measures import Budget, RoomFactors
 from pipeline.config.loader import load
 from pipeline.config.settings import Settings
-from pipeline.validation import defaults
+from pipeline.dialects.registry import DEFAULT_PROFILES
 from tests.support.paths import REPOSITORY
 
 MIB = 2**20
@@ -32,7 +32,7 @@ def test_without_any_configuration_the_defaults_hold(tmp_path: Path) -> None:
     """One lenient project root `watched/`, data in `var/`, one index, the site on loopback."""
     settings = load()
     assert settings.root_specs == (
-        RootSpec(str(tmp_path / "watched"), "project", "lenient", defaults.PROFILES),
+        RootSpec(str(tmp_path / "watched"), "project", "lenient", DEFAULT_PROFILES),
     )
     assert settings.catalog_path == tmp_path / "var" / "catalog.db"
     assert settings.index_folder == tmp_path / "var" / "index"

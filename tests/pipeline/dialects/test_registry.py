@@ -8,8 +8,7 @@ from catalog.model.finding import IF_STRICT, NEVER, OURS, Finding, FindingType
 from catalog.model.skill import Place, Rejection, SkillRecord, Verdict
 from catalog.model.values import Acceptance
 from catalog.writing.rows.dialects import ROWS
-from pipeline.dialects.finding_types import OF_PROFILES
-from pipeline.dialects.registry import DIALECTS, PROFILES, profiles_named
+from pipeline.dialects.registry import OF_PROFILES, dialects, profiles, profiles_named
 from pipeline.parsing.document import parse
 from pipeline.roots import reader
 from pipeline.roots.local import walk as local_walk
@@ -75,7 +74,7 @@ def judged(folder: Path, *profiles: Profile, acceptance: Acceptance = "lenient")
         Place(str(folder.parent), folder.name, "project"),
         acceptance=acceptance,
         profiles=profiles,
-        dialects=(*DIALECTS, TINY),
+        dialects=(*dialects(), TINY),
     )
 
 
@@ -130,16 +129,16 @@ def test_dialects_leave_one_another_alone(skill: SkillWriter, tmp_path: Path) ->
 
 def test_the_finding_types_are_those_of_the_profiles() -> None:
     """They are listed apart, as a scan of unchanged folders needs no rules."""
-    assert list(OF_PROFILES.items()) == [(name, p.types) for name, p in PROFILES.items()]
+    assert list(OF_PROFILES.items()) == [(name, p.types) for name, p in profiles().items()]
 
 
 def test_every_registered_dialect_has_its_rows() -> None:
     """A dialect's record reaches the catalog."""
-    assert {dialect.profile.name for dialect in DIALECTS} == set(ROWS)
+    assert {dialect.profile.name for dialect in dialects()} == set(ROWS)
 
 
 def test_a_profile_that_does_not_exist_is_an_error() -> None:
     """A misspelt profile raises an error."""
-    assert profiles_named(("spec", "apexbridge")) == (PROFILES["spec"], PROFILES["apexbridge"])
+    assert profiles_named(("spec", "apexbridge")) == (profiles()["spec"], profiles()["apexbridge"])
     with pytest.raises(KeyError):
         profiles_named(("spce",))

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.parsing.document import parse
-from pipeline.parsing.yaml_scalars import LONGEST_NUMBER, typed
+from pipeline.parsing.yaml_reader import LONGEST_NUMBER, typed
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from catalog.model.finding import ALWAYS, IF_STRICT, NEVER, UNLESS_PERMISSIVE, F
 from catalog.model.skill import Place
 from catalog.model.values import Acceptance, SecretRule
 from pipeline.cli.output.finding_types import REGISTRY
-from pipeline.dialects.registry import PROFILES
+from pipeline.dialects.registry import DEFAULT_PROFILES, profiles
 from pipeline.parsing.document import parse
 from pipeline.roots import reader
 from pipeline.roots.archives.reader import open_archive
@@ -19,14 +19,11 @@ from pipeline.roots.local.folder import Folder, Limits
 from pipeline.roots.local.tree_walk import Archive, LooseFinding
 from pipeline.roots.snapshot import Snapshot
 from pipeline.roots.withholding import without_secrets
-from pipeline.validation import defaults, registry
 from pipeline.validation.profiles.advice.codes import BODY_EMPTY
 from tests.support import made_archives
 from tests.support.bad_samples import ACCEPTANCES, BAD, LIMITS, SECRETS
 from tests.support.judging import judge
 from tests.support.paths import REPOSITORY
-
-FOR_ALL = tuple(profile.name for profile in registry.FOR_ALL)
 
 DOCS = REPOSITORY / "docs"
 
@@ -166,7 +163,7 @@ def found_in(
     *,
     limits: Limits,
     acceptance: Acceptance,
-    profiles: Sequence[str] = FOR_ALL,
+    profiles: Sequence[str] = DEFAULT_PROFILES,
     secrets: SecretRule = "leave-out",
 ) -> list[Finding]:
     """Return everything that is found below a root with the profiles on."""
@@ -195,7 +192,7 @@ def judged(
     root: Path,
     snapshot: Snapshot,
     acceptance: Acceptance = "lenient",
-    profiles: Sequence[str] = FOR_ALL,
+    profiles: Sequence[str] = DEFAULT_PROFILES,
 ) -> list[Finding]:
     """Return the findings of the verdict on a snapshot, with the profiles on."""
     name = snapshot.skill_md_name
@@ -217,7 +214,7 @@ def test_a_sample_shows_exactly_its_finding(sample: Path) -> None:
     limits = LIMITS.get(sample.name, Limits())
     acceptance = ACCEPTANCES.get(sample.name, "lenient")
     own = REGISTRY[sample.name].profile
-    profiles = FOR_ALL if own in ("reading", *FOR_ALL) else (own,)  # what is one system's alone
+    profiles = DEFAULT_PROFILES if own in ("reading", *DEFAULT_PROFILES) else (own,)
     findings = found_in(sample, limits=limits, acceptance=acceptance, profiles=profiles)
     assert {each.code for each in findings} == expected(sample)
 
@@ -295,7 +292,7 @@ def test_a_finding_type_is_complete(kind: Any) -> None:
     """It has a slug, an existing profile, a one-sentence summary, advice and a source."""
     assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", kind.code)
     assert kind.severity in ("error", "warning", "info")
-    assert kind.profile in (*PROFILES, "reading", "outcome")
+    assert kind.profile in (*profiles(), "reading", "outcome")
     assert kind.summary.endswith(".")
     assert not re.search(r"[.!?]\s+[A-Z]", kind.summary), "more than one sentence"
     assert kind.fix.endswith((".", "…"))
@@ -310,11 +307,6 @@ def test_which_findings_reject(kind: Any) -> None:
         assert ("strict" in kind.rejects) == (kind.severity == "error")
     if kind.profile in ("advice", "safety", "claude-code"):
         assert (kind.rejects, kind.severity == "error") == (NEVER, False)
-
-
-def test_roots_and_validate_ask_for_the_same_profiles() -> None:
-    """The names that settings hold are those of the profiles for every skill."""
-    assert defaults.PROFILES == FOR_ALL
 
 
 def test_a_finding_has_the_defaults_of_its_type() -> None:
@@ -338,7 +330,7 @@ def test_the_page_has_a_paragraph_for_every_finding() -> None:
     page = (DOCS / "reference/findings.md").read_text("utf-8")
     assert re.findall(r"^### `(.*)`$", page, re.MULTILINE) == [
         kind.code
-        for profile in ("reading", *PROFILES, "outcome")
+        for profile in ("reading", *profiles(), "outcome")
         for kind in REGISTRY.values()
         if kind.profile == profile
     ]

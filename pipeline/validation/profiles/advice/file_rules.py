@@ -1,4 +1,4 @@
-"""Rules of advice about references of a skill's texts to its files."""
+"""Rules of advice about a skill's files: which its texts name, and how long they are."""
 
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
@@ -9,15 +9,19 @@ from posixpath import basename, dirname, join, normpath
 from typing import TypeAlias
 
 from catalog.model.finding import Finding, FindingType
-from catalog.text import humanize
+from catalog.text import humanize, tokens
 from catalog.text.quoting import printable, quoted
 from pipeline.roots.names import SKILL_MD
+from pipeline.roots.native_files import may_be_native
+from pipeline.roots.text_files import FILE_BYTES, is_document
 from pipeline.roots.words import found, searched
 from pipeline.validation.profiles.advice.codes import (
+    FILE_UNREFERENCED,
     REFERENCE_CASE,
     REFERENCE_DEEP,
     REFERENCE_MISSING,
     REFERENCE_OUTSIDE_FOLDER,
+    REFERENCE_TOO_LONG,
 )
 from pipeline.validation.references import MOST_REFERENCES, Reference, commands, references
 from pipeline.validation.skill import Skill, Text
@@ -184,3 +188,59 @@ def _same_name(target: str, paths: Iterable[str]) -> str | None:
         return "If that is another skill, let its folder lie beside this one: agents get them so."
     matches = [path for path in paths if basename(path).lower() == name]
     return f"Write {printable(matches[0])}, the file's path." if len(matches) == 1 else None
+
+
+REFERENCE_TOKENS = 5_000
+"""Source: Agent Skills specification, Progressive disclosure, which asks for small files."""
+
+
+_MOST_CANDIDATES = 50  # a folder with more files is a library or a data set
+_FOLDERS = ("scripts/", "references/", "reference/")
+_OF_TOOLS = frozenset(
+    """
+    conftest.py go.mod go.sum license license.txt license.md makefile package.json
+    package-lock.json pyproject.toml readme.md requirements.txt tsconfig.json uv.lock yarn.lock
+    """.split()
+)
+"""Names of files that tools read, or that are for people."""
+
+
+def files_are_referenced(skill: Skill) -> Iterator[Finding]:
+    """Find scripts and references that no text mentions which an agent reaches from SKILL.md."""
+    files = [
+        file.path
+        for file in skill.files
+        if file.path.startswith(_FOLDERS)
+        and (file.is_text or not may_be_native(file.path, file.mode))  # which is another finding
+    ]
+    if not files or len(files) > _MOST_CANDIDATES or not skill.parsed.body:
+        return
+    stray = [path for path in files if path not in skill.led_to and _is_for_agents(path)]
+    for path in stray[: 1 if len(stray) > MOST_ALIKE else None]:
+        more = humanize.count(len(stray) - 1, "more file") if len(stray) > MOST_ALIKE else ""
+        yield FILE_UNREFERENCED.at(
+            f"Nothing that an agent reads names {printable(path)}{more and f', or {more}'}.",
+            path=path,
+        )
+
+
+def references_are_short(skill: Skill) -> Iterator[Finding]:
+    """Find documents of more than about 5,000 tokens to which SKILL.md leads."""
+    for file in skill.files:
+        if file.path == skill.document or not is_document(file.path):
+            continue
+        if file.size <= REFERENCE_TOKENS // 2 or file.path not in skill.led_to:
+            continue  # a character costs two tokens at most
+        text = skill.other_texts.get(file.path, "")
+        cost = tokens.estimate_body(text)
+        if cost > REFERENCE_TOKENS or file.size > FILE_BYTES:
+            size = f"about {cost:,} tokens" if text else f"{file.size:,} bytes"
+            yield REFERENCE_TOO_LONG.at(
+                f"The file has {size}; {REFERENCE_TOKENS:,} tokens are recommended.",
+                path=file.path,
+            )
+
+
+def _is_for_agents(path: str) -> bool:
+    name = basename(path).lower()
+    return not (name.startswith((".", "_")) or name in _OF_TOOLS or "/tests/" in path)

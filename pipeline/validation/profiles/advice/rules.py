@@ -6,6 +6,7 @@ from catalog.model.finding import Finding
 from catalog.text import filler, humanize, tokens
 from catalog.text.ngrams import CJK_WEIGHT
 from catalog.text.quoting import quoted
+from pipeline.validation.profile import Profile
 from pipeline.validation.profiles.advice.codes import (
     BODY_EMPTY,
     BODY_TOO_LONG,
@@ -17,11 +18,12 @@ from pipeline.validation.profiles.advice.codes import (
     DESCRIPTION_WITHOUT_WHEN,
     NAME_RESERVED,
     NOBODY_CAN_INVOKE,
+    TYPES,
 )
-from pipeline.validation.profiles.advice.file_rules import references_exist
-from pipeline.validation.profiles.advice.reading_rules import (
+from pipeline.validation.profiles.advice.file_rules import (
     files_are_referenced,
     references_are_short,
+    references_exist,
 )
 from pipeline.validation.profiles.advice.vocabulary import (
     generic_phrase,
@@ -30,7 +32,7 @@ from pipeline.validation.profiles.advice.vocabulary import (
     weight,
 )
 from pipeline.validation.profiles.spec.rules import DESCRIPTION_LIMIT
-from pipeline.validation.skill import Rule, Skill
+from pipeline.validation.skill import Skill
 
 BODY_LINES = 500
 BODY_TOKENS = 5_000
@@ -141,15 +143,19 @@ def name_is_not_reserved(skill: Skill) -> Iterator[Finding]:
             )
 
 
-RULES: tuple[Rule, ...] = (
-    name_is_not_reserved,
-    description_tells_enough,
-    description_length,
-    description_is_specific,
-    can_be_invoked,
-    body_is_not_empty,
-    body_length,
-    references_exist,
-    files_are_referenced,
-    references_are_short,
+ADVICE = Profile(
+    "advice",
+    TYPES,
+    (
+        name_is_not_reserved,
+        description_tells_enough,
+        description_length,
+        description_is_specific,
+        can_be_invoked,
+        body_is_not_empty,
+        body_length,
+        references_exist,
+        files_are_referenced,
+        references_are_short,
+    ),
 )

@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from catalog.model.finding import Finding
 from catalog.model.values import Json
 from catalog.text.quoting import kind, printable, quoted
+from pipeline.validation.profile import Profile
 from pipeline.validation.profiles.claude_code.codes import (
     AGENT_WITHOUT_FORK,
     ARGUMENT_HINT_LIST,
@@ -18,8 +19,9 @@ from pipeline.validation.profiles.claude_code.codes import (
     MODEL_UNKNOWN,
     PATHS_NEVER_MATCH,
     SHELL_UNKNOWN,
+    TYPES,
 )
-from pipeline.validation.skill import Rule, Skill
+from pipeline.validation.skill import Skill
 
 LISTING_LIMIT = 1_536
 """Characters that Claude sees of description and when_to_use together.
@@ -138,13 +140,17 @@ def argument_hint_is_text(skill: Skill) -> Iterator[Finding]:
         )
 
 
-RULES: tuple[Rule, ...] = (
-    listing_length,
-    context_is_fork,
-    values_are_known,
-    hooks_are_valid,
-    paths_can_match,
-    argument_hint_is_text,
+CLAUDE_CODE = Profile(
+    "claude-code",
+    TYPES,
+    (
+        listing_length,
+        context_is_fork,
+        values_are_known,
+        hooks_are_valid,
+        paths_can_match,
+        argument_hint_is_text,
+    ),
 )
 
 

@@ -12,7 +12,7 @@ from catalog.model.finding import Finding, FindingType
 from catalog.model.values import Json
 from catalog.text.quoting import printable, quoted
 from pipeline.roots.native_files import may_be_native
-from pipeline.validation.profiles.safety.code_context import is_only_named
+from pipeline.validation.profile import Profile
 from pipeline.validation.profiles.safety.codes import (
     ALLOWED_TOOLS_BROAD,
     BIDI_CHARACTERS,
@@ -25,12 +25,14 @@ from pipeline.validation.profiles.safety.codes import (
     NATIVE_BINARY,
     SECRET,
     TAG_CHARACTERS,
+    TYPES,
 )
-from pipeline.validation.profiles.safety.commands import Danger, dangers
+from pipeline.validation.profiles.safety.context import is_only_named
+from pipeline.validation.profiles.safety.dangers import Danger, dangers
 from pipeline.validation.profiles.safety.hidden_text import Hidden, hidden_in
 from pipeline.validation.profiles.safety.overrides import Override, overrides
 from pipeline.validation.references import TO_MACHINE, code_blocks, lies_in, references
-from pipeline.validation.skill import File, Rule, Skill, Text
+from pipeline.validation.skill import File, Skill, Text
 
 MOST_ALIKE = 10
 """Number of findings of one code that are listed individually."""
@@ -160,15 +162,19 @@ def tools_are_restricted(skill: Skill) -> Iterator[Finding]:
         )
 
 
-RULES: tuple[Rule, ...] = (
-    no_hidden_text,
-    no_markup_in_the_prompt,
-    no_instruction_overrides,
-    no_dangers,
-    tools_are_restricted,
-    no_links_to_machine,
-    no_native_binaries,
-    executables_are_in_scripts,
+SAFETY = Profile(
+    "safety",
+    TYPES,
+    (
+        no_hidden_text,
+        no_markup_in_the_prompt,
+        no_instruction_overrides,
+        no_dangers,
+        tools_are_restricted,
+        no_links_to_machine,
+        no_native_binaries,
+        executables_are_in_scripts,
+    ),
 )
 
 

@@ -1,21 +1,20 @@
-"""Rules of the Agent Skills specification, to the letter.
+"""Rules of the specification about a skill's name."""
 
-Errors are exactly those of the reference validator (skills-ref), so that `spec_valid` equals its
-verdict. A requirement of the specification that the reference does not check is a warning.
-"""
-
+import re
+import unicodedata
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from itertools import islice
 
-from catalog.model.finding import Finding
+from catalog.model.finding import Finding, FindingType
 from catalog.text import humanize
-from catalog.text.quoting import kind, printable
+from catalog.text.quoting import kind, printable, quoted
 from pipeline.validation.fields.frontmatter import (
     CLAUDE_CODE_NAMES,
     SPECIFICATION,
     SPECIFICATION_NAMES,
 )
+from pipeline.validation.profile import Profile
 from pipeline.validation.profiles.spec.codes import (
     ALLOWED_TOOLS_NOT_TEXT,
     COMPATIBILITY_EMPTY,
@@ -29,11 +28,113 @@ from pipeline.validation.profiles.spec.codes import (
     LICENSE_NOT_TEXT,
     METADATA_NOT_MAP,
     METADATA_VALUE_NOT_TEXT,
+    NAME_CHARACTERS,
+    NAME_DOUBLE_HYPHEN,
     NAME_MISSING,
+    NAME_NOT_FOLDER,
+    NAME_NOT_LOWER_CASE,
     NAME_NOT_TEXT,
+    NAME_OUTER_HYPHEN,
+    NAME_TOO_LONG,
+    TYPES,
 )
-from pipeline.validation.profiles.spec.names import name_form, name_length
-from pipeline.validation.skill import Rule, Skill
+from pipeline.validation.skill import Skill
+
+NAME_LIMIT = 64
+"""In characters. Source: Agent Skills specification, Frontmatter, name."""
+
+_MOST_SHOWN = 10
+_BETWEEN_WORDS = re.compile(r"[^\w]+|_+")
+
+
+def name_length(skill: Skill) -> Iterator[Finding]:
+    """Find a name of more than 64 characters."""
+    if len(name := _declared_name(skill)) > NAME_LIMIT:
+        yield skill.finding(
+            NAME_TOO_LONG,
+            f"name is {len(name):,} characters; the limit is {NAME_LIMIT}.",
+            field="name",
+        )
+
+
+def name_form(skill: Skill) -> Iterator[Finding]:
+    """Find a name that is not lower-case words joined by hyphens, or not the folder's name.
+
+    One finding names every problem, because one correction mends them all.
+    """
+    name = _declared_name(skill)
+    problems = list(_problems(name, unicodedata.normalize("NFKC", skill.folder))) if name else []
+    if not problems:
+        return
+    kind = next((kind for kind, _ in problems if kind == NAME_CHARACTERS), problems[0][0])
+    said = [words for _, words in problems]
+    listed = " and ".join(filter(None, (", ".join(said[:-1]), said[-1])))
+    yield skill.finding(
+        kind, f"name {quoted(name)} {listed}.", field="name", fix=_fix(name, skill.folder)
+    )
+
+
+def _declared_name(skill: Skill) -> str:
+    """Return the name as the reference validator normalises it, or "" if there is none."""
+    name = skill.frontmatter.get("name")
+    return unicodedata.normalize("NFKC", name.strip()) if isinstance(name, str) else ""
+
+
+def _right_name(name: str, folder: str) -> str | None:
+    """Return the name that the specification allows: the folder's, else one of the same words.
+
+    None if no valid name can be made of either.
+    """
+    words = _BETWEEN_WORDS.sub("-", unicodedata.normalize("NFKC", name).lower()).strip("-")
+    for candidate in (unicodedata.normalize("NFKC", folder), words):
+        if 0 < len(candidate) <= NAME_LIMIT and not any(_problems(candidate, candidate)):
+            return candidate
+    return None
+
+
+def _problems(name: str, folder: str) -> Iterator[tuple[FindingType, str]]:
+    """Yield each problem of a name, in words that follow the name."""
+    if name != name.lower():
+        yield NAME_NOT_LOWER_CASE, "is not all lower case"
+    if name.startswith("-") or name.endswith("-"):
+        yield NAME_OUTER_HYPHEN, "begins or ends with a hyphen"
+    if "--" in name:
+        yield NAME_DOUBLE_HYPHEN, "has two hyphens in a row"
+    if name != folder:
+        yield NAME_NOT_FOLDER, f"differs from the folder's name, {quoted(folder)}"
+    if not name.replace("-", "a").isalnum():
+        other = dict.fromkeys(c for c in name if not (c.isalnum() or c == "-"))
+        shown = ", ".join(_character(c) for c in list(other)[:_MOST_SHOWN])
+        yield (
+            NAME_CHARACTERS,
+            f"contains characters other than letters, digits and hyphens: {shown}",
+        )
+
+
+def _fix(name: str, folder: str) -> str | None:
+    right = _right_name(name, folder)
+    if right is None:
+        return None
+    if right == name:
+        return f"Rename the folder to {printable(right)}."
+    if right == unicodedata.normalize("NFKC", folder):
+        other = f", or rename the folder to {printable(name)}" if _is_valid(name) else ""
+        return f"Write {printable(right)}{other}."
+    return f"Write {printable(right)}, and rename the folder to it."
+
+
+def _is_valid(name: str) -> bool:
+    return not any(_problems(name, name))
+
+
+def _character(character: str) -> str:
+    if character == " ":
+        return "a space"
+    code = f"U+{ord(character):04X}"
+    if unicodedata.category(character)[0] in "CMZ":  # invisible, or combined with its neighbour
+        return code
+    return f"“{character}”" if character.isascii() else f"“{character}” ({code})"
+
 
 DESCRIPTION_LIMIT = 1_024
 COMPATIBILITY_LIMIT = 500
@@ -177,17 +278,21 @@ def no_other_fields(skill: Skill) -> Iterator[Finding]:
         )
 
 
-RULES: tuple[Rule, ...] = (
-    name_required,
-    name_length,
-    name_form,
-    description_required,
-    description_length,
-    compatibility_length,
-    license_is_text,
-    metadata_maps_to_texts,
-    allowed_tools_is_text,
-    no_other_fields,
+SPEC = Profile(
+    "spec",
+    TYPES,
+    (
+        name_required,
+        name_length,
+        name_form,
+        description_required,
+        description_length,
+        compatibility_length,
+        license_is_text,
+        metadata_maps_to_texts,
+        allowed_tools_is_text,
+        no_other_fields,
+    ),
 )
 
 

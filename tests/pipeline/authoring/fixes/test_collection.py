@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.authoring.fixes.collection import Fixer
+from pipeline.authoring.fixes.applied import Fixer
 from pipeline.authoring.fixes.registry import FIXES, RENAMED
 from pipeline.authoring.lint import Judgement, judge_paths
 from pipeline.authoring.selection import of_profiles

@@ -13,7 +13,7 @@ import pytest
 from catalog.database import connection
 from catalog.model.errors import NotRemoved
 from pipeline.authoring import trash
-from pipeline.dialects.registry import PROFILES
+from pipeline.dialects.registry import profiles
 from tests.support import disks
 from tests.support.program import run
 from tests.support.records import NOON
@@ -38,7 +38,7 @@ def test_a_new_skill_has_no_finding(name: str, tmp_path: Path) -> None:
 def test_a_new_package_for_apexbridge_passes_every_profile(name: str, tmp_path: Path) -> None:
     """It conforms, its script runs, and only the note about the fields of the dialect is left."""
     assert run("new", name, "--in", tmp_path, "--profile", "apexbridge").returncode == 0
-    every = [word for profile in PROFILES for word in ("--profile", profile)]
+    every = [word for profile in profiles() for word in ("--profile", profile)]
     done = run("validate", tmp_path / name, "--json", *every)
     codes = [finding["code"] for finding in json.loads(done.stdout)[0]["findings"]]
     assert (done.returncode, codes) == (0, ["fields-of-dialect"])

@@ -4,7 +4,7 @@ import pytest
 
 from pipeline.dialects.apexbridge.conversion_plan import plan
 from pipeline.parsing.document import parse
-from pipeline.validation.conversion import OldLayout, Plan
+from pipeline.validation.dialect import OldLayout, Plan
 
 FULL = """---
 name: dice # as in the game

@@ -4,10 +4,10 @@ from typing import Any
 import pytest
 
 from catalog.model.finding import Finding
-from pipeline.dialects.apexbridge import body_rules, field_rules, file_rules
 from pipeline.dialects.apexbridge import codes as findings
+from pipeline.dialects.apexbridge import field_rules, file_rules
 from pipeline.dialects.apexbridge.fields import FIELDS
-from pipeline.dialects.registry import PROFILES
+from pipeline.dialects.registry import profiles
 from tests.support.judging import declare, public_functions
 from tests.support.parsed_skills import codes, found, skill
 
@@ -763,14 +763,14 @@ def test_layout(files: list[str], resources: Any, expected: list[str]) -> None:
         ),
         pytest.param(
             "Some text.",
-            set(body_rules.SECTIONS),
+            set(file_rules.SECTIONS),
             id="no heading at all",
             marks=pytest.mark.requirement("apexbridge/sections"),
         ),
-        pytest.param("", set(body_rules.SECTIONS), id="nothing"),
+        pytest.param("", set(file_rules.SECTIONS), id="nothing"),
         pytest.param(
             "# Output safety description with examples",
-            set(body_rules.SECTIONS),
+            set(file_rules.SECTIONS),
             id="a title that is full of words",
         ),
         pytest.param(
@@ -837,8 +837,8 @@ def test_a_finding_has_the_line_of_its_field() -> None:
 
 def test_every_rule_is_asked_and_every_finding_can_be_made() -> None:
     """The profile has every rule; the samples show that each code can be raised."""
-    rules = (*field_rules.RULES, *file_rules.RULES, *body_rules.RULES)
-    assert set(PROFILES["apexbridge"].rules) == set(rules)
-    for module in (field_rules, file_rules, body_rules):
-        assert public_functions(module) - {body_rules.sections_of} == set(module.RULES)
+    rules = (*field_rules.RULES, *file_rules.RULES)
+    assert set(profiles()["apexbridge"].rules) == set(rules)
+    for module in (field_rules, file_rules):
+        assert public_functions(module) - {file_rules.sections_of} == set(module.RULES)
     assert {kind.profile for kind in findings.TYPES} == {"apexbridge"}

@@ -9,7 +9,7 @@ import pytest
 from catalog.model.finding import Finding
 from catalog.model.skill import Place, SkillRecord
 from catalog.model.values import Acceptance
-from pipeline.dialects.registry import PROFILES
+from pipeline.dialects.registry import profiles
 from pipeline.parsing.document import parse
 from pipeline.roots import reader
 from pipeline.roots.local import walk as local_walk
@@ -40,8 +40,8 @@ def both(
         seen = partial_without_secrets(seen, "leave-out")
         snapshot = without_secrets(snapshot, "leave-out")
         parsed = parse(seen.skill_md, seen.skill_md_name) if seen.skill_md_name else None
-        light = examine(seen, parsed, place, acceptance=acceptance, profiles=tuple(PROFILES))
-        whole = judge(snapshot, parsed, place, acceptance=acceptance, profiles=tuple(PROFILES))
+        light = examine(seen, parsed, place, acceptance=acceptance, profiles=tuple(profiles()))
+        whole = judge(snapshot, parsed, place, acceptance=acceptance, profiles=tuple(profiles()))
         is_record = isinstance(whole, SkillRecord)
         assert (seen.skill_md_name, seen.skill_md) == (snapshot.skill_md_name, snapshot.skill_md)
         assert (light.description is not None) == is_record

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from pipeline.dialects.apexbridge.dialect import APEXBRIDGE
 from pipeline.dialects.apexbridge.fields import ApexBridgeFields
-from pipeline.dialects.registry import DIALECTS
+from pipeline.dialects.registry import dialects
 from pipeline.validation.declare import owners
 from pipeline.validation.fields.frontmatter import (
     CLAUDE_CODE,
@@ -282,10 +282,10 @@ def test_the_rules_speak_of_the_specifications_own_fields() -> None:
 )
 def test_who_defined_a_field(field: str, owner: str | None) -> None:
     """Fields are known by their names in SKILL.md, not by their Python names."""
-    assert owners(DIALECTS).get(field) == owner
+    assert owners(dialects()).get(field) == owner
 
 
-_FIELDS = sorted(owners(DIALECTS))
+_FIELDS = sorted(owners(dialects()))
 _TEXTS = st.text(max_size=8) | st.sampled_from(["yes", "0.5", "nan", "a,b", "1e999"])
 _KEYS = _TEXTS | st.sampled_from(["priority", "timeout_ms", "environment", "tools", "name"])
 _VALUES = st.recursive(

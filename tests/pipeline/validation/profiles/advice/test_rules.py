@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.dialects.registry import PROFILES
+from pipeline.dialects.registry import profiles
 from pipeline.parsing.document import parse
 from pipeline.roots.text_files import FILE_BYTES
 from pipeline.validation.profiles.advice.file_rules import MOST_ALIKE
@@ -439,7 +439,7 @@ def test_files_that_could_not_be_read_are_not_called_missing() -> None:
 def test_every_rule_is_asked() -> None:
     """Each profile has every rule of its modules."""
     for profile in ("advice", "safety", "claude-code"):
-        rules = PROFILES[profile].rules
+        rules = profiles()[profile].rules
         modules = {importlib.import_module(rule.__module__) for rule in rules}
         assert set().union(*map(public_functions, modules)) == set(rules)
 
@@ -494,7 +494,7 @@ def seconds_of_checking(of: Skill) -> float:
     """Return the CPU seconds of the fastest of three checks; other work slows some."""
     began = [time.process_time()]
     for _ in range(3):
-        check(of, PROFILES)
+        check(of, profiles())
         began.append(time.process_time())
     return min(end - begin for begin, end in pairwise(began))
 

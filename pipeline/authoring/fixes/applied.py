@@ -1,18 +1,24 @@
-"""Fix of one skill: its SKILL.md is mended, judged again, and only then written."""
+"""Fixes as they are applied to skills, or proposed to other programs."""
 
 import difflib
 import os
 from collections import Counter
-from collections.abc import Callable, Container, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import takewhile
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from catalog.model.finding import Finding
+from catalog.model.paths import text_path
+from catalog.model.values import Acceptance
+from catalog.text.display import visible
 from pipeline.authoring.atomic_replace import write_whole
 from pipeline.authoring.fixes.draft import Draft
 from pipeline.authoring.fixes.registry import FIXES, RENAMED
-from pipeline.authoring.lint import Judgement
+from pipeline.authoring.lint import Judgement, judge_paths, judge_text
+from pipeline.authoring.selection import Selection
 from pipeline.roots.names import SKILL_MD
 
 Judge: TypeAlias = Callable[[bytes], Judgement]
@@ -134,3 +140,116 @@ def _may_rename(judgement: Judgement) -> bool:
         return False
     target = file.with_name(SKILL_MD)
     return not os.path.lexists(target) or target.samefile(file)
+
+
+if TYPE_CHECKING:
+    pass
+
+
+@dataclass(slots=True)
+class Fixer:
+    """Options of fixing, and the counts and problems so far."""
+
+    acceptance: Acceptance
+    select: Selection
+    unsafe: bool = False
+    fixed: int = 0  # findings
+    skills: int = 0
+    problems: list[str] = field(default_factory=list)  # sentences about files that cannot be fixed
+
+    def fix(
+        self,
+        judged: Iterable[Judgement],
+        reported: Callable[[Judgement], Judgement] = lambda judgement: judgement,
+    ) -> Iterator[Judgement]:
+        """Fix each skill, and yield its judgement after that.
+
+        `reported` takes away the findings that are known.
+        """
+        for judgement in judged:
+            skill = self.draft(judgement)
+            if skill is None:
+                yield judgement
+                continue
+            try:
+                skill.write()
+            except OSError as error:
+                self.fixed, self.skills = self.fixed - skill.fixed, self.skills - 1
+                self._note(skill.file, "was not fixed", error)
+                yield judgement
+                continue
+            file = skill.file.with_name(SKILL_MD) if skill.is_renamed else skill.file
+            yield from map(
+                reported,
+                judge_paths([file], acceptance=self.acceptance, select=self.select, cores=1),
+            )
+
+    def mend(self, data: bytes, file: Path) -> tuple[bytes, Judgement]:
+        """Return the bytes of a SKILL.md after all fixes, and their judgement; write nothing."""
+        # most runs only validate
+
+        judge = partial(judge_text, file=file, acceptance=self.acceptance, select=self.select)
+        folder = Path(os.path.realpath(file.parent)).name
+        codes = {finding.code for finding in judge(data).findings}
+        after, fixed_here = mended(data, folder, codes, judge, unsafe=self.unsafe)
+        self.fixed += fixed_here
+        return after, judge(after)
+
+    def draft(self, judgement: Judgement) -> "FixedSkill | None":
+        """Return a fixed skill that is not written yet; None if nothing can be fixed."""
+        # most runs only validate
+
+        if (file := judgement.on_disk) is None:
+            return None
+        judge = partial(judge_text, file=file, acceptance=self.acceptance, select=self.select)
+        try:
+            skill = fixed(judgement, judge, unsafe=self.unsafe)
+        except OSError as error:
+            self._note(file, "cannot be read", error)
+            return None
+        if skill:
+            self.fixed, self.skills = self.fixed + skill.fixed, self.skills + 1
+        return skill
+
+    def _note(self, file: Path, problem: str, error: OSError) -> None:
+        name = visible(text_path(str(file)))
+        self.problems.append(f"{name} {problem}: {error.strerror or error}.")
+
+
+class Replacement(NamedTuple):
+    """Lines of a SKILL.md, and those to write in their place."""
+
+    first: int  # from 1
+    removed: int  # lines
+    text: str  # with line ends
+
+
+def proposals(judgement: Judgement) -> Iterator[tuple[Finding, Replacement | None]]:
+    """Yield each finding with its safe fix, if that changes lines of the text."""
+    file = judgement.on_disk
+    folder = Path(os.path.realpath(file.parent)).name if file else ""
+    draft = Draft(judgement.text.encode("utf-8", "surrogateescape"), folder)
+    for finding in judgement.findings:
+        fix = FIXES[finding.code].safe if finding.code in FIXES else None
+        after = fix(draft, finding) if fix and file and judgement.text else None
+        yield finding, _replacement(draft, after) if after else None
+
+
+def _replacement(before: Draft, after: Draft) -> Replacement | None:
+    """Return the one replacement between the lines that both begin and end with."""
+    old, new = (
+        [line + end for line, end in zip(draft.source.lines, draft.source.ends, strict=True)]
+        for draft in (before, after)
+    )
+    start = _equal(old, new)
+    end = _equal(old[start:][::-1], new[start:][::-1])
+    if old == new:
+        return None
+    text = "".join(new[start : len(new) - end])
+    return Replacement(start + 1, len(old) - end - start, text)
+
+
+def _equal(old: list[str], new: list[str]) -> int:
+    """Return how many lines at the start are equal."""
+    pairs = takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False))
+    return sum(1 for _ in pairs)

@@ -1,10 +1,13 @@
-"""Shapes of dangers in a text: the words that show one, and patterns for the lines around them."""
+"""Commands and secrets in a text that harm the machine on which an agent follows it."""
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from catalog.model.finding import FindingType
-from pipeline.roots.words import searched
+from pipeline.roots.secret_forms import secrets
+from pipeline.roots.words import found, searched
 from pipeline.validation.profiles.safety.codes import (
     CREDENTIALS_READ,
     DATA_SENT_AWAY,
@@ -15,7 +18,9 @@ from pipeline.validation.profiles.safety.codes import (
     PACKAGE_UNPINNED,
     PAYLOAD_ENCODED,
     PROTECTION_DISABLED,
+    SECRET,
 )
+from pipeline.validation.profiles.safety.context import is_warned_of
 
 _SHELL = (
     r"(?:sudo\s+(?:-\w+\s+)*)?(?:env\s+)?(?:/\S{1,30}/)?(?:ba|z|da|k|fi)?sh\b"
@@ -279,3 +284,62 @@ SHAPES = (
     ),
 )
 """The shapes of all kinds of danger but secrets."""
+
+
+_LONGEST = 500  # characters of a command before and after the word that shows it
+_MOST_IN_LINE = 5
+_MOST_MATCHES = 50  # of one danger, with those of which the text warns
+_MOST_CHARACTERS = 20_000  # of lines that are searched for one danger; an ordinary text has a few
+_WORDS = frozenset(word for shape in SHAPES for word in shape.words)
+
+
+@dataclass(frozen=True, slots=True)
+class Danger:
+    """Words of one kind of danger in a text."""
+
+    kind: FindingType
+    words: str
+    offset: int  # in characters
+    end: int
+
+
+def dangers(text: str) -> Iterator[Danger]:
+    """Yield the dangers of a text of which it does not warn."""
+    words = found(text)
+    for shape in () if _WORDS.isdisjoint(words) else SHAPES:
+        if words.keys().isdisjoint(shape.words):
+            continue
+        matches = (
+            match
+            for start, end in _parts(text, shape, words)
+            for match in islice(shape.pattern.finditer(text, start, end), _MOST_IN_LINE)
+        )
+        for match in islice(matches, _MOST_MATCHES):
+            if not is_warned_of(text, match.start(), match.end()):
+                yield Danger(shape.kind, " ".join(match[0].split()), *match.span())
+    for secret in secrets(text, words):
+        yield Danger(SECRET, f"{secret[0][:4]}…", *secret.span())
+
+
+def _parts(text: str, shape: Shape, words: Mapping[str, Sequence[int]]) -> list[tuple[int, int]]:
+    """Return the offsets of the first lines that hold a word of a shape, with continuations."""
+    parts: dict[int, int] = {}
+    size = 0
+    for word in shape.words:
+        last = 0
+        for at in words.get(word, ()):
+            if size > _MOST_CHARACTERS:
+                break
+            if at >= last:
+                start, end = _part(text, at)
+                size += 0 if start in parts else end - start
+                parts[start], last = end, max(end, at + len(word))
+    return sorted(parts.items())
+
+
+def _part(text: str, at: int) -> tuple[int, int]:
+    start = max(text.rfind("\n", max(at - _LONGEST, 0), at) + 1, at - _LONGEST, 0)
+    end = at
+    while (end := text.find("\n", end, at + _LONGEST)) > 0 and text[end - 1] == "\\":
+        end += 1
+    return start, min(at + _LONGEST, len(text)) if end < 0 else end
