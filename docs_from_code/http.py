@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from catalog.site.api import openapi
+from catalog.site.api import service
 
 _PAGE = Path(__file__).parents[1] / "docs" / "reference" / "http.md"
 _TABLE = re.compile(r"(<!-- From openapi\.yml: (\w+) -->\n).*?(<!-- End -->\n)", re.DOTALL)
@@ -14,7 +14,7 @@ _TABLE = re.compile(r"(<!-- From openapi\.yml: (\w+) -->\n).*?(<!-- End -->\n)",
 def page() -> str:
     """Return the page with its tables as the document has them now."""
     return _TABLE.sub(
-        lambda table: f"{table[1]}\n{_TABLES[table[2]](openapi.document())}\n{table[3]}",
+        lambda table: f"{table[1]}\n{_TABLES[table[2]](service.document())}\n{table[3]}",
         _PAGE.read_text("utf-8"),
     )
 

@@ -8,17 +8,9 @@ from pluggy import HookimplMarker
 
 from catalog.database import connection
 from catalog.database.connection import is_damage
-from catalog.site.api import (
-    discovery,
-    endpoints,
-    feeds,
-    files,
-    metrics,
-    neighbours,
-    openapi,
-    state,
-)
+from catalog.site.api import discovery, feeds, files, metrics, service
 from catalog.site.api import indexes as prompt_indexes
+from catalog.site.api import skills as api_skills
 from catalog.site.http import (
     access,
     datasette_versions,
@@ -30,19 +22,13 @@ from catalog.site.http import (
 from catalog.site.http import location as http_catalog
 from catalog.site.http import request as http_request
 from catalog.site.pages import (
-    activity,
-    duplicates,
     file,
     findings,
-    health,
-    home,
     indexes,
     missing,
+    overview,
     questions,
-    review,
     skills,
-    usage,
-    version_list,
     versions,
 )
 from catalog.site.rendering import cells, invisible, templates
@@ -66,16 +52,16 @@ _INDEX = r"/indexes/(?P<name>[^/]+)"
 _WELL_KNOWN = r"(?:/skills(?:/(?P<skill_id>[^/]+))?)?/\.well-known"
 
 ROUTES = (
-    Route(r"/", home.page),
+    Route(r"/", overview.home),
     Route(r"/skills/?", skills.page),
-    Route(rf"{_SKILL}\.json", endpoints.preview),
-    Route(_SKILL, endpoints.skill, limits.TEXTS),
+    Route(rf"{_SKILL}\.json", api_skills.preview),
+    Route(_SKILL, api_skills.skill, limits.TEXTS),
     Route(rf"{_SKILL}/view/(?P<path>.+)", file.page, limits.TEXTS),
-    Route(rf"{_SKILL}/versions", version_list.listing),
-    Route(rf"{_SKILL}/versions/compare", version_list.compare),
-    Route(_VERSION, versions.page, limits.TEXTS),
+    Route(rf"{_SKILL}/versions", versions.listing),
+    Route(rf"{_SKILL}/versions/compare", versions.picked),
+    Route(_VERSION, versions.changes, limits.TEXTS),
     Route(rf"{_SKILL}/feed\.atom", feeds.of_skill),
-    Route(rf"{_SKILL}/preview", endpoints.preview),
+    Route(rf"{_SKILL}/preview", api_skills.preview),
     Route(rf"{_SKILL}(?:/versions/(?P<version>[^/]+))?/files/", files.listing),
     Route(rf"{_SKILL}/files/(?P<path>.+)", files.page),
     Route(rf"{_VERSION}/files/(?P<path>.+)", files.page),
@@ -89,15 +75,15 @@ ROUTES = (
     Route(rf"{_INDEX}/history", indexes.history),
     Route(rf"{_INDEX}/text", indexes.text),
     Route(rf"{_INDEX}/changes", indexes.changes, limits.TEXTS),
-    Route(r"/activity", activity.page),
+    Route(r"/activity", overview.changes),
     Route(r"/activity\.atom", feeds.of_all),
-    Route(r"/review", review.page, limits.TEXTS),
-    Route(r"/usage", usage.page),
-    Route(r"/health", health.page),
+    Route(r"/review", versions.waiting, limits.TEXTS),
+    Route(r"/usage", overview.reads),
+    Route(r"/health", overview.state),
     Route(r"/questions", questions.listing),
     Route(r"/questions/(?P<name>[^/]+)", questions.page, limits.TABLES),
-    Route(r"/duplicates", duplicates.page),
-    Route(r"/search\.json", endpoints.hits),
+    Route(r"/duplicates", skills.repeated),
+    Route(r"/search\.json", api_skills.hits),
     Route(r"/index/(?P<name>[^/]+)", prompt_indexes.page),
     Route(rf"{_WELL_KNOWN}/agent-skills/index\.json", discovery.page),
     Route(rf"{_WELL_KNOWN}/skills/index\.json", discovery.by_files),
@@ -106,13 +92,13 @@ ROUTES = (
         discovery.file,
     ),
     Route(r"/-/metrics", metrics.page),
-    Route(r"/-/state\.json", state.page),
-    Route(r"/-/openapi\.json", openapi.page),
-    Route(r"/-/healthz", endpoints.healthz, is_open=True),
-    Route(r"/-/skilldrop/(?P<name>[a-z]+\.[a-z]+)", endpoints.asset, is_open=True),
-    Route(r"/favicon\.ico", endpoints.favicon, is_open=True),
+    Route(r"/-/state\.json", service.state),
+    Route(r"/-/openapi\.json", service.openapi),
+    Route(r"/-/healthz", service.healthz, is_open=True),
+    Route(r"/-/skilldrop/(?P<name>[a-z]+\.[a-z]+)", service.asset, is_open=True),
+    Route(r"/favicon\.ico", service.favicon, is_open=True),
     # Last: it matches all other paths below a skill.
-    Route(rf"{_SKILL}/(?P<path>.+)", neighbours.page),
+    Route(rf"{_SKILL}/(?P<path>.+)", files.of_neighbour),
 )
 """All addresses of the site; the first that matches is taken."""
 _INTERNAL = r"^/-/(?!static/|static-plugins/).*$"

@@ -14,7 +14,7 @@ from catalog.reading.activity import Choice
 from catalog.reading.browse import Catalog
 from catalog.site.http import responses
 from catalog.site.http.request import RequestContext
-from catalog.site.pages.activity import choice_of
+from catalog.site.pages.overview import choice_of
 from catalog.site.rendering import templates
 
 ATOM = "application/atom+xml; charset=utf-8"

@@ -4,6 +4,7 @@ import asyncio
 import io
 import os
 import posixpath
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,9 +16,10 @@ from datasette import Response
 
 from catalog.model.errors import NotInCatalog, PackageDamaged, PathRefused
 from catalog.model.naming import CURRENT
-from catalog.reading import bundle, skill_files
+from catalog.reading import browse, bundle, references, skill_files
 from catalog.reading.browse import Catalog
 from catalog.reading.published import Package, PublishedFile, find_file, package_of
+from catalog.reading.references import LinkTarget
 from catalog.site.http import limits, responses, security_headers
 from catalog.site.http.request import RequestContext, View
 
@@ -37,6 +39,7 @@ _PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp", "im
 _HARMLESS = frozenset(
     {"text/markdown", "text/csv", "application/json", "application/yaml", "application/toml"}
 )
+_OF_VERSION = re.compile(r"versions/[^/]+/")
 
 
 def with_errors(view: View) -> View:
@@ -158,6 +161,21 @@ async def _large_archive(context: RequestContext, package: Package, options: dic
     return responses.of_file(context.request, file, size, ARCHIVE, done=turn.release, **options)
 
 
+async def of_neighbour(context: RequestContext) -> Response:
+    """Redirect to a file of another skill to which a relative link in a file of a skill leads.
+
+    From `/skills/a/files/SKILL.md`, the link `../b/SKILL.md` leads to `/skills/a/b/SKILL.md`.
+    """
+    skill_id = context.path_part("skill_id")
+    path = _OF_VERSION.sub("", context.path_part("path"), count=1)
+    target = await context.query(_target, skill_id, path)
+    if target is None:
+        return context.not_found(f"Nothing in the skill {skill_id} leads to {path}.")
+    if target.row:
+        return context.not_found(f"The skill {target.skill_id} is not published.")
+    return Response.redirect(context.skill_path(target.skill_id, f"/files/{target.path}"))
+
+
 def content_type(file: PublishedFile) -> str:
     """Return the content type of a file: plain text for every text that a browser would run.
 
@@ -236,3 +254,8 @@ def _error(
     return responses.of_text(
         context.request, f"{message}\n", responses.TEXT, status=status, headers=headers
     )
+
+
+def _target(db: Catalog, skill_id: str, path: str) -> LinkTarget | None:
+    skill = browse.skill(db, skill_id)
+    return references.beside(db, skill, path) if skill else None

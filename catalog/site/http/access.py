@@ -4,7 +4,6 @@ Without the check of names, a web page whose name resolves to a private address 
 could read the catalog, and absolute URLs in responses would repeat any name that a client sends.
 """
 
-import ipaddress
 import logging
 import re
 import socket
@@ -16,6 +15,7 @@ from catalog.filesystem import token_file
 from catalog.filesystem.token_file import Token, TokenFile
 from catalog.model.errors import TokensInvalid
 from catalog.reading import credentials
+from catalog.site import address
 from catalog.site.http import errors
 from catalog.site.http import location as http_catalog
 from catalog.site.http.security_headers import App, Message, Send
@@ -93,19 +93,9 @@ class Names:
     def include(self, scope: Mapping[str, Any]) -> bool:
         """Return whether the site answers to the Host header of a request."""
         host = _host(scope)
-        address = _normal(str((scope.get("server") or ("",))[0]))
-        is_machine = host in self._machine and not is_loopback(address)
-        return bool(host) and (host in self._own or host == address or is_machine)
-
-
-def is_loopback(name: str) -> bool:
-    """Return whether a name or an address without port is that of loopback."""
-    if name == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(name).is_loopback
-    except ValueError:
-        return False
+        own = _normal(str((scope.get("server") or ("",))[0]))
+        is_machine = host in self._machine and not address.is_loopback(own)
+        return bool(host) and (host in self._own or host == own or is_machine)
 
 
 def prefix(scope: Mapping[str, Any]) -> str:

@@ -14,6 +14,7 @@ from catalog.database import stored_health
 from catalog.database.connection import REBUILT, is_damage
 from catalog.model.version import VERSION
 from catalog.reading import browse, disk_paths, health_summary, newest_change
+from catalog.site import address
 from catalog.site.http import (
     access,
     datasette_versions,
@@ -107,7 +108,7 @@ class RequestContext:
         client = (self.request.scope.get("client") or ("",))[0]
         host = urlsplit(f"//{self.request.host}").hostname or ""
         return (
-            all(map(access.is_loopback, (client, host)))
+            all(map(address.is_loopback, (client, host)))
             and not _FORWARDED & set(self.request.headers)
             and not http_catalog.setting(self.datasette, "url", "")
         )

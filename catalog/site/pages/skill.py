@@ -29,9 +29,9 @@ from catalog.reading.install_lines import InstallLine
 from catalog.reading.references import LinkTarget, References
 from catalog.site.http import access
 from catalog.site.http.request import RequestContext
-from catalog.site.pages import missing, skill_findings
-from catalog.site.rendering import file_tree, formatting, markdown
-from catalog.site.rendering.link_base import LinkBase
+from catalog.site.pages import missing, skill_parts
+from catalog.site.rendering import markdown
+from catalog.site.rendering.links import LinkBase
 from catalog.text.line_ends import with_plain_line_ends
 from catalog.usage import database as usage_database
 from catalog.usage import summary
@@ -103,13 +103,13 @@ async def page(context: RequestContext) -> Response:
         source=_source(skill),
         declared_version=_declared_version(skill),
         danger=dangers.sentence(sheet.findings) if skill["is_newest"] else "",
-        finding_groups=skill_findings.groups(sheet.findings),
+        finding_groups=skill_parts.groups(sheet.findings),
         most_findings=MOST_FINDINGS,
-        tree=file_tree.grow(sheet.files),
+        tree=skill_parts.grow(sheet.files),
         most_files=MOST_FILES,
         tags=json.loads(skill["tags"]),
         inventory=json.loads(skill["file_inventory"]),
-        why_not=formatting.why_not,
+        why_not=skill_parts.why_not,
         most_versions=SHOWN_VERSIONS,
         most_compared=COMPARED_VERSIONS,
         most_similar=SHOWN_SIMILAR,

@@ -1,4 +1,4 @@
-"""Skills to browse and to search: words, filters, order and page are all in the address."""
+"""Lists of skills: all to browse and search, and groups that repeat each other."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -6,12 +6,14 @@ from typing import Any
 from datasette import Response
 
 from catalog.model.errors import FilterInvalid
-from catalog.reading import browse, cards, facet_counts, search, search_hits, sorting
+from catalog.reading import browse, cards, duplicates, facet_counts, search, search_hits, sorting
 from catalog.reading.browse import Catalog
+from catalog.reading.duplicates import Group
 from catalog.reading.filters import BY_NAME, Filters, parse
 from catalog.site.http.request import RequestContext
 from catalog.site.pages import skill_filters
 from catalog.site.rendering.templates import MARKS
+from catalog.text.sketch import SIMILAR
 
 PAGE = 30
 """Skills on one page."""
@@ -98,3 +100,35 @@ def _listed(db: Catalog, _: str, filters: Filters, sort: str, number: int) -> di
         "facets": facets,
         "why_empty": "" if total else search.why_empty(db, "", filters),
     }
+
+
+async def repeated(context: RequestContext) -> Response:
+    """Show the groups of one kind of duplicates, or the skills that are similar to one."""
+    asked, like = context.parameter("kind"), context.parameter("like")
+    kind = asked if asked in duplicates.KINDS else duplicates.KINDS[0]
+    number = context.number("page") or 1
+
+    def groups_of(db: Catalog) -> tuple[list[Group], int]:
+        if like:
+            found = _similar(db, like)
+            return found, len(found)
+        ids = duplicates.groups(db, kind)
+        return duplicates.page(db, ids, number), len(ids)
+
+    groups, total = await context.query(groups_of)
+    return context.page(
+        "duplicates.html",
+        kind="similar" if like else kind,
+        groups=groups,
+        total=total,
+        number=number,
+        pages=-(-total // duplicates.PAGE),
+        similar=int(100 * SIMILAR),
+    )
+
+
+def _similar(db: Catalog, skill_id: str) -> list[Group]:
+    """Return a skill with those that are similar to it as one group; empty without any."""
+    skill = browse.skill(db, skill_id)
+    found = duplicates.similar(db, skill) if skill else []
+    return [Group([dict(skill), *found], len(found) + 1)] if skill and found else []

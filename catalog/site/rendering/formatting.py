@@ -1,13 +1,27 @@
-"""Text for durations and days, and for the reasons why an index leaves a skill out."""
+"""Texts in a form for people: durations, days, names of columns, and languages by their script."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import date
+from functools import lru_cache
 from itertools import groupby
-from typing import Any
+
+from markupsafe import Markup
 
 from catalog.database.sql import Row
 from catalog.text import humanize
+
+EXAMINED = 4_000
+"""Characters of a text that are examined: the first ones."""
+MOSTLY = 0.3
+"""Part of the letters that must be of the script; each of them says more than a Latin one."""
+SOME_KANA = 0.05
+"""Part of kana among the characters from which a text is Japanese."""
+
+_KANA = re.compile(r"[\u3041-\u30ff\u31f0-\u31ff\uff66-\uff9f]")
+_HANGUL = re.compile(r"[\u1100-\u11ff\u3130-\u318f\uac00-\ud7af]")
+_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+_LATIN = re.compile(r"[A-Za-z]")
 
 
 def milliseconds(number: float | None) -> str:
@@ -45,25 +59,24 @@ def is_iso_time(value: object) -> bool:
 _TIME = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d[\d.:+Z-]*)?")
 
 
-def why_not(state: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the reason why an index does not show a skill in full, and the fix; or empty texts."""
-    if state["state"]:
-        reason = state["reason"] or ""
-        return f"{reason[:1].upper()}{reason[1:].removesuffix('.')}." if reason else "", ""
-    match state["left_out"]:
-        case "hidden":
-            return (
-                "SKILL.md declares disable-model-invocation, which hides the skill from agents.",
-                "Remove disable-model-invocation from SKILL.md if agents may start the skill.",
-            )
-        case "filtered":
-            return (
-                "The filter of this index excludes the skill.",
-                "Change the levels, tags or names of the index in skilldrop.toml.",
-            )
-        case "over_budget":
-            return (
-                f"Skills of higher rank use the budget of {state['budget']:,} {state['unit']}.",
-                "Raise the budget, or the priority of the skill.",
-            )
-    return "", ""
+@lru_cache(maxsize=4_096)
+def of_text(text: str) -> str:
+    """Return "zh", "ja" or "ko" for a text that is mostly Chinese, Japanese or Korean, else ""."""
+    if text.isascii():
+        return ""
+    head = text[:EXAMINED]
+    kana, hangul, han, latin = (
+        len(script.findall(head)) for script in (_KANA, _HANGUL, _HAN, _LATIN)
+    )
+    total = kana + hangul + han
+    if total < MOSTLY * (total + latin):
+        return ""
+    if hangul * 2 > total:
+        return "ko"
+    return "ja" if kana >= SOME_KANA * total and kana else "zh" if total else ""
+
+
+def attribute(text: str | None) -> Markup:
+    """Return the attribute for an element that holds a text, with a space before it; or nothing."""
+    language = of_text(text[:EXAMINED]) if text else ""
+    return Markup(' lang="{}"').format(language) if language else Markup("")

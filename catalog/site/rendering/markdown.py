@@ -20,9 +20,8 @@ from markdown_it.token import Token
 from markdown_it.utils import OptionsDict
 from markupsafe import escape
 
-from catalog.site.rendering import headings, highlight, invisible
-from catalog.site.rendering.headings import Heading
-from catalog.site.rendering.link_base import SCHEMES, LinkBase
+from catalog.site.rendering import highlight, invisible, links
+from catalog.site.rendering.links import SCHEMES, Heading, LinkBase
 
 LONGEST = 200_000
 """Most characters of a text that is rendered."""
@@ -67,7 +66,7 @@ def render(text: str, base: LinkBase = _NOWHERE, seconds: float = SECONDS) -> Re
     environment = {_DEADLINE: time.thread_time() + seconds, _ROOM: HIGHLIGHTED}
     try:
         tokens = _parser().parse(text, environment)
-        entries = headings.number(tokens)
+        entries = links.number(tokens)
         anchors = {entry.anchor for entry in entries}
         for index, token in enumerate(tokens):
             if token.children:
@@ -75,7 +74,7 @@ def render(text: str, base: LinkBase = _NOWHERE, seconds: float = SECONDS) -> Re
                     _draw_task(token.children[0])
                 token.children = _with_targets(token.children, base, anchors)
         html = "".join(_block(run, environment) for run in _runs(tokens))
-        return Rendered(html, headings.contents(entries))
+        return Rendered(html, links.contents(entries))
     except _TooSlow:
         return Rendered(unrendered_reason=f"rendering takes more than {seconds:g} s")
 
@@ -221,7 +220,7 @@ def _heading_end(
     """Return the end of a heading with a link to it."""
     opening, tag = tokens[index - 2], tokens[index].tag
     anchor = escape(opening.attrGet("id") or "")
-    label = escape(f"Link to {tokens[index - 1].content[: headings.LONGEST]}")
+    label = escape(f"Link to {tokens[index - 1].content[: links.LONGEST]}")
     return f'<a class="anchor" href="#{anchor}" aria-label="{label}">#</a></{tag}>\n'
 
 

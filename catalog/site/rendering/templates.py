@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from catalog.model import paths
 from catalog.reading import dangers, finding_pages
-from catalog.site.rendering import assets, formatting, highlight, invisible, language
+from catalog.site.rendering import assets, formatting, highlight, invisible
 from catalog.text import humanize, suggestions, truncate
 
 FOLDER = Path(__file__).parents[1] / "templates"
@@ -68,7 +68,7 @@ def _environment() -> Environment:
         "words": formatting.words,
         "thousands": lambda n: f"{n:,}",
         "shown": invisible.marked,
-        "lang": language.attribute,
+        "lang": formatting.attribute,
         "first_sentence": lambda text: next(iter(truncate.sentences(text)), ""),
         "some": suggestions.few,
         "explained": lambda level: _EXPLAINED.get(level, level),

@@ -22,10 +22,9 @@ from datasette.plugins import pm
 from catalog.database import connection as database_connection
 from catalog.database.connection import READ_AT_REST, read_mode
 from catalog.model.errors import CatalogUnusable
-from catalog.site import plugin
+from catalog.site import address, plugin
 from catalog.site.http import limits
 from catalog.site.http import location as http_catalog
-from catalog.site.server import address
 from catalog.site.server.protocol import BoundedProtocol
 from catalog.usage import counter
 from catalog.usage import database as usage_database

@@ -1,4 +1,4 @@
-"""Child process of the site, which is kept running and never outlives its parent."""
+"""Child process of the site, which is probed, kept running and never outlives its parent."""
 
 import errno
 import logging
@@ -6,16 +6,18 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, closing, nullcontext, suppress
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from stat import S_ISREG
 from typing import IO
+from urllib.parse import urlsplit
 
 from catalog.database import connection
 from catalog.model.errors import SkilldropError
-from catalog.site.server import address, exposure
-from catalog.site.server.health_probe import HealthProbe
+from catalog.site import address
 
 log = logging.getLogger("skilldrop.site")
 
@@ -31,6 +33,10 @@ MOST_MISSES = 3
 """Health requests in a row without a response after which the site is replaced."""
 STARTING = 60.0
 """Seconds for a new site to respond for the first time."""
+ASK_EVERY = 5.0
+"""Seconds between two health requests; the next one starts only after the last one has ended."""
+ANSWER_SECONDS = 10.0
+"""Timeout of a health request, in seconds."""
 _NO_LINK = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _ASIDE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 
@@ -170,7 +176,7 @@ class SiteProcess:
 
     def _warn_once(self) -> None:
         if self._process is None and (
-            warning := exposure.warning(self._catalog, self.host, behind_proxy=self._behind_proxy)
+            warning := address.warning(self._catalog, self.host, behind_proxy=self._behind_proxy)
         ):
             log.warning("%s", warning)
 
@@ -251,6 +257,41 @@ class SiteProcess:
             *([f"--url={self._public_url}"] if self._public_url else []),
             *(["--behind-proxy"] if self._behind_proxy else []),
         ]
+
+
+class HealthProbe:
+    """Health probe of one site. Any HTTP response counts, since it shows that the site works.
+
+    Its methods never wait.
+    """
+
+    def __init__(self, host: str, port: int) -> None:
+        self._url = urlsplit(address.url(host, port))
+        self._thread: threading.Thread | None = None
+        self._next = 0.0
+        self.misses = 0
+        """Latest requests in a row without a response."""
+        self.has_answered = False
+        """Whether any request ever got a response."""
+
+    def ask_if_due(self, now: float) -> None:
+        """Send a request if it is due; now is seconds on a monotonic clock."""
+        if now < self._next or (self._thread and self._thread.is_alive()):
+            return
+        self._next = now + ASK_EVERY
+        self._thread = threading.Thread(target=self._ask, name="site health probe", daemon=True)
+        self._thread.start()
+
+    def _ask(self) -> None:
+        connection = HTTPConnection(self._url.hostname or "", self._url.port, ANSWER_SECONDS)
+        try:
+            with closing(connection):
+                connection.request("GET", "/-/healthz", headers={"Connection": "close"})
+                connection.getresponse()
+        except (OSError, HTTPException):
+            self.misses += 1
+        else:
+            self.misses, self.has_answered = 0, True
 
 
 def _environment() -> dict[str, str]:

@@ -7,7 +7,7 @@ import click
 from catalog.filesystem.token_file import TokenFile
 from catalog.model.errors import ExtraMissing
 from catalog.model.version import VERSION
-from catalog.site.server import address, exposure
+from catalog.site import address
 from catalog.usage.counter import ReadCounter
 from pipeline.cli.options import DONE, settings_of
 
@@ -56,7 +56,7 @@ def mcp(context: click.Context, http: str | None, names: tuple[str, ...]) -> int
         VERSION,
         has_one_client=listen is None,
         is_remote=listen is not None
-        and (settings.site.behind_proxy or not exposure.is_loopback(listen[0])),
+        and (settings.site.behind_proxy or not address.is_loopback(listen[0])),
         counter=counter,
     )
     _warn_without_catalog(settings.catalog_path)
@@ -69,7 +69,7 @@ def mcp(context: click.Context, http: str | None, names: tuple[str, ...]) -> int
         f"{address.url(host, port)}{transports.PATH.removeprefix('/')}",
         err=True,
     )
-    warning = exposure.warning(settings.catalog_path, host, behind_proxy=settings.site.behind_proxy)
+    warning = address.warning(settings.catalog_path, host, behind_proxy=settings.site.behind_proxy)
     if warning:
         click.echo(f"skilldrop: {warning}", err=True)
     transports.serve_http(server, host, port, names, TokenFile(settings.tokens_path))

@@ -7,7 +7,7 @@ import click
 from catalog.database import connection
 from catalog.filesystem import token_file
 from catalog.reading import card
-from catalog.site.server import address
+from catalog.site import address
 from catalog.text.display import visible
 from catalog.text.suggestions import few
 from pipeline.cli.options import DONE, as_json_option, settings_of, site_address, to_json

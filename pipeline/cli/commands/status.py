@@ -11,7 +11,7 @@ from catalog.model.git_origin import GitOrigin
 from catalog.model.values import SEVERITIES
 from catalog.reading import health_summary, listing
 from catalog.reading import status as reading_status
-from catalog.site.server import exposure
+from catalog.site import address
 from catalog.text import suggestions
 from catalog.text.display import visible
 from pipeline.cli.options import DONE, FINDINGS, as_json_option, settings_of, site_address, to_json
@@ -52,7 +52,7 @@ def status(context: click.Context, skill: str | None, check: bool, as_json: bool
     with explained(catalog):
         state = reading_status.load(open_catalog(catalog), catalog)
     host, _ = site_address(state["health"], settings)
-    state["site_warning"] = host and exposure.warning(catalog, host, behind_proxy=site.behind_proxy)
+    state["site_warning"] = host and address.warning(catalog, host, behind_proxy=site.behind_proxy)
     if as_json:
         click.echo(to_json(state))
     else:

@@ -8,7 +8,7 @@ import click
 
 from catalog.database.connection import explained, open_catalog, service_runs
 from catalog.model.errors import CatalogBusy
-from catalog.site.server import address
+from catalog.site import address
 from catalog.site.server.process import SiteProcess
 from pipeline.cli import entry
 from pipeline.cli.options import DONE, settings_of, site_address

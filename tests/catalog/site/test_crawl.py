@@ -11,7 +11,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from catalog.site import plugin
-from catalog.site.api import endpoints, neighbours
+from catalog.site.api import files
+from catalog.site.api import skills as api_skills
 from catalog.site.pages import file, skills, versions
 from tests.support.crawler import Answer, Walk, parameters, walk
 from tests.support.page_kinds import page_kinds
@@ -21,10 +22,10 @@ from tests.support.sites import Site, serving
 
 DATASETTE, UNKNOWN = "datasette", "unknown"
 OF = {route.view: route.pattern for route in plugin.ROUTES}
-SKILL = OF[endpoints.skill]
-EVERY = dict.fromkeys((UNKNOWN, OF[neighbours.page]), float("inf"))
+SKILL = OF[api_skills.skill]
+EVERY = dict.fromkeys((UNKNOWN, OF[files.of_neighbour]), float("inf"))
 """Addresses that a link has by mistake only, for the most part: no route or the last one."""
-MOST = {SKILL: 50, OF[file.page]: 40, OF[versions.page]: 12, DATASETTE: 10, **EVERY}
+MOST = {SKILL: 50, OF[file.page]: 40, OF[versions.changes]: 12, DATASETTE: 10, **EVERY}
 """Pages that are visited of each route, unless CRAWL=all asks for every page; else OTHERS."""
 OTHERS = 4
 OF_LINES = 200

@@ -10,7 +10,7 @@ import pytest
 
 from catalog.reading.disk_paths import shortened
 from catalog.site import plugin
-from catalog.site.api import discovery, endpoints, files, indexes, metrics
+from catalog.site.api import discovery, files, indexes, metrics, service, skills
 from catalog.writing.store import Store
 from tests.support.mcp_servers import in_process, session
 from tests.support.shelf import Shelf
@@ -37,7 +37,7 @@ STARTS = (
     "/-/healthz",
 )
 VIEWS = (
-    *(endpoints.hits, endpoints.preview, endpoints.healthz, indexes.page, metrics.page),
+    *(skills.hits, skills.preview, service.healthz, indexes.page, metrics.page),
     *(discovery.page, discovery.by_files, discovery.file),
     *(files.listing, files.page, files.archive),
 )

@@ -10,7 +10,7 @@ from openapi_spec_validator import validate
 from catalog.model.values import LEVELS
 from catalog.reading import filters, sorting
 from catalog.site import plugin
-from catalog.site.api import endpoints, neighbours
+from catalog.site.api import files, service
 from tests.support.sites import Site
 
 ANSWERS = [
@@ -35,7 +35,7 @@ ANSWERS = [
     ("/-/healthz", "/-/healthz", 200),
     ("/-/openapi.json", "/-/openapi.json", 200),
 ]
-NOT_FOR_PROGRAMS = {neighbours.page, endpoints.asset, endpoints.favicon}
+NOT_FOR_PROGRAMS = {files.of_neighbour, service.asset, service.favicon}
 """Routes for browsers, and for links inside the files of skills."""
 
 

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from catalog.reading import health_summary
-from catalog.site.rendering import file_tree, formatting
+from catalog.site.pages import skill_parts
+from catalog.site.rendering import formatting
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
@@ -207,7 +208,7 @@ def test_a_list_of_files_is_a_tree() -> None:
         )
     ]
     assert [
-        (line.depth, line.name, line.size, line.file is None) for line in file_tree.grow(files)
+        (line.depth, line.name, line.size, line.file is None) for line in skill_parts.grow(files)
     ] == [
         (0, "SKILL.md", 2, False),
         (0, "LICENSE", 1, False),
@@ -216,3 +217,21 @@ def test_a_list_of_files_is_a_tree() -> None:
         (1, "b", 3, True),
         (2, "c.txt", 3, False),
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Counts words.", ""),
+        ("", ""),
+        ("把会议录音整理成纪要。", "zh"),
+        ("SwiftUI の状態管理とナビゲーションのベストプラクティス。", "ja"),
+        ("문서의 단어 수를 셉니다.", "ko"),
+        ("Renders 中文 in a long English description of a skill.", ""),
+        ("Café ñandú über", ""),
+    ],
+)
+def test_a_text_is_of_the_language_that_most_of_it_is(text: str, expected: str) -> None:
+    """A few foreign words do not change it."""
+    assert formatting.of_text(text) == expected
+    assert formatting.attribute(text) == (f' lang="{expected}"' if expected else "")

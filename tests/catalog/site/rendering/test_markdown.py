@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from catalog.site.rendering import headings, markdown
-from catalog.site.rendering.link_base import LinkBase
+from catalog.site.rendering import links, markdown
+from catalog.site.rendering.links import LinkBase
 
 
 def html(text: str, folder: str = "", paths: frozenset[str] | None = None) -> str:
@@ -181,7 +181,7 @@ def test_headings_alike_take_no_longer_than_others() -> None:
     anchors = re.findall('<h3 id="([^"]*)"', rendered.html)
     assert anchors[:3] == ["md-a", "md-a-1", "md-a-2"]
     assert len(set(anchors)) == 9_900
-    assert len(rendered.contents) == headings.MOST
+    assert len(rendered.contents) == links.MOST
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ import httpx
 import pytest
 
 from catalog.model.errors import CatalogUnusable, NotInCatalog, SkilldropError
-from catalog.site.server import health_probe, process
+from catalog.site.server import process
 from catalog.site.server.process import SiteProcess
 from catalog.writing.store import Store
 from tests.support import loopback
@@ -349,8 +349,8 @@ def watched_until(child: SiteProcess, is_true: Callable[[], Any]) -> None:
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a site have little time to answer."""
-    monkeypatch.setattr(health_probe, "ASK_EVERY", 0.01)
-    monkeypatch.setattr(health_probe, "ANSWER_SECONDS", 1)
+    monkeypatch.setattr(process, "ASK_EVERY", 0.01)
+    monkeypatch.setattr(process, "ANSWER_SECONDS", 1)
     monkeypatch.setattr(process, "STOPPING", 0.1)
 
 
@@ -394,7 +394,7 @@ def test_looking_after_a_hung_site_never_waits(child: SiteProcess) -> None:
         longest = max(longest, time.monotonic() - begun) if child.pid == pid else longest
 
     wait_for(lambda: child.pid != pid, look_after)
-    assert longest < health_probe.ANSWER_SECONDS
+    assert longest < process.ANSWER_SECONDS
     assert len(ask(child)) == 11
 
 

@@ -1,9 +1,12 @@
-"""Address of the site: a check that it is free, and its URL."""
+"""Address of a server: a check that it is free, its URL, and a warning if anybody may read it."""
 
 import errno
+import ipaddress
 import socket
+from pathlib import Path
 
-from catalog.model.errors import SiteUnavailable
+from catalog.filesystem import token_file
+from catalog.model.errors import SiteUnavailable, TokensInvalid
 
 
 def check(host: str, port: int, server: str = "The site") -> None:
@@ -46,3 +49,32 @@ def _reason(error: OSError, host: str, port: int) -> str:
         case errno.EACCES:
             return f"port {port}: it needs special permission. Choose a port of 1024 or above."
     return f"{host}:{port}: {error.strerror or error}."
+
+
+def warning(catalog: Path, host: str, *, behind_proxy: bool) -> str | None:
+    """Return one sentence if a server listens beyond this machine with nothing to protect it.
+
+    A token protects it, or a proxy that is stated to stand before it.
+    """
+    if behind_proxy or is_loopback(host) or _has_tokens(catalog):
+        return None
+    return (
+        f"The server listens on {host}, where everybody who reaches it can read every skill. "
+        "Make a token with `skilldrop token new NAME`, or set `behind_proxy = true` in [site] "
+        "if a proxy asks for passwords."
+    )
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether only this machine reaches a server that listens on a host."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _has_tokens(catalog: Path) -> bool:
+    try:
+        return bool(token_file.load(catalog.with_name(token_file.NAME)))
+    except TokensInvalid:
+        return True  # the site refuses everybody until the file is repaired

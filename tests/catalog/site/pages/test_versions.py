@@ -4,7 +4,7 @@ from pathlib import Path
 
 from catalog.model.skill import RootSpec
 from catalog.reading.review import Asked
-from catalog.site.pages import review as review_page
+from catalog.site.pages import versions as review_page
 from catalog.text.times import iso
 from catalog.writing.decisions import Decision
 from catalog.writing.store import Store
@@ -49,11 +49,11 @@ def test_many_versions_share_pages(site: Site, catalog: Path) -> None:
     """Each page has a part of them."""
     store = Store.open(catalog)
     rooted(store, RootSpec(ROOT, review="always"), RootSpec("/company", "enterprise"))
-    many = [judged(f"new-{n:02}", f"New {n}.") for n in range(review_page.PAGE + 1)]
+    many = [judged(f"new-{n:02}", f"New {n}.") for n in range(review_page.REVIEWED + 1)]
     store.apply(many, trigger="event", at=NOON)
     store.close()
     first, second = (site.get(f"/review?page={n}").text for n in (1, 2))
-    assert (first.count("<section"), second.count("<section")) == (review_page.PAGE, 1)
+    assert (first.count("<section"), second.count("<section")) == (review_page.REVIEWED, 1)
     assert 'rel="next"' in first
     assert 'rel="next"' not in second
 

@@ -1,13 +1,20 @@
 """Page of the activity."""
 
 import re
+import tomllib
+from collections.abc import Callable
 from contextlib import closing
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from catalog.reading import activity
+from catalog.database import stored_health
+from catalog.model.trouble import Trouble
+from catalog.reading import activity, health_states
 from catalog.text.times import iso
+from catalog.usage import database
+from catalog.usage.database import IndexRead, Read, SkillRead
 from catalog.writing.store import Store
+from tests.support.paths import REPOSITORY
 from tests.support.records import NOON, ROOT, judged, refused
 from tests.support.sites import Site
 
@@ -81,3 +88,67 @@ def test_changes_come_before_their_durations(site: Site) -> None:
     assert re.search(
         r"<details><summary>Found at the start</summary>\s*<p[^>]*>Took [\d.]+ .?s", page
     )
+
+
+def test_the_most_read_skills_come_first(catalog: Path, serve: Callable[[Path], Site]) -> None:
+    """With the routes, the days, the indexes, and the number of skills that nobody read."""
+    today = datetime.now(UTC).date()
+    old = (today - timedelta(days=40)).isoformat()
+    counts: dict[Read, int] = {
+        SkillRead("dup", "1", "http", today.isoformat()): 1,
+        SkillRead("word-count", "1", "mcp", today.isoformat()): 4,
+        SkillRead("word-count", "1", "http", today.isoformat()): 1,
+        SkillRead("<b>gone", "1", "command", old): 1_000,
+        IndexRead("default", "http", today.isoformat()): 7,
+    }
+    database.add(database.path_of(catalog), counts, today)
+    site = serve(catalog)
+    page = site.get("/usage").text
+    assert "6 reads in 30 days" in page
+    assert page.index(">word-count</a>") < page.index(">dup</a>")
+    assert "4 by agents, 1 over HTTP" in page
+    assert page.count("<rect") == 30
+    assert re.search(r"/indexes/default.*7 reads", page)
+    unread = re.search(r"(\d+) active skills not read in 30 days", page)
+    assert unread
+    assert int(unread[1]) == len(site.rows("never_read", days=30))
+    assert "gone" not in page
+    assert "&lt;b&gt;gone" in site.get("/usage?days=90").text
+
+
+def test_without_counts_the_page_says_so(catalog: Path, serve: Callable[..., Site]) -> None:
+    """A site may count none."""
+    assert "Reads are not counted here" in serve(catalog, usage=False).get("/usage").text
+
+
+def test_what_fails_is_said_with_what_to_do(site: Site, catalog: Path) -> None:
+    """A running service with a failure is bad; a path is named by its root alone."""
+    assert "No service is running." in site.get("/health").text
+    now = iso(datetime.now(UTC))
+    store = Store.open(catalog)
+    with store.transaction():
+        store.db.execute(
+            "UPDATE health SET service_pid = 1, service_seen = ?, service_stopped = NULL,"
+            " watcher_mode = 'native'",
+            [now],
+        )
+        failure = Trouble("scan", f"<i>{ROOT}/a cannot be read; run `ls`.", now, 3, now, now)
+        stored_health.replace(store.db, [failure])
+    store.close()
+    page = site.get("/health").text
+    assert "Needs attention." in page
+    assert "The full scan: &lt;i&gt;root/a cannot be read; run <code>ls</code>." in page
+    assert "Failed 3 times" in page
+
+
+def test_every_state_of_the_documentation_is_explained(site: Site) -> None:
+    """The tables of the page about problems, which the wheel has."""
+    page = site.get("/health").text
+    assert {"Service and events", "Work that fails"} <= {*health_states.subjects()}
+    for title in health_states.subjects():
+        assert f"<summary>{title}</summary>" in page
+    assert page.count("<th>meaning</th>") == len(health_states.subjects())
+    assert "].md" not in page
+    build = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
+    places = build["targets"]["wheel"]["force-include"]
+    assert places["docs/how-to/solve-problems.md"] == "catalog/reading/solve-problems.md"

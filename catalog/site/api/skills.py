@@ -1,28 +1,23 @@
-"""Endpoints for programs: search, preview and health."""
+"""Skills for programs: the results of a search, and one skill as JSON."""
 
 import json
-import sqlite3
 from collections.abc import Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from datasette import Response
 
-from catalog.database import stored_health
 from catalog.database.sql import Row
 from catalog.model.errors import FilterInvalid, NotInCatalog
 from catalog.model.skill import DESCRIBED
 from catalog.prompt_index import locations
-from catalog.reading import browse, disk_paths, health_summary, search, sorting
+from catalog.reading import browse, disk_paths, search, sorting
 from catalog.reading.search_hits import Hit
 from catalog.site.api import files as api_files
-from catalog.site.http import access, errors, responses
+from catalog.site.http import errors, responses
 from catalog.site.http.request import RequestContext
 from catalog.site.pages import skill as skill_page
 from catalog.site.pages import skills as skills_page
-from catalog.site.rendering import assets
 from catalog.text.suggestions import shown
 
 MOST_HITS = 100
@@ -43,29 +38,6 @@ _STATE_FIELDS = (
 )
 _FLAGS = ("spec_valid", "model_invocable", "user_invocable")
 _FINDING_FIELDS = ("code", "severity", "profile", "field", "path", "line", "message", "fix")
-
-
-async def asset(context: RequestContext) -> Response:
-    """Return a style sheet, a script or the logo."""
-    return _asset(context, context.path_part("name"))
-
-
-async def favicon(context: RequestContext) -> Response:
-    """Return the icon for clients that ask for it at its usual address."""
-    return _asset(context, "drop.png")
-
-
-def _asset(context: RequestContext, name: str) -> Response:
-    if name not in assets.names():
-        return responses.of_text(context.request, "Not found.\n", responses.TEXT, status=404)
-    headers = {"Cache-Control": "public, max-age=31536000, immutable"}
-    return responses.of_bytes(
-        context.request,
-        assets.read(name),
-        assets.content_type(name),
-        etag=assets.integrity(name),
-        headers=headers if context.request.query_string else None,
-    )
 
 
 async def hits(context: RequestContext) -> Response:
@@ -210,40 +182,6 @@ def _findings(sheet: skill_page.Sheet, folders: Sequence[str]) -> list[Row]:
 def _shortened(row: Row, names: Sequence[str], folders: Sequence[str]) -> dict[str, str | None]:
     """Return columns of a row without the paths of the disk above its roots."""
     return {name: row[name] and disk_paths.shortened(row[name], folders) for name in names}
-
-
-async def healthz(context: RequestContext) -> Response:
-    """Return health as 200 or 503, with the reasons for visitors who may see the catalog."""
-    folders = [str(context.location.catalog.absolute().parent)]
-    try:
-        overview = await context.query(stored_health.load, context.location.catalog)
-        folders += await context.query(disk_paths.folders)
-    except sqlite3.DatabaseError as error:  # damaged while it is served
-        row, status = None, _unreadable(error, context.location.catalog)
-    else:
-        row, status = overview["health"], health_summary.health(overview, datetime.now(UTC))
-    body: dict[str, Any] = {"status": "ok" if status.is_well else "failing"}
-    if await context.may_see() and not access.is_anonymous(context.request.scope):
-        troubles = [
-            trouble | {"message": disk_paths.shortened(trouble["message"], folders)}
-            for trouble in map(dict, status.troubles)
-        ]
-        shown = row and {key: value for key, value in row.items() if key != "packages_folder"}
-        body |= {"message": status.sentence, "health": shown, "troubles": troubles}
-    return responses.of_json(
-        context.request,
-        body,
-        status=200 if status.is_well else 503,
-        headers={"Cache-Control": "no-store"},
-    )
-
-
-def _unreadable(error: sqlite3.DatabaseError, catalog: Path) -> health_summary.Health:
-    """Return the health of an unreadable catalog, with the troubles in the file beside it."""
-    sentence = f"The catalog cannot be read: {error}."
-    return health_summary.Health(
-        "bad", sentence, troubles=tuple(stored_health.read_file(catalog).get("troubles", ()))
-    )
 
 
 def _not_found(context: RequestContext, message: str) -> Response:

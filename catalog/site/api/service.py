@@ -1,0 +1,129 @@
+"""The site about itself for programs: health, newest change, description of the API, and assets."""
+
+import sqlite3
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+from datasette import Response
+
+from catalog.database import stored_health
+from catalog.model.version import VERSION
+from catalog.reading import disk_paths, health_summary, newest_change
+from catalog.reading.filters import FILTERS, Filter
+from catalog.site.http import access, errors, responses
+from catalog.site.http.request import RequestContext, header_health
+from catalog.site.rendering import assets
+
+OF_SKILL = "skill:"
+"""Beginning of the parameter `about` for one skill; its skill_id follows."""
+
+
+async def healthz(context: RequestContext) -> Response:
+    """Return health as 200 or 503, with the reasons for visitors who may see the catalog."""
+    folders = [str(context.location.catalog.absolute().parent)]
+    try:
+        overview = await context.query(stored_health.load, context.location.catalog)
+        folders += await context.query(disk_paths.folders)
+    except sqlite3.DatabaseError as error:  # damaged while it is served
+        row, status = None, _unreadable(error, context.location.catalog)
+    else:
+        row, status = overview["health"], health_summary.health(overview, datetime.now(UTC))
+    body: dict[str, Any] = {"status": "ok" if status.is_well else "failing"}
+    if await context.may_see() and not access.is_anonymous(context.request.scope):
+        troubles = [
+            trouble | {"message": disk_paths.shortened(trouble["message"], folders)}
+            for trouble in map(dict, status.troubles)
+        ]
+        shown = row and {key: value for key, value in row.items() if key != "packages_folder"}
+        body |= {"message": status.sentence, "health": shown, "troubles": troubles}
+    return responses.of_json(
+        context.request,
+        body,
+        status=200 if status.is_well else 503,
+        headers={"Cache-Control": "no-store"},
+    )
+
+
+def _unreadable(error: sqlite3.DatabaseError, catalog: Path) -> health_summary.Health:
+    """Return the health of an unreadable catalog, with the troubles in the file beside it."""
+    sentence = f"The catalog cannot be read: {error}."
+    return health_summary.Health(
+        "bad", sentence, troubles=tuple(stored_health.read_file(catalog).get("troubles", ()))
+    )
+
+
+async def state(context: RequestContext) -> Response:
+    """Return the id of the newest change of the catalog, with its health, or of a skill.
+
+    Open pages ask for it, mostly for a 304. A stream would hold one of the site's few connections
+    for each open page, and proxies cut it.
+    """
+    facts: dict[str, int | str]
+    about = context.parameter("about")
+    if about.startswith(OF_SKILL):
+        skill_id = about.removeprefix(OF_SKILL)
+        facts = {"newest_change": await context.query(newest_change.of_skill, skill_id)}
+    elif about:
+        return errors.as_json(f"The parameter about is {OF_SKILL}ID, or is left out.", 400)
+    else:
+        health = await header_health(context.datasette, context.location)
+        facts = {
+            "newest_change": health.newest_change if health else 0,
+            "health": health.tone if health else "bad",
+        }
+    etag = "-".join(map(str, facts.values()))
+    return responses.of_json(context.request, facts, etag=etag)
+
+
+@cache
+def document() -> dict[str, Any]:
+    """Return the OpenAPI document without the address of a site; it must not be changed."""
+    text = Path(__file__).with_name("openapi.yml").read_text("utf-8")
+    loaded: dict[str, Any] = yaml.load(text, Loader=yaml.CSafeLoader)
+    search = loaded["paths"]["/search.json"]["get"]
+    place = search["parameters"].index("filters")
+    search["parameters"][place : place + 1] = map(_parameter, FILTERS)
+    return loaded | {"info": loaded["info"] | {"version": VERSION}}
+
+
+def _parameter(filter_: Filter) -> dict[str, Any]:
+    """Return the parameter of a filter, which may come several times unless it has one value."""
+    value: dict[str, Any] = {"enum": list(filter_.possible)}
+    if filter_.kind in ("text", "time"):
+        value = {"type": "string"}
+    schema = value if filter_.is_single else {"type": "array", "items": value}
+    usual = f" By default: {', '.join(filter_.usual)}." if filter_.usual else ""
+    description = filter_.sentence + usual
+    return {"name": filter_.name, "in": "query", "schema": schema, "description": description}
+
+
+async def openapi(context: RequestContext) -> Response:
+    """Return the OpenAPI document of this site."""
+    server = context.url(context.path("/")).rstrip("/")
+    return responses.of_json(context.request, document() | {"servers": [{"url": server}]})
+
+
+async def asset(context: RequestContext) -> Response:
+    """Return a style sheet, a script or the logo."""
+    return _asset(context, context.path_part("name"))
+
+
+async def favicon(context: RequestContext) -> Response:
+    """Return the icon for clients that ask for it at its usual address."""
+    return _asset(context, "drop.png")
+
+
+def _asset(context: RequestContext, name: str) -> Response:
+    if name not in assets.names():
+        return responses.of_text(context.request, "Not found.\n", responses.TEXT, status=404)
+    headers = {"Cache-Control": "public, max-age=31536000, immutable"}
+    return responses.of_bytes(
+        context.request,
+        assets.read(name),
+        assets.content_type(name),
+        etag=assets.integrity(name),
+        headers=headers if context.request.query_string else None,
+    )
