@@ -24,7 +24,7 @@ from catalog.prompt_index.builder import Candidate, IndexSpec
 from catalog.prompt_index.formats.registry import FORMATS
 from catalog.prompt_index.measures import UNBOUNDED
 from catalog.text import tokens
-from catalog.text.ngrams import CJK_RUN
+from catalog.text.search_terms import CJK_RUN
 from pipeline.config import loader
 from pipeline.service.open_catalog import open_store
 from pipeline.service.run_once import scan_once

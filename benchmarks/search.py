@@ -29,7 +29,7 @@ from sqlite_utils import Database
 
 from catalog.database import connection
 from catalog.reading import search
-from catalog.text.query_terms import terms_of
+from catalog.text.search_terms import terms_of
 from pipeline.config import loader
 from pipeline.service.open_catalog import open_store
 from pipeline.service.run_once import scan_once

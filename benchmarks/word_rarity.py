@@ -4,7 +4,7 @@ Each argument is a folder of skills, one collection. The frequency of a word is 
 whose description or instructions contain it, averaged over the collections, so that none of them
 outweighs the others. Words of a single collection are its jargon and stay out.
 
-    python benchmarks/word_rarity.py COLLECTION COLLECTION > catalog/text/word_rarity.txt
+    python benchmarks/word_rarity.py COLLECTION COLLECTION > catalog/prompt_index/word_rarity.txt
 """
 
 import argparse
@@ -13,7 +13,7 @@ import sys
 from collections import Counter, defaultdict
 from pathlib import Path
 
-from catalog.text.word_rarity import words_of
+from catalog.prompt_index.shortening import words_of
 
 LEAST_FREQUENCY = 0.01
 """Words in fewer skills are all as rare as a word can be."""

@@ -40,7 +40,7 @@ HOMES = {
     "sqlite_utils": "catalog.database.schema catalog.database.views",
     "uvicorn": "catalog.site.server catalog.mcp",
     "watchdog": "pipeline.watch",
-    "jellyfish": "catalog.text.spelling",
+    "jellyfish": "catalog.text.suggestions",
     "wcwidth": "pipeline.cli.output.terminal",
     "pathspec": "pipeline.roots.ignore_files",
     "yaml": "pipeline.parsing pipeline.authoring.convert catalog.mcp.skills_extension "

@@ -14,7 +14,7 @@ from catalog.database.lock import is_locked, is_same_file, lock_of
 from catalog.database.queries import Database
 from catalog.model.errors import CatalogUnusable, RequestFailed
 from catalog.model.values import Json
-from catalog.text.times import iso
+from catalog.text.humanize import iso
 
 PATIENCE = 30.0
 """Seconds that a command waits for its request to start."""

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from catalog.model.errors import TokensInvalid
-from catalog.text.times import iso
+from catalog.text.humanize import iso
 
 NAME = "tokens.json"
 

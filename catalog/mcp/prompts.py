@@ -23,8 +23,8 @@ from catalog.mcp.access import CatalogAccess, after_cursor, protocol_errors
 from catalog.mcp.resources import VERSION_META
 from catalog.model.errors import NotInCatalog
 from catalog.reading import offered
-from catalog.text.sanitize import one_line
 from catalog.text.suggestions import shown
+from catalog.text.visible import one_line
 
 ALL = "arguments"
 """Argument of a skill that names none: everything that the user writes after its name."""

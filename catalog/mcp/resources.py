@@ -22,7 +22,7 @@ from catalog.mcp.access import CatalogAccess, after_cursor, protocol_errors, unk
 from catalog.mcp.uris import SkillUri
 from catalog.reading.published import SKILL_MD, Package
 from catalog.reading.skill_files import SkillFile
-from catalog.text.sanitize import one_line
+from catalog.text.visible import one_line
 
 VERSION_META = "skilldrop/version"
 """Key of the version in the metadata of a result."""

@@ -21,8 +21,8 @@ from catalog.mcp.access import PAGE, CatalogAccess, after_cursor, next_cursor, p
 from catalog.model.errors import NotInCatalog, PackageDamaged
 from catalog.reading import skill_files
 from catalog.reading.published import SKILL_MD, Package, PublishedFile, package_of
-from catalog.text.sanitize import one_line
 from catalog.text.suggestions import shown
+from catalog.text.visible import one_line
 
 IDENTIFIER = "io.modelcontextprotocol/skills"
 

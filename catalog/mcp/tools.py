@@ -36,8 +36,8 @@ from catalog.reading.published import SKILL_MD, Package, package_of
 from catalog.reading.references import References
 from catalog.reading.search_hits import Hit
 from catalog.reading.skill_files import SkillFile
-from catalog.text.sanitize import one_line
 from catalog.text.suggestions import few, shown
+from catalog.text.visible import one_line
 
 
 class OtherSkills(BaseModel):

@@ -11,7 +11,7 @@ from catalog.prompt_index.formats.form import Form, Layout, Listed
 from catalog.prompt_index.measures import Bounds, Budget, size
 from catalog.prompt_index.parts import Parts
 from catalog.prompt_index.shortening import READABLE, shorten_description
-from catalog.text.sanitize import one_line
+from catalog.text.visible import one_line
 
 State: TypeAlias = Literal["full", "shortened", "name_only"]
 

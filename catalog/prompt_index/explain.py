@@ -7,7 +7,7 @@ from catalog.database.queries import Database
 from catalog.model.errors import NotInCatalog
 from catalog.prompt_index.builder import NAMED_LEFT_OUT, IndexSpec, PromptIndex
 from catalog.prompt_index.query import index_spec, parameters, wanted
-from catalog.text.times import iso
+from catalog.text.humanize import iso
 
 
 def said_at(db: Database, name: str, moment: datetime) -> dict[str, Any]:

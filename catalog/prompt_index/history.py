@@ -12,7 +12,7 @@ from catalog.model.retention import Retention
 from catalog.prompt_index import query
 from catalog.prompt_index.builder import Entry, IndexSpec, LastBuild, PromptIndex
 from catalog.text import tokens
-from catalog.text.times import iso
+from catalog.text.humanize import iso
 
 USUAL = Retention()
 

@@ -1,18 +1,43 @@
-"""Shortening of a description to the room that it has in an index.
+"""Rarity of words in skills, from a table that is part of the program.
 
-The result depends only on the description, the name, the room, and tables that are part of the
-program. So it stays the same, whatever other skills the catalog has.
+`benchmarks/word_rarity.py` made the table. As it does not depend on the catalog, neither do texts
+that are chosen by it.
 """
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
+from pathlib import Path
 from typing import NamedTuple
 
 from catalog.text import filler
-from catalog.text.ngrams import CJK_RUN, CJK_WEIGHT
-from catalog.text.query_terms import is_stop_word
+from catalog.text.search_terms import CJK_RUN, CJK_WEIGHT, is_stop_word
 from catalog.text.truncate import ELLIPSIS, shorten
-from catalog.text.word_rarity import RAREST, rarity
+
+RAREST = 7.0
+"""Rarity in bits of a word that is not in the table: fewer than one skill of 100 contains it."""
+
+_TABLE = Path(__file__).with_name("word_rarity.txt")
+_LETTERS_FIRST = re.compile(r"[^\W\d_]\w*")
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a text that begin with a letter."""
+    return _LETTERS_FIRST.findall(text)
+
+
+def rarity(word: str) -> float:
+    """Return the rarity of a word in bits: one more for half as many skills that contain it."""
+    return _table().get(word.lower(), RAREST)
+
+
+@cache
+def _table() -> dict[str, float]:
+    table: dict[str, float] = {}
+    for line in _TABLE.read_text("utf-8").splitlines():
+        bits, *words = line.split(" ")
+        table |= dict.fromkeys(words, float(bits))
+    return table
+
 
 READABLE = 60
 """Characters from which the beginning of a description is shown; with fewer, only its words."""

@@ -12,7 +12,7 @@ from catalog.model.errors import FilterInvalid
 from catalog.model.paths import root_name
 from catalog.model.values import LEVELS, Status
 from catalog.reading import dangers
-from catalog.text import suggestions, times
+from catalog.text import humanize, suggestions
 
 Values: TypeAlias = tuple[str, ...]
 Kind: TypeAlias = Literal["text", "choice", "yes or no", "time"]
@@ -355,7 +355,7 @@ def _read(filter_: Filter, texts: Values, now: datetime) -> Values:
             if text not in filter_.values:
                 raise FilterInvalid(_sentence(filter_, text, filter_.values))
     if filter_.kind == "time":
-        return tuple(times.since(text, now) for text in texts)
+        return tuple(humanize.since(text, now) for text in texts)
     if filter_.kind == "yes or no":
         return tuple(_yes_or_no(filter_, text) for text in texts)
     return tuple(map(filter_.read, texts))

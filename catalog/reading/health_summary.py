@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Literal, TypeAlias
 
 from catalog.text.humanize import ago, ahead, count, seconds_since
-from catalog.text.quoting import printable
+from catalog.text.visible import printable
 
 SILENT = 30.0
 """Seconds without a heartbeat after which a service counts as dead."""

@@ -7,7 +7,7 @@ from unicodedata import normalize
 
 from catalog.database.queries import Database
 from catalog.reading.filters import Filters
-from catalog.text import spelling
+from catalog.text import suggestions
 
 LONGEST_NAME = 200
 """Characters of a query that may be a name."""
@@ -42,7 +42,7 @@ def named(
         {"match": f"name : ({match})", "length": len(letters)} | filters.values,
     )
     near = {
-        skill: min(spelling.slips(letters, _letters(form)) for form in forms)
+        skill: min(suggestions.slips(letters, _letters(form)) for form in forms)
         for skill, *forms in rows
     }
     return {skill: 1 + slips for skill, slips in near.items() if slips <= 1}
@@ -55,7 +55,7 @@ def nearest(db: Database, query: str, filters: Filters, limit: int = 3) -> tuple
     near = [
         (-similarity, name)
         for (name,) in db.execute(_NAMES.format(filters.condition), values)
-        if (similarity := spelling.similarity(asked, name.lower()))
+        if (similarity := suggestions.similarity(asked, name.lower()))
     ]
     return tuple(name for _, name in heapq.nsmallest(limit, near))
 

@@ -10,7 +10,7 @@ from catalog.database.sql import Row
 from catalog.model.errors import NotInCatalog
 from catalog.reading import dangers
 from catalog.reading.browse import Catalog
-from catalog.text import hosts as text_hosts
+from catalog.text import mentions
 from catalog.text.suggestions import closest, few, shown
 
 MOST_TEXT = 2_000_000
@@ -146,7 +146,7 @@ def _hosts(db: Catalog, version: int | None) -> tuple[set[str], bool]:
     hosts: set[str] = set()
     room = MOST_TEXT
     for text in _texts(db, version):
-        hosts |= text_hosts.of_text(text[:room])
+        hosts |= mentions.of_text(text[:room])
         room -= len(text)
         if room < 0:
             return hosts, True

@@ -12,7 +12,7 @@ from catalog.reading.filters import Filters
 from catalog.reading.search_hits import Hit, hits
 from catalog.text import suggestions
 from catalog.text.humanize import count
-from catalog.text.query_terms import Term, characters_of, phrases_of, terms_of
+from catalog.text.search_terms import Term, characters_of, phrases_of, terms_of
 
 CANDIDATES = 200
 """Skills ranked by each part of the score."""

@@ -6,8 +6,8 @@ from itertools import islice
 
 from catalog.database.queries import Database
 from catalog.database.stemming import Stemmer
-from catalog.text import spelling
-from catalog.text.query_terms import Term
+from catalog.text import suggestions
+from catalog.text.search_terms import Term
 
 MOST_TERMS = 16
 """Terms of one search, at most: the rarest ones. More take time and find nothing better."""
@@ -122,8 +122,8 @@ def _similar(db: Database, word: str) -> tuple[str, str] | None:
 
 def _distance(word: str, stem: str, term: str) -> int:
     """Return the slips between a word and a stored term, which is a stem itself."""
-    distance = spelling.slips(word, term)
-    if len(stem) >= SHORTEST_STEM and spelling.slips(stem, term) <= 1:
+    distance = suggestions.slips(word, term)
+    if len(stem) >= SHORTEST_STEM and suggestions.slips(stem, term) <= 1:
         return min(distance, 1)
     return distance
 

@@ -6,7 +6,7 @@ The format follows the Agent Skills client guide ("Adding skills support", struc
 import re
 from collections.abc import Sequence
 
-from catalog.text.sanitize import in_attribute, in_xml
+from catalog.text.visible import in_attribute, in_xml
 
 LISTED = 200
 """Files of a skill that are listed, at most."""

@@ -1,11 +1,14 @@
-"""Position of the body in a SKILL.md, so that the catalog stores its text once.
+"""Body of a SKILL.md, found again by its length, so that the catalog stores its text once.
 
 A body is the end of a SKILL.md with plain line ends, without white space around it.
 """
 
 from typing import NamedTuple
 
-from catalog.text.line_ends import with_plain_line_ends
+
+def with_plain_line_ends(text: str) -> str:
+    """Return a text with CRLF and lone CR replaced by LF."""
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
 class Body(NamedTuple):

@@ -2,7 +2,7 @@
 
 import re
 
-from catalog.text.query_terms import is_stop_word
+from catalog.text.search_terms import is_stop_word
 from catalog.text.truncate import sentences
 
 _WORD = re.compile(r"\w+")

@@ -2,7 +2,7 @@
 
 import re
 
-from catalog.text import ngrams
+from catalog.text import search_terms
 
 BEFORE, LENGTH = 60, 200
 """Characters of a snippet before the match, and in all, at most."""
@@ -43,12 +43,12 @@ def _pattern(words: str) -> "re.Pattern[str] | None":
     for word in re.findall(r"\w+", words):
         terms += [
             re.escape(piece)
-            for run in ngrams.CJK_RUN.findall(word)
-            for piece in (run, *ngrams.pieces(run))
+            for run in search_terms.CJK_RUN.findall(word)
+            for piece in (run, *search_terms.pieces(run))
         ]
         terms += [
             rf"\b{re.escape(_ENDINGS.sub('', rest))}\w*"
-            for rest in ngrams.CJK_RUN.split(word)
+            for rest in search_terms.CJK_RUN.split(word)
             if rest.strip("_")
         ]
     return re.compile("|".join(terms), re.IGNORECASE) if terms else None

@@ -1,10 +1,12 @@
-"""Suggestions for a name that does not exist: the closest names that do."""
+"""Names that do not exist: the closest ones that do, and why no file can have them."""
 
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-from catalog.text.quoting import printable
+from jellyfish import damerau_levenshtein_distance, jaro_winkler_similarity
+
+from catalog.text.visible import printable
 
 LONGEST_PATH = 4096  # bytes, the limit of Linux
 LONGEST_NAME = 255  # bytes of one part of a path
@@ -67,3 +69,13 @@ def _size(name: str) -> int:
 
 def _folded(name: str) -> str:
     return unicodedata.normalize("NFKC", name).casefold()
+
+
+def slips(word: str, other: str) -> int:
+    """Return how many letters are wrong, missing, too many or exchanged."""
+    return damerau_levenshtein_distance(word, other)
+
+
+def similarity(word: str, other: str) -> float:
+    """Return how similar two words are, from 0 to 1; equal beginnings count most."""
+    return jaro_winkler_similarity(word, other)

@@ -19,7 +19,7 @@ from catalog.model.naming import version_name
 from catalog.model.values import Json
 from catalog.reading import versions
 from catalog.text.confusables import skeleton
-from catalog.text.times import iso
+from catalog.text.humanize import iso
 from catalog.writing.events import is_of_memories, newest_events
 from catalog.writing.rows import dialects, fulltext, mapping, references
 

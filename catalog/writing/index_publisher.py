@@ -10,7 +10,7 @@ from catalog.model.retention import Retention
 from catalog.prompt_index import files as prompt_index_files
 from catalog.prompt_index.builder import IndexSpec, report
 from catalog.prompt_index.history import USUAL
-from catalog.text.times import iso
+from catalog.text.humanize import iso
 from catalog.writing.store import Store
 
 

@@ -14,7 +14,7 @@ from catalog.database.queries import Database
 from catalog.database.sql import insert, to_json
 from catalog.model.change import Judged
 from catalog.model.values import Json
-from catalog.text.times import iso
+from catalog.text.humanize import iso
 from catalog.writing.packager import Packager
 
 NAME = "decisions.jsonl"

@@ -14,7 +14,7 @@ from catalog.model.change import Change, ChangeResult, Judged
 from catalog.model.errors import SkilldropError
 from catalog.model.retention import Retention
 from catalog.model.values import Trigger
-from catalog.text.times import iso
+from catalog.text.humanize import iso
 from catalog.writing import publication
 from catalog.writing.packages.builder import Key, PackageJob, Packaging
 from catalog.writing.retention import Room

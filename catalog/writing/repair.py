@@ -9,7 +9,7 @@ from typing import NamedTuple
 from catalog.database import sql
 from catalog.database.queries import Database
 from catalog.model.errors import NotAsJudged
-from catalog.text.times import iso
+from catalog.text.humanize import iso
 from catalog.writing import decisions
 from catalog.writing.links.keeper import LinkKeeper
 from catalog.writing.links.table import Packages as Published

@@ -15,7 +15,7 @@ from catalog.model.change import Change, ChangeResult
 from catalog.model.retention import Retention
 from catalog.model.values import Trigger
 from catalog.prompt_index.history import IndexHistory
-from catalog.text.times import iso
+from catalog.text.humanize import iso
 from catalog.writing import decisions, journal
 from catalog.writing import retention as retention_history
 from catalog.writing.catalog_file import CatalogFile, migrated

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from catalog.model.errors import SettingsInvalid
 from catalog.model.finding import Finding
 from catalog.model.paths import text_path
-from catalog.text.line_ends import with_plain_line_ends
+from catalog.text.body import with_plain_line_ends
 from pipeline.authoring.lint import Judgement
 
 _VERSION = 1

@@ -14,7 +14,7 @@ from catalog.model import paths as model_paths
 from catalog.model.finding import Finding
 from catalog.model.skill import Place
 from catalog.model.values import Acceptance, Json, SecretRule
-from catalog.text.line_ends import with_plain_line_ends
+from catalog.text.body import with_plain_line_ends
 from pipeline.authoring import selection
 from pipeline.authoring.selection import Selection
 from pipeline.authoring.targets import Exclusions, Target, has_sibling_file, target_of

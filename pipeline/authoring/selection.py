@@ -10,7 +10,7 @@ from functools import lru_cache
 from catalog.model.errors import SettingsInvalid
 from catalog.model.finding import ALWAYS, Finding
 from catalog.model.values import Severity
-from catalog.text.line_ends import with_plain_line_ends
+from catalog.text.body import with_plain_line_ends
 from pipeline.config.validate_settings import ValidateConfig, ValidateSettings
 from pipeline.dialects.registry import DEFAULT_PROFILES, FINDING_TYPES, OF_PROFILES
 from pipeline.roots.ignore_files import spec_of

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from catalog.filesystem.by_descriptor import directory, remove
 from catalog.model.errors import PullFailed
-from catalog.text.display import visible
+from catalog.text.visible import visible
 
 TIMEOUT = 600.0
 """Most seconds of one run."""

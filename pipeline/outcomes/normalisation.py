@@ -6,7 +6,7 @@ from typing import Any
 
 from catalog.model.finding import Finding
 from catalog.model.outcome import MemoryWrite, RunFile, RunOutcome, RunStep
-from catalog.text.times import iso
+from catalog.text.humanize import iso
 from pipeline.outcomes.schema import (
     AbpEnvelopeForm,
     AbpMemoryWriteForm,

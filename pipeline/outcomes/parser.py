@@ -8,7 +8,7 @@ from pydantic import BaseModel, ValidationError
 
 from catalog.model.finding import Finding
 from catalog.model.outcome import BadOutcome, JudgedOutcome, RunFile
-from catalog.text.quoting import quoted
+from catalog.text.visible import quoted
 from pipeline.outcomes.codes import (
     OUTCOME_FIELD_MISSING,
     OUTCOME_FIELD_UNKNOWN,

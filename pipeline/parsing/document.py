@@ -10,7 +10,7 @@ from frontmatter.default_handlers import YAMLHandler
 
 from catalog.model.finding import Finding
 from catalog.model.values import Json
-from catalog.text.line_ends import with_plain_line_ends
+from catalog.text.body import with_plain_line_ends
 from pipeline.parsing import fences
 from pipeline.parsing.codes import (
     CLOSING_FENCE_MISSING,

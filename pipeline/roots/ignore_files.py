@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from catalog.text.quoting import quoted
+from catalog.text.visible import quoted
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec

@@ -5,7 +5,7 @@ import logging
 from catalog.model.errors import SkilldropError
 from catalog.model.finding import Finding
 from catalog.model.skill import Inventory, Place, Rejection
-from catalog.text.quoting import printable
+from catalog.text.visible import printable
 from pipeline.roots.codes import INTERNAL_ERROR
 
 log = logging.getLogger("skilldrop")

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from catalog.text import humanize
-from catalog.text.display import visible
+from catalog.text.visible import visible
 from catalog.writing.events import Event
 from pipeline.outcomes.collect import OutcomeReport
 

@@ -11,7 +11,7 @@ from catalog.database import stored_health
 from catalog.model.paths import os_path
 from catalog.model.trouble import Problem
 from catalog.site.server.process import SiteProcess
-from catalog.text.times import iso
+from catalog.text.humanize import iso
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
 from pipeline.service.troubles import Troubles

@@ -15,8 +15,7 @@ from catalog.model.errors import CatalogDamaged, OutOfRoom, RootUnreadable
 from catalog.model.naming import is_version
 from catalog.model.skill import RootSpec, SkillRecord
 from catalog.model.version import VERSION
-from catalog.text.humanize import count
-from catalog.text.times import iso
+from catalog.text.humanize import count, iso
 from catalog.writing.journal import Pin
 from catalog.writing.packages.builder import Packaging
 from catalog.writing.packages.folder import PackageFolder

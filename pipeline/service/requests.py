@@ -14,8 +14,8 @@ from catalog.model.errors import CatalogBusy, NotLinked, RequestFailed, Skilldro
 from catalog.model.values import Json
 from catalog.reading import browse, review, versions
 from catalog.reading.review import Asked
-from catalog.text.display import visible
-from catalog.text.times import iso
+from catalog.text.humanize import iso
+from catalog.text.visible import visible
 from catalog.writing.decisions import Decision
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings, linked_directory

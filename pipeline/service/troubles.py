@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 from catalog.model.errors import CatalogBusy, CatalogDamaged, OutOfMemory, SkilldropError
 from catalog.model.trouble import Problem, Trouble
-from catalog.text.times import iso
+from catalog.text.humanize import iso
 from pipeline.roots import internal_errors
 
 log = logging.getLogger("skilldrop")

@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from catalog.model.values import Json
-from catalog.text.quoting import kind, printable, quoted
+from catalog.text.visible import kind_of, printable, quoted
 from pipeline.validation.dialect import Dialects
 from pipeline.validation.fields.frontmatter import (
     CLAUDE_CODE,
@@ -127,7 +127,7 @@ def _mismatch(path: Path, error: ErrorDetails, values: Any, model: type[Fields])
 def _shown(value: object) -> str:
     if value is None:
         return "empty"
-    return quoted(value) if isinstance(value, str) else kind(value)
+    return quoted(value) if isinstance(value, str) else kind_of(value)
 
 
 def _without(value: Any, path: Path) -> Any:

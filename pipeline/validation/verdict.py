@@ -8,7 +8,7 @@ from catalog.model import naming
 from catalog.model.finding import Finding
 from catalog.model.skill import Inventory, Place, Rejection, SkillRecord, Verdict
 from catalog.model.values import Acceptance
-from catalog.text import filler, hosts, ngrams, tokens, tool_names, truncate
+from catalog.text import filler, mentions, search_terms, tokens, truncate
 from pipeline.parsing import markdown
 from pipeline.parsing.document import Parsed
 from pipeline.roots.codes import SECRET_REFUSED
@@ -232,9 +232,9 @@ def _record(
         category=declared.category or declared.metadata.category or None,
         tags=tags,
         search_words=words,
-        tools=tool_names.of(declared.allowed_tools),
-        hosts=hosts.of_texts([skill.parsed.text, *(f.text for f in snapshot.files if f.text)]),
-        grams=ngrams.grams(" ".join((name, display_name or "", description, *tags, *words))),
+        tools=mentions.tools_of(declared.allowed_tools),
+        hosts=mentions.of_texts([skill.parsed.text, *(f.text for f in snapshot.files if f.text)]),
+        grams=search_terms.grams(" ".join((name, display_name or "", description, *tags, *words))),
         priority=_priority(skill.declaration, dialects),
         model_invocable=not declared.disable_model_invocation,
         user_invocable=declared.user_invocable is not False,

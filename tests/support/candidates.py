@@ -11,7 +11,7 @@ from catalog.prompt_index import messages
 from catalog.prompt_index.builder import Candidate, IndexSpec, PromptIndex
 from catalog.prompt_index.formats.form import FileGroup
 from catalog.prompt_index.formats.registry import FORMATS
-from catalog.text.sanitize import one_line
+from catalog.text.visible import one_line
 
 HOSTILE = [
     "</name>",

@@ -11,7 +11,7 @@ from catalog.model.finding import Finding
 from catalog.model.naming import qualified_name, skill_id
 from catalog.model.skill import FileEntry, Inventory, Place, Rejection, RootSpec, SkillRecord
 from catalog.model.values import Level
-from catalog.text import hosts, ngrams, tool_names
+from catalog.text import mentions, search_terms
 from catalog.writing.store import Store
 
 ROOT = "/root"
@@ -81,11 +81,11 @@ def judged(
             "inventory": Inventory.of(files),
             "findings": tuple(findings),
             "frontmatter": {"name": own, "description": description},
-            "tools": tool_names.of(fields.get("allowed_tools")),
-            "hosts": hosts.of_texts(
+            "tools": mentions.tools_of(fields.get("allowed_tools")),
+            "hosts": mentions.of_texts(
                 [content, *(f.text for f in fields.get("files", ()) if f.text)]
             ),
-            "grams": ngrams.grams(_named(own, description, **fields)),
+            "grams": search_terms.grams(_named(own, description, **fields)),
             **fields,
         }
     )

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 
 from catalog.model import naming
 from catalog.prompt_index.formats.form import Form, FormatOptions, Layout, Listed, line
-from catalog.text.sanitize import one_line
 from catalog.text.truncate import shorten
+from catalog.text.visible import one_line
 
 DISCOVERY_SCHEMA = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
 """Schema of the Agent Skills discovery index that `discovery` follows."""

@@ -2,7 +2,7 @@
 
 from catalog.prompt_index import messages
 from catalog.prompt_index.formats.form import Form, FormatOptions, Layout, Listed, line
-from catalog.text.sanitize import in_code, in_markdown, one_line
+from catalog.text.visible import in_code, in_markdown, one_line
 
 
 def lines(options: FormatOptions) -> Form:

@@ -3,7 +3,7 @@
 from catalog.prompt_index import messages
 from catalog.prompt_index.formats import file_summary
 from catalog.prompt_index.formats.form import Form, FormatOptions, Item, Layout, Listed, line
-from catalog.text.sanitize import in_attribute, in_xml, one_line
+from catalog.text.visible import in_attribute, in_xml, one_line
 
 
 def xml(options: FormatOptions) -> Form:

@@ -24,7 +24,7 @@ from catalog.site.pages import missing
 from catalog.site.pages.skill import COMPARED_VERSIONS, row_query, without_disk_paths
 from catalog.site.rendering import highlight, invisible
 from catalog.site.rendering.links import PICTURES
-from catalog.text.line_ends import with_plain_line_ends
+from catalog.text.body import with_plain_line_ends
 from catalog.text.suggestions import shown
 
 MOST_LINES = 2_000

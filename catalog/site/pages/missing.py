@@ -13,7 +13,7 @@ from catalog.reading.browse import Catalog
 from catalog.reading.filters import Filters
 from catalog.site.http import location as http_location
 from catalog.site.http.request import RequestContext, header_health
-from catalog.text import spelling
+from catalog.text import suggestions
 from catalog.text.suggestions import shown
 
 MOST_NEAR = 5
@@ -77,7 +77,7 @@ def _near(db: Catalog, name: str) -> list[tuple[str, str]]:
     names = [
         near
         for near in named.nearest(db, name, Filters(), MOST_NEAR)
-        if spelling.similarity(asked, near.lower()) >= ALIKE
+        if suggestions.similarity(asked, near.lower()) >= ALIKE
     ]
     rows = [(near, db.execute(_BY_NAME, [near]).fetchone()) for near in names]
     return [(near, row[0]) for near, row in rows if row]

@@ -5,13 +5,13 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from catalog.text import invisible
-from catalog.text.display import visible_prose
+from catalog.text import visible
+from catalog.text.visible import visible_prose
 
 
 def marked(text: str) -> Markup:
     """Return a text as HTML with one mark for each run of such characters."""
-    return Markup(invisible.substituted(str(escape(text)), _mark))
+    return Markup(visible.substituted(str(escape(text)), _mark))
 
 
 def in_html(html: str) -> str:
@@ -22,7 +22,7 @@ def in_html(html: str) -> str:
         lambda part: (
             visible_prose(part[0])
             if part[0].startswith("<")
-            else invisible.substituted(part[0], _mark)
+            else visible.substituted(part[0], _mark)
         ),
         html,
     )
@@ -37,7 +37,7 @@ def plain(value: Any) -> Any:
 
 
 def _mark(run: str) -> str:
-    name = invisible.name(run[0]) + (f", and {len(run) - 1:,} more" if len(run) > 1 else "")
+    name = visible.character_name(run[0]) + (f", and {len(run) - 1:,} more" if len(run) > 1 else "")
     return f'<span class="unseen" title="{escape(name)}">{visible_prose(run)}</span>'
 
 

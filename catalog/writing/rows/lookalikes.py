@@ -7,7 +7,7 @@ from catalog.database import sql as database_sql
 from catalog.database.queries import Database
 from catalog.database.sql import insert
 from catalog.model.publication_findings import NAME_CONFUSABLE
-from catalog.text import invisible
+from catalog.text import visible
 from catalog.text.confusables import lookalike_letter, mixed_word, skeleton
 from catalog.writing.rows import mapping
 
@@ -82,4 +82,4 @@ def _messages(group: Iterable[database_sql.Row]) -> Iterable[tuple[database_sql.
 def _letter(row: database_sql.Row) -> str:
     """Return a sentence on the letter of another script in a name; empty if it has none."""
     letter = lookalike_letter(row["skill_id"])
-    return f" In {row['path']}, {letter} is the {invisible.name(letter)}." if letter else ""
+    return f" In {row['path']}, {letter} is the {visible.character_name(letter)}." if letter else ""

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from catalog.database.sql import Row, to_json
 from catalog.model.finding import Finding
 from catalog.model.skill import DESCRIBED, FileEntry, Inventory, Rejection, SkillRecord
-from catalog.text import ngrams
+from catalog.text import search_terms
 from catalog.text.body import body_of
 from catalog.writing.rows import dialects
 
@@ -150,7 +150,7 @@ def _document(
         " ".join(paths),
         body.first_byte,
         body.size,
-        ngrams.terms(body.text),
+        search_terms.pairs_of(body.text),
     )
 
 

@@ -15,7 +15,7 @@ from catalog.model.naming import bare_name, entry_name, skill_id
 from catalog.model.publication_findings import DEPENDENCY_MISSING, REFERENCE_BROKEN
 from catalog.model.skill import MIXED_FIELDS, SkillReference
 from catalog.text import humanize
-from catalog.text.quoting import printable, quoted
+from catalog.text.visible import printable, quoted
 from catalog.writing.rows import mapping
 
 _SIDE_BY_SIDE = (

@@ -15,8 +15,8 @@ from catalog.database.queries import Database
 from catalog.model.precedence import advantage, precedence
 from catalog.model.values import IngestionOutcome, Trigger
 from catalog.text.body import body_of
+from catalog.text.humanize import iso
 from catalog.text.sketch import SIMILAR, similarity, sketch
-from catalog.text.times import iso
 from catalog.writing import events
 from catalog.writing.events import Ingestion
 from catalog.writing.rows import lookalikes, references

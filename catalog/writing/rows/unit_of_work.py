@@ -18,8 +18,8 @@ from catalog.model.skill import DESCRIBED, SkillRecord, SkillReference
 from catalog.model.values import FolderOutcome, ReviewState, Trigger
 from catalog.text import humanize
 from catalog.text.confusables import skeleton
+from catalog.text.humanize import iso
 from catalog.text.suggestions import few
-from catalog.text.times import iso
 from catalog.writing import events
 from catalog.writing.events import Ingestion
 from catalog.writing.rows import dialects, fulltext, mapping, reviews, texts

@@ -8,7 +8,7 @@ from catalog.database import stored_health
 from catalog.database.queries import Database
 from catalog.database.sql import Transaction
 from catalog.model.trouble import Trouble
-from catalog.text.times import iso
+from catalog.text.humanize import iso
 
 
 class Health:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from catalog.database.queries import Database
 from catalog.database.sql import Transaction, to_json
 from catalog.model.values import HeldCause, Trigger
-from catalog.text.times import iso
+from catalog.text.humanize import iso
 from catalog.writing import events
 from catalog.writing.events import Ingestion
 

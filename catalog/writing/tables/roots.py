@@ -7,7 +7,7 @@ from catalog.database.queries import Database
 from catalog.database.sql import Transaction, to_json
 from catalog.model import namespaces
 from catalog.model.skill import RootSpec
-from catalog.text.times import iso
+from catalog.text.humanize import iso
 from catalog.writing.rows import shadowing
 from catalog.writing.tables.removals import NO_ROOT, Removals
 

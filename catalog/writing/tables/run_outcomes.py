@@ -13,7 +13,7 @@ from catalog.database.sql import Transaction, insert
 from catalog.model.naming import is_skill_id, skill_id
 from catalog.model.outcome import BadOutcome, JudgedOutcome, MemoryWrite, RunOutcome, RunStep
 from catalog.model.values import Json
-from catalog.text.times import iso
+from catalog.text.humanize import iso
 
 _SEPARATORS = re.compile(r"[\W_]")
 _VERSIONS = re.compile(r"(@?)(?<!\d)(\d{8}-\d{6})(-\d)?(?!\d)")

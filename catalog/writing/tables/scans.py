@@ -6,7 +6,7 @@ from datetime import datetime
 from catalog.database.queries import Database
 from catalog.database.sql import Transaction, columns
 from catalog.model.values import ChangeOutcome, Trigger
-from catalog.text.times import iso
+from catalog.text.humanize import iso
 
 
 class Scans:

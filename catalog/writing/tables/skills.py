@@ -9,7 +9,7 @@ from catalog.database.queries import Database
 from catalog.database.sql import Transaction, columns, insert, to_json
 from catalog.model.finding import Finding
 from catalog.model.skill import FolderStats, Place
-from catalog.text.times import iso
+from catalog.text.humanize import iso
 from catalog.writing.rows import mapping
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from catalog.model.finding import Finding
 from catalog.model.paths import text_path
 from catalog.model.values import Acceptance
-from catalog.text.display import visible
+from catalog.text.visible import visible
 from pipeline.authoring.atomic_replace import write_whole
 from pipeline.authoring.fixes.draft import Draft
 from pipeline.authoring.fixes.registry import FIXES, RENAMED

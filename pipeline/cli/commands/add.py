@@ -12,8 +12,8 @@ from catalog.model.errors import NotRemoved
 from catalog.model.paths import is_utf8, text_path
 from catalog.model.skill import RootSpec
 from catalog.reading import name_holders, skill_folders
-from catalog.text.display import visible
 from catalog.text.suggestions import few, shown
+from catalog.text.visible import visible
 from pipeline.authoring import trash
 from pipeline.authoring.add import Addition, root_named
 from pipeline.authoring.add import add as add_to

@@ -16,8 +16,8 @@ from catalog.model.errors import NotExported
 from catalog.model.selection import Selection
 from catalog.prompt_index import query
 from catalog.reading import typed_filter
-from catalog.text.display import visible
 from catalog.text.suggestions import few
+from catalog.text.visible import visible
 from pipeline.cli import options as cli_options
 from pipeline.cli.options import (
     DONE,

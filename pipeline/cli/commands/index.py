@@ -19,7 +19,7 @@ from catalog.prompt_index.builder import IndexSpec, Overflow
 from catalog.prompt_index.formats.registry import FORMATS
 from catalog.prompt_index.messages import Language
 from catalog.reading import typed_filter
-from catalog.text.display import visible
+from catalog.text.visible import visible
 from pipeline.cli.options import DONE, as_json_option, settings_of, to_json
 from pipeline.cli.output import terminal
 

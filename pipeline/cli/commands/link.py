@@ -13,8 +13,8 @@ from catalog.model.errors import NotLinked
 from catalog.model.paths import is_utf8
 from catalog.model.selection import Selection
 from catalog.reading import agent_entries, typed_filter
-from catalog.text.display import visible
 from catalog.text.suggestions import few
+from catalog.text.visible import visible
 from catalog.writing.links import table
 from pipeline.cli.options import (
     DONE,

@@ -8,7 +8,7 @@ import click
 
 from catalog.database import connection
 from catalog.reading import listing
-from catalog.text.display import visible
+from catalog.text.visible import visible
 from pipeline.cli.options import DONE, as_json_option, settings_of, to_json
 from pipeline.cli.output import terminal
 from pipeline.cli.search_filters import parsed, with_filters

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from catalog.text.display import visible
+from catalog.text.visible import visible
 from pipeline.authoring.convert import Conversion, ConversionOptions, migrate_paths
 from pipeline.cli.options import DONE, FINDINGS, PATH, as_json_option, to_json
 from pipeline.cli.output import terminal

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from catalog.text.display import visible
+from catalog.text.visible import visible
 from pipeline.authoring import skeleton
 from pipeline.cli.options import DONE, PATH
 

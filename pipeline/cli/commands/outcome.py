@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from catalog.model.outcome import BadOutcome, JudgedOutcome, RunOutcome
-from catalog.text.display import visible
+from catalog.text.visible import visible
 from pipeline.cli.options import DONE, FINDINGS, as_json_option, to_json
 from pipeline.cli.output.terminal import counted
 from pipeline.outcomes.collect import judge_file

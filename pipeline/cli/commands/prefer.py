@@ -5,7 +5,7 @@ from typing import Any, cast
 import click
 
 from catalog.model.paths import is_utf8, text_path
-from catalog.text.display import visible
+from catalog.text.visible import visible
 from pipeline.cli.folder_argument import absolute_path
 from pipeline.cli.options import DONE, as_json_option, settings_of, to_json
 from pipeline.service.requests import handle

@@ -16,7 +16,7 @@ from catalog.model.errors import CatalogUnusable
 from catalog.reading import skill_files
 from catalog.reading.published import SKILL_MD, package_of
 from catalog.reading.skill_files import SkillFile
-from catalog.text.display import visible_lines
+from catalog.text.visible import visible_lines
 from catalog.usage import database as usage_database
 from catalog.usage.database import SkillRead
 from pipeline.cli.options import DONE, as_json_option, settings_of, to_json

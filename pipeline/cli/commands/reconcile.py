@@ -7,7 +7,7 @@ import click
 
 from catalog.audit.difference import Difference
 from catalog.model.change import ChangeResult
-from catalog.text.display import visible
+from catalog.text.visible import visible
 from pipeline.cli.options import DONE, FINDINGS, as_json_option, settings_of, to_json
 from pipeline.cli.output import terminal
 from pipeline.config.settings import Settings

@@ -11,7 +11,7 @@ import click
 from catalog.database import connection as database_connection
 from catalog.database.connection import explained
 from catalog.reading import review as reading_review
-from catalog.text.display import visible
+from catalog.text.visible import visible
 from pipeline.cli.options import DONE, FINDINGS, as_json_option, settings_of, to_json
 from pipeline.cli.output.terminal import counted
 from pipeline.service.requests import handle

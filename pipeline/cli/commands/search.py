@@ -11,7 +11,7 @@ from catalog.reading import search
 from catalog.reading.search import Results
 from catalog.reading.search_hits import Hit
 from catalog.text import suggestions
-from catalog.text.display import visible
+from catalog.text.visible import visible
 from pipeline.cli.options import DONE, as_json_option, settings_of, to_json
 from pipeline.cli.output.terminal import counted
 from pipeline.cli.search_filters import parsed, with_filters

@@ -8,8 +8,8 @@ from catalog.database import connection
 from catalog.filesystem import token_file
 from catalog.reading import card
 from catalog.site import address
-from catalog.text.display import visible
 from catalog.text.suggestions import few
+from catalog.text.visible import visible
 from pipeline.cli.options import DONE, as_json_option, settings_of, site_address, to_json
 from pipeline.cli.output import skills
 from pipeline.cli.output.skills import file_list

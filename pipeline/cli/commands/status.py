@@ -13,7 +13,7 @@ from catalog.reading import health_summary, listing
 from catalog.reading import status as reading_status
 from catalog.site import address
 from catalog.text import suggestions
-from catalog.text.display import visible
+from catalog.text.visible import visible
 from pipeline.cli.options import DONE, FINDINGS, as_json_option, settings_of, site_address, to_json
 from pipeline.cli.output import skills
 from pipeline.cli.output.terminal import counted

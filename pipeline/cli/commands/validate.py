@@ -9,7 +9,7 @@ from typing import Any, TextIO, TypeVar, get_args
 import click
 
 from catalog.model.values import Acceptance
-from catalog.text.display import visible
+from catalog.text.visible import visible
 from pipeline.authoring import selection
 from pipeline.authoring.baseline import Baseline
 from pipeline.authoring.fixes.applied import Fixer

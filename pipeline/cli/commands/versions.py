@@ -7,7 +7,7 @@ import click
 
 from catalog.database import connection as database_connection
 from catalog.reading import versions as reading_versions
-from catalog.text.display import visible
+from catalog.text.visible import visible
 from pipeline.cli.options import DONE, as_json_option, settings_of, to_json
 from pipeline.service.requests import handle
 

@@ -11,8 +11,8 @@ import click
 from catalog.model.finding import Finding
 from catalog.model.values import Json, Severity
 from catalog.reading import finding_pages
-from catalog.text.display import visible
-from catalog.text.line_ends import with_plain_line_ends
+from catalog.text.body import with_plain_line_ends
+from catalog.text.visible import visible
 from pipeline.authoring.fixes.applied import Fixer
 from pipeline.authoring.lint import Judgement
 from pipeline.cli.options import DONE, FINDINGS

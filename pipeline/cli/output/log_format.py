@@ -5,7 +5,7 @@ import logging
 from datetime import UTC, datetime
 from typing import Literal, TypeAlias
 
-from catalog.text.times import iso
+from catalog.text.humanize import iso
 
 LogFormat: TypeAlias = Literal["text", "json"]
 

@@ -12,7 +12,7 @@ from catalog.model.paths import os_path
 from catalog.model.values import Json, Severity
 from catalog.model.version import VERSION
 from catalog.reading import finding_pages
-from catalog.text.line_ends import with_plain_line_ends
+from catalog.text.body import with_plain_line_ends
 from pipeline.authoring.baseline import line_of
 from pipeline.authoring.fixes.applied import Replacement, proposals
 from pipeline.authoring.lint import Judgement

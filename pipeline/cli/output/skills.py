@@ -7,7 +7,7 @@ import click
 
 from catalog.prompt_index.formats import file_summary
 from catalog.text import humanize
-from catalog.text.display import visible
+from catalog.text.visible import visible
 from pipeline.cli.output import terminal
 
 

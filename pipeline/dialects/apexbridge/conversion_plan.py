@@ -7,8 +7,8 @@ from posixpath import splitext
 
 from catalog.model.finding import Finding
 from catalog.model.values import Json
-from catalog.text.line_ends import with_plain_line_ends
-from catalog.text.quoting import printable, quoted
+from catalog.text.body import with_plain_line_ends
+from catalog.text.visible import printable, quoted
 from pipeline.dialects.apexbridge.code_block import code_block
 from pipeline.dialects.apexbridge.codes import REQUIRED_FIELD_MISSING, SCRIPT_MISSING
 from pipeline.dialects.apexbridge.field_rules import MAY_BE_EMPTY, REQUIRED

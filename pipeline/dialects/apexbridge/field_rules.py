@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 
 from catalog.model.finding import Finding
 from catalog.model.values import Json
-from catalog.text.quoting import printable, quoted
+from catalog.text.visible import printable, quoted
 from pipeline.dialects.apexbridge.codes import (
     ABP_MISSING,
     ABP_UNUSED,

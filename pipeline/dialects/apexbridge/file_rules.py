@@ -6,7 +6,7 @@ from itertools import islice
 from posixpath import normpath, splitext
 
 from catalog.model.finding import Finding
-from catalog.text.quoting import quoted
+from catalog.text.visible import quoted
 from pipeline.dialects.apexbridge.codes import (
     CODE_OUTSIDE_SCRIPTS,
     ENTRY_MISSING,

@@ -6,7 +6,7 @@ from typing import Any
 
 from catalog.model.finding import FindingType
 from catalog.model.values import Json
-from catalog.text.quoting import printable
+from catalog.text.visible import printable
 from pipeline.dialects.apexbridge.codes import (
     SCHEMA_DIALECT_UNKNOWN,
     SCHEMA_INVALID,

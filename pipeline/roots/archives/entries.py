@@ -15,7 +15,7 @@ from errno import EINVAL
 from typing import IO, Protocol, TypeAlias
 
 from catalog.model.finding import Finding, FindingType
-from catalog.text.quoting import quoted
+from catalog.text.visible import quoted
 from pipeline.roots.archives.codes import (
     ARCHIVE_BOMB,
     ARCHIVE_CORRUPT,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from stat import S_IFDIR, S_ISDIR, S_ISLNK, S_ISREG
 
 from catalog.model.finding import FindingType
-from catalog.text.quoting import quoted
+from catalog.text.visible import quoted
 from pipeline.roots.archives.codes import (
     ARCHIVE_DUPLICATE_MEMBER,
     ARCHIVE_LINK_LEAVES,

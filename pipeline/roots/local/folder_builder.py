@@ -8,7 +8,7 @@ from catalog.model.finding import Finding, FindingType
 from catalog.model.paths import is_utf8, os_path, text_path
 from catalog.model.skill import LeftOutFile
 from catalog.text import humanize
-from catalog.text.quoting import quoted
+from catalog.text.visible import quoted
 from pipeline.roots.codes import (
     FOLDER_TOO_DEEP,
     FOLDER_TOO_LARGE,

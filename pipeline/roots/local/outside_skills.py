@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from catalog.model.finding import Finding
 from catalog.model.paths import is_archive
 from catalog.text import humanize
-from catalog.text.quoting import quoted
+from catalog.text.visible import quoted
 from pipeline.roots.codes import (
     ARCHIVE_NOT_READ,
     FILE_OUTSIDE_SKILLS,

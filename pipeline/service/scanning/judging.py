@@ -8,7 +8,7 @@ from catalog.model.change import Judged, StepTrace
 from catalog.model.naming import qualified_name, skill_id
 from catalog.model.skill import Place, RootSpec, SkillRecord
 from catalog.model.values import Json
-from catalog.text.times import iso
+from catalog.text.humanize import iso
 from pipeline.dialects.registry import dialects, profiles_named
 from pipeline.parsing.document import parse
 from pipeline.roots import internal_errors

@@ -12,7 +12,7 @@ from catalog.prompt_index.builder import Candidate, IndexSpec
 from catalog.prompt_index.formats.form import FileGroup
 from catalog.prompt_index.formats.registry import FORMATS
 from catalog.prompt_index.messages import Language
-from catalog.text.sanitize import one_line
+from catalog.text.visible import one_line
 from tests.support.candidates import CANDIDATES, SPECS, a, read_back
 
 TWO = [

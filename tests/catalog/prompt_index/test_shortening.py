@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from catalog.prompt_index.shortening import READABLE, shorten_description
-from catalog.text.sanitize import one_line
+from catalog.text.visible import one_line
 
 LONG = (
     "Use this skill when the user wants to extract tables from scanned invoices and to reconcile "

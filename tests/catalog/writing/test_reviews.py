@@ -18,7 +18,7 @@ from catalog.reading import status as reading_status
 from catalog.reading.published import package_of
 from catalog.reading.review import Asked
 from catalog.reading.versions import history
-from catalog.text.times import iso
+from catalog.text.humanize import iso
 from catalog.writing.decisions import Decision
 from tests.support.packages import World, audits, later
 from tests.support.skills import SkillWriter

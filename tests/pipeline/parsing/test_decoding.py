@@ -1,6 +1,6 @@
 import pytest
 
-from catalog.text.line_ends import with_plain_line_ends
+from catalog.text.body import with_plain_line_ends
 from pipeline.parsing.decoding import (
     byte_findings,
     decode,

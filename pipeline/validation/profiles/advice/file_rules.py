@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from catalog.model.finding import Finding, FindingType
 from catalog.text import humanize, tokens
-from catalog.text.quoting import printable, quoted
+from catalog.text.visible import printable, quoted
 from pipeline.roots.names import SKILL_MD
 from pipeline.roots.native_files import may_be_native
 from pipeline.roots.text_files import FILE_BYTES, is_document

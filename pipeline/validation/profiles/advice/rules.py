@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from catalog.model.finding import Finding
 from catalog.text import filler, humanize, tokens
-from catalog.text.ngrams import CJK_WEIGHT
-from catalog.text.quoting import quoted
+from catalog.text.search_terms import CJK_WEIGHT
+from catalog.text.visible import quoted
 from pipeline.validation.profile import Profile
 from pipeline.validation.profiles.advice.codes import (
     BODY_EMPTY,

@@ -7,7 +7,7 @@ language is not judged, because a missing word means nothing there.
 import re
 from collections.abc import Iterable
 
-from catalog.text.ngrams import CJK_RUN, CJK_WEIGHT
+from catalog.text.search_terms import CJK_RUN, CJK_WEIGHT
 
 _WORD = re.compile("[a-z]{2,}")
 _LEADING = re.compile(r"(?:^|[.!?:;\u2013\u2014]\s|\b(?:to|that|which)\s)\s*([a-z]{2,})")

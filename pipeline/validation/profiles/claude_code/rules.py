@@ -6,7 +6,7 @@ from difflib import get_close_matches
 
 from catalog.model.finding import Finding
 from catalog.model.values import Json
-from catalog.text.quoting import kind, printable, quoted
+from catalog.text.visible import kind_of, printable, quoted
 from pipeline.validation.profile import Profile
 from pipeline.validation.profiles.claude_code.codes import (
     AGENT_WITHOUT_FORK,
@@ -157,7 +157,7 @@ CLAUDE_CODE = Profile(
 def _problem_of(matchers: Json) -> str | None:
     """Return the problem of an event's matchers as the end of a sentence, if any."""
     if not isinstance(matchers, list):
-        return f"is {kind(matchers)}, not a list of matchers"
+        return f"is {kind_of(matchers)}, not a list of matchers"
     for matcher in matchers:
         handlers = matcher.get("hooks") if isinstance(matcher, Mapping) else None
         if not isinstance(handlers, list):

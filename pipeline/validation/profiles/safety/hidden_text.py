@@ -5,17 +5,17 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Literal, TypeAlias
 
-from catalog.text.invisible import (
+from catalog.text.visible import (
     BIDI,
     CHARACTER_PART,
     FLAG_PART,
     JOINERS,
+    LONGEST_QUOTE,
     MARKS,
     NEVER_SEEN,
     SELECTORS,
     TAGS,
 )
-from catalog.text.quoting import LONGEST_QUOTE
 
 Kind: TypeAlias = Literal["invisible", "bidi", "tag"]
 

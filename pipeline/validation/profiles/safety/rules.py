@@ -10,7 +10,7 @@ from itertools import islice
 
 from catalog.model.finding import Finding, FindingType
 from catalog.model.values import Json
-from catalog.text.quoting import printable, quoted
+from catalog.text.visible import printable, quoted
 from pipeline.roots.native_files import may_be_native
 from pipeline.validation.profile import Profile
 from pipeline.validation.profiles.safety.codes import (

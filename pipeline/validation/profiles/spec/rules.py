@@ -8,7 +8,7 @@ from itertools import islice
 
 from catalog.model.finding import Finding, FindingType
 from catalog.text import humanize
-from catalog.text.quoting import kind, printable, quoted
+from catalog.text.visible import kind_of, printable, quoted
 from pipeline.validation.fields.frontmatter import (
     CLAUDE_CODE_NAMES,
     SPECIFICATION,
@@ -66,11 +66,13 @@ def name_form(skill: Skill) -> Iterator[Finding]:
     problems = list(_problems(name, unicodedata.normalize("NFKC", skill.folder))) if name else []
     if not problems:
         return
-    kind = next((kind for kind, _ in problems if kind == NAME_CHARACTERS), problems[0][0])
+    kind_of = next(
+        (kind_of for kind_of, _ in problems if kind_of == NAME_CHARACTERS), problems[0][0]
+    )
     said = [words for _, words in problems]
     listed = " and ".join(filter(None, (", ".join(said[:-1]), said[-1])))
     yield skill.finding(
-        kind, f"name {quoted(name)} {listed}.", field="name", fix=_fix(name, skill.folder)
+        kind_of, f"name {quoted(name)} {listed}.", field="name", fix=_fix(name, skill.folder)
     )
 
 
@@ -152,7 +154,7 @@ def name_required(skill: Skill) -> Iterator[Finding]:
     if _is_blank(name):
         yield skill.finding(NAME_MISSING, field="name")
     elif not isinstance(name, str):
-        yield skill.finding(NAME_NOT_TEXT, f"name is {kind(name)}, not text.", field="name")
+        yield skill.finding(NAME_NOT_TEXT, f"name is {kind_of(name)}, not text.", field="name")
 
 
 def description_required(skill: Skill) -> Iterator[Finding]:
@@ -165,7 +167,7 @@ def description_required(skill: Skill) -> Iterator[Finding]:
     elif not isinstance(description, str):
         yield skill.finding(
             DESCRIPTION_NOT_TEXT,
-            f"description is {kind(description)}, not text.",
+            f"description is {kind_of(description)}, not text.",
             field="description",
         )
 
@@ -193,7 +195,7 @@ def compatibility_length(skill: Skill) -> Iterator[Finding]:
     elif not isinstance(compatibility, str):
         yield skill.finding(
             COMPATIBILITY_NOT_TEXT,
-            f"compatibility is {kind(compatibility)}, not text.",
+            f"compatibility is {kind_of(compatibility)}, not text.",
             field="compatibility",
         )
     elif len(compatibility) > COMPATIBILITY_LIMIT:
@@ -210,7 +212,7 @@ def license_is_text(skill: Skill) -> Iterator[Finding]:
     value = skill.frontmatter.get("license")
     if value is not None and not isinstance(value, str):
         yield skill.finding(
-            LICENSE_NOT_TEXT, f"license is {kind(value)}, not text.", field="license"
+            LICENSE_NOT_TEXT, f"license is {kind_of(value)}, not text.", field="license"
         )
 
 
@@ -228,12 +230,12 @@ def metadata_maps_to_texts(skill: Skill) -> Iterator[Finding]:
             also = f" The same is true of {more}." if len(other) > 1 else ""
             yield skill.finding(
                 METADATA_VALUE_NOT_TEXT,
-                f"metadata.{printable(key)} is {kind(value)}, not text.{also}",
+                f"metadata.{printable(key)} is {kind_of(value)}, not text.{also}",
                 field=f"metadata.{key}",
             )
     elif metadata:
         yield skill.finding(
-            METADATA_NOT_MAP, f"metadata is {kind(metadata)}, not a map.", field="metadata"
+            METADATA_NOT_MAP, f"metadata is {kind_of(metadata)}, not a map.", field="metadata"
         )
 
 
@@ -243,7 +245,7 @@ def allowed_tools_is_text(skill: Skill) -> Iterator[Finding]:
     if value is not None and not isinstance(value, str):
         yield skill.finding(
             ALLOWED_TOOLS_NOT_TEXT,
-            f"allowed-tools is {kind(value)}, not a single space-separated text.",
+            f"allowed-tools is {kind_of(value)}, not a single space-separated text.",
             field="allowed-tools",
         )
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from catalog.database import stored_health
 from catalog.model.trouble import Trouble
 from catalog.reading import activity, health_states
-from catalog.text.times import iso
+from catalog.text.humanize import iso
 from catalog.usage import database
 from catalog.usage.database import IndexRead, Read, SkillRead
 from catalog.writing.store import Store

@@ -5,7 +5,7 @@ from pathlib import Path
 from catalog.model.skill import RootSpec
 from catalog.reading.review import Asked
 from catalog.site.pages import versions as review_page
-from catalog.text.times import iso
+from catalog.text.humanize import iso
 from catalog.writing.decisions import Decision
 from catalog.writing.store import Store
 from tests.support.records import NOON, ROOT, judged, rooted

@@ -1,6 +1,6 @@
 """Rarity of words in skills."""
 
-from catalog.text.word_rarity import RAREST, rarity, words_of
+from catalog.prompt_index.shortening import RAREST, rarity, words_of
 
 
 def test_a_word_of_fewer_skills_is_rarer() -> None:

@@ -1,11 +1,88 @@
-"""Terms of a search query: its words without stop words, and pairs of CJK characters."""
+"""Search terms of texts and queries: words, and pairs of Chinese, Japanese or Korean characters.
+
+SQLite's tokenizers treat a run of CJK characters, with letters beside it, as one word. So each run
+is stored as its overlapping pairs of characters, and a CJK query is cut into pairs, too.
+"""
 
 import re
 from itertools import pairwise
 from typing import NamedTuple
 from unicodedata import normalize
 
-from catalog.text import ngrams
+_CJK = (
+    "[\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+    "\uff66-\uff9f\U00020000-\U0003ffff]+"
+)
+CJK_RUN = re.compile(_CJK)
+"""Kana, Han (with its extensions and compatibility forms) and Hangul syllables."""
+_FULL_WIDTH = re.compile("[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a]")
+_PARTS = re.compile(f"({_CJK})")
+
+CJK_WEIGHT = 3
+"""Number of Latin characters that carry as much meaning as one CJK character."""
+
+
+LONGEST_GRAM = 4
+"""Characters of the longest gram: a client that cuts no query finds words of that length."""
+
+
+def grams(text: str) -> str:
+    """Return the runs of one to four characters in the text's CJK runs, separated by spaces.
+
+    The words beside them and words in full-width letters are among them, as in `terms`.
+    """
+    return _stored_terms(text, LONGEST_GRAM)
+
+
+def pairs_of(text: str) -> str:
+    """Return the pairs of the text's CJK runs and words beside them, separated by spaces.
+
+    They are in their order. The last character of a run follows alone, so each character is the
+    beginning of a term. Words in full-width letters follow in plain ones. Other words are left out:
+    the tokenizer finds them.
+    """
+    return _stored_terms(text, 0)
+
+
+def _stored_terms(text: str, longest: int) -> str:
+    """Return the pairs of CJK runs, or with `longest` their runs of up to so many characters."""
+    if text.isascii():
+        return ""
+    found = []
+    if CJK_RUN.search(text):
+        found = [
+            term
+            for word in re.findall(r"\w+", normalize("NFKC", text))
+            if CJK_RUN.search(word)
+            for part, is_cjk in parts(word)
+            for term in (_cut(part, longest) if is_cjk else [part])
+        ]
+    if _FULL_WIDTH.search(text):
+        found += [
+            normalize("NFKC", word)
+            for word in re.findall(r"\w+", text)
+            if _FULL_WIDTH.search(word) and not CJK_RUN.search(word)
+        ]
+    return " ".join(found)
+
+
+def _cut(run: str, longest: int) -> list[str]:
+    if not longest:
+        return [run[start : start + 2] for start in range(len(run))]
+    lengths = range(1, min(longest, len(run)) + 1)
+    return [run[start : start + n] for n in lengths for start in range(len(run) - n + 1)]
+
+
+def parts(word: str) -> list[tuple[str, bool]]:
+    """Return the parts of a word in their order, and whether each is a CJK run."""
+    split = enumerate(_PARTS.split(word))
+    return [(part, number % 2 == 1) for number, part in split if part]
+
+
+def pieces(run: str) -> list[str]:
+    """Return the terms to search for a CJK run: its pairs, or its only character."""
+    return [run[start : start + 2] for start in range(len(run) - 1)] or [run]
+
 
 MOST_CHARACTERS = 20_000
 """Characters of a query that are read."""
@@ -39,7 +116,7 @@ def phrases_of(query: str) -> list[str]:
 
 def characters_of(query: str) -> list[str]:
     """Return the distinct CJK characters of a query that say something, in their order."""
-    characters = "".join(ngrams.CJK_RUN.findall(_readable(query)))
+    characters = "".join(CJK_RUN.findall(_readable(query)))
     return [each for each in dict.fromkeys(characters) if each not in _EMPTY]
 
 
@@ -47,8 +124,8 @@ def _terms(query: str) -> list[Term]:
     return [
         Term(term, is_cjk)
         for word in re.findall(r"\w+", _readable(query))
-        for part, is_cjk in ngrams.parts(word)
-        for term in (ngrams.pieces(part) if is_cjk else part.split("_"))
+        for part, is_cjk in parts(word)
+        for term in (pieces(part) if is_cjk else part.split("_"))
         if term
     ]
 
@@ -62,10 +139,10 @@ def _readable(query: str) -> str:
 
 def is_stop_word(term: str) -> bool:
     """Return whether a term is so common in questions that it says nothing about the task."""
-    return term in _ENGLISH or term in _CHINESE or (len(term) == 2 and term[1] in _PARTICLES)
+    return term in _STOP_WORDS or term in _CHINESE or (len(term) == 2 and term[1] in _PARTICLES)
 
 
-_ENGLISH = frozenset(
+_STOP_WORDS = frozenset(
     """
     a about above actually after again all already also am an and any anything are aren as at be
     because been before being below between both but by can cannot could couldn d did didn do does

@@ -1,4 +1,4 @@
-"""Hosts of the URLs in texts."""
+"""Hosts and tools that the texts of a skill name."""
 
 import re
 from collections.abc import Iterable
@@ -34,3 +34,15 @@ def of_text(text: str) -> set[str]:
             hosts.add(host[1].lower())
         place = text.find("://", place + 3)
     return hosts
+
+
+MOST_TOOLS = 200
+"""Names that are returned."""
+_BRACKETS = re.compile(r"\([^)]*\)?")
+_NAME = re.compile(r"[^\s,]+")
+
+
+def tools_of(allowed_tools: str | None) -> tuple[str, ...]:
+    """Return the distinct names without what is allowed of each: "Bash" for "Bash(git:*)"."""
+    names = _NAME.findall(_BRACKETS.sub(" ", allowed_tools or ""))
+    return tuple({name.lower(): name for name in reversed(names)}.values())[::-1][:MOST_TOOLS]
