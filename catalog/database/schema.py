@@ -391,7 +391,7 @@ def _history(db: Database) -> None:
         "site_port": int | None,
         "identity": str | None,  # of the catalog, also stored in its folders
         "troubles": str,  # JSON list: failed work that the service tries again
-        "recoveries": str,  # JSON list: recoveries of a damaged catalog
+        "recoveries": str,  # JSON list: lost and damaged catalogs that this one replaced
         "delivered": str,  # JSON object: the last event given to each listener
     }
     zeros = {name: 0 for name, kind in health.items() if kind is int and name != "id"}

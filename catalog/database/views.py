@@ -90,7 +90,9 @@ SELECT json_extract(r.value, '$.recovered_at') AS recovered_at,
        json_extract(r.value, '$.versions') AS versions,
        json_extract(r.value, '$.ingestions') AS ingestions,
        json_extract(r.value, '$.index_builds') AS index_builds,
-       json_extract(r.value, '$.outcomes') AS outcomes
+       json_extract(r.value, '$.outcomes') AS outcomes,
+       json_extract(r.value, '$.packages_removed') AS packages_removed,
+       json_type(r.value, '$.packages_removed') IS 'null' AS is_under_way
 FROM health AS h, json_each(h.recoveries) AS r
 """,
     "abp_tools": """

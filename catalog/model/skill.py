@@ -220,6 +220,10 @@ class Rejection(NamedTuple):
 Verdict: TypeAlias = SkillRecord | Rejection
 
 
+LOST_ROOT = "lost catalog"
+"""Root of published skills whose folders are unknown since their catalog was lost."""
+
+
 @dataclass(frozen=True, slots=True)
 class RootSpec:
     """Watched directory with its settings."""

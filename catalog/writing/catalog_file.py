@@ -21,6 +21,7 @@ from catalog.database.queries import Writer
 from catalog.model.errors import CatalogDamaged
 from catalog.text import humanize
 from catalog.writing import damaged_catalog, journal
+from catalog.writing.takeover import Lost
 
 log = logging.getLogger("skilldrop")
 
@@ -35,12 +36,12 @@ class CatalogFile:
         db: Writer,
         left_seal: str | None = None,
         *,
-        is_rebuilt: bool = False,
+        lost: Lost | None = None,
     ) -> None:
         """Take over an open and migrated database with its file and lock."""
         self.db = db
-        self.is_rebuilt = is_rebuilt
-        """Whether it has only what could be read of a damaged file."""
+        self.lost = lost
+        """The former catalog that was put aside just now."""
         self.left_seal = left_seal
         """Seal of the last writer, if it closed the file; see `seal`."""
         self.path, self._stat = path, path.stat()
@@ -71,7 +72,9 @@ class CatalogFile:
         cls, path: Path, lock: WriterLock, at: datetime | None, damage: str | None
     ) -> "CatalogFile":
         damaged_catalog.sweep(path)
-        _put_unreleased_aside(path, at)
+        if aside := _put_unreleased_aside(path, at):
+            lost = Lost("was made by an unreleased version", aside)
+            return cls(path, lock, _connected(path), lost=lost)
         is_empty = path.exists() and not path.stat().st_size
         try:
             if damage or (is_empty and lock.left):
@@ -86,8 +89,8 @@ class CatalogFile:
             if not at:
                 raise
             reason = str(error).removesuffix(REBUILT).rstrip(". ")  # the rebuild starts now
-            _recover(path, reason, at)
-            return cls(path, lock, _connected(path), is_rebuilt=True)
+            lost = Lost("was damaged", _recover(path, reason, at))
+            return cls(path, lock, _connected(path), lost=lost)
 
     def close(self, seal: str | None = None) -> None:
         """Copy the write-ahead log into the file and release the lock, with a seal.
@@ -114,24 +117,24 @@ class CatalogFile:
         return is_same_file(self.path, self._stat) and (not self._lock or self._lock.is_in_place())
 
 
-def _put_unreleased_aside(path: Path, at: datetime | None) -> None:
-    """Rename a catalog with a schema of before the first release; keep its decisions."""
+def _put_unreleased_aside(path: Path, at: datetime | None) -> Path | None:
+    """Rename a catalog with a schema of before the first release; return its new path.
+
+    Its decisions are added to the journal.
+    """
     if at is None or not is_ours(path):
-        return
+        return None
     with suppress(sqlite3.Error), closing(sqlite3.connect(path)) as connection:
         if not schema_version.is_unreleased(connection):
-            return
+            return None
         decided = journal.decided_in(connection)
         connection.close()
         journal.Journal(path.with_name(journal.NAME)).update(decided, at)
         aside = damaged_catalog.aside_of(path, at, "old")
         damaged_catalog.put_log_aside(path, aside)  # where a reader still needs it
         path.rename(aside)
-        log.warning(
-            "the catalog was made by an unreleased version; it is kept as %s, and a new one is "
-            "built from the roots, with its pins, reviews and preferences",
-            aside,
-        )
+        return aside
+    return None
 
 
 def migrated(connection: sqlite3.Connection) -> Writer:
@@ -152,8 +155,8 @@ def _connected(path: Path, *, is_doubted: bool = False) -> Writer:
         raise
 
 
-def _recover(path: Path, reason: str, at: datetime) -> None:
-    """Replace a damaged catalog by a new one; keep the damaged file until that is complete."""
+def _recover(path: Path, reason: str, at: datetime) -> Path:
+    """Replace a damaged catalog by a new one; return the new path of the damaged file."""
     aside = damaged_catalog.aside_of(path, at)
     log.error(
         "the catalog is damaged (%s); it is kept as %s, and a new one is built from the roots",
@@ -174,6 +177,7 @@ def _recover(path: Path, reason: str, at: datetime) -> None:
         "recovered from the damaged catalog: %s",
         ", ".join(f"{humanize.count(count, 'row')} of {table}" for table, count in saved.items()),
     )
+    return aside
 
 
 _SEALED = "sealed "

@@ -23,15 +23,15 @@ def publish_indexes(
 ) -> list[str]:
     """Rebuild every index, and return the names of those whose text is new. Raises OSError.
 
-    The directories of skills are updated first; where that fails, the indexes stay as they are, and
-    also while a lost catalog is being replaced. The files themselves are compared, so missing or
-    damaged ones are rewritten. Files of indexes that are no longer configured are removed, and then
-    the skills that no index names.
+    Nothing is done before the first scan of a catalog that replaces a lost one. The directories of
+    skills are updated first; where that fails, the indexes stay as they are. The files themselves
+    are compared, so missing or damaged ones are rewritten. Files of indexes that are no longer
+    configured are removed, and then the skills that no index names.
     """
     store.packager.switch_current()  # an index names only packages that can be read
-    store.place()
-    if store.repair.awaits_scan:  # a lost catalog knows no skill yet, and agents read the former
+    if store.takeover.is_unscanned:
         return []
+    store.place()
     with named(folder), store.folders.opened(OwnedFolder(folder, "index")) as opened:
         prompt_index_files.remove_index_files(opened, specs)
         changed = _publish(store, specs, opened, at, keep)

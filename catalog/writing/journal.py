@@ -3,7 +3,7 @@
 import json
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -12,10 +12,10 @@ from typing import Any, NamedTuple, TypeAlias
 
 from catalog.database.queries import Database
 from catalog.database.sql import insert, to_json
-from catalog.model.change import Judged
 from catalog.model.values import Json
 from catalog.text.humanize import iso
 from catalog.writing.packager import Packager
+from catalog.writing.takeover import Takeover
 
 NAME = "decisions.jsonl"
 _FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -59,13 +59,19 @@ class Journal:
         """Take the path of the file, which the first decision creates."""
         self._path = path
 
-    def update(self, decided: Decisions, at: datetime) -> None:
-        """Add what differs between the journal and the decisions of a catalog. Raises OSError."""
-        self._add([entry | {"at": iso(at)} for entry in _differences(self.decisions(), decided)])
+    def update(
+        self,
+        decided: Decisions,
+        at: datetime,
+        *,
+        is_known: Callable[[Place], bool] = lambda _: True,
+    ) -> None:
+        """Add what differs between the journal and the decisions of a catalog. Raises OSError.
 
-    def note_accepted_removals(self, root: str, at: datetime) -> None:
-        """Add that all removals of a root so far were confirmed. Raises OSError."""
-        self._add([{"decision": "accept-removals", "root": root, "at": iso(at)}])
+        A decision on a place that the catalog does not know stays in force.
+        """
+        found = _differences(self.decisions(), decided, is_known)
+        self._add([entry | {"at": iso(at)} for entry in found])
 
     def decisions(self) -> Decisions:
         """Return the decisions in force; lines that cannot be read are left out."""
@@ -112,16 +118,18 @@ def decided_in(connection: sqlite3.Connection) -> Decisions:
     return found
 
 
-def _differences(known: Decisions, decided: Decisions) -> Iterator[dict[str, Json]]:
+def _differences(
+    known: Decisions, decided: Decisions, is_known: Callable[[Place], bool]
+) -> Iterator[dict[str, Json]]:
     for (root, path), pin in decided.pins.items():
         if known.pins.get((root, path)) != pin:
             yield {"decision": "pin", "root": root, "path": path, **pin._asdict()}
-    for root, path in known.pins.keys() - decided.pins.keys():
+    for root, path in filter(is_known, known.pins.keys() - decided.pins.keys()):
         yield {"decision": "unpin", "root": root, "path": path}
     for (root, path), since in decided.preferences.items():
         if known.preferences.get((root, path)) != since:
             yield {"decision": "prefer", "root": root, "path": path, "since": since}
-    for root, path in known.preferences.keys() - decided.preferences.keys():
+    for root, path in filter(is_known, known.preferences.keys() - decided.preferences.keys()):
         yield {"decision": "unprefer", "root": root, "path": path}
     old = set(known.reviews)
     for review in decided.reviews:
@@ -164,55 +172,52 @@ _REVIEWS = """
 class DecisionKeeper:
     """The decisions in a catalog and in the journal beside it.
 
-    A catalog that was lost, or rebuilt from a damaged file, takes over the decisions that only the
-    journal has: reviews and pins before it is scanned, preferences after that.
+    A new catalog takes over the decisions that only the journal has: reviews and pins before its
+    first scan, preferences at the end of a scan.
     """
 
     def __init__(
-        self, packager: Packager, db: Database, file: Path | None, *, is_rebuilt: bool
+        self, packager: Packager, db: Database, file: Path | None, takeover: Takeover
     ) -> None:
-        """Take the catalog, its packager, and the path of the journal; None for no journal."""
+        """Take the catalog, the path of its journal, or None, and the takeover of a lost one."""
         self._packager, self._db = packager, db
         self._journal = Journal(file) if file else None
-        has_versions = db.execute("SELECT 1 FROM versions LIMIT 1").fetchone()
-        self.are_lost = not has_versions or is_rebuilt
-        """Whether the catalog may lack decisions of the journal: until its first full scan."""
+        self._takeover = takeover
 
     def write(self, at: datetime) -> None:
         """Add the decisions that the journal lacks. Raises OSError."""
-        if self._journal and not self.are_lost:
-            self._journal.update(decided_in(self._db.conn), at)
+        if not self._takeover.is_unscanned:  # it may lack decisions of the journal
+            self._write(at)
 
-    def note_accepted_removals(self, root: str, at: datetime) -> None:
-        """Add that all removals of a root so far were confirmed. Raises OSError."""
+    def _write(self, at: datetime) -> None:
         if self._journal:
-            self._journal.note_accepted_removals(root, at)
+            self._journal.update(decided_in(self._db.conn), at, is_known=self._is_known)
+
+    def _is_known(self, place: Place) -> bool:
+        query = "SELECT 1 FROM skills WHERE root = ? AND path = ?"
+        return self._db.execute(query, place).fetchone() is not None
+
+    def kept(self) -> Decisions:
+        """Return the decisions of the journal."""
+        return self._journal.decisions() if self._journal else Decisions()
 
     def take_reviews(self) -> int:
         """Store the reviews that only the journal has; return their number."""
         known = set(decided_in(self._db.conn).reviews)
-        new = [each for each in self._kept.reviews if each not in known]
+        new = [each for each in self.kept().reviews if each not in known]
         self._db.conn.executemany(insert("reviews", Review._fields), new)
         return len(new)
 
     def lost_pins(self) -> dict[Place, Pin]:
         """Return the pins that only the journal has, by place."""
         known = decided_in(self._db.conn).pins
-        return {place: pin for place, pin in self._kept.pins.items() if place not in known}
-
-    def take_pin(self, judged: Judged, pin: Pin) -> None:
-        """Store a skill at the version of a lost pin, whose package was judged."""
-        at = datetime.fromisoformat(judged.started_at)
-        self._packager.apply([judged], trigger="start", at=at)
-        package_path = f"{pin.skill_id}/{pin.version}"
-        self._db.execute(_NAME_PINNED, [pin.version, package_path, *judged.places[0]])
-        self._db.execute(_PIN, judged.places[0])
+        return {place: pin for place, pin in self.kept().pins.items() if place not in known}
 
     def take_preferences(self, at: datetime) -> None:
-        """Store the preferences that only the journal has, after the first full scan."""
-        if not self.are_lost:
+        """Store the preferences that only the journal has, at the end of a full scan."""
+        if not self._takeover.is_under_way:
             return
-        preferences = self._kept.preferences
+        preferences = self.kept().preferences
 
         def work() -> set[str]:
             return {
@@ -223,23 +228,14 @@ class DecisionKeeper:
 
         if preferences:
             self._packager.publish(work, at, trigger="start")
-        self.are_lost = False
-        self.write(at)
-
-    @property
-    def _kept(self) -> Decisions:
-        return self._journal.decisions() if self._journal else Decisions()
+        self._write(at)
 
 
-_NAME_PINNED = """
-    UPDATE versions SET version = ?, package_path = ? WHERE id =
-        (SELECT current_version_id FROM skills WHERE root = ? AND path = ?)
-"""
-_PIN = """
-    UPDATE skills SET pinned_version_id = current_version_id, fingerprint = ''
-    WHERE root = ? AND path = ?
-"""
 _PREFER = """
-    UPDATE skills SET preferred_at = ? WHERE root = ? AND path = ? AND preferred_at IS NULL
-        AND status IN ('active', 'shadowed') RETURNING skill_id
+    UPDATE skills AS s SET preferred_at = max(?, (SELECT max(name_since) FROM skills AS rival
+        WHERE rival.skill_id = s.skill_id AND rival.status IN ('active', 'shadowed')))
+    WHERE root = ? AND path = ? AND status IN ('active', 'shadowed') AND NOT EXISTS
+        (SELECT 1 FROM skills AS rival WHERE rival.skill_id = s.skill_id
+            AND rival.preferred_at IS NOT NULL AND rival.status IN ('active', 'shadowed'))
+    RETURNING skill_id
 """

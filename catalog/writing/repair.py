@@ -1,14 +1,14 @@
 """Repair of packages that differ from the catalog after a crash, a changed setting or damage."""
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from datetime import datetime
-from pathlib import Path
 from typing import NamedTuple
 
 from catalog.database import sql
 from catalog.database.queries import Database
 from catalog.model.errors import NotAsJudged
+from catalog.text import humanize
 from catalog.text.humanize import iso
 from catalog.writing import decisions
 from catalog.writing.links.keeper import LinkKeeper
@@ -25,6 +25,7 @@ from catalog.writing.packages.inspection import (
     set_modes,
 )
 from catalog.writing.packages.staging import Candidates, Folder, PackageFile, Stager
+from catalog.writing.takeover import Takeover
 
 log = logging.getLogger("skilldrop")
 
@@ -218,29 +219,21 @@ _MOST_LOGGED = 10
 class PackageRepair:
     """Repair of the packages of one catalog."""
 
-    def __init__(self, db: Database, packager: Packager, copies: LinkKeeper) -> None:
-        """Take the catalog, its packager, and the keeper of the copies of its packages."""
+    def __init__(
+        self, db: Database, packager: Packager, copies: LinkKeeper, takeover: Takeover
+    ) -> None:
+        """Take the catalog, its packager, the keeper of copies, and the takeover of a lost one."""
         self._db = db
         self._packager = packager
         self._copies = copies
-        self._is_new = not db.execute("SELECT 1 FROM versions LIMIT 1").fetchone()
+        self._takeover = takeover
         self.is_incomplete = False
         """Whether the disk was too full for all missing packages."""
-        self.awaits_scan = False
-        """Whether packages of a lost catalog are kept until a scan shows which are still valid."""
 
     @property
     def is_complete(self) -> bool:
         """Whether nothing is left to do."""
-        return not (self.is_incomplete or self.awaits_scan)
-
-    def begin(self, folder: Path) -> None:
-        """Note whether a folder has packages while no folder of this catalog was ever judged."""
-        listing = list_packages(folder)
-        self.awaits_scan = self._is_new and bool(listing.directories)
-        if self.awaits_scan:
-            versions = (name for each in listing.directories.values() for name in each.versions)
-            self._packager.named_after = max(versions, default="")
+        return not (self.is_incomplete or self._takeover.is_under_way)
 
     def publish_missing(self, at: datetime) -> Iterator[int]:
         """Publish skills without a package, where all packages are as the catalog left them.
@@ -251,15 +244,19 @@ class PackageRepair:
 
     def repair_all(self, at: datetime) -> Iterator[int]:
         """Make the packages match the catalog; see `_repair_all`."""
-        is_new = self.awaits_scan
-        yield from _repair_all(self._db, self._packager, self._copies, at, is_new=is_new)
+        yield from _repair_all(
+            self._db, self._packager, self._copies, at, sweeps=not self._takeover.is_under_way
+        )
         self.is_incomplete = False
 
-    def remove_lost(self, at: datetime) -> Iterator[int]:
-        """Remove the remaining packages of a lost catalog, after a complete scan."""
-        if self.awaits_scan:
-            yield from _repair_all(self._db, self._packager, self._copies, at)
-            self.awaits_scan = self._is_new = False
+    def end_takeover(self, at: datetime) -> Iterator[int]:
+        """Remove the packages that only a lost catalog knew, once all roots were read."""
+        if self._takeover.is_under_way:
+            removed = yield from _repair_all(self._db, self._packager, self._copies, at)
+            if removed:
+                count = humanize.count(removed, "package")
+                log.warning("removed %s that only the lost catalog knew", count)
+            self._takeover.end(removed)
 
     def check(self, at: datetime, *, deep: bool = False) -> Iterator[list[Key]]:
         """Check all packages and repair them; see `verification.check`."""
@@ -281,30 +278,32 @@ def _repair_all(
     copies: LinkKeeper,
     at: datetime,
     *,
-    is_new: bool = False,
-) -> Iterator[int]:
+    sweeps: bool = True,
+) -> Generator[int, None, int]:
     """Make the packages match the catalog, and yield the number of skills published so far.
 
-    Removes unfinished and unnamed packages, rebuilds missing ones from their folders, and corrects
-    each `current`. The packages of a new catalog stay until its roots are scanned. Raises
-    sqlite3.Error and OSError.
+    Rebuilds missing packages from their folders, and corrects each `current`. If it `sweeps`, it
+    also removes unfinished and unnamed packages, and returns their number. Raises sqlite3.Error
+    and OSError.
     """
+    removed = 0
     if not packager.packaging:
-        return
+        return removed
     folder = packager.packaging.folder
     listing = list_packages(folder.path)
     _log_foreign(folder, listing)
     copies.recognise(Published(folder.path, packager.packaging.in_place))
     _restore_missing(db, packager, copies, listing)
-    if listing.directories:
+    if listing.directories and sweeps:
         with folder.opened() as packages:
-            _sweep(db, packages, listing, is_new=is_new)
+            removed = _sweep(db, packages, listing)
     _publish_held(db, packager, at)
     listing = list_packages(folder.path)
     if listing.directories:
         with folder.opened() as packages:
             _switch_all(db, packages, listing)
     yield from _publish_others(db, packager, at)
+    return removed
 
 
 def _publish_missing(db: Database, packager: Packager, at: datetime) -> Iterator[int]:
@@ -330,8 +329,9 @@ def _log_foreign(folder: PackageFolder, listing: PackagesListing) -> None:
         log.warning("%s contains %d more files or folders not made by skilldrop", folder.path, more)
 
 
-def _sweep(db: Database, packages: Packages, listing: PackagesListing, *, is_new: bool) -> None:
-    """Remove packages that no version names, and wrong links: leftovers of a crash."""
+def _sweep(db: Database, packages: Packages, listing: PackagesListing) -> int:
+    """Remove packages that no version names, and wrong links; return the number of packages."""
+    removed = 0
     named = {
         path
         for (path,) in db.execute(
@@ -340,8 +340,6 @@ def _sweep(db: Database, packages: Packages, listing: PackagesListing, *, is_new
     }
     public = {path.partition("/")[0] for (path,) in db.execute(_PUBLIC)}
     for directory in listing.directories.values():
-        if is_new and directory.current is not None:
-            continue  # published by a lost catalog: agents read it until the roots are scanned
         if directory.current is not None and (
             directory.skill_id not in public
             or f"{directory.skill_id}/{directory.current}" not in named
@@ -350,6 +348,8 @@ def _sweep(db: Database, packages: Packages, listing: PackagesListing, *, is_new
         for name in (*directory.versions, *directory.unfinished):
             if f"{directory.skill_id}/{name}" not in named:
                 packages.remove(f"{directory.skill_id}/{name}")
+                removed += name in directory.versions
+    return removed
 
 
 def _restore_missing(

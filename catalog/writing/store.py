@@ -26,6 +26,7 @@ from catalog.writing.links.keeper import LinkKeeper
 from catalog.writing.links.table import Packages
 from catalog.writing.packager import Packager
 from catalog.writing.packages.builder import Key, Packaging
+from catalog.writing.packages.inspection import list_packages
 from catalog.writing.repair import PackageRepair
 from catalog.writing.retention import PackageCollector
 from catalog.writing.rows import fulltext, references
@@ -36,6 +37,7 @@ from catalog.writing.tables.roots import Mirrors, Roots
 from catalog.writing.tables.run_outcomes import RunOutcomes
 from catalog.writing.tables.scans import Scans
 from catalog.writing.tables.skills import Skills
+from catalog.writing.takeover import Takeover
 
 if TYPE_CHECKING:
     from catalog.reading.review import Asked
@@ -63,11 +65,12 @@ class Store:
         self.folders = FolderOwnership(db)
         self.links = LinkKeeper(db, self.transaction, self.folders)
         self.packager = Packager(db, self.transaction)
-        self.repair = PackageRepair(db, self.packager, self.links)
+        path, lost = (file.path, file.lost) if file else (None, None)
+        self.takeover = Takeover(db, self.packager, path, lost)
+        self.repair = PackageRepair(db, self.packager, self.links, self.takeover)
         self._collector = PackageCollector(db)
         file_of_decisions = file.path.with_name(journal.NAME) if file else None
-        is_rebuilt = bool(file and file.is_rebuilt)
-        self.decisions = DecisionKeeper(self.packager, db, file_of_decisions, is_rebuilt=is_rebuilt)
+        self.decisions = DecisionKeeper(self.packager, db, file_of_decisions, self.takeover)
 
     @classmethod
     def open(cls, path: Path, at: datetime | None = None, *, damage: str | None = None) -> "Store":
@@ -134,7 +137,7 @@ class Store:
         if self._file and self._seal and self._seal == self._file.left_seal:
             self.links.trust()
             return self.repair.publish_missing(at)
-        self.repair.begin(folder.path)
+        self.takeover.begin(list_packages(folder.path), at)
         return self.repair.repair_all(at)
 
     def _seal_now(self) -> str | None:

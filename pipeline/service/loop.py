@@ -349,7 +349,7 @@ class Service:
             or self._index_schedule.due is not None
             or self._supervisor.needs_count
         )
-        if is_quiet and self._store.repair.awaits_scan and can_list_all(self._roots):
+        if is_quiet and self._store.takeover.is_under_way and can_list_all(self._roots):
             # The last full scan found folders that were still changing.
             self._full_scans.request("re-scan")
             return

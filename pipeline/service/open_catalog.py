@@ -10,21 +10,15 @@ from typing import TypeVar
 
 from catalog.database.connection import explained
 from catalog.filesystem.ownership import OwnedFolder, identity_of, refuse_others
-from catalog.model.change import Judged
 from catalog.model.errors import CatalogDamaged, OutOfRoom, RootUnreadable
-from catalog.model.naming import is_version
-from catalog.model.skill import RootSpec, SkillRecord
 from catalog.model.version import VERSION
-from catalog.text.humanize import count, iso
-from catalog.writing.journal import Pin
 from catalog.writing.packages.builder import Packaging
 from catalog.writing.packages.folder import PackageFolder
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
 from pipeline.dialects.registry import FINDING_TYPES
 from pipeline.processes import at_work
-from pipeline.service.scanning import package_sources
-from pipeline.service.scanning.results import place_of
+from pipeline.service.scanning import lost_catalog, package_sources
 
 LOG = "log"
 INDEXES = "indexes"
@@ -33,55 +27,6 @@ ALL = (LOG, INDEXES)
 
 
 log = logging.getLogger("skilldrop")
-
-
-def take_over(store: Store, settings: Settings) -> None:
-    """Store the reviews and pins of a lost catalog, before anything is published.
-
-    The content of a pinned version is read from its package. Raises sqlite3.Error and OSError.
-    """
-    if not store.decisions.are_lost:
-        return
-    reviews = store.decisions.take_reviews()
-    roots = {root.path: root for root in settings.root_specs}
-    pins = 0
-    for (root, path), pin in store.decisions.lost_pins().items():
-        judged = _judged(settings, roots[root], path, pin) if root in roots else None
-        if judged:
-            store.decisions.take_pin(judged, pin)
-            pins += 1
-        else:
-            log.warning(
-                "the pin of %s/%s to version %s is lost with the files of that version",
-                root,
-                path,
-                pin.version,
-            )
-    if reviews or pins:
-        log.warning(
-            "the catalog had lost %s and %s; they were taken over from the journal of decisions",
-            count(reviews, "review"),
-            count(pins, "pin"),
-        )
-
-
-def _judged(settings: Settings, root: RootSpec, path: str, pin: Pin) -> Judged | None:
-    """Return the verdict on the package of a pinned version, as the content of its folder."""
-    if not is_version(pin.version) or not settings.packages_folder.is_dir():
-        return None
-    from pipeline.roots.local_source import open_local  # few catalogs lose a pin
-    from pipeline.service.scanning.judging import judge_folder
-
-    place = place_of(root, path)
-    with open_local(str(settings.packages_folder), settings.limits, {}, {}) as packages:
-        folder = packages.folder(f"{pin.skill_id}/{pin.version}")
-        judged = judge_folder(root, packages, folder, place) if folder else None
-    if not isinstance(judged, Judged) or not isinstance(judged.verdict, SkillRecord):
-        return None
-    if judged.verdict.digest != pin.digest:
-        return None
-    return judged._replace(steps="[]", started_at=iso(datetime.fromisoformat(judged.started_at)))
-
 
 T = TypeVar("T")
 
@@ -129,6 +74,7 @@ def open_store(
 
 def _configure(store: Store, settings: Settings, progress: Callable[[int], None]) -> None:
     """Apply the settings to an open catalog, and complete its derived rows and its packages."""
+    lost_catalog.take_over(store, settings)
     store.roots.configure(settings.root_specs, rules_in_force(), datetime.now(UTC))
     store.mirrors.configure(
         settings.root_specs, {mirror.root: mirror.commit for mirror, _ in settings.git_roots}
@@ -136,7 +82,6 @@ def _configure(store: Store, settings: Settings, progress: Callable[[int], None]
     store.indexes.configure(settings.indexes)
     store.links.configure(settings.skills_folder, settings.links)
     store.events.register([*ALL, *(hook.listener for hook in settings.hooks)])
-    take_over(store, settings)
     try:
         for published in store.publish_into(
             packaging_of(settings), datetime.now(UTC), settings.retention

@@ -194,7 +194,7 @@ class _CommandScan:
 
     def _finish_full_scan(self, full_scan: FullScan, report: Report) -> None:
         if not report.unsettled and can_list_all(self._settings.root_specs):
-            for _ in self._store.repair.remove_lost(datetime.now(UTC)):
+            for _ in self._store.repair.end_takeover(datetime.now(UTC)):
                 pass
         full_scan.write_row(report)
         _take_outcomes(self._settings, self._store)

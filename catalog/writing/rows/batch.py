@@ -13,7 +13,7 @@ from catalog.model.change import Change, ChangeResult, Judged, Removal
 from catalog.model.finding import Finding
 from catalog.model.naming import bare_name, qualified_name, skill_id
 from catalog.model.retention import Retention
-from catalog.model.skill import Place, Rejection, SkillRecord
+from catalog.model.skill import LOST_ROOT, Place, Rejection, SkillRecord
 from catalog.model.values import FolderOutcome, ReviewState, Trigger
 from catalog.reading import versions
 from catalog.text import humanize
@@ -119,8 +119,10 @@ def _stored_version(
 
 def _outcome(judged: Judged, old: database_sql.Row | None) -> FolderOutcome:
     """Return the outcome of accepted content, given the row of its skill."""
-    if judged.moved_from:
+    if judged.moved_from and judged.moved_from[0] != LOST_ROOT:
         return "renamed"
+    if judged.moved_from:
+        return "added"
     return "updated" if old and old["status"] in PRESENT else "added"
 
 

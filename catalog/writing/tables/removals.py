@@ -21,6 +21,7 @@ class HoldReason(NamedTuple):
 
 
 NO_ROOT = HoldReason("unconfigured_root", "its root is no longer configured")
+NO_FOLDER = HoldReason("unconfigured_root", "its folder was not found when a catalog was lost")
 
 
 class Uptime(NamedTuple):

@@ -120,6 +120,17 @@ def _links(directory: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _recovery(row: Mapping[str, Any]) -> str:
+    packages = ""
+    if row["is_under_way"]:
+        packages = "; its other packages are kept until all roots can be read"
+    elif row["packages_removed"]:
+        removed = counted(row["packages_removed"], "package")
+        packages = f"; {removed} that only the former catalog knew were removed"
+    if row["skills"] is None:
+        kept = f" and is kept as {row['damaged_file']}" if row["damaged_file"] else ""
+        return visible(
+            f"rebuilt at {row['recovered_at']}: the former catalog {row['reason']}{kept}{packages}"
+        )
     counts = ", ".join(
         counted(row[key], word)
         for key, word in (
@@ -131,7 +142,7 @@ def _recovery(row: Mapping[str, Any]) -> str:
     )
     return visible(
         f"recovered at {row['recovered_at']} from a damaged catalog, which is kept as "
-        f"{row['damaged_file']}: {counts} ({row['reason']})"
+        f"{row['damaged_file']}: {counts} ({row['reason']}){packages}"
     )
 
 

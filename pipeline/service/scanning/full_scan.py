@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from catalog.model.change import ChangeResult
 from catalog.model.naming import qualified_name, skill_id
-from catalog.model.skill import RootSpec
+from catalog.model.skill import LOST_ROOT, RootSpec
 from catalog.model.values import Trigger
 from catalog.writing.store import Store
 from pipeline.roots.local.folder import Limits
@@ -73,10 +73,15 @@ class FullScan:
         began = time.perf_counter()
         yield from self._check_packages()
         unconfigured = self._store.roots.unconfigured(with_held=self._accepts_removals)
+        unconfigured.pop(LOST_ROOT, None)  # folders of these skills may be found now
         for root_path, paths in unconfigured.items():
             yield from self._synchronizer.leave(root_path, paths)
         yield from self._synchronizer.run([WatchUnit(root.path, "") for root in self._roots])
         self._store.decisions.take_preferences(datetime.now(UTC))
+        lost = self._store.roots.unconfigured(with_held=self._accepts_removals).get(LOST_ROOT)
+        if lost:
+            is_sure = self._has_read_all() and len(lost) < removals.FEWEST
+            yield from self._synchronizer.leave(LOST_ROOT, lost, removes=is_sure)
         yield from self._complete_repair()
         self._took_ms = (time.perf_counter() - began) * 1000
         self.write_row(self.report)
@@ -97,9 +102,12 @@ class FullScan:
         if self._store.repair.is_incomplete:
             for _ in self._store.repair.repair_all(datetime.now(UTC)):
                 yield
-        if not self.report.unsettled and can_list_all(self._roots):
-            for _ in self._store.repair.remove_lost(datetime.now(UTC)):
+        if self._has_read_all():
+            for _ in self._store.repair.end_takeover(datetime.now(UTC)):
                 yield
+
+    def _has_read_all(self) -> bool:
+        return not self.report.unsettled and can_list_all(self._roots)
 
     def write_row(self, report: Report) -> None:
         """Store the results of the scan; call it again after unsettled folders were rescanned."""
@@ -119,7 +127,6 @@ class FullScan:
     def _update_root(self, root: str, trouble: str | None) -> None:
         if self._accepts_removals:
             self._store.removals.note_accepted(root)
-            self._store.decisions.note_accepted_removals(root, datetime.now(UTC))
         self._store.roots.set_trouble(root, trouble)
         if not trouble:
             removals.note_all(self._store, root)

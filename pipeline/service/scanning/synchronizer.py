@@ -9,10 +9,10 @@ from catalog.model.change import ChangeResult, Judged, Removal
 from catalog.model.errors import RootUnreadable
 from catalog.model.finding import Finding
 from catalog.model.paths import top_of_archive
-from catalog.model.skill import RootSpec
+from catalog.model.skill import LOST_ROOT, Rejection, RootSpec
 from catalog.model.values import Trigger
 from catalog.writing.store import Store
-from catalog.writing.tables.removals import NO_ROOT
+from catalog.writing.tables.removals import NO_FOLDER, NO_ROOT
 from catalog.writing.tables.skills import KnownSkills
 from pipeline.roots import source
 from pipeline.roots.local.folder import Limits
@@ -85,6 +85,8 @@ class Synchronizer:
             accepts_removals=accepts_removals,
         )
         self._new_folders: dict[str, list[str]] = defaultdict(list)  # paths by root
+        self._lost = store.takeover.skills()
+        self._changed: list[Judged] = []  # new folders of lost skills, with other content
 
     @property
     def report(self) -> Report:
@@ -110,6 +112,7 @@ class Synchronizer:
         for unit, skills in known.items():
             yield from self._scan_unit(unit, skills, options)
         yield from self._read_new_folders()
+        self._give_to_changed()
         self._batches.flush()
         decision = self._removals.decide()
         self._tally.outcomes["held"] += decision.held
@@ -121,12 +124,13 @@ class Synchronizer:
         if self._batches.no_room:  # raised last: removals free space
             raise self._batches.no_room
 
-    def leave(self, root: str, paths: Sequence[str]) -> Iterator[None]:
-        """Hold the removal of skills whose root is no longer configured, or remove them."""
-        if self._accepts_removals:
+    def leave(self, root: str, paths: Sequence[str], *, removes: bool = False) -> Iterator[None]:
+        """Hold the removal of skills whose root is not configured, or remove them."""
+        if removes or self._accepts_removals:
             yield from self.remove([WatchUnit(root, path) for path in paths])
         else:
-            self._tally.outcomes["held"] += self._removals.hold(root, paths, NO_ROOT)
+            reason = NO_FOLDER if root == LOST_ROOT else NO_ROOT
+            self._tally.outcomes["held"] += self._removals.hold(root, paths, reason)
 
     def remove(self, places: Sequence[WatchUnit]) -> Iterator[None]:
         """Mark the skills in places as removed."""
@@ -232,12 +236,29 @@ class Synchronizer:
         self._tally.folders += 1
         if isinstance(result, Unsettled):
             self._tally.note_unsettled(WatchUnit(root, path), result.failure)
-        else:
-            if is_new:
-                moved_from = self._removals.claim(result.verdict.digest, path)
-                result = result._replace(moved_from=moved_from)
-            self._batches.add(result)
+            return path
+        if is_new:
+            moved_from = self._removals.claim(result.verdict.digest, path)
+            lost = self._lost.get(result.verdict.skill_id)
+            if lost and not moved_from:
+                if lost.digest != result.verdict.digest:
+                    self._changed.append(result)
+                    return path
+                moved_from = self._found(result.verdict.skill_id)
+            result = result._replace(moved_from=moved_from)
+        self._batches.add(result)
         return path
+
+    def _found(self, skill_id: str) -> WatchUnit | None:
+        """Return the place of a lost skill whose folder was found; None if it is not lost."""
+        lost = self._lost.pop(skill_id, None)
+        return WatchUnit(LOST_ROOT, lost.path) if lost else None
+
+    def _give_to_changed(self) -> None:
+        """Let new folders have the lost skills whose content no folder has, accepted ones first."""
+        self._changed.sort(key=lambda judged: isinstance(judged.verdict, Rejection))
+        for judged in self._changed:
+            self._batches.add(judged._replace(moved_from=self._found(judged.verdict.skill_id)))
 
     def _note_unchanged(self, paths: Sequence[str]) -> None:
         self._tally.folders += len(paths)

@@ -12,6 +12,7 @@ from catalog.database import connection as database_connection
 from catalog.database import schema_version
 from catalog.model.errors import CatalogUnusable
 from catalog.writing.journal import Decisions, Journal, Pin, Review
+from catalog.writing.packages.inspection import PackagesListing
 from catalog.writing.store import Store
 from tests.support.damaged_pages import overwrite, pages_of, rows
 from tests.support.program import run
@@ -39,15 +40,22 @@ def test_it_returns_the_decisions_in_force(journal: Journal) -> None:
 
 
 def test_it_is_only_added_to(journal: Journal, tmp_path: Path) -> None:
-    """The same decisions add nothing; a confirmed removal adds a line that changes none."""
+    """The same decisions add nothing."""
     decided = Decisions({("/r", "a"): PIN}, {}, [])
     journal.update(decided, NOON)
     before = (tmp_path / "decisions.jsonl").read_bytes()
     journal.update(decided, NOON)
     assert (tmp_path / "decisions.jsonl").read_bytes() == before
-    journal.note_accepted_removals("/r", NOON)
+    journal.update(Decisions(), NOON)
     assert (tmp_path / "decisions.jsonl").read_bytes().startswith(before)
-    assert journal.decisions() == decided
+
+
+def test_a_decision_on_an_unknown_place_stays_in_force(journal: Journal) -> None:
+    """The root of its skill may be missing when a lost catalog is made again."""
+    decided = Decisions({("/r", "a"): PIN, ("/r", "b"): PIN}, {("/r", "c"): "t"}, [])
+    journal.update(decided, NOON)
+    journal.update(Decisions(), NOON, is_known=lambda place: place == ("/r", "b"))
+    assert journal.decisions() == Decisions({("/r", "a"): PIN}, {("/r", "c"): "t"}, [])
 
 
 @pytest.mark.parametrize("torn", [b'{"decision":"pin","ro', b"[1]", b'{"decision":"pin"}', b"\xff"])
@@ -88,22 +96,17 @@ def unreleased(path: Path) -> None:
 
 
 def test_an_unreleased_catalog_is_put_aside_with_its_decisions(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+    tmp_path: Path,
 ) -> None:
-    """One sentence says so; the old file stays whole under another name."""
+    """The old file stays whole under another name."""
     path = tmp_path / "catalog.db"
     unreleased(path)
     store = Store.open(path, NOON)
-    assert (
-        store.decisions.are_lost,
-        store.db.execute("SELECT count(*) FROM skills").fetchone(),
-    ) == (
-        True,
-        (0,),
-    )
-    store.close()
+    assert store.db.execute("SELECT count(*) FROM skills").fetchone() == (0,)
     aside = tmp_path / "catalog.db.old-20261120-120000"
-    assert f"made by an unreleased version; it is kept as {aside}" in caplog.text
+    lost = store.takeover.begin(PackagesListing({}, ()), NOON, has_decisions=True)
+    assert lost == f"was made by an unreleased version and is kept as {aside}"
+    store.close()
     with closing(sqlite3.connect(aside)) as db:
         assert db.execute("SELECT skill_id FROM skills").fetchall() == [("a",)]
     decisions = Journal(tmp_path / "decisions.jsonl").decisions()
@@ -210,7 +213,7 @@ def test_decisions_from_the_journal_are_told(
     """The log says how many were taken over."""
     mishap("")
     run("scan")
-    assert "2 reviews and 0 pins; they were taken over from the journal" in caplog.text
+    assert caplog.text.count("2 reviews, 0 pins and 0 preferences taken over") == 1
 
 
 def test_a_pin_outlives_the_catalog() -> None:

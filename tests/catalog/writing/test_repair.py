@@ -160,11 +160,12 @@ def test_packages_stay_beside_a_new_catalog(world: World) -> None:
 
 
 def test_packages_of_a_killed_first_scan_are_removed(world: World) -> None:
-    """No `current` ever led to them, so no agent reads them, even with an empty catalog."""
+    """No `current` ever led to any, so no agent reads them, even with an empty catalog."""
     world.store.close()
     for name in ("catalog.db", "catalog.db-wal", "catalog.db-shm"):
         (world.folder / name).unlink(missing_ok=True)
-    (world.packages / "a/current").unlink()
+    for current in world.packages.glob("*/current"):
+        current.unlink()
     world.store = world.opened()
     assert not any(path.is_dir() for path in (world.packages / "a").glob("*"))
 

@@ -1,0 +1,196 @@
+"""Takeover of the skills that a lost catalog had published, from their packages.
+
+A new catalog may stand beside packages: the former one was deleted, damaged or put aside. Agents
+keep what they get from there: each published package becomes a version of its skill. Packages that
+no version names stay until all roots were read once.
+"""
+
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, suppress
+from datetime import datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from catalog.database.queries import Database
+from catalog.database.sql import to_json
+from catalog.model.change import Judged
+from catalog.model.skill import LOST_ROOT, Place, RootSpec
+from catalog.model.values import HeldCause, Level
+from catalog.text.humanize import iso
+from catalog.writing.packager import Packager
+from catalog.writing.packages.inspection import PackagesListing
+from catalog.writing.rows import reviews
+
+
+class Lost(NamedTuple):
+    """A catalog that is in use no more."""
+
+    reason: str  # a clause
+    aside: Path | None = None  # its file, if that was renamed
+
+
+class Former(NamedTuple):
+    """A published skill in a catalog that was put aside."""
+
+    root: str
+    path: str
+    level: Level
+    digest: str
+    held_cause: HeldCause | None  # of its removal
+    held_reason: str | None
+
+
+class LostSkill(NamedTuple):
+    """A published skill whose folder is unknown."""
+
+    path: str  # in LOST_ROOT
+    digest: str
+
+
+class Taken(NamedTuple):
+    """A package that was judged as the content of a place."""
+
+    package_path: str
+    judged: Judged
+    is_known: bool  # a pin or the former catalog names its content
+    is_pinned: bool
+
+
+class Takeover:
+    """The takeover of one lost catalog; its state is the entry in `health.recoveries`."""
+
+    def __init__(
+        self, db: Database, packager: Packager, file: Path | None, lost: Lost | None
+    ) -> None:
+        """Take the catalog, its packager and file, and the catalog that was put aside just now."""
+        self._db, self._packager, self._file = db, packager, file
+        has_versions = db.execute("SELECT 1 FROM versions LIMIT 1").fetchone()
+        self._lost = lost or (None if has_versions else Lost("was missing"))
+        self.is_under_way = any(map(_is_open, self._recoveries()))
+        """Whether the packages of a lost catalog stay: until all roots were read once."""
+
+    @property
+    def is_unscanned(self) -> bool:
+        """Whether no full scan of the new catalog has ended yet."""
+        if not self.is_under_way:
+            return False
+        (last_scan,) = self._db.execute("SELECT last_full_scan FROM health").fetchone()
+        return last_scan is None
+
+    def begin(
+        self, listing: PackagesListing, at: datetime, *, has_decisions: bool = False
+    ) -> str | None:
+        """Begin a takeover if a catalog was lost just now; return a clause on that catalog."""
+        lost, self._lost = self._lost, None
+        is_published = any(each.current for each in listing.directories.values())
+        if not lost or not (is_published or has_decisions):
+            return None
+        name = lost.aside.name if lost.aside else None
+        recoveries = self._recoveries()
+        if self.is_under_way and not name:
+            return None  # it was begun by an earlier start
+        if not (recoveries and name and recoveries[-1]["damaged_file"] == name):
+            entry = {"recovered_at": iso(at), "reason": lost.reason, "damaged_file": name}
+            recoveries.append(entry)
+        recoveries[-1]["packages_removed"] = None
+        self._store(recoveries)
+        return f"{lost.reason} and is kept as {lost.aside}" if lost.aside else lost.reason
+
+    def end(self, packages_removed: int) -> None:
+        """Note that the takeover has ended, and how many packages it removed."""
+        recoveries = self._recoveries()
+        for recovery in filter(_is_open, recoveries):
+            recovery["packages_removed"] = packages_removed
+        self._store(recoveries)
+
+    def published(self, listing: PackagesListing) -> Iterator[str]:
+        """Yield the package_path of each published package that no version names."""
+        named = set(self._db.execute("SELECT skill_id, version FROM versions").fetchall())
+        for skill_id, directory in listing.directories.items():
+            current = directory.current
+            if current in directory.versions and (skill_id, current) not in named:
+                yield f"{skill_id}/{current}"
+
+    def formers(self) -> dict[str, Former]:
+        """Return the skills that the former catalog had published, by package_path."""
+        found: dict[str, Former] = {}
+        for recovery in filter(_is_open, self._recoveries()):
+            if self._file and recovery["damaged_file"]:
+                uri = self._file.with_name(recovery["damaged_file"]).absolute().as_uri()
+                with (
+                    suppress(sqlite3.Error),
+                    closing(sqlite3.connect(f"{uri}?mode=ro", uri=True)) as former,
+                ):
+                    found |= {path: Former(*row) for path, *row in former.execute(_PUBLISHED)}
+        return found
+
+    def take(
+        self, packages: Sequence[Taken], roots: Sequence[RootSpec], at: datetime
+    ) -> list[Taken]:
+        """Store packages as the versions that agents get, and return those that may be given.
+
+        A scan judges the folders of their skills again. Without a record of its publication, a
+        version needs an approval where one of the roots asks for it.
+        """
+        policies = [reviews.Policy(root.review, root.review_severity, 0) for root in roots]
+        packages = [each for each in packages if self._may_be_given(each, policies)]
+        for root, _, level, *_ in (each.judged.verdict.place for each in packages):
+            self._db.execute(_ADD_ROOT, [root, level])
+        self._packager.apply([each.judged for each in packages], trigger="start", at=at)
+        for package_path, judged, _, is_pinned in packages:
+            version = package_path.partition("/")[2]
+            place, digest = judged.places[0], judged.verdict.digest
+            self._db.execute(_NAME, [version, package_path, iso(at), digest, *place])
+            self._db.execute(_DOUBT, [is_pinned, *place])
+        return packages
+
+    def _may_be_given(self, taken: Taken, policies: Sequence[reviews.Policy]) -> bool:
+        verdict = taken.judged.verdict
+        if decision := reviews.newest_decision(self._db, verdict.digest or ""):
+            return bool(decision["decision"] == "approved")
+        return taken.is_known or not any(each.concerns(verdict.findings) for each in policies)
+
+    def skills(self) -> dict[str, LostSkill]:
+        """Return the skills that were taken over without a folder, by skill_id."""
+        rows = self._db.execute(_LOST, [LOST_ROOT]).fetchall()
+        return {skill_id: LostSkill(*row) for skill_id, *row in rows}
+
+    def _recoveries(self) -> list[dict[str, Any]]:
+        return list(json.loads(self._db.execute("SELECT recoveries FROM health").fetchone()[0]))
+
+    def _store(self, recoveries: Sequence[Mapping[str, Any]]) -> None:
+        self._db.execute("UPDATE health SET recoveries = ?", [to_json(recoveries)])
+        self.is_under_way = any(map(_is_open, recoveries))
+
+
+def lost_place(skill_id: str, level: Level) -> Place:
+    """Return the place of a published skill whose folder is unknown."""
+    namespace, _, name = skill_id.rpartition("--")
+    return Place(LOST_ROOT, f"{namespace}/{name}" if namespace else name, level, namespace or None)
+
+
+def _is_open(recovery: Mapping[str, Any]) -> bool:
+    return recovery.get("packages_removed", 0) is None
+
+
+_PUBLISHED = """
+    SELECT v.skill_id || '/' || v.version, s.root, s.path, s.level, v.digest, s.held_cause,
+           s.pending_reason
+    FROM skills AS s JOIN versions AS v ON v.id = s.current_version_id WHERE s.status = 'active'
+"""
+_ADD_ROOT = """
+    INSERT OR IGNORE INTO roots
+        (path, level, position, acceptance, profiles, judged_by, review_from, configured)
+    VALUES (?, ?, 0, 'lenient', '[]', '', 0, 0)
+"""
+_NAME = """
+    UPDATE versions SET version = ?, package_path = ?, verified_at = ? WHERE digest = ? AND id =
+        (SELECT current_version_id FROM skills WHERE root = ? AND path = ?)
+"""
+_DOUBT = """
+    UPDATE skills SET fingerprint = '', pinned_version_id = iif(?, current_version_id, NULL)
+    WHERE root = ? AND path = ?
+"""
+_LOST = "SELECT skill_id, path, digest FROM skills WHERE root = ? AND status != 'removed'"

@@ -1,0 +1,165 @@
+"""Takeover from a lost catalog: its published skills and the decisions of people."""
+
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from catalog.model.change import Judged
+from catalog.model.naming import is_skill_id, is_version
+from catalog.model.skill import LOST_ROOT, Place, RootSpec, SkillRecord
+from catalog.text.humanize import count, iso
+from catalog.writing.packages.inspection import PackagesListing, list_packages
+from catalog.writing.store import Store
+from catalog.writing.tables.removals import HoldReason
+from catalog.writing.takeover import Taken, lost_place
+from pipeline.config.settings import Settings
+from pipeline.processes import at_work
+from pipeline.roots.local.folder import Limits
+from pipeline.service.scanning.results import place_of
+from pipeline.service.scanning.synchronizer import can_list_all
+
+log = logging.getLogger("skilldrop")
+
+BATCH = 64
+"""Maximum number of packages that are judged and stored together."""
+
+
+class _Package(NamedTuple):
+    """A package that is the content of a place."""
+
+    path: str  # skill_id and version
+    root: RootSpec
+    place: Place
+    digest: str | None = None  # of its content, where it is known
+    is_pinned: bool = False
+    held: HoldReason | None = None  # why the removal of its folder was held
+
+
+def take_over(store: Store, settings: Settings) -> None:
+    """Store what only a lost catalog knew, before the roots are configured and scanned.
+
+    The published version of a skill is then one from before the present rules of its root. Raises
+    sqlite3.Error and OSError.
+    """
+    listing = list_packages(settings.packages_folder)
+    kept = store.decisions.kept()
+    has_decisions = bool(kept.pins or kept.preferences or kept.reviews)
+    lost = store.takeover.begin(listing, datetime.now(UTC), has_decisions=has_decisions)
+    if not store.takeover.is_under_way:
+        return
+    versions = (name for each in listing.directories.values() for name in each.versions)
+    store.packager.named_after = max(versions, default="")
+    reviews = store.decisions.take_reviews()
+    pinned = list(_pinned(store, settings))
+    published = _published(store, settings, listing, {each.path for each in pinned})
+    counts = [0, 0]
+    for taken in _taken(store, settings, [*pinned, *published]):
+        counts[taken.is_pinned] += 1
+    if lost:
+        log.warning(
+            "the catalog %s; a new one is built from the roots, with %s, %s, %s and %s taken over",
+            lost,
+            count(sum(counts), "published skill"),
+            count(reviews, "review"),
+            count(counts[True], "pin"),
+            count(len(kept.preferences), "preference"),
+        )
+
+
+def _pinned(store: Store, settings: Settings) -> Iterator[_Package]:
+    roots = {root.path: root for root in settings.root_specs}
+    for (root, path), pin in store.decisions.lost_pins().items():
+        if is_skill_id(pin.skill_id) and is_version(pin.version):
+            spec = roots.get(root) or RootSpec(root)
+            package_path = f"{pin.skill_id}/{pin.version}"
+            yield _Package(package_path, spec, place_of(spec, path), pin.digest, is_pinned=True)
+
+
+def _published(
+    store: Store, settings: Settings, listing: PackagesListing, pinned: set[str]
+) -> Iterator[_Package]:
+    if settings.publish == "in-place":
+        return
+    roots = {root.path: root for root in settings.root_specs}
+    missing = (root for root in settings.root_specs if not can_list_all([root]))
+    likely = next(missing, settings.root_specs[0])
+    formers = store.takeover.formers()
+    for path in store.takeover.published(listing):
+        if path in pinned:
+            continue
+        former = formers.get(path)
+        if not former:
+            place = lost_place(path.partition("/")[0], likely.level)
+            yield _Package(path, replace(likely, path=LOST_ROOT), place)
+            continue
+        spec = roots.get(former.root) or RootSpec(former.root, former.level)
+        held = former.held_cause and HoldReason(former.held_cause, former.held_reason or "")
+        place = place_of(spec, former.path)
+        yield _Package(path, spec, place, former.digest, held=held or None)
+
+
+def _taken(store: Store, settings: Settings, packages: Sequence[_Package]) -> Iterator[Taken]:
+    """Judge packages, store those that are as expected, and yield them."""
+    judge = _Judge(settings.packages_folder, settings.limits)
+    pieces = [packages[start : start + BATCH] for start in range(0, len(packages), BATCH)]
+    with at_work(judge.judge, pieces) as results:
+        for piece, found in zip(pieces, results, strict=True):
+            at = datetime.now(UTC)
+            taken = store.takeover.take(
+                [
+                    Taken(package.path, judged, package.digest is not None, package.is_pinned)
+                    for package, judged in zip(piece, found, strict=True)
+                    if judged
+                ],
+                settings.root_specs,
+                at,
+            )
+            yield from taken
+            paths = {each.package_path for each in taken}
+            for package in piece:
+                if package.path not in paths:
+                    log.warning(
+                        "%s/%s was published before the catalog was lost, and is not taken over: "
+                        "its files differ, or nobody is known to have approved them",
+                        settings.packages_folder,
+                        package.path,
+                    )
+                elif package.held:
+                    root, path, *_ = package.place
+                    store.removals.hold(root, [path], package.held, trigger="start", at=at)
+
+
+@dataclass(frozen=True, slots=True)
+class _Judge:
+    """Judge of packages, which also runs in other processes."""
+
+    folder: Path
+    limits: Limits
+
+    def judge(self, packages: Sequence[_Package]) -> list[Judged | None]:
+        """Return the verdict on each package; None if it is not a skill or not as expected."""
+        from pipeline.roots.local_source import open_local  # few catalogs are lost
+        from pipeline.service.scanning.judging import judge_folder
+
+        if not self.folder.is_dir():
+            return [None] * len(packages)
+        found: list[Judged | None] = []
+        with open_local(str(self.folder), self.limits, {}, {}) as source:
+            for package in packages:
+                spec = replace(package.root, acceptance="permissive", secrets="report")
+                folder = source.folder(package.path)
+                judged = judge_folder(spec, source, folder, package.place) if folder else None
+                found.append(_as_expected(judged, package) if isinstance(judged, Judged) else None)
+        return found
+
+
+def _as_expected(judged: Judged, package: _Package) -> Judged | None:
+    verdict = judged.verdict
+    if not isinstance(verdict, SkillRecord) or package.digest not in (None, verdict.digest):
+        return None
+    verdict = verdict._replace(skill_id=package.path.partition("/")[0])
+    started_at = iso(datetime.fromisoformat(judged.started_at))
+    return judged._replace(verdict=verdict, steps="[]", started_at=started_at)
