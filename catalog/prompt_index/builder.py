@@ -8,6 +8,7 @@ from typing import Annotated, Literal, Self, TypeAlias
 from pydantic import AfterValidator, Field, model_validator
 from pydantic.dataclasses import dataclass as settings_table
 
+from catalog.model.selection import Selection
 from catalog.model.setting import STRICT, Levels, Words
 from catalog.model.values import Json
 from catalog.prompt_index import budget, locations
@@ -109,6 +110,11 @@ class IndexSpec:
         if self.per_skill_chars:
             return Bounds(*self.per_skill_chars, "chars")
         return Bounds(*self.per_skill_tokens) if self.per_skill_tokens else None
+
+    @property
+    def selection(self) -> Selection:
+        """Its filter of skills."""
+        return Selection(self.levels, self.tags, self.names)
 
     @property
     def names_packages(self) -> bool:

@@ -21,14 +21,21 @@ as_json_option = click.option("--json", "as_json", is_flag=True, help="Print JSO
 
 
 def filter_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Add the options that select skills; see `selected`."""
-    for option in reversed(_FILTER_OPTIONS):
+    """Add the options that select skills, by an index or by words; see `selected`."""
+    by_index = click.option(
+        "--index", metavar="NAME", help="Select with the filter of this prompt index."
+    )
+    return by_index(word_options(command))
+
+
+def word_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Add the options that select skills by words."""
+    for option in reversed(_WORD_OPTIONS):
         command = option(command)
     return command
 
 
-_FILTER_OPTIONS = (
-    click.option("--index", metavar="NAME", help="Select with the filter of this prompt index."),
+_WORD_OPTIONS = (
     click.option(
         "--level",
         "levels",

@@ -242,7 +242,4 @@ def wanted_entries(
 
 
 def _selection(db: Database, spec: LinkedDirectory) -> Selection:
-    if spec.index is None:
-        return spec.selection
-    index = query.index_spec(db, spec.index)
-    return Selection(index.levels, index.tags, index.names)
+    return spec.selection if spec.index is None else query.index_spec(db, spec.index).selection

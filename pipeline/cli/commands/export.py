@@ -18,12 +18,12 @@ from catalog.prompt_index import query
 from catalog.reading import typed_filter
 from catalog.text.suggestions import few
 from catalog.text.visible import visible
-from pipeline.cli import options as cli_options
 from pipeline.cli.options import (
     DONE,
     FINDINGS,
     PATH,
     as_json_option,
+    confirm,
     filter_options,
     settings_of,
     to_json,
@@ -115,18 +115,13 @@ def _exported(
 ) -> Exported:
     db = connection.open_catalog(settings.catalog_path)
     with explained(settings.catalog_path):
-        index = query.index_spec(db, options["index"]) if "index" in options else None
-        chosen = index or Selection(**{key: tuple(words) for key, words in options.items()})
-        if index is None:
-            typed_filter.check(db, Selection(chosen.levels, chosen.tags, chosen.names))
-        selection = Selection(chosen.levels, chosen.tags, chosen.names)
-        sources: list[Source] = []
-        failed: list[Failure] = []
-        for item in selected(db, settings.packages_folder, selection, with_needed=with_needed):
-            if isinstance(item, Source):
-                sources.append(item)
-            else:
-                failed.append(item)
+        if "index" in options:
+            selection = query.index_spec(db, options["index"]).selection
+        else:
+            selection = Selection(**{key: tuple(words) for key, words in options.items()})
+            typed_filter.check(db, selection)
+        found = list(selected(db, settings.packages_folder, selection, with_needed=with_needed))
+    sources = [item for item in found if isinstance(item, Source)]
     result = Exported([source.folder for source in sources])
     try:
         with terminal.progress("skills") as progress:
@@ -136,13 +131,13 @@ def _exported(
                     directory,
                     sources,
                     progress,
-                    lambda removed, total: cli_options.confirm(removed, total, what, yes=yes),
+                    lambda removed, total: confirm(removed, total, what, yes=yes),
                 )
             if archive:
                 write_archive(archive, sources, progress)
     except OSError as error:
         raise NotExported(f"{error.filename or directory or archive}: {error.strerror}.") from error
-    result.failed += failed
+    result.failed += [item for item in found if isinstance(item, Failure)]
     return result
 
 

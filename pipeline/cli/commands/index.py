@@ -12,7 +12,6 @@ import click
 from catalog.database import connection
 from catalog.database.queries import Database
 from catalog.model.selection import Selection
-from catalog.model.values import LEVELS
 from catalog.prompt_index import builder, query
 from catalog.prompt_index import explain as prompt_index_explain
 from catalog.prompt_index.builder import IndexSpec, Overflow
@@ -20,7 +19,7 @@ from catalog.prompt_index.formats.registry import FORMATS
 from catalog.prompt_index.messages import Language
 from catalog.reading import typed_filter
 from catalog.text.visible import visible
-from pipeline.cli.options import DONE, as_json_option, settings_of, to_json
+from pipeline.cli.options import DONE, as_json_option, settings_of, to_json, word_options
 from pipeline.cli.output import terminal
 
 
@@ -68,23 +67,7 @@ def _moment(context: click.Context, option: click.Parameter, value: str | None) 
     "--language", type=click.Choice(get_args(Language)), help="Language of the added text."
 )
 @click.option("--location-base", metavar="PATH|URL", help="Start of all locations.")
-@click.option(
-    "--level",
-    "levels",
-    type=click.Choice(LEVELS),
-    multiple=True,
-    help="Include only skills of this level; may be repeated.",
-)
-@click.option(
-    "--tag", "tags", multiple=True, help="Include only skills with this tag; may be repeated."
-)
-@click.option(
-    "--only",
-    "names",
-    metavar="SKILL",
-    multiple=True,
-    help="Include only the skill of this name; may be repeated.",
-)
+@word_options
 @click.option(
     "--featured", metavar="SKILL", multiple=True, help="List this skill first; may be repeated."
 )
@@ -134,8 +117,7 @@ def _check_filter(db: Database, spec: IndexSpec, options: dict[str, Any]) -> Non
     """Raise NotInCatalog if a typed filter has an unknown word or selects no skill."""
     typed = {key: getattr(spec, key) for key in Selection._fields if key in _given(options)}
     if typed:
-        whole = Selection(spec.levels, spec.tags, spec.names)
-        typed_filter.check(db, Selection(**typed), whole, typed_filter.IN_INDEX)
+        typed_filter.check(db, Selection(**typed), spec.selection, typed_filter.IN_INDEX)
 
 
 def _given(options: dict[str, Any]) -> dict[str, Any]:

@@ -100,8 +100,7 @@ def _check(settings: Settings, path: str, options: dict[str, Any], *, yes: bool)
         specs = {spec.name: spec for spec in settings.indexes}
         if options["index"] not in specs or not settings.catalog_path.exists():
             return  # the request tells which indexes there are
-        spec = specs[options["index"]]
-        selection = Selection(spec.levels, spec.tags, spec.names)
+        selection = specs[options["index"]].selection
     db = connection.open_catalog(settings.catalog_path)
     with explained(settings.catalog_path), closing(db.conn):
         if "index" not in options:

@@ -99,11 +99,7 @@ def _bytes(file: SkillFile) -> bytes:
     """Return the bytes of a page as they are on disk."""
     if file.encoding == "base64":
         return base64.b64decode(file.text)
-    return (
-        file.text.encode("utf-8-sig" if not file.offset else "utf-8")
-        if (file.encoding == "utf-8-sig")
-        else file.text.encode()
-    )
+    return file.text.encode("utf-8" if file.offset else file.encoding)  # the BOM comes first
 
 
 def _print(data: bytes) -> None:

@@ -3,12 +3,14 @@
 import signal
 import threading
 import time
+from pathlib import Path
 
 import click
 
 from catalog.database import connection
 from catalog.site.server.process import SiteProcess
 from pipeline.cli.options import DONE, settings_of
+from pipeline.config.settings import Settings
 
 TICK = 1.0
 """Seconds between two checks that the site runs."""
@@ -27,16 +29,7 @@ def serve(context: click.Context, host: str | None, port: int | None) -> int:
     """
     settings = settings_of(context, host=host, port=port)
     connection.open_catalog(settings.catalog_path).conn.close()
-    site = SiteProcess(
-        settings.catalog_path,
-        settings.site.host,
-        settings.site.port,
-        names=settings.site.names,
-        sql=settings.site.sql,
-        usage=settings.usage,
-        url=settings.site.url or "",
-        behind_proxy=settings.site.behind_proxy,
-    )
+    site = site_process(settings)
     stopped = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stopped.set())
@@ -48,3 +41,19 @@ def serve(context: click.Context, host: str | None, port: int | None) -> int:
     finally:
         site.stop()
     return DONE
+
+
+def site_process(settings: Settings, log_file: Path | None = None) -> SiteProcess:
+    """Return the process of the site, which writes to a log file or to the output of this one."""
+    site = settings.site
+    return SiteProcess(
+        settings.catalog_path,
+        site.host,
+        site.port,
+        log_file,
+        names=site.names,
+        sql=site.sql,
+        usage=settings.usage,
+        url=site.url or "",
+        behind_proxy=site.behind_proxy,
+    )

@@ -9,8 +9,8 @@ import click
 from catalog.database.connection import explained, open_catalog, service_runs
 from catalog.model.errors import CatalogBusy
 from catalog.site import address
-from catalog.site.server.process import SiteProcess
 from pipeline.cli import entry
+from pipeline.cli.commands.serve import site_process
 from pipeline.cli.options import DONE, settings_of, site_address
 from pipeline.cli.output import terminal
 from pipeline.cli.output.log_format import LogFormat, write_log
@@ -42,17 +42,7 @@ def up(
     """
     settings = settings_of(context, host=host, port=port)
     site = (
-        SiteProcess(
-            settings.catalog_path,
-            settings.site.host,
-            settings.site.port,
-            settings.data / "site.log",
-            names=settings.site.names,
-            sql=settings.site.sql,
-            usage=settings.usage,
-            url=settings.site.url or "",
-            behind_proxy=settings.site.behind_proxy,
-        )
+        site_process(settings, settings.data / "site.log")
         if settings.site.enabled and not no_site
         else None
     )
