@@ -13,7 +13,7 @@ DEVELOPING := .venv/developing
 MEASURING := .venv/measuring
 
 .DEFAULT_GOAL := help
-.PHONY: help up test test-clients check lint docs bench bench-large bench-parts bench-search bench-site bench-work bench-compare bench-readers bench-cluster bench-modules charts lighthouse page-sizes snapshots crawl sizing soak crashes clean
+.PHONY: help up test test-clients test-next check lint docs bench bench-large bench-parts bench-search bench-site bench-work bench-compare bench-readers bench-cluster bench-modules charts lighthouse page-sizes snapshots crawl sizing soak crashes clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -27,6 +27,13 @@ test: $(DEVELOPING) ## run the tests on up to four cores
 test-clients: $(DEVELOPING) ## try real agents and installers, and write docs/reference/clients.md; npm and pip fetch 2.5 GB
 	@$(BIN)/python -m tests.clients.installed
 	@$(BIN)/python -m pytest --verbose -o faulthandler_timeout=600 tests/clients
+
+NEXT := .venv-next
+test-next: ## ask for every kind of page of the site under the newest pre-release of Datasette 1.0
+	@$(PYTHON) -m venv $(NEXT)
+	@$(NEXT)/bin/python -m pip install --quiet --editable .
+	@$(NEXT)/bin/python -m pip install --quiet --upgrade --pre --no-warn-conflicts 'datasette>=1.0a41'
+	@$(NEXT)/bin/python -m tests.whole.next_datasette
 
 check: lint test ## lint, then test
 
@@ -98,7 +105,7 @@ crashes: $(DEVELOPING) ## kill the program and its helpers a hundred times durin
 	@CRASHES=100 FOLDERS=5000 $(BIN)/python -m pytest tests/whole/test_crash.py tests/whole/test_trouble.py
 
 clean: ## remove .venv and caches; the catalog in var/ stays
-	@rm -rf .venv dist site .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	@rm -rf .venv $(NEXT) dist site .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	@find catalog pipeline tests benchmarks docs_from_code watched/csv-profile -name __pycache__ -prune -exec rm -rf {} +
 
 $(PROGRAM): pyproject.toml

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from urllib.parse import quote, urlencode
 
-from datasette.utils import parse_metadata
+import yaml
 
 from catalog.site.server import app
 
@@ -112,7 +112,7 @@ def _of_the_rest(db: sqlite3.Connection) -> dict[str, str]:
 def _questions(db: sqlite3.Connection) -> dict[str, str]:
     (name,) = db.execute("SELECT min(name) FROM skills").fetchone()
     values = {"skill": name or "x", "tool": "Bash", "author": "a", "words": "report", "days": "30"}
-    queries = parse_metadata(app.metadata_path().read_text("utf-8"))["databases"]["catalog"][
+    queries = yaml.safe_load(app.metadata_path().read_text("utf-8"))["databases"]["catalog"][
         "queries"
     ]
     return {
