@@ -32,10 +32,10 @@ HOMES = {
     "nh3": "catalog.site.rendering",
     "pluggy": "catalog.site",
     "prometheus_client": "catalog.site.api.metrics",
-    "pydantic": "pipeline.validation.fields pipeline.validation.declare pipeline.dialects"
+    "pydantic": "pipeline.validation pipeline.dialects"
     " pipeline.config pipeline.outcomes pipeline.hooks.hook pipeline.roots.local.folder catalog.mcp"
     " catalog.model catalog.prompt_index",
-    "pydantic_core": "pipeline.validation.declare pipeline.outcomes.schema",
+    "pydantic_core": "pipeline.validation pipeline.outcomes.schema",
     "pygments": "catalog.site.rendering.highlight",
     "sqlite_utils": "catalog.database.schema catalog.database.views",
     "uvicorn": "catalog.site.server catalog.mcp",

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 import frontmatter
 from frontmatter.default_handlers import YAMLHandler
@@ -123,42 +123,33 @@ def _missing(text: str, line: int) -> Finding:
 
 
 class _EventHandler(YAMLHandler):
-    """Handler with which python-frontmatter reads one file's frontmatter.
+    """Handler with which python-frontmatter reads one file between its fences.
 
-    The library does not return lines or findings, so the handler keeps them.
+    The library returns fields and body; lines and findings are kept here.
     """
-
-    read: Repaired
 
     def __init__(self, cut: fences.Fences, max_bytes: int) -> None:
         self._cut = cut
         self._max_bytes = max_bytes
+        self.read = Repaired(YamlText(None, {}, ()), (), "")
 
     def split(self, text: str) -> tuple[str, str]:
-        """Return the frontmatter and an empty body."""
-        return self._cut.frontmatter, ""
+        """Return the frontmatter and the body."""
+        return self._cut.frontmatter, self._cut.body
 
     def load(self, fm: str, **_: object) -> dict[str, Any]:
         """Return the fields, or none if the frontmatter has no fields."""
-        size = len(fm.encode())
-        if size > self._max_bytes:
-            self.read = Repaired(
-                Unreadable(
-                    FRONTMATTER_TOO_LARGE.at(
-                        f"The frontmatter has {size:,} bytes; the limit is {self._max_bytes:,}.",
-                        line=self._cut.line,
-                    )
-                ),
-                (),
-                fm,
-            )
-            return {}
-        self.read = read_repaired(
-            without_forbidden_characters(fm), self._cut.line, self._cut.column
-        )
+        self.read = self._read(fm)
         outcome = self.read.outcome
         value = outcome.value if isinstance(outcome, YamlText) else None
         return value if isinstance(value, dict) else {}
+
+    def _read(self, fm: str) -> Repaired:
+        size, line = len(fm.encode()), self._cut.line
+        if size > self._max_bytes:
+            message = f"The frontmatter has {size:,} bytes; the limit is {self._max_bytes:,}."
+            return Repaired(Unreadable(FRONTMATTER_TOO_LARGE.at(message, line=line)), (), fm)
+        return read_repaired(without_forbidden_characters(fm), line, self._cut.column)
 
 
 def _read_fenced(text: str, first_line: int, max_bytes: int) -> _Reading:
@@ -167,8 +158,8 @@ def _read_fenced(text: str, first_line: int, max_bytes: int) -> _Reading:
         unclosed = FRONTMATTER_UNCLOSED.at(line=first_line)
         return _Reading(text, first_line, (unclosed,), maybe_unclosed=True)
     handler = _EventHandler(cut, max_bytes)
-    frontmatter.parse(cut.frontmatter, handler=handler)  # without the body, which it would copy
-    read, outcome, body = handler.read, handler.read.outcome, cut.body.strip()
+    fields, body = frontmatter.parse(text, handler=handler)
+    read, outcome = handler.read, handler.read.outcome
     gap = cut.body.count("\n", 0, len(cut.body) - len(cut.body.lstrip())) if body else 0
     reading = _Reading(
         body,
@@ -186,7 +177,7 @@ def _read_fenced(text: str, first_line: int, max_bytes: int) -> _Reading:
         return replace(reading, findings=(*findings, _not_a_mapping(outcome.value, cut.line)))
     return replace(
         reading,
-        value=outcome.value,
+        value=cast("Mapping[str, Json]", fields),
         positions=outcome.positions,
         quoted=outcome.quoted,
         findings=findings,

@@ -1,10 +1,17 @@
-"""Rules of the specification about a skill's name."""
+"""Rules of the Agent Skills specification, to the letter.
+
+Errors are exactly those of the reference validator (skills-ref), so that `spec_valid` equals its
+verdict. A requirement of the specification that the reference does not check is a warning.
+"""
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from difflib import get_close_matches
-from itertools import islice
+from typing import Annotated, NamedTuple
+
+from pydantic import BaseModel, BeforeValidator, Field, StringConstraints, ValidationError
+from pydantic_core import ErrorDetails
 
 from catalog.model.finding import Finding, FindingType
 from catalog.text import humanize
@@ -40,21 +47,102 @@ from pipeline.validation.profiles.spec.codes import (
 )
 from pipeline.validation.skill import Skill
 
-NAME_LIMIT = 64
-"""In characters. Source: Agent Skills specification, Frontmatter, name."""
+DESCRIPTION_LIMIT = 1_024
+"""In characters. Source: Agent Skills specification, Frontmatter, description."""
 
+_NAME_LIMIT = 64
 _MOST_SHOWN = 10
 _BETWEEN_WORDS = re.compile(r"[^\w]+|_+")
+_LONGEST_MISSPELT = 30  # characters; a longer field is not a misspelling
+_BY_SPELLING = {name.replace("_", "-"): name for name in (*CLAUDE_CODE_NAMES, *SPECIFICATION_NAMES)}
 
 
-def name_length(skill: Skill) -> Iterator[Finding]:
-    """Find a name of more than 64 characters."""
-    if len(name := _declared_name(skill)) > NAME_LIMIT:
-        yield skill.finding(
-            NAME_TOO_LONG,
-            f"name is {len(name):,} characters; the limit is {NAME_LIMIT}.",
-            field="name",
-        )
+def _filled(value: object) -> object:
+    """Read a blank value as an empty text."""
+    return "" if value is None or (isinstance(value, str) and not value.strip()) else value
+
+
+def _normalised(value: object) -> object:
+    """Read a name as the reference validator does."""
+    return (
+        unicodedata.normalize("NFKC", value.strip()) if isinstance(value, str) else _filled(value)
+    )
+
+
+class _Limits(BaseModel):
+    """Types and limits of the fields. Source: Agent Skills specification, Frontmatter."""
+
+    name: Annotated[
+        str, StringConstraints(min_length=1, max_length=_NAME_LIMIT), BeforeValidator(_normalised)
+    ]
+    description: Annotated[
+        str, StringConstraints(min_length=1, max_length=DESCRIPTION_LIMIT), BeforeValidator(_filled)
+    ]
+    compatibility: Annotated[
+        str, StringConstraints(min_length=1, max_length=500), BeforeValidator(_filled)
+    ] = "any"
+    license: str | None = None
+    metadata: Annotated[dict[str, str | None] | None, BeforeValidator(lambda v: v or None)] = None
+    allowed_tools: str | None = Field(None, alias="allowed-tools")
+
+
+class _Kinds(NamedTuple):
+    """Finding types for a field: its type is wrong, it is missing or blank, or it is too long."""
+
+    wrong: FindingType
+    missing: FindingType | None = None
+    long: FindingType | None = None
+
+
+_KINDS = {
+    "name": _Kinds(NAME_NOT_TEXT, NAME_MISSING, NAME_TOO_LONG),
+    "description": _Kinds(DESCRIPTION_NOT_TEXT, DESCRIPTION_MISSING, DESCRIPTION_TOO_LONG),
+    "compatibility": _Kinds(COMPATIBILITY_NOT_TEXT, COMPATIBILITY_EMPTY, COMPATIBILITY_TOO_LONG),
+    "license": _Kinds(LICENSE_NOT_TEXT),
+    "metadata": _Kinds(METADATA_NOT_MAP),
+    "allowed-tools": _Kinds(ALLOWED_TOOLS_NOT_TEXT),
+}
+_EXPECTED = {"metadata": "a map", "allowed-tools": "a single space-separated text"}
+
+
+def fields_keep_limits(skill: Skill) -> Iterator[Finding]:
+    """Find fields that are missing, blank, too long or of the wrong type."""
+    if skill.parsed.frontmatter is None:
+        return  # the parser has reported it, and missing fields would add nothing
+    try:
+        _Limits.model_validate(skill.frontmatter)
+    except ValidationError as problems:
+        errors = problems.errors(include_url=False)
+        values = [error for error in errors if len(error["loc"]) > 1]  # of metadata
+        for error in errors:
+            if len(error["loc"]) == 1:
+                yield _beyond_limit(skill, error)
+            elif error is values[0]:
+                yield _not_text(skill, error, len(values) - 1)
+
+
+def _beyond_limit(skill: Skill, error: ErrorDetails) -> Finding:
+    field = str(error["loc"][0])
+    kinds, value = _KINDS[field], error["input"]
+    if error["type"] in ("missing", "string_too_short"):
+        return skill.finding(kinds.missing or kinds.wrong, field=field)
+    if error["type"] == "string_too_long":
+        limit = error["ctx"]["max_length"]
+        message = f"{field} is {len(value):,} characters; the limit is {limit:,}."
+        return skill.finding(kinds.long or kinds.wrong, message, field=field)
+    expected = _EXPECTED.get(field, "text")
+    return skill.finding(kinds.wrong, f"{field} is {kind_of(value)}, not {expected}.", field=field)
+
+
+def _not_text(skill: Skill, error: ErrorDetails, others: int) -> Finding:
+    """Return the finding about the first value of metadata that is not text."""
+    key = str(error["loc"][1])
+    also = f" The same is true of {humanize.count(others, 'more value')}." if others else ""
+    return skill.finding(
+        METADATA_VALUE_NOT_TEXT,
+        f"metadata.{printable(key)} is {kind_of(error['input'])}, not text.{also}",
+        field=f"metadata.{key}",
+    )
 
 
 def name_form(skill: Skill) -> Iterator[Finding]:
@@ -62,24 +150,51 @@ def name_form(skill: Skill) -> Iterator[Finding]:
 
     One finding names every problem, because one correction mends them all.
     """
-    name = _declared_name(skill)
-    problems = list(_problems(name, unicodedata.normalize("NFKC", skill.folder))) if name else []
+    name = _normalised(skill.frontmatter.get("name"))
+    if not name or not isinstance(name, str):
+        return
+    problems = list(_problems(name, unicodedata.normalize("NFKC", skill.folder)))
     if not problems:
         return
-    kind_of = next(
-        (kind_of for kind_of, _ in problems if kind_of == NAME_CHARACTERS), problems[0][0]
-    )
+    kind = next((kind for kind, _ in problems if kind == NAME_CHARACTERS), problems[0][0])
     said = [words for _, words in problems]
     listed = " and ".join(filter(None, (", ".join(said[:-1]), said[-1])))
     yield skill.finding(
-        kind_of, f"name {quoted(name)} {listed}.", field="name", fix=_fix(name, skill.folder)
+        kind, f"name {quoted(name)} {listed}.", field="name", fix=_fix(name, skill.folder)
     )
 
 
-def _declared_name(skill: Skill) -> str:
-    """Return the name as the reference validator normalises it, or "" if there is none."""
-    name = skill.frontmatter.get("name")
-    return unicodedata.normalize("NFKC", name.strip()) if isinstance(name, str) else ""
+def no_other_fields(skill: Skill) -> Iterator[Finding]:
+    """Find each field that the specification does not define; those of dialects together."""
+    of_dialects: dict[str, list[str]] = {}
+    for field in skill.frontmatter:
+        owner = skill.declaration.owner(field)
+        if owner in skill.declaration.systems:
+            of_dialects.setdefault(owner, []).append(field)
+        elif owner is None:
+            yield skill.finding(
+                FIELD_NOT_IN_SPECIFICATION,
+                f"{printable(field)} is not a field of the specification.",
+                field=field,
+                fix=_correction(field),
+            )
+        elif owner != SPECIFICATION:
+            yield skill.finding(
+                FIELD_NOT_IN_SPECIFICATION,
+                f"{field} is a field of {owner}, not of the specification.",
+                field=field,
+                fix=f"Keep it if {owner} needs it; otherwise move it under metadata or remove it.",
+            )
+    for system, fields in of_dialects.items():
+        yield skill.finding(
+            FIELDS_OF_DIALECT,
+            f"{humanize.count(len(fields), 'field')} for {system}, not of the specification: "
+            f"{', '.join(map(printable, fields))}.",
+            field=fields[0],
+        )
+
+
+SPEC = Profile("spec", TYPES, (fields_keep_limits, name_form, no_other_fields))
 
 
 def _right_name(name: str, folder: str) -> str | None:
@@ -89,7 +204,7 @@ def _right_name(name: str, folder: str) -> str | None:
     """
     words = _BETWEEN_WORDS.sub("-", unicodedata.normalize("NFKC", name).lower()).strip("-")
     for candidate in (unicodedata.normalize("NFKC", folder), words):
-        if 0 < len(candidate) <= NAME_LIMIT and not any(_problems(candidate, candidate)):
+        if 0 < len(candidate) <= _NAME_LIMIT and not any(_problems(candidate, candidate)):
             return candidate
     return None
 
@@ -136,170 +251,6 @@ def _character(character: str) -> str:
     if unicodedata.category(character)[0] in "CMZ":  # invisible, or combined with its neighbour
         return code
     return f"“{character}”" if character.isascii() else f"“{character}” ({code})"
-
-
-DESCRIPTION_LIMIT = 1_024
-COMPATIBILITY_LIMIT = 500
-"""Both in characters. Source: Agent Skills specification, Frontmatter."""
-
-_LONGEST_MISSPELT = 30  # characters; a longer field is not a misspelling
-_BY_SPELLING = {name.replace("_", "-"): name for name in (*CLAUDE_CODE_NAMES, *SPECIFICATION_NAMES)}
-
-
-def name_required(skill: Skill) -> Iterator[Finding]:
-    """Find a name that is missing, empty or not text."""
-    if skill.parsed.frontmatter is None:
-        return  # the parser has reported it, and missing fields would add nothing
-    name = skill.frontmatter.get("name")
-    if _is_blank(name):
-        yield skill.finding(NAME_MISSING, field="name")
-    elif not isinstance(name, str):
-        yield skill.finding(NAME_NOT_TEXT, f"name is {kind_of(name)}, not text.", field="name")
-
-
-def description_required(skill: Skill) -> Iterator[Finding]:
-    """Find a description that is missing, blank or not text."""
-    if skill.parsed.frontmatter is None:
-        return
-    description = skill.frontmatter.get("description")
-    if _is_blank(description):
-        yield skill.finding(DESCRIPTION_MISSING, field="description")
-    elif not isinstance(description, str):
-        yield skill.finding(
-            DESCRIPTION_NOT_TEXT,
-            f"description is {kind_of(description)}, not text.",
-            field="description",
-        )
-
-
-def description_length(skill: Skill) -> Iterator[Finding]:
-    """Find a description of more than 1,024 characters."""
-    description = skill.frontmatter.get("description")
-    if not isinstance(description, str) or _is_blank(description):
-        return
-    if len(description) > DESCRIPTION_LIMIT:
-        yield skill.finding(
-            DESCRIPTION_TOO_LONG,
-            f"description is {len(description):,} characters; the limit is {DESCRIPTION_LIMIT:,}.",
-            field="description",
-        )
-
-
-def compatibility_length(skill: Skill) -> Iterator[Finding]:
-    """Find a compatibility that is not a text of 1 to 500 characters."""
-    if "compatibility" not in skill.frontmatter:
-        return
-    compatibility = skill.frontmatter["compatibility"]
-    if _is_blank(compatibility):
-        yield skill.finding(COMPATIBILITY_EMPTY, field="compatibility")
-    elif not isinstance(compatibility, str):
-        yield skill.finding(
-            COMPATIBILITY_NOT_TEXT,
-            f"compatibility is {kind_of(compatibility)}, not text.",
-            field="compatibility",
-        )
-    elif len(compatibility) > COMPATIBILITY_LIMIT:
-        yield skill.finding(
-            COMPATIBILITY_TOO_LONG,
-            f"compatibility is {len(compatibility):,} characters; "
-            f"the limit is {COMPATIBILITY_LIMIT}.",
-            field="compatibility",
-        )
-
-
-def license_is_text(skill: Skill) -> Iterator[Finding]:
-    """Find a license that is a list or a map."""
-    value = skill.frontmatter.get("license")
-    if value is not None and not isinstance(value, str):
-        yield skill.finding(
-            LICENSE_NOT_TEXT, f"license is {kind_of(value)}, not text.", field="license"
-        )
-
-
-def metadata_maps_to_texts(skill: Skill) -> Iterator[Finding]:
-    """Find metadata that is not a map, or that has values that are not text."""
-    metadata = skill.frontmatter.get("metadata")
-    if isinstance(metadata, Mapping):
-        other = {
-            key: value
-            for key, value in metadata.items()
-            if value is not None and not isinstance(value, str)
-        }
-        for key, value in islice(other.items(), 1):
-            more = humanize.count(len(other) - 1, "more value")
-            also = f" The same is true of {more}." if len(other) > 1 else ""
-            yield skill.finding(
-                METADATA_VALUE_NOT_TEXT,
-                f"metadata.{printable(key)} is {kind_of(value)}, not text.{also}",
-                field=f"metadata.{key}",
-            )
-    elif metadata:
-        yield skill.finding(
-            METADATA_NOT_MAP, f"metadata is {kind_of(metadata)}, not a map.", field="metadata"
-        )
-
-
-def allowed_tools_is_text(skill: Skill) -> Iterator[Finding]:
-    """Find allowed-tools that are a list or a map."""
-    value = skill.frontmatter.get("allowed-tools")
-    if value is not None and not isinstance(value, str):
-        yield skill.finding(
-            ALLOWED_TOOLS_NOT_TEXT,
-            f"allowed-tools is {kind_of(value)}, not a single space-separated text.",
-            field="allowed-tools",
-        )
-
-
-def no_other_fields(skill: Skill) -> Iterator[Finding]:
-    """Find each field that the specification does not define; those of dialects together."""
-    of_dialects: dict[str, list[str]] = {}
-    for field in skill.frontmatter:
-        owner = skill.declaration.owner(field)
-        if owner in skill.declaration.systems:
-            of_dialects.setdefault(owner, []).append(field)
-        elif owner is None:
-            yield skill.finding(
-                FIELD_NOT_IN_SPECIFICATION,
-                f"{printable(field)} is not a field of the specification.",
-                field=field,
-                fix=_correction(field),
-            )
-        elif owner != SPECIFICATION:
-            yield skill.finding(
-                FIELD_NOT_IN_SPECIFICATION,
-                f"{field} is a field of {owner}, not of the specification.",
-                field=field,
-                fix=f"Keep it if {owner} needs it; otherwise move it under metadata or remove it.",
-            )
-    for system, fields in of_dialects.items():
-        yield skill.finding(
-            FIELDS_OF_DIALECT,
-            f"{humanize.count(len(fields), 'field')} for {system}, not of the specification: "
-            f"{', '.join(map(printable, fields))}.",
-            field=fields[0],
-        )
-
-
-SPEC = Profile(
-    "spec",
-    TYPES,
-    (
-        name_required,
-        name_length,
-        name_form,
-        description_required,
-        description_length,
-        compatibility_length,
-        license_is_text,
-        metadata_maps_to_texts,
-        allowed_tools_is_text,
-        no_other_fields,
-    ),
-)
-
-
-def _is_blank(value: object) -> bool:
-    return value is None or (isinstance(value, str) and not value.strip())
 
 
 def _correction(field: str) -> str | None:
