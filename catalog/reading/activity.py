@@ -1,4 +1,4 @@
-"""Changes of skill folders: by scan, of a skill or of a publisher; reads only."""
+"""Activity of a catalog: its scans and changes, newest first."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -110,3 +110,22 @@ _SCANS = f"""
     SELECT s.*, n.last FROM numbered AS n JOIN scans AS s ON s.id = n.scan
     WHERE n.last < coalesce(:before, n.last + 1) ORDER BY n.last DESC LIMIT {UNITS}
 """
+
+
+def newest_change(db: Database) -> int:
+    """Return the id of the newest change; 0 without one. Ids only grow."""
+    return _number(db, "SELECT max(id) FROM ingestions")
+
+
+def newest_change_of(db: Database, skill_id: str) -> int:
+    """Return the id of the newest change of any skill with this skill_id; 0 without one."""
+    return _number(
+        db,
+        "SELECT max(i.id) FROM skills AS s JOIN ingestions AS i ON i.skill = s.id"
+        " WHERE s.skill_id = ?",
+        skill_id,
+    )
+
+
+def _number(db: Database, sql: str, *values: str) -> int:
+    return int(db.execute(sql, values).fetchone()[0] or 0)

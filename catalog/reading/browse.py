@@ -1,15 +1,19 @@
-"""Read-only queries behind the pages of the site."""
+"""Read-only queries behind the pages of the site and the lists of commands."""
 
+import json
 import sqlite3
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from catalog.database.expressions import AWAITING_REVIEW, FOLDER_NAME
 from catalog.database.queries import Database, Reader
-from catalog.database.sql import Row
-from catalog.reading import cards, sorting
+from catalog.database.sql import Row, to_json
+from catalog.model.publication_findings import NAME_CONFUSABLE
+from catalog.reading import dangers, index_views, named, sorting
 from catalog.reading import status as reading_status
 from catalog.reading.filters import Filters
 from catalog.reading.versions import restored
+from catalog.text.humanize import count
 from catalog.usage import summary as usage_summary
 
 Catalog: TypeAlias = Database
@@ -50,10 +54,10 @@ def skill(db: Catalog, skill_id: str, row: int | None = None) -> Row | None:
     """
     chosen = "s.id = :row" if row else "TRUE"
     rows = db.query(
-        f"SELECT s.*, {cards.IS_NEWEST} AS is_newest, v.version, v.skill_md_content, v.ingested_at,"
+        f"SELECT s.*, {IS_NEWEST} AS is_newest, v.version, v.skill_md_content, v.ingested_at,"
         " v.git_commit, (SELECT url FROM mirrors WHERE root = s.root) AS repository,"
         " (SELECT path FROM mirrors WHERE root = s.root) AS repository_path,"
-        f" EXISTS ({cards.LOOKS_ALIKE}) AS looks_alike, {FOLDER_NAME} AS folder,"
+        f" EXISTS ({LOOKS_ALIKE}) AS looks_alike, {FOLDER_NAME} AS folder,"
         " (SELECT body FROM searched_texts WHERE id = s.id) AS body"
         " FROM skills AS s LEFT JOIN version_contents AS v ON v.id = s.current_version_id"
         f" WHERE s.skill_id = :skill_id AND {chosen} ORDER BY CASE s.status WHEN 'active' THEN 0"
@@ -193,10 +197,10 @@ def front(db: Catalog) -> dict[str, Any]:
     read = usage_summary.most_read(db, FRONT // 2)
     return {
         "counts": reading_status.counts(db),
-        "latest": cards.of(db, skills(db, Filters(), size=FRONT)),
-        "most_read": cards.of(db, list(read)),
+        "latest": cards_of(db, skills(db, Filters(), size=FRONT)),
+        "most_read": cards_of(db, list(read)),
         "reads": read,
-        "awaited": cards.of(db, awaited),
+        "awaited": cards_of(db, awaited),
     }
 
 
@@ -226,7 +230,7 @@ def findings_of(db: Catalog, code: str, page: int = 1) -> list[Row]:
     """Return a page of the findings of one kind, each with its skill."""
     return list(
         db.query(
-            f"SELECT f.*, s.skill_id, s.name, s.status, {cards.IS_NEWEST} AS is_newest, EXISTS"
+            f"SELECT f.*, s.skill_id, s.name, s.status, {IS_NEWEST} AS is_newest, EXISTS"
             " (SELECT 1 FROM files WHERE version = s.current_version_id AND path = f.path)"
             " AS is_published"
             " FROM findings AS f LEFT JOIN skills AS s ON s.id = f.skill WHERE f.code = :code"
@@ -237,3 +241,123 @@ def findings_of(db: Catalog, code: str, page: int = 1) -> list[Row]:
 
 
 _WORST_FIRST = "CASE severity WHEN 'error' THEN 0 WHEN 'warning' THEN 1 ELSE 2 END"
+
+
+# Whole lists for commands
+
+
+def listed_skills(db: Database, filters: Filters) -> list[Row]:
+    """Return the skills that pass the filters, by name."""
+    return list(
+        db.query(
+            "SELECT s.name, s.skill_id, s.status, s.level, s.root, s.path, v.version,"
+            " s.description FROM skills AS s LEFT JOIN versions AS v ON v.id ="
+            f" s.current_version_id WHERE {filters.condition} ORDER BY s.name, s.root, s.path",
+            filters.values,
+        )
+    )
+
+
+def folder_states(db: Database, name: str) -> list[Row]:
+    """Return the state of each folder with the skill_id of a skill, the given skill first.
+
+    Each has its `details`. Raises NotInCatalog.
+    """
+    asked = named.find_skill(db, name)
+    rows = list(db.query(_STATES, [asked["skill_id"], asked["id"]]))
+    return [row | details(db, row) for row in rows]
+
+
+def details(db: Database, skill: Row) -> dict[str, list[Row]]:
+    """Return the places of a skill in the `indexes`, its `findings` and the `left_out_files`."""
+    is_active = skill["status"] == "active"
+    return {
+        "indexes": index_views.index_states(db, skill["id"]) if is_active else [],
+        "findings": listed_findings(db, skill=skill["id"]),
+        "left_out_files": left_out_files(db, skill["id"]),
+    }
+
+
+def listed_findings(db: Database, *, skill: int | None = None, code: str = "") -> list[Row]:
+    """Return the findings, or only those of a skill or of a code; reasons of a rejection first."""
+    return list(
+        db.query(
+            "SELECT root, folder, path, line, severity, code, profile, message, fix FROM findings"
+            " WHERE (:skill IS NULL OR skill = :skill) AND (:code = '' OR code = :code)"
+            " ORDER BY root, folder, id",
+            {"skill": skill, "code": code},
+        )
+    )
+
+
+_STATES = """
+    SELECT s.id, s.name, s.skill_id, s.status, s.status_reason, s.is_conflict, s.level, s.root,
+           s.path, s.spec_valid, s.model_invocable, s.pending_since, s.pending_reason,
+           s.newest_rejected_at, s.last_changed, v.version,
+           (SELECT version FROM versions WHERE id = s.pinned_version_id) AS pinned_version
+    FROM skills AS s LEFT JOIN versions AS v ON v.id = s.current_version_id
+    WHERE s.skill_id = ? ORDER BY s.id = ? DESC, s.status, s.root, s.path
+"""
+
+
+# Cards
+
+LOOKS_ALIKE = f"SELECT 1 FROM findings WHERE skill = s.id AND code = '{NAME_CONFUSABLE.code}'"
+"""Whether a skill `s` has a name that looks like another one, as a subquery."""
+IS_NEWEST = "(s.digest IS NULL OR s.seen_digest IS NULL OR s.seen_digest = s.digest)"
+"""Whether the folder of a skill `s` holds the content of its current version, in SQL."""
+_TONES = {"danger": "bad", "warning": "odd", "info": ""}
+_WORDS = {"danger": "danger", "warning": "safety warning", "info": "safety note"}
+
+
+def cards_of(db: Database, skills: Sequence[int]) -> list[Row]:
+    """Return the rows of these skills, in their order.
+
+    Each has `tools` and `hosts` as lists, and its findings about safety as the `safety` of a
+    badge: text, explained and tone; None without findings.
+    """
+    return [
+        row
+        | {name: json.loads(row[name]) for name in ("tools", "hosts")}
+        | {
+            "safety": _safety(
+                json.loads(row["safety"]),
+                agents_get_other=row["status"] == "active" and not row["is_newest"],
+            )
+        }
+        for row in db.query(_CARDS, {"ids": to_json(list(skills))})
+    ]
+
+
+def _safety(findings: Sequence[Row], *, agents_get_other: bool) -> dict[str, Any] | None:
+    if not findings:
+        return None
+    grades = [dangers.grade(finding) for finding in findings]
+    worst = min(grades, key=dangers.GRADES.index)
+    codes = dict.fromkeys(row["code"] for row in findings if dangers.grade(row) == worst)
+    named = ", ".join(code.replace("-", " ") for code in codes)
+    return {
+        "text": count(grades.count(worst), _WORDS[worst])
+        + (" in new content" if agents_get_other else ""),
+        "explained": (
+            f"Found in the newest content of its folder; agents get an earlier version: {named}"
+            if agents_get_other
+            else f"Found when its files were checked for safety: {named}"
+        ),
+        "tone": _TONES[worst],
+    }
+
+
+_CARDS = f"""
+    SELECT s.id, s.skill_id, s.name, s.description, s.status, s.status_reason, s.level, s.license,
+           s.estimated_tokens, s.last_changed, s.has_scripts,
+           iif(s.namespace IS NULL AND s.author IS NULL
+               AND (SELECT count(*) FROM roots WHERE configured) = 1, NULL, s.publisher)
+               AS publisher,
+           {IS_NEWEST} AS is_newest, EXISTS ({LOOKS_ALIKE}) AS looks_alike,
+           s.tools, s.hosts,
+           (SELECT json_group_array(json_object('severity', severity, 'code', code)) FROM findings
+            WHERE skill = s.id AND profile = 'safety') AS safety
+    FROM json_each(:ids) AS wanted CROSS JOIN skills AS s ON s.id = wanted.value
+    ORDER BY wanted.key
+"""

@@ -1,10 +1,15 @@
-"""Facts about one skill for a person: what its page shows, and how to install it."""
+"""Facts about one skill for a person: its page, how to install it, where its repository is."""
 
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from posixpath import join
 from typing import Any
+from urllib.parse import quote, urlsplit
 
 from catalog.database.queries import Database
-from catalog.reading import browse, install_lines, listing, references, search_hits, versions
+from catalog.model import naming
+from catalog.reading import browse, named, references, search_hits
 
 FIELDS = (
     "skill_id",
@@ -34,8 +39,8 @@ def of_skill(db: Database, name: str, site: str, *, needs_token: bool = False) -
     any other of that name. site is the URL of the site, which ends with a slash. Raises
     NotInCatalog, which suggests the closest names.
     """
-    (row,) = db.query(_SKILL, [versions.find_skill(db, name)["id"]])
-    lines = install_lines.of_skill(site, row, needs_token=needs_token)
+    (row,) = db.query(_SKILL, [named.find_skill(db, name)["id"]])
+    lines = install_lines_of(site, row, needs_token=needs_token)
     version = row["current_version_id"]
     return {
         **{field: row[field] for field in FIELDS},
@@ -43,12 +48,12 @@ def of_skill(db: Database, name: str, site: str, *, needs_token: bool = False) -
         "tags": json.loads(row["tags"]),
         **references.of_skill(db, row["id"]).names,
         "files": browse.files(db, version) if version else [],
-        **listing.details(db, row),
+        **browse.details(db, row),
         "versions": [each["version"] for each in browse.versions(db, row["id"])],
         "install": [
             {"client": line.client, "text": line.text, "note": line.note} for line in lines
         ],
-        "install_note": install_lines.restriction(row),
+        "install_note": restriction(row),
     }
 
 
@@ -56,3 +61,121 @@ _SKILL = f"""
     SELECT s.*, v.version, {search_hits.PLACE}
     FROM skills AS s LEFT JOIN versions AS v ON v.id = s.current_version_id WHERE s.id = ?
 """
+
+
+TOKEN = "TOKEN"
+"""Placeholder for a reader's token."""
+
+
+@dataclass(frozen=True, slots=True)
+class InstallLine:
+    """Command for a shell, or a line of a client's configuration."""
+
+    client: str
+    text: str
+    note: str = ""
+
+
+def install_lines_of(
+    site: str, row: Mapping[str, Any], *, needs_token: bool = False
+) -> list[InstallLine]:
+    """Return the lines for a skill on the site at a URL, which ends with a slash.
+
+    A skill that is not active, or that nobody may start, has none; see `restriction` for others
+    with less. With needs_token, commands that read ~/.netrc do so, and the others have the
+    placeholder TOKEN in their URL.
+    """
+    if row["status"] != "active" or not (row["model_invocable"] or row["user_invocable"]):
+        return []
+    lines = _lines(site, row["skill_id"], needs_token=needs_token)
+    return [line for line in lines if row["model_invocable"] or line.client in _OBEDIENT]
+
+
+def restriction(row: Mapping[str, Any]) -> str | None:
+    """Return why an active skill has not the lines of all clients; None if it has."""
+    if row["status"] != "active" or row["model_invocable"]:
+        return None
+    if not row["user_invocable"]:
+        return "There is nothing to install: its author lets neither agents nor users start it."
+    return (
+        "Its author lets only users start it (disable-model-invocation). Clients that ignore this "
+        "have no command here."
+    )
+
+
+def _lines(site: str, skill_id: str, *, needs_token: bool) -> list[InstallLine]:
+    skill, name = f"skills/{quote(skill_id, safe='')}", naming.install_name(skill_id)
+    in_path = f"{site}token/{TOKEN}/{skill}" if needs_token else f"{site}{skill}"
+    curl = f"curl -fsS{'n' if needs_token else ''}"
+    return [
+        InstallLine("skills (npx)", f"npx skills add {in_path}", "for any agent that it knows"),
+        *(
+            InstallLine(
+                client,
+                f"{curl} {site}{skill}/bundle.zip -o {name}.zip && "
+                f"mkdir -p {folder} && unzip -qo {name}.zip -d {folder}/{name} && rm {name}.zip",
+            )
+            for client, folder in _FOLDERS.items()
+        ),
+        InstallLine(
+            "opencode",
+            f'"skills": {{"urls": ["{in_path}/.well-known/skills/"]}}',
+            "in opencode.json; it fetches new versions by itself",
+        ),
+    ]
+
+
+_OBEDIENT = {"Claude Code"}
+"""Clients that start a skill with `disable-model-invocation` only if their user asks for it."""
+_FOLDERS = {
+    "Claude Code": "~/.claude/skills",
+    "Codex, Gemini CLI and others": "~/.agents/skills",
+}
+"""Folders of personal skills, by the clients that read them."""
+
+
+_FOLDER = {
+    "github.com": "/tree/{commit}/{path}",
+    "gitlab.com": "/-/tree/{commit}/{path}",
+    "bitbucket.org": "/src/{commit}/{path}",
+    "codeberg.org": "/src/commit/{commit}/{path}",
+    "git.sr.ht": "/tree/{commit}/item/{path}",
+}
+"""Address of a folder at a commit, below the page of the repository."""
+
+
+def repository_label(url: str) -> str:
+    """Return the URL of a repository for people: without scheme, credentials and `.git`."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return url
+    if parts.scheme in ("", "file"):
+        return url
+    host = parts.netloc.rpartition("@")[2]
+    return f"{host}{parts.path.rstrip('/').removesuffix('.git')}"
+
+
+def repository_page(url: str, commit: str | None, *path: str) -> str | None:
+    """Return the web page of a folder of a repository, at a commit if there is one.
+
+    The path is relative to the repository. None for a URL that is not of http or https, or of a
+    forge that is not well known; credentials in a URL are left out.
+    """
+    try:
+        parts = urlsplit(url)
+        host = (parts.hostname or "").lower()
+        is_plain = parts.scheme in ("http", "https") and parts.port is None
+    except ValueError:
+        return None
+    if not is_plain or host not in _FOLDER:
+        return None
+    repository = parts.path.strip("/").removesuffix(".git")
+    if repository.count("/") < 1:
+        return None
+    address = f"https://{host}/{quote(repository, safe='/~')}"
+    if not commit:
+        return address
+    folder = quote(join("", *filter(None, path)).strip("/"))
+    rest = _FOLDER[host].format(commit=quote(commit, safe=""), path=folder)
+    return address + rest.rstrip("/").removesuffix("/item")

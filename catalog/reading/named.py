@@ -1,13 +1,20 @@
-"""Skills by their names: those that a query names, and those whose names are nearest to it."""
+"""Skills by their names and folders: exact, bare and nearest ones."""
 
 import heapq
 import re
 from collections.abc import Mapping
 from unicodedata import normalize
 
+from catalog.database.expressions import IS_WITHHELD
 from catalog.database.queries import Database
+from catalog.database.sql import Row
+from catalog.model.errors import NotInCatalog
+from catalog.model.naming import qualified_name, skill_id
+from catalog.model.precedence import precedence
+from catalog.model.skill import Place
 from catalog.reading.filters import Filters
 from catalog.text import suggestions
+from catalog.text.suggestions import closest, few, shown
 
 LONGEST_NAME = 200
 """Characters of a query that may be a name."""
@@ -31,7 +38,7 @@ def named(
     query = query[:LONGEST_NAME].strip()
     slug = re.sub(r"[\W_]+", "-", normalize("NFKC", query).lower()).strip("-")
     values = {"query": query, "slug": slug} | filters.values
-    exact = {skill: 0 for (skill,) in db.execute(_NAMED.format(filters.condition), values)}
+    exact = {skill: 0 for (skill,) in db.execute(_EXACT.format(filters.condition), values)}
     letters = _letters(query)
     if exact or len(letters) < SHORTEST_WITH_SLIP or slug.count("-") >= MOST_WORDS:
         return exact
@@ -60,12 +67,141 @@ def nearest(db: Database, query: str, filters: Filters, limit: int = 3) -> tuple
     return tuple(name for _, name in heapq.nsmallest(limit, near))
 
 
+def find_skill(db: Database, asked: str) -> Row:
+    """Return the row of a skill by its exact name, else its skill_id; active ones come first.
+
+    Raises NotInCatalog, which suggests the closest names.
+    """
+    asked = asked.encode(errors="replace").decode()  # a shell may pass bytes that are not UTF-8
+    for column in ("name", "skill_id"):
+        for row in list(db.query(_SKILL.format(column), [asked])):
+            return row
+    if skill_id := skill_id_of_bare_name(db, asked):
+        return next(iter(db.query(_SKILL.format("skill_id"), [skill_id])))
+    names = [name for (name,) in db.execute("SELECT DISTINCT name FROM skills ORDER BY name")]
+    near = closest(asked, names)
+    suggestion = (
+        f"The closest are: {few(near)}."
+        if near
+        else (f"There are: {few(names)}." if names else "The catalog has none yet.")
+    )
+    raise NotInCatalog(f"There is no skill {shown(asked)}. {suggestion}")
+
+
+def skill_id_of_bare_name(db: Database, name: str) -> str | None:
+    """Return the skill_id of the only or the preferred active skill with a bare name, else None.
+
+    Raises NotInCatalog if there are several and none is preferred; it lists their names.
+    """
+    found = with_bare_name(db, name)
+    if len(found) > 1 and found[0][2] is None:
+        raise NotInCatalog(
+            f"{len(found)} skills have the name {shown(name)}: "
+            f"{few([qualified for _, qualified, _ in found])}. Give the name with its namespace; "
+            "`skilldrop prefer PATH` makes the bare name mean one of them."
+        )
+    return str(found[0][0]) if found else None
+
+
+def with_bare_name(db: Database, name: str) -> list[tuple[str, str, str | None]]:
+    """Return skill_id, name and time of preference of the active skills with a bare name."""
+    return db.execute(_BARE, [name]).fetchall()
+
+
+_BARE = """
+    SELECT skill_id, name, preferred_at FROM skills
+    WHERE bare_name = ? AND namespace IS NOT NULL AND status = 'active'
+    ORDER BY preferred_at IS NULL, preferred_at DESC, name
+"""
+
+
+_LATER = "9"
+"""Time after every other one, as the newcomer's."""
+
+
+def holder_of_name(db: Database, name: str, place: Place, position: int) -> str | None:
+    """Return the folder of the skill that has the name of a newcomer, and keeps it; else None.
+
+    name is the newcomer's bare name, and position the order of its root.
+    """
+    newcomer = {
+        "name": qualified_name(name, place.namespace),
+        "namespace": place.namespace,
+        "level": place.level,
+        "path": place.path,
+        "position": position,
+        "preferred_at": None,
+        "is_alias": 0,
+        "spec_valid": 1,
+        "name_since": _LATER,
+    }
+    rows = db.query(_HOLDER, [skill_id(name, place.namespace, place.path), place.root, place.path])
+    for row in rows:
+        if precedence(row) < precedence(newcomer):
+            return f"{row['root']}/{row['path']}"
+    return None
+
+
+_HOLDER = """
+    SELECT s.*, r.position FROM skills AS s JOIN roots AS r ON r.path = s.root
+    WHERE s.skill_id = ? AND s.status IN ('active', 'shadowed') AND s.shadowed_by IS NULL
+        AND (s.root, s.path) != (?, ?)
+"""
+
+
+def find_in_folder(db: Database, folder: str, absolute: str) -> Row:
+    """Return the row of the skill in a folder.
+
+    folder is the path as a person wrote it, which may be relative to its root, and absolute its
+    absolute path. Raises NotInCatalog.
+    """
+    relative = folder.rstrip("/")
+    rows = list(db.query(_FOLDER, {"absolute": absolute, "relative": relative}))
+    exact = [row for row in rows if row["is_exact"]] or rows
+    if len(exact) > 1:
+        places = few([f"{row['root']}/{row['path']}" for row in exact])
+        raise NotInCatalog(f"{shown(folder)} is in several roots: {places}. Give the whole path.")
+    if exact:
+        return exact[0]
+    known = [path for (path,) in db.execute("SELECT path FROM skills WHERE status != 'removed'")]
+    near = few(closest(relative, known) or known)
+    places = f"The closest are: {near}." if known else "The catalog has none yet."
+    raise NotInCatalog(f"There is no skill in the folder {shown(folder)}. {places}")
+
+
+def find_or_named(db: Database, asked: str, absolute: str) -> Row:
+    """Return the row of a skill by its name, as `find_skill` does, else by its folder.
+
+    Raises NotInCatalog.
+    """
+    try:
+        return find_skill(db, asked)
+    except NotInCatalog:
+        try:
+            return find_in_folder(db, asked, absolute)
+        except NotInCatalog:
+            if "/" in asked:
+                raise
+        raise
+
+
+_FOLDER = """
+    SELECT *, root || '/' || path = :absolute AS is_exact FROM skills
+    WHERE status != 'removed' AND (root || '/' || path = :absolute OR path = :relative)
+"""
+
+_SKILL = f"""
+    SELECT * FROM skills AS s WHERE {{}} = ?
+    ORDER BY status = 'active' DESC, {IS_WITHHELD} DESC, status = 'removed', id LIMIT 1
+"""
+
+
 def _letters(name: str) -> str:
     return re.sub(r"[\W_]+", "", name.lower())
 
 
 # CROSS JOIN: SQLite prefers the index of a filter to those of both names, and reads all skills.
-_NAMED = """
+_EXACT = """
     SELECT s.id FROM (
         SELECT id FROM skills WHERE name = :query
         UNION SELECT id FROM skills WHERE skill_id = :slug) AS wanted

@@ -14,7 +14,7 @@ from catalog.database.queries import Database
 from catalog.model.errors import NotInCatalog, PackageDamaged, PathRefused
 from catalog.model.naming import CURRENT
 from catalog.model.paths import os_path
-from catalog.reading import bare_names
+from catalog.reading import named
 from catalog.text.suggestions import closest, few, impossible, shown
 
 SKILL_MD = "SKILL.md"
@@ -134,7 +134,7 @@ def _active(db: Database, name: str, *, by_id: bool) -> sql.Row | None:
     for column in ("s.skill_id", "s.name") if by_id else ("s.name", "s.skill_id"):
         for row in list(db.query(_ACTIVE.format(column), [name])):
             return row
-    skill_id = bare_names.skill_id_of(db, name)
+    skill_id = named.skill_id_of_bare_name(db, name)
     return next(iter(db.query(_ACTIVE.format("s.skill_id"), [skill_id])), None)
 
 

@@ -1,7 +1,8 @@
-"""Published files, opened safely inside one version of a skill and verified by their hash."""
+"""Bundles of skills."""
 
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,6 @@ from catalog.database.queries import Database
 from catalog.filesystem.safe_open import open_file
 from catalog.model.errors import PackageDamaged, PathRefused
 from catalog.model.paths import os_path
-from catalog.reading import skill_content
 from catalog.reading.paging import Page, read_page
 from catalog.reading.published import (
     CURE,
@@ -23,6 +23,37 @@ from catalog.reading.published import (
 )
 from catalog.text import humanize
 from catalog.text.suggestions import shown
+from catalog.text.visible import in_attribute, in_xml
+
+LISTED = 200
+"""Files of a skill that are listed, at most."""
+
+# A tag in the body could end the skill's part, so that the rest would pass for other text.
+_OUR_TAG = re.compile(r"<(?=\s*/?\s*skill_(?:content|resources))", re.IGNORECASE)
+
+
+def wrap_text(name: str, body: str, directory: str, files: Sequence[str], note: str = "") -> str:
+    """Return a body between `<skill_content>` tags that nothing in it can close.
+
+    directory is the absolute path or URI of the skill's files, to which files are relative. note
+    is a line to add, such as where the next part starts.
+    """
+    listed = [f"  <file>{in_xml(path)}</file>" for path in files[:LISTED]]
+    if len(files) > LISTED:
+        listed.append(f"  <!-- and {len(files) - LISTED} more -->")
+    return "\n".join(
+        [
+            f'<skill_content name="{in_attribute(name)}">',
+            _OUR_TAG.sub("&lt;", body).strip("\n"),
+            "",
+            *([note] if note else []),
+            f"Skill directory: {in_xml(directory)}",
+            "Paths in this skill are relative to the skill directory.",
+            *(["", "<skill_resources>", *listed, "</skill_resources>"] if listed else []),
+            "</skill_content>",
+            "",
+        ]
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +181,7 @@ def wrap(package: Package, page: SkillFile, directory: str | None = None) -> str
         )
     )
     others = [file.path for file in package.files if file.path != page.path]
-    return skill_content.wrap(
+    return wrap_text(
         package.skill,
         (whole and package.body) or page.text,
         directory or package.directory,

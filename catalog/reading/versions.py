@@ -5,14 +5,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from catalog.database import sql
-from catalog.database.expressions import IS_WITHHELD
 from catalog.database.queries import Database
 from catalog.database.sql import Row
 from catalog.model.errors import NotInCatalog
 from catalog.model.skill import DESCRIBED
 from catalog.model.values import Json
-from catalog.reading import bare_names
-from catalog.text.suggestions import closest, few, shown
+from catalog.reading.named import find_skill
+from catalog.text.suggestions import few, shown
 
 _UNFIT = {"waits": "waits for review", "rejected": "was rejected in review"}
 _NOTHING = "{}"  # as releases without packages stored a version
@@ -70,27 +69,6 @@ class History:
             "held_at": self.held_at,
             "versions": [version.as_json() for version in self.versions],
         }
-
-
-def find_skill(db: Database, asked: str) -> sql.Row:
-    """Return the row of a skill by its exact name, else its skill_id; active ones come first.
-
-    Raises NotInCatalog, which suggests the closest names.
-    """
-    asked = asked.encode(errors="replace").decode()  # a shell may pass bytes that are not UTF-8
-    for column in ("name", "skill_id"):
-        for row in list(db.query(_SKILL.format(column), [asked])):
-            return row
-    if skill_id := bare_names.skill_id_of(db, asked):
-        return next(iter(db.query(_SKILL.format("skill_id"), [skill_id])))
-    names = [name for (name,) in db.execute("SELECT DISTINCT name FROM skills ORDER BY name")]
-    near = closest(asked, names)
-    suggestion = (
-        f"The closest are: {few(near)}."
-        if near
-        else (f"There are: {few(names)}." if names else "The catalog has none yet.")
-    )
-    raise NotInCatalog(f"There is no skill {shown(asked)}. {suggestion}")
 
 
 def history(db: Database, asked: str) -> History:
@@ -176,12 +154,6 @@ def _diff(before: str, after: str) -> str:
     from catalog.text.differences import difference  # few readers compare
 
     return difference(before, after).unified("SKILL.md before", "SKILL.md")
-
-
-_SKILL = f"""
-    SELECT * FROM skills AS s WHERE {{}} = ?
-    ORDER BY status = 'active' DESC, {IS_WITHHELD} DESC, status = 'removed', id LIMIT 1
-"""
 
 
 def restored(version: Row) -> Row:

@@ -8,9 +8,10 @@ from catalog.database.queries import Database
 from catalog.database.sql import Row, insert
 from catalog.model.errors import NotInCatalog
 from catalog.model.values import LEVELS, IngestionOutcome
-from catalog.reading import review, skill_folders
+from catalog.reading import named, review
 from catalog.reading import versions as reading_versions
-from catalog.reading.versions import find_skill, find_version
+from catalog.reading.named import find_skill
+from catalog.reading.versions import find_version
 from catalog.text.confusables import skeleton
 from catalog.text.suggestions import shown
 from catalog.writing import events
@@ -114,7 +115,7 @@ def prefer(db: Database, folder: str, absolute: str, at: str) -> Row:
     or renamed. Raises NotInCatalog if there is no such folder, it has no accepted content, or a
     rival has a higher level.
     """
-    skill = skill_folders.find(db, folder, absolute)
+    skill = named.find_in_folder(db, folder, absolute)
     if skill["status"] not in ("active", "shadowed"):
         raise NotInCatalog(
             f"The skill in {shown(folder)} is {skill['status']}, so it cannot have the name "

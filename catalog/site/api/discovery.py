@@ -19,7 +19,7 @@ from catalog.prompt_index.formats.json_text import (
     discovery_entry,
     install_fields,
 )
-from catalog.reading import bundle, installable, references
+from catalog.reading import bundle, offered, references
 from catalog.reading.browse import Catalog
 from catalog.reading.published import package_of
 from catalog.site.api import files
@@ -44,7 +44,7 @@ async def page(context: RequestContext) -> Response:
     whose files differ from the accepted ones is left out and logged.
     """
     scope = _scope(context)
-    skills = await context.query(installable.skills, await _skill_ids(context, scope))
+    skills = await context.query(offered.installable, await _skill_ids(context, scope))
     if scope and not skills:
         return _no_skill(scope)
     if not scope:
@@ -59,7 +59,7 @@ async def by_files(context: RequestContext) -> Response:
     The version lets an installer see that its copy is old.
     """
     scope = _scope(context)
-    skills = await context.query(installable.with_paths, await _skill_ids(context, scope))
+    skills = await context.query(offered.installable_with_paths, await _skill_ids(context, scope))
     if scope and not skills:
         return _no_skill(scope)
     entries = [
@@ -77,7 +77,7 @@ async def by_files(context: RequestContext) -> Response:
 async def file(context: RequestContext) -> Response:
     """Return a file of a skill by its install name, in its current version."""
     scope, name = _scope(context), context.path_part("name")
-    skill_id = await context.query(installable.skill_id_of, name)
+    skill_id = await context.query(offered.skill_id_of_install_name, name)
     if not skill_id or (scope and skill_id not in await context.query(_needed, scope)):
         raise NotInCatalog(f"No skill for agents has the name {name}.")
     return await files.of_skill(context, skill_id)

@@ -16,9 +16,9 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
 from catalog.model.version import VERSION
-from catalog.reading import health_summary, measurements
+from catalog.reading import health_summary, status
 from catalog.reading.browse import Catalog
-from catalog.reading.measurements import Measurements
+from catalog.reading.status import Measurements
 from catalog.site.http import responses
 from catalog.site.http.request import RequestContext
 from catalog.usage import summary
@@ -42,7 +42,7 @@ async def page(context: RequestContext) -> Response:
 
 
 def _load(db: Catalog, *arguments: Any) -> tuple[Measurements, summary.Totals | None]:
-    return measurements.load(db, *arguments), summary.totals(db)
+    return status.measured(db, *arguments), summary.totals(db)
 
 
 class _Families(Collector):
@@ -121,7 +121,7 @@ def _of_work(values: Measurements) -> Iterator[Metric]:
     yield _counter("ingestions", "Changes of folders taken in.", values.ingestions)
     durations = Metric(
         "skilldrop_ingestion_duration_seconds",
-        f"Time to take in a change, over the {measurements.NEWEST} newest ones.",
+        f"Time to take in a change, over the {status.MEASURED} newest ones.",
         "summary",
     )
     for quantile in _QUANTILES if values.ingestion_ms else ():

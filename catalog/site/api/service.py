@@ -11,7 +11,7 @@ from datasette import Response
 
 from catalog.database import stored_health
 from catalog.model.version import VERSION
-from catalog.reading import disk_paths, health_summary, newest_change
+from catalog.reading import activity, disk_paths, health_summary
 from catalog.reading.filters import FILTERS, Filter
 from catalog.site.http import access, errors, responses
 from catalog.site.http.request import RequestContext, header_health
@@ -65,7 +65,7 @@ async def state(context: RequestContext) -> Response:
     about = context.parameter("about")
     if about.startswith(OF_SKILL):
         skill_id = about.removeprefix(OF_SKILL)
-        facts = {"newest_change": await context.query(newest_change.of_skill, skill_id)}
+        facts = {"newest_change": await context.query(activity.newest_change_of, skill_id)}
     elif about:
         return errors.as_json(f"The parameter about is {OF_SKILL}ID, or is left out.", 400)
     else:

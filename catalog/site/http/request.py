@@ -13,7 +13,7 @@ from datasette import Forbidden, Response
 from catalog.database import stored_health
 from catalog.database.connection import REBUILT, is_damage
 from catalog.model.version import VERSION
-from catalog.reading import browse, disk_paths, health_summary, newest_change
+from catalog.reading import activity, browse, disk_paths, health_summary
 from catalog.site import address
 from catalog.site.http import (
     access,
@@ -183,7 +183,7 @@ async def header_health(
         return (
             stored_health.load(db, location.catalog),
             list(disk_paths.folders(db)),
-            newest_change.of_catalog(db),
+            activity.newest_change(db),
         )
 
     try:

@@ -8,7 +8,7 @@ from datasette.utils import tilde_decode
 
 from catalog.model import naming
 from catalog.model.errors import NotInCatalog
-from catalog.reading import bare_names, named
+from catalog.reading import named
 from catalog.reading.browse import Catalog
 from catalog.reading.filters import Filters
 from catalog.site.http import location as http_location
@@ -66,9 +66,9 @@ def find(db: Catalog, name: str) -> Meant:
         for (skill_id,) in db.execute(query, [value]).fetchall():
             return Meant(skill_id, _near(db, name))
     try:
-        return Meant(bare_names.skill_id_of(db, name), _near(db, name))
+        return Meant(named.skill_id_of_bare_name(db, name), _near(db, name))
     except NotInCatalog as several:
-        names = [(whole, skill_id) for skill_id, whole, _ in bare_names.all_of(db, name)]
+        names = [(whole, skill_id) for skill_id, whole, _ in named.with_bare_name(db, name)]
         return Meant(None, names[:MOST_MEANT], str(several))
 
 

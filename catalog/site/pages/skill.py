@@ -12,20 +12,18 @@ from catalog.model import naming
 from catalog.model.errors import NotInCatalog
 from catalog.prompt_index import query
 from catalog.reading import (
-    bare_names,
     browse,
-    cards,
     dangers,
     disk_paths,
     duplicates,
-    forge_links,
     index_views,
-    install_lines,
+    named,
     references,
     review,
 )
+from catalog.reading import card as reading_card
 from catalog.reading.browse import Catalog
-from catalog.reading.install_lines import InstallLine
+from catalog.reading.card import InstallLine
 from catalog.reading.references import LinkTarget, References
 from catalog.site.http import access
 from catalog.site.http.request import RequestContext
@@ -117,7 +115,7 @@ async def page(context: RequestContext) -> Response:
         reads=reads,
         read_days=summary.DAYS,
         install=_install(context, skill),
-        install_note=install_lines.restriction(skill),
+        install_note=reading_card.restriction(skill),
     )
 
 
@@ -127,8 +125,8 @@ def _source(skill: Row) -> dict[str, str | None] | None:
         return None
     commit, path = skill["git_commit"], (skill["repository_path"] or "", skill["path"])
     return {
-        "label": forge_links.label(url),
-        "page": forge_links.page(url, commit, *path),
+        "label": reading_card.repository_label(url),
+        "page": reading_card.repository_page(url, commit, *path),
         "commit": commit,
     }
 
@@ -179,7 +177,7 @@ def _install(context: RequestContext, skill: Row) -> list[InstallLine]:
     """Return the commands that install a skill."""
     site, scope = context.url(context.path("/")), context.request.scope
     needs_token = access.is_guarded(scope) and not access.prefix(scope)
-    return install_lines.of_skill(site, skill, needs_token=needs_token)
+    return reading_card.install_lines_of(site, skill, needs_token=needs_token)
 
 
 def look_up(db: Catalog, skill_id: str, row: int | None, version: str = "") -> Sheet | None:
@@ -206,7 +204,7 @@ def look_up(db: Catalog, skill_id: str, row: int | None, version: str = "") -> S
             browse.left_out_files(db, skill["id"]),
             browse.versions(db, skill["id"]),
             _indexes(db, skill["id"]) if skill["status"] == "active" else [],
-            cards.of(db, [skill["id"]])[0],
+            browse.cards_of(db, [skill["id"]])[0],
             review.of_skill(db, skill["id"]) if skill["status"] != "removed" else None,
             disk_paths.folders(db),
         )
@@ -233,7 +231,9 @@ def _by_name(db: Catalog, name: str) -> Row | None:
     Raises NotInCatalog where several have a bare name and none is preferred.
     """
     namespace, colon, bare = name.rpartition(":")
-    skill_id = naming.skill_id(bare, namespace, "") if colon else bare_names.skill_id_of(db, name)
+    skill_id = (
+        naming.skill_id(bare, namespace, "") if colon else named.skill_id_of_bare_name(db, name)
+    )
     return browse.skill(db, skill_id) if skill_id else None
 
 

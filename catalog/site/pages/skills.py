@@ -6,7 +6,7 @@ from typing import Any
 from datasette import Response
 
 from catalog.model.errors import FilterInvalid
-from catalog.reading import browse, cards, duplicates, facet_counts, search, search_hits, sorting
+from catalog.reading import browse, duplicates, facet_counts, search, search_hits, sorting
 from catalog.reading.browse import Catalog
 from catalog.reading.duplicates import Group
 from catalog.reading.filters import BY_NAME, Filters, parse
@@ -69,7 +69,7 @@ def _found(db: Catalog, words: str, filters: Filters, sort: str, number: int) ->
     if not results.match:
         facets = {}  # no word is known, so no filter leaves a skill
     return {
-        "rows": cards.of(db, ids),
+        "rows": browse.cards_of(db, ids),
         "hits": {hit.id: hit for hit in results.hits},
         "why": {skill: _why(names) for skill, names in fields.items()},
         "total": max(total if results.match else 0, len(ids) + offset),
@@ -91,7 +91,7 @@ def _why(fields: list[str]) -> str:
 def _listed(db: Catalog, _: str, filters: Filters, sort: str, number: int) -> dict[str, Any]:
     facets, total = facet_counts.of(db, filters)
     return {
-        "rows": cards.of(db, browse.skills(db, filters, number, sort, PAGE)),
+        "rows": browse.cards_of(db, browse.skills(db, filters, number, sort, PAGE)),
         "hits": {},
         "why": {},
         "total": total,

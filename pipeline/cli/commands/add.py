@@ -11,7 +11,7 @@ from catalog.database.connection import open_catalog
 from catalog.model.errors import NotRemoved
 from catalog.model.paths import is_utf8, text_path
 from catalog.model.skill import RootSpec
-from catalog.reading import name_holders, skill_folders
+from catalog.reading import named
 from catalog.text.suggestions import few, shown
 from catalog.text.visible import visible
 from pipeline.authoring import trash
@@ -100,7 +100,7 @@ def _expected(settings: Settings, root: RootSpec, addition: Addition) -> dict[st
         if source == "." and below:
             below = f"/{below}"
         place = place_of(root, f"{text_path(addition.place.name)}{below}")
-        holder = name_holders.holder(db, judgement.name or "", place, position)
+        holder = named.holder_of_name(db, judgement.name or "", place, position)
         if holder and judgement.loadable:
             found[judgement.name or ""] = holder
     return found
@@ -160,7 +160,7 @@ def remove(context: click.Context, skill: str, as_json: bool) -> int:
     settings = settings_of(context)
     db = connection.open_catalog(settings.catalog_path)
     text = skill if is_utf8(skill) else text_path(skill)
-    row = skill_folders.find_or_named(db, text, absolute_path(settings, skill))
+    row = named.find_or_named(db, text, absolute_path(settings, skill))
     if row["status"] == "removed":
         raise NotRemoved(f"The folder of {shown(skill)} is gone already.")
     moved = trash.move(db, row, settings.data, datetime.now())

@@ -15,7 +15,7 @@ from catalog.export.selected import Failure, Source, selected
 from catalog.model.errors import NotExported
 from catalog.model.selection import Selection
 from catalog.prompt_index import query
-from catalog.reading import typed_filter
+from catalog.reading import agent_entries
 from catalog.text.suggestions import few
 from catalog.text.visible import visible
 from pipeline.cli.options import (
@@ -119,7 +119,7 @@ def _exported(
             selection = query.index_spec(db, options["index"]).selection
         else:
             selection = Selection(**{key: tuple(words) for key, words in options.items()})
-            typed_filter.check(db, selection)
+            agent_entries.check_typed(db, selection)
         found = list(selected(db, settings.packages_folder, selection, with_needed=with_needed))
     sources = [item for item in found if isinstance(item, Source)]
     result = Exported([source.folder for source in sources])

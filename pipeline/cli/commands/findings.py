@@ -4,7 +4,7 @@ import click
 
 from catalog.database import connection
 from catalog.model.errors import NotInCatalog
-from catalog.reading import listing, versions
+from catalog.reading import browse, named
 from pipeline.cli.options import DONE, FINDINGS, as_json_option, settings_of, to_json
 from pipeline.cli.output import terminal
 from pipeline.cli.output.finding_types import REGISTRY
@@ -28,14 +28,14 @@ def findings(context: click.Context, about: str | None, as_json: bool) -> int:
     """
     db = connection.open_catalog(settings_of(context).catalog_path)
     if about and about in REGISTRY:
-        rows = listing.findings(db, code=about)
+        rows = browse.listed_findings(db, code=about)
     elif about:
         try:
-            rows = listing.findings(db, skill=versions.find_skill(db, about)["id"])
+            rows = browse.listed_findings(db, skill=named.find_skill(db, about)["id"])
         except NotInCatalog as error:
             raise NotInCatalog(f"{error} Nor is there a finding of this code.") from None
     else:
-        rows = listing.findings(db)
+        rows = browse.listed_findings(db)
     if as_json:
         click.echo(to_json(rows))
     else:

@@ -17,7 +17,7 @@ from catalog.prompt_index import explain as prompt_index_explain
 from catalog.prompt_index.builder import IndexSpec, Overflow
 from catalog.prompt_index.formats.registry import FORMATS
 from catalog.prompt_index.messages import Language
-from catalog.reading import typed_filter
+from catalog.reading import agent_entries
 from catalog.text.visible import visible
 from pipeline.cli.options import DONE, as_json_option, settings_of, to_json, word_options
 from pipeline.cli.output import terminal
@@ -117,7 +117,7 @@ def _check_filter(db: Database, spec: IndexSpec, options: dict[str, Any]) -> Non
     """Raise NotInCatalog if a typed filter has an unknown word or selects no skill."""
     typed = {key: getattr(spec, key) for key in Selection._fields if key in _given(options)}
     if typed:
-        typed_filter.check(db, Selection(**typed), spec.selection, typed_filter.IN_INDEX)
+        agent_entries.check_typed(db, Selection(**typed), spec.selection, agent_entries.IN_INDEX)
 
 
 def _given(options: dict[str, Any]) -> dict[str, Any]:

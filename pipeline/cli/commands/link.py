@@ -12,7 +12,7 @@ from catalog.database.connection import explained
 from catalog.model.errors import NotLinked
 from catalog.model.paths import is_utf8
 from catalog.model.selection import Selection
-from catalog.reading import agent_entries, typed_filter
+from catalog.reading import agent_entries
 from catalog.text.suggestions import few
 from catalog.text.visible import visible
 from catalog.writing.links import table
@@ -104,7 +104,7 @@ def _check(settings: Settings, path: str, options: dict[str, Any], *, yes: bool)
     db = connection.open_catalog(settings.catalog_path)
     with explained(settings.catalog_path), closing(db.conn):
         if "index" not in options:
-            typed_filter.check(db, selection)
+            agent_entries.check_typed(db, selection)
         wanted = {entry.name for entry in agent_entries.entries(db, selection)}
         for row in table.directories(db):
             if row.spec.path in (path, os.path.realpath(path)):

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from catalog.database import connection
-from catalog.reading import listing
+from catalog.reading import browse
 from catalog.text.visible import visible
 from pipeline.cli.options import DONE, as_json_option, settings_of, to_json
 from pipeline.cli.output import terminal
@@ -29,7 +29,7 @@ def list_(context: click.Context, /, as_json: bool, **filters: Any) -> int:
       skilldrop list --tag csv --json
     """
     db = connection.open_catalog(settings_of(context).catalog_path)
-    rows = listing.skills(db, parsed(filters))
+    rows = browse.listed_skills(db, parsed(filters))
     if as_json:
         click.echo(to_json(rows))
         return DONE

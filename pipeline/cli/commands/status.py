@@ -9,7 +9,7 @@ import click
 from catalog.database.connection import explained, open_catalog
 from catalog.model.git_origin import GitOrigin
 from catalog.model.values import SEVERITIES
-from catalog.reading import health_summary, listing
+from catalog.reading import browse, health_summary
 from catalog.reading import status as reading_status
 from catalog.site import address
 from catalog.text import suggestions
@@ -45,7 +45,7 @@ def status(context: click.Context, skill: str | None, check: bool, as_json: bool
         if check:
             raise click.UsageError("--check is about the service; give it without SKILL.")
         with explained(settings.catalog_path):
-            folders = listing.states(open_catalog(settings.catalog_path), skill)
+            folders = browse.folder_states(open_catalog(settings.catalog_path), skill)
         click.echo(to_json(folders) if as_json else skills.states(folders))
         return DONE
     catalog, site = settings.catalog_path, settings.site

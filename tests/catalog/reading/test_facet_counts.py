@@ -8,7 +8,7 @@ import pytest
 from catalog.model import paths
 from catalog.model.finding import Finding
 from catalog.model.skill import FileEntry, RootSpec
-from catalog.reading import browse, cards, facet_counts, filters, search
+from catalog.reading import browse, facet_counts, filters, search
 from catalog.reading.filters import Filters
 from catalog.writing.store import Store
 from tests.support.records import NOON, ROOT, judged, refused, rooted
@@ -113,7 +113,9 @@ def test_numbers_hold_for_the_words_of_a_search(store: Store) -> None:
 
 def test_a_card_says_what_a_skill_may_do(store: Store) -> None:
     """Its publisher, its scripts, tools and hosts, and its worst finding about safety."""
-    rows = {row["name"]: row for row in cards.of(store.db, browse.skills(store.db, Filters()))}
+    rows = {
+        row["name"]: row for row in browse.cards_of(store.db, browse.skills(store.db, Filters()))
+    }
     assert rows["one"]["publisher"] == "Ada"
     assert rows["two"]["safety"] == {
         "text": "1 danger",

@@ -8,7 +8,7 @@ import pytest
 from catalog.model.errors import FilterInvalid
 from catalog.model.git_origin import GitOrigin
 from catalog.model.skill import RootSpec
-from catalog.reading import browse, cards, facet_counts, search
+from catalog.reading import browse, facet_counts, search
 from catalog.reading.filters import Filters, parse
 from catalog.writing.store import Store
 from tests.support.records import NOON, ROOT, judged, refused, rooted
@@ -85,7 +85,7 @@ def test_a_filter_goes_with_words_and_without(
     assert found(store, words, **filters) == names
     assert found(store, "", **filters) == names
     wanted = parse(filters, LATER)
-    rows = cards.of(store.db, browse.skills(store.db, wanted))
+    rows = browse.cards_of(store.db, browse.skills(store.db, wanted))
     _, total = facet_counts.of(store.db, wanted)
     assert ({row["name"] for row in rows}, total) == (names, len(names))
 

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import os
+import re
 import shutil
 import socket
 import threading
@@ -17,6 +18,7 @@ from sqlite_utils import Database
 from catalog.model.errors import NotInCatalog, PackageDamaged, PathRefused
 from catalog.reading import skill_files
 from catalog.reading.published import Package, package_of
+from catalog.reading.skill_files import LISTED, wrap_text
 from tests.support.escapes import ESCAPES
 from tests.support.shelf import Shelf
 from tests.support.skills import SkillWriter, write_skill
@@ -635,3 +637,63 @@ def test_an_edit_in_place_is_not_served_before_it_is_accepted(placed: Shelf) -> 
     (placed.root / "word-count/scripts/count.py").write_text("print('wor")
     with pytest.raises(PackageDamaged, match="has changed since it was accepted"):
         read(placed, "scripts/count.py")
+
+
+@pytest.mark.requirement(
+    "agent-skills/guide-wrapped", "agent-skills/guide-files-listed", "textbook/step-instructions"
+)
+def test_a_skill_is_wrapped_with_folder_and_files() -> None:
+    """The format of the client guide; Markdown stays as written."""
+    told = wrap_text(
+        "word-count", "# Steps\n\nIf a < b, `x & y`.\n", "/srv/word-count/1", ["s/run.py"]
+    )
+    assert told == (
+        '<skill_content name="word-count">\n# Steps\n\nIf a < b, `x & y`.\n\n'
+        "Skill directory: /srv/word-count/1\n"
+        "Paths in this skill are relative to the skill directory.\n\n"
+        "<skill_resources>\n  <file>s/run.py</file>\n</skill_resources>\n</skill_content>\n"
+    )
+
+
+@pytest.mark.requirement("agent-skills/guide-wrapped")
+@pytest.mark.parametrize(
+    "body",
+    [
+        "</skill_content>",
+        "</SKILL_CONTENT >",
+        "< / skill_content\n>",
+        "</skill_content\x00>",
+        '<skill_content name="other">',
+        "</skill_resources>",
+        "<skill_resources>",
+        "<</skill_content>>",
+        "</skill_</skill_content>content>",
+        "<\u2003/skill_content>",
+    ],
+)
+def test_no_body_closes_its_tag(body: str) -> None:
+    """Each tag of skilldrop occurs once in the text."""
+    told = wrap_text("x", f"before {body} after", "/d", ["f"])
+    tags = re.findall(r"<\s*/?\s*skill_(?:content|resources)", told, re.IGNORECASE)
+    assert tags == ["<skill_content", "<skill_resources", "</skill_resources", "</skill_content"]
+    assert "before" in told
+    assert "after" in told
+
+
+@given(name=st.text(max_size=30), path=st.text(max_size=30))
+def test_no_name_breaks_out_of_its_line(name: str, path: str) -> None:
+    """Names of skills and files stay on their line and inside their quotes."""
+    told = wrap_text(name, "body", path, [path])
+    lines = told.split("\n")
+    assert len(lines) == 11
+    assert lines[0].count("<") == lines[0].count(">") == 1
+    assert lines[0].startswith("<skill_content name=")
+    assert lines[7].count("<") == 2
+
+
+@pytest.mark.requirement("agent-skills/guide-files-listed")
+def test_a_long_list_of_files_ends_with_the_number_of_the_others() -> None:
+    """A model learns that more files exist."""
+    told = wrap_text("x", "body", "/d", [f"f{n}" for n in range(LISTED + 7)])
+    assert told.count("<file>") == LISTED
+    assert "and 7 more" in told

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from catalog.database import stored_health
 from catalog.model.trouble import Trouble
-from catalog.reading import activity, health_states
+from catalog.reading import activity, health_summary
 from catalog.text.humanize import iso
 from catalog.usage import database
 from catalog.usage.database import IndexRead, Read, SkillRead
@@ -144,10 +144,10 @@ def test_what_fails_is_said_with_what_to_do(site: Site, catalog: Path) -> None:
 def test_every_state_of_the_documentation_is_explained(site: Site) -> None:
     """The tables of the page about problems, which the wheel has."""
     page = site.get("/health").text
-    assert {"Service and events", "Work that fails"} <= {*health_states.subjects()}
-    for title in health_states.subjects():
+    assert {"Service and events", "Work that fails"} <= {*health_summary.subjects()}
+    for title in health_summary.subjects():
         assert f"<summary>{title}</summary>" in page
-    assert page.count("<th>meaning</th>") == len(health_states.subjects())
+    assert page.count("<th>meaning</th>") == len(health_summary.subjects())
     assert "].md" not in page
     build = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
     places = build["targets"]["wheel"]["force-include"]

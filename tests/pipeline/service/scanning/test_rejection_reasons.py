@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from catalog.reading import browse, listing, status
+from catalog.reading import browse, status
 from pipeline.config.settings import Settings
 from pipeline.service.open_catalog import open_store
 from pipeline.service.run_once import scan_once
@@ -25,7 +25,7 @@ def test_a_rejection_begins_with_the_error_that_rejects(tmp_path: Path) -> None:
     for findings in (
         status.load(store.db)["errors"],
         browse.findings(store.db, row["id"]),
-        listing.findings(store.db, skill=row["id"]),
+        browse.listed_findings(store.db, skill=row["id"]),
     ):
         codes = [finding["code"] for finding in findings]
         assert (codes[0], len(codes) > 2) == ("description-missing", True)

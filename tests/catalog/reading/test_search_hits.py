@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalog.text.snippets import LENGTH, excerpt
+from catalog.reading.search_hits import LENGTH, excerpt
 
 MARKS = ("[", "]")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from catalog.model.errors import NotInCatalog
-from catalog.reading import versions
+from catalog.reading import named
 from catalog.reading.published import package_of
 from pipeline.config.root_settings import RootSettings
 from tests.support.linking import Linking
@@ -51,10 +51,10 @@ def test_a_bare_name_finds_the_only_skill(it: Linking) -> None:
     store = it.open()
     packages = it.settings.packages_folder
     for asked, found in (("csv", "red:csv"), ("blue:review", "blue:review"), ("alone", "alone")):
-        assert versions.find_skill(store.db, asked)["name"] == found
+        assert named.find_skill(store.db, asked)["name"] == found
         assert package_of(store.db, packages, asked).skill == found
     with pytest.raises(NotInCatalog, match="There is no skill"):
-        versions.find_skill(store.db, "nothing-like-it")
+        named.find_skill(store.db, "nothing-like-it")
     store.close()
 
 
@@ -62,10 +62,10 @@ def test_a_bare_name_of_several_skills_finds_the_preferred(it: Linking) -> None:
     """Without a preference, the error lists their names."""
     store = it.open()
     with pytest.raises(NotInCatalog, match=r"2 skills have the name .*blue:review.*red:review"):
-        versions.find_skill(store.db, "review")
+        named.find_skill(store.db, "review")
     for folder in ("red/review", "blue/review"):
         store.prefer(folder, "", datetime.now(UTC))
-        found = versions.find_skill(store.db, "review")["path"]
+        found = named.find_skill(store.db, "review")["path"]
         assert found == folder
     store.close()
 
@@ -75,7 +75,7 @@ def test_a_shadowed_skill_makes_no_bare_name_ambiguous(it: Linking) -> None:
     write_skill(it.root / "red/old/csv", body="Other.\n")
     it.scan()
     store = it.open()
-    assert versions.find_skill(store.db, "csv")["path"] == "red/skills/csv"
+    assert named.find_skill(store.db, "csv")["path"] == "red/skills/csv"
     store.close()
 
 

@@ -10,7 +10,7 @@ from shutil import which
 
 import pytest
 
-from catalog.reading import bundle, install_lines
+from catalog.reading import bundle, card
 from catalog.reading.published import package_of
 from tests.support.shelf import Shelf
 from tests.support.skills import SkillWriter
@@ -44,7 +44,7 @@ def test_the_command_of_a_shell_installs_the_skill(
         ("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=tmp_path / "served")
     )
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    line = install_lines.of_skill(f"http://127.0.0.1:{server.server_port}/", OFFERED)[client]
+    line = card.install_lines_of(f"http://127.0.0.1:{server.server_port}/", OFFERED)[client]
     try:
         subprocess.run(
             ["sh", "-c", line.text], cwd=home, env={"HOME": str(home), "PATH": "/usr/bin:/bin"},
@@ -60,11 +60,41 @@ def test_the_command_of_a_shell_installs_the_skill(
 def test_a_skill_for_users_has_a_command_for_clients_that_keep_to_it() -> None:
     """The note gives the reason, and one that nobody may start has nothing to install."""
     row = OFFERED | {"model_invocable": 0}
-    (line,) = install_lines.of_skill("http://host/", row)
+    (line,) = card.install_lines_of("http://host/", row)
     assert line.client == "Claude Code"
-    assert "disable-model-invocation" in (install_lines.restriction(row) or "")
+    assert "disable-model-invocation" in (card.restriction(row) or "")
     nobody = row | {"user_invocable": 0}
-    assert install_lines.of_skill("http://host/", nobody) == []
-    assert "nothing to install" in (install_lines.restriction(nobody) or "")
-    assert install_lines.restriction(OFFERED) is None
-    assert install_lines.of_skill("http://host/", OFFERED | {"status": "shadowed"}) == []
+    assert card.install_lines_of("http://host/", nobody) == []
+    assert "nothing to install" in (card.restriction(nobody) or "")
+    assert card.restriction(OFFERED) is None
+    assert card.install_lines_of("http://host/", OFFERED | {"status": "shadowed"}) == []
+
+
+@pytest.mark.parametrize(
+    ("url", "page"),
+    [
+        ("https://github.com/a/b.git", "https://github.com/a/b/tree/c0ffee/skills/x%20y"),
+        ("https://gitlab.com/g/s/b", "https://gitlab.com/g/s/b/-/tree/c0ffee/skills/x%20y"),
+        ("https://bitbucket.org/a/b", "https://bitbucket.org/a/b/src/c0ffee/skills/x%20y"),
+        ("https://codeberg.org/a/b", "https://codeberg.org/a/b/src/commit/c0ffee/skills/x%20y"),
+        ("https://git.sr.ht/~a/b", "https://git.sr.ht/~a/b/tree/c0ffee/item/skills/x%20y"),
+        ("https://user:secret@github.com/a/b", "https://github.com/a/b/tree/c0ffee/skills/x%20y"),
+        ("git@github.com:a/b.git", None),
+        ("ssh://git@github.com/a/b.git", None),
+        ("file:///srv/b.git", None),
+        ("https://git.example.org/a/b", None),
+        ("https://github.com:8443/a/b", None),
+        ("https://github.com", None),
+    ],
+)
+def test_a_folder_at_a_commit_has_a_page(url: str, page: str | None) -> None:
+    """Only of http or https and of known hosts; without credentials."""
+    assert card.repository_page(url, "c0ffee", "skills", "x y") == page
+    assert "secret" not in card.repository_label(url)
+
+
+def test_the_whole_repository_has_a_page() -> None:
+    """Without a commit it is that of the default branch."""
+    assert card.repository_page("https://github.com/a/b", None, "x") == "https://github.com/a/b"
+    assert card.repository_page("https://git.sr.ht/~a/b", "c0") == "https://git.sr.ht/~a/b/tree/c0"
+    assert card.repository_label("https://github.com/a/b.git") == "github.com/a/b"
