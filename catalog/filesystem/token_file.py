@@ -10,6 +10,7 @@ import hmac
 import json
 import os
 import re
+import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
@@ -87,8 +88,6 @@ def add(path: Path, name: str, at: datetime) -> str:
         tokens = load(path)
         if any(token.name == name for token in tokens):
             raise TokensInvalid(f"There is a token {name} already. Choose another name.")
-        import secrets  # readers of the file need none
-
         secret = _PREFIX + secrets.token_urlsafe(32)
         _save(path, (*tokens, Token(name, _hash(secret), iso(at))))
     return secret

@@ -1,5 +1,6 @@
 """Origin of a root in a git repository."""
 
+import hashlib
 import re
 from dataclasses import dataclass
 
@@ -17,8 +18,6 @@ class GitOrigin:
     @property
     def folder_name(self) -> str:
         """Name of its mirror, which changes with the URL or the path, but not with the ref."""
-        import hashlib  # many readers of origins need no names
-
         words = [word for word in _NOT_IN_NAMES.split(self.url.removesuffix(".git")) if word]
         key = hashlib.sha256(f"{self.url}\n{self.path}".encode()).hexdigest()[:8]
         return "-".join([*words[-2:], key])

@@ -11,6 +11,7 @@ from catalog.model.errors import NotInCatalog
 from catalog.model.skill import DESCRIBED
 from catalog.model.values import Json
 from catalog.reading.named import find_skill
+from catalog.text.differences import difference
 from catalog.text.suggestions import few, shown
 
 _UNFIT = {"waits": "waits for review", "rejected": "was rejected in review"}
@@ -151,8 +152,6 @@ def _versions(db: Database, skill: sql.Row) -> Iterator[Version]:
 
 
 def _diff(before: str, after: str) -> str:
-    from catalog.text.differences import difference  # few readers compare
-
     return difference(before, after).unified("SKILL.md before", "SKILL.md")
 
 

@@ -1,5 +1,6 @@
 """Names that do not exist: the closest ones that do, and why no file can have them."""
 
+import difflib
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -48,8 +49,6 @@ def closest(asked: str, names: Iterable[str], limit: int = 5) -> list[str]:
 
     A name that differs only in case or in its Unicode form comes first.
     """
-    import difflib  # needed for wrong names only
-
     by_fold: dict[str, str] = {}
     for name in names:
         by_fold.setdefault(_folded(name), name)

@@ -6,7 +6,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from catalog.database.queries import Writer
 from catalog.database.requests import Requests
@@ -15,10 +14,12 @@ from catalog.model.change import Change, ChangeResult
 from catalog.model.retention import Retention
 from catalog.model.values import Trigger
 from catalog.prompt_index.history import IndexHistory
+from catalog.reading.review import Asked
 from catalog.text.humanize import iso
 from catalog.writing import decisions, journal
 from catalog.writing import retention as retention_history
 from catalog.writing.catalog_file import CatalogFile, migrated
+from catalog.writing.decisions import Decision
 from catalog.writing.events import Events
 from catalog.writing.folder_ownership import FolderOwnership
 from catalog.writing.journal import DecisionKeeper
@@ -38,10 +39,6 @@ from catalog.writing.tables.run_outcomes import RunOutcomes
 from catalog.writing.tables.scans import Scans
 from catalog.writing.tables.skills import Skills
 from catalog.writing.takeover import Takeover
-
-if TYPE_CHECKING:
-    from catalog.reading.review import Asked
-    from catalog.writing.decisions import Decision
 
 
 class Store:
@@ -162,13 +159,11 @@ class Store:
         """Unpin a skill and publish the present content of its folder; see `pins.unpin`."""
         return self._decided(lambda: decisions.unpin(self.db, skill, iso(at)), at)
 
-    def review(self, asked: "Asked", decision: "Decision") -> Row:
+    def review(self, asked: Asked, decision: Decision) -> Row:
         """Store a decision on a version and publish what follows; return the version's row.
 
         See `reviews.decide`.
         """
-        from catalog.writing import decisions  # decisions are rare, and slow to import
-
         versions: list[Row] = []
 
         def work() -> set[str]:
@@ -181,8 +176,6 @@ class Store:
 
     def prefer(self, folder: str, absolute: str, at: datetime) -> str:
         """Give the skill of a folder its name, publish it and return its skill_id; see `prefer`."""
-        from catalog.writing import decisions  # see `review`
-
         skill_ids: list[str] = []
 
         def work() -> list[str]:

@@ -13,6 +13,7 @@ from catalog.model.errors import SettingsInvalid
 from catalog.model.finding import Finding
 from catalog.model.paths import text_path
 from catalog.text.body import with_plain_line_ends
+from pipeline.authoring.atomic_replace import write_whole
 from pipeline.authoring.lint import Judgement
 
 _VERSION = 1
@@ -86,8 +87,6 @@ class Baseline:
         for known, count in sorted({**kept, **met}.items()):
             content.setdefault(known.path, {}).setdefault(known.code, {})[known.line] = count
         text = json.dumps({"version": _VERSION, "findings": content}, indent=1, ensure_ascii=False)
-        from pipeline.authoring.atomic_replace import write_whole  # it is rarely needed
-
         write_whole(self.file, f"{text}\n".encode())
         return met.total()
 

@@ -15,6 +15,7 @@ from catalog.model.finding import Finding
 from catalog.model.skill import Place
 from catalog.model.values import Acceptance, Json, SecretRule
 from catalog.text.body import with_plain_line_ends
+from pipeline import processes
 from pipeline.authoring import selection
 from pipeline.authoring.selection import Selection
 from pipeline.authoring.targets import Exclusions, Target, has_sibling_file, target_of
@@ -335,6 +336,4 @@ def _in_order(
 ) -> Iterable[list[list[_Result]]]:
     if len(pieces) < 2:
         return map(judge.judge, pieces)
-    from pipeline import processes  # few folders need no processes
-
     return processes.in_order(judge.judge, pieces, cores)

@@ -15,7 +15,7 @@ from catalog.model.paths import archive_of, is_archive, os_path
 from pipeline.authoring.selection import matches
 from pipeline.roots import ignore_files, reader
 from pipeline.roots.archives.codes import ARCHIVE_UNREADABLE
-from pipeline.roots.archives.opening import open_archive
+from pipeline.roots.archives.reader import open_archive
 from pipeline.roots.codes import OUTSIDE_SKILLS
 from pipeline.roots.ignore_files import GITIGNORE, SKILLIGNORE, IgnoreFile, IgnoreFileRefused
 from pipeline.roots.local import walk

@@ -9,6 +9,7 @@ from catalog.model.outcome import BadOutcome, JudgedOutcome, RunFile
 from pipeline.outcomes import files
 from pipeline.outcomes.codes import OUTCOME_TOO_LARGE, OUTCOME_UNREADABLE
 from pipeline.outcomes.files import Content
+from pipeline.outcomes.parser import judge_outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ def judged(path: str, content: Content) -> JudgedFile:
     if len(content.data) > files.MOST_BYTES:
         return JudgedFile((BadOutcome(RunFile(path, None), (OUTCOME_TOO_LARGE.at(),)),))
     file = RunFile(path, hashlib.sha256(content.data).hexdigest())
-    return JudgedFile((_judged(file, content.data),))
+    return JudgedFile((judge_outcome(file, content.data),))
 
 
 def unreadable(path: str, error: OSError) -> JudgedFile:
@@ -63,13 +64,7 @@ def judged_lines(
             if file.run_id not in known:
                 known[file.run_id] = occurrences(file.run_id)
             known[file.run_id] += 1
-            outcomes.append(_judged(replace(file, occurrence=known[file.run_id]), text))
+            outcomes.append(judge_outcome(replace(file, occurrence=known[file.run_id]), text))
     is_open = bool(last.strip()) and isinstance(outcomes[-1], BadOutcome)
     size = len(data) - len(last) * is_open
     return JudgedFile(tuple(outcomes), size, len(lines), is_whole)
-
-
-def _judged(file: RunFile, data: bytes) -> JudgedOutcome:
-    from pipeline.outcomes.parser import judge_outcome  # most scans find no outcome
-
-    return judge_outcome(file, data)

@@ -3,12 +3,11 @@
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+from pathspec import GitIgnoreSpec
 
 from catalog.text.visible import quoted
-
-if TYPE_CHECKING:
-    from pathspec import GitIgnoreSpec
 
 SKILLIGNORE, GITIGNORE = ".skillignore", ".gitignore"
 NAMES = (SKILLIGNORE, GITIGNORE)
@@ -124,8 +123,6 @@ _last_match = lru_cache(16_384)(_match)
 
 
 @lru_cache(1024)
-def spec_of(patterns: tuple[str, ...]) -> "GitIgnoreSpec":
+def spec_of(patterns: tuple[str, ...]) -> GitIgnoreSpec:
     """Return compiled patterns."""
-    from pathspec import GitIgnoreSpec  # slow to import and often not needed
-
     return GitIgnoreSpec.from_lines(patterns)

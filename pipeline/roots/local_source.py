@@ -7,7 +7,7 @@ from pathlib import Path
 from catalog.model.paths import os_path
 from catalog.model.skill import FolderStats
 from pipeline.roots import reader
-from pipeline.roots.archives.opening import open_archive
+from pipeline.roots.archives.reader import open_archive
 from pipeline.roots.local import files, walk
 from pipeline.roots.local.folder import Folder, Limits
 from pipeline.roots.local.root_directory import RootDirectory, held_open

@@ -15,7 +15,7 @@ from catalog.model.paths import archive_of, os_path
 from catalog.model.skill import FileEntry
 from catalog.model.values import FileKind
 from pipeline.roots import lfs, secrets
-from pipeline.roots.archives.opening import open_archive
+from pipeline.roots.archives.reader import open_archive
 from pipeline.roots.archives.refusal import is_refused, refused_at
 from pipeline.roots.local.files import identity, is_text, open_expected
 from pipeline.roots.local.folder import Folder, Limits, unreadable_now

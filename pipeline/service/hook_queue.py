@@ -17,8 +17,6 @@ def deliver_all(settings: Settings, store: Store) -> list[str]:
     """Deliver all new events to each hook; return the failures, whose events stay undelivered."""
     if not settings.hooks:
         return []
-    from pipeline.hooks.payload import delivery_id, payload, pending  # most catalogs have no hooks
-
     failures = []
     for hook in settings.hooks:
         try:

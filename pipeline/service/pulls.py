@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from catalog.filesystem.by_descriptor import remove
 from catalog.filesystem.ownership import OwnedFolder
@@ -14,9 +13,6 @@ from catalog.model.errors import PullFailed
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
 from pipeline.mirrors.mirror import Mirror, Pulled
-
-if TYPE_CHECKING:
-    from pipeline.mirrors.mirror import Mirror, Pulled
 
 
 def prepare(settings: Settings, store: Store) -> None:

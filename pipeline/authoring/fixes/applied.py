@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from catalog.model.finding import Finding
 from catalog.model.paths import text_path
@@ -140,10 +140,6 @@ def _may_rename(judgement: Judgement) -> bool:
         return False
     target = file.with_name(SKILL_MD)
     return not os.path.lexists(target) or target.samefile(file)
-
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(slots=True)

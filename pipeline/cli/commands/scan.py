@@ -8,6 +8,7 @@ import click
 
 from catalog.database.connection import service_runs
 from catalog.model.errors import CatalogBusy
+from catalog.reading import health_summary
 from catalog.text import humanize
 from catalog.writing.store import Store
 from pipeline.cli.options import DONE, FINDINGS, PATH, as_json_option, settings_of, to_json
@@ -16,7 +17,14 @@ from pipeline.config.settings import Settings
 from pipeline.roots.units import WatchUnit
 from pipeline.service import hook_queue, pulls
 from pipeline.service.open_catalog import with_store
-from pipeline.service.run_once import EngineName, Result, engine_named, scan_once, unit_at
+from pipeline.service.run_once import (
+    EngineName,
+    Result,
+    engine_named,
+    scan_by_service,
+    scan_once,
+    unit_at,
+)
 
 
 @click.command()
@@ -86,8 +94,6 @@ def scan(
     except CatalogBusy:
         if not service_runs(settings.catalog_path):
             raise
-        from pipeline.service.run_once import scan_by_service  # most scans find no service
-
         with terminal.progress("seconds: the service is scanning") as waiting:
             result = scan_by_service(settings, deep=deep, waiting=waiting)
     for problem in (*failures, *pulls.of_pulled(settings, result.report.troubles)):
@@ -119,8 +125,6 @@ def _rendered(result: Result) -> str:
         removals = terminal.counted(result.held, "removal")
         lines.append(f"{removals} held; `skilldrop status` lists them.")
     if result.to_review:
-        from catalog.reading import health_summary  # most catalogs review nothing
-
         lines.append(health_summary.of_reviews(result.to_review))
     lines.append(
         f"The catalog has {result.active} active, {result.shadowed} shadowed and "

@@ -18,6 +18,7 @@ from catalog.writing.takeover import Taken, lost_place
 from pipeline.config.settings import Settings
 from pipeline.processes import at_work
 from pipeline.roots.local.folder import Limits
+from pipeline.roots.local_source import open_local
 from pipeline.service.scanning.results import place_of
 from pipeline.service.scanning.synchronizer import can_list_all
 
@@ -141,8 +142,7 @@ class _Judge:
 
     def judge(self, packages: Sequence[_Package]) -> list[Judged | None]:
         """Return the verdict on each package; None if it is not a skill or not as expected."""
-        from pipeline.roots.local_source import open_local  # few catalogs are lost
-        from pipeline.service.scanning.judging import judge_folder
+        from pipeline.service.scanning.judging import judge_folder  # it imports all rules
 
         if not self.folder.is_dir():
             return [None] * len(packages)
