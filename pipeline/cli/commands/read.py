@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from catalog.database import connection as database_connection
+from catalog.database import connection
 from catalog.database.connection import explained
 from catalog.model.errors import CatalogUnusable
 from catalog.reading import skill_files
@@ -62,7 +62,7 @@ def read(
     if wrapped and (as_json or file != SKILL_MD):
         raise click.UsageError("--wrapped works only for SKILL.md, and not with --json.")
     settings = settings_of(context)
-    db = database_connection.open_catalog(settings.catalog_path)
+    db = connection.open_catalog(settings.catalog_path)
     with explained(settings.catalog_path):
         package = package_of(db, settings.packages_folder, skill, of_version)
     page = skill_files.read(package, file, offset=offset, limit=limit)

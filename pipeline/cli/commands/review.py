@@ -8,7 +8,7 @@ from typing import Any, Literal, cast
 
 import click
 
-from catalog.database import connection as database_connection
+from catalog.database import connection
 from catalog.database.connection import explained
 from catalog.reading import review as reading_review
 from catalog.text.visible import visible
@@ -35,7 +35,7 @@ def pending(context: click.Context, as_json: bool) -> int:
     """
     path = settings_of(context).catalog_path
     with explained(path):
-        waiting = reading_review.waiting(database_connection.open_catalog(path))
+        waiting = reading_review.waiting(connection.open_catalog(path))
     if as_json:
         click.echo(to_json([version.as_json() for version in waiting]))
     else:

@@ -1,18 +1,20 @@
-"""Command that searches the catalog."""
+"""Commands that find skills, or list them."""
 
-from collections.abc import Iterator
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 import click
 
-from catalog.database import connection as database_connection
-from catalog.reading import search
+from catalog.database import connection
+from catalog.reading import browse, search
 from catalog.reading.search import Results
 from catalog.reading.search_hits import Hit
 from catalog.text import suggestions
 from catalog.text.visible import visible
 from pipeline.cli.options import DONE, as_json_option, settings_of, to_json
+from pipeline.cli.output import terminal
 from pipeline.cli.output.terminal import counted
 from pipeline.cli.search_filters import parsed, with_filters
 
@@ -54,16 +56,16 @@ def search_(
     wanted = parsed(filters)
     if not words and wanted.is_default:
         raise click.UsageError("Give words to search for, or a filter such as --tag.")
-    db = database_connection.open_catalog(settings_of(context).catalog_path)
+    db = connection.open_catalog(settings_of(context).catalog_path)
     results = search.search(db, " ".join(words), limit, offset=offset, filters=wanted)
     if results.note:
         click.echo(visible(results.note), err=True)
     hits = results.hits
-    click.echo(to_json([asdict(hit) for hit in hits]) if as_json else _rendered(results))
+    click.echo(to_json([asdict(hit) for hit in hits]) if as_json else _hits(results))
     return DONE
 
 
-def _rendered(results: Results) -> str:
+def _hits(results: Results) -> str:
     """Return two lines for each hit, and one about other skills of its name."""
     if not results.hits:
         return "No skill found." if results.why_empty else _NO_HIT
@@ -84,3 +86,41 @@ def _hit(hit: Hit) -> Iterator[str]:
 
 
 _NO_HIT = "No active skill has any of these words."
+
+
+@click.command(name="list")
+@with_filters
+@as_json_option
+@click.pass_context
+def list_(context: click.Context, /, as_json: bool, **filters: Any) -> int:
+    """List the skills of the catalog by name, by default the active ones.
+
+    \b
+    Examples:
+      skilldrop list
+      skilldrop list --status all --root team-a
+      skilldrop list --namespace team-a
+      skilldrop list --tag csv --json
+    """
+    db = connection.open_catalog(settings_of(context).catalog_path)
+    rows = browse.listed_skills(db, parsed(filters))
+    if as_json:
+        click.echo(to_json(rows))
+        return DONE
+    for line in _skill_lines(rows):
+        terminal.echo(line)
+    click.echo(f"{counted(len(rows), 'skill')}.", err=True)
+    return DONE
+
+
+def _skill_lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield a line for each skill: name, status unless active, and description."""
+    room = shutil.get_terminal_size((100, 24)).columns
+    labels = [
+        visible(row["name"]) + ("" if row["status"] == "active" else f" ({row['status']})")
+        for row in rows
+    ]
+    widest = min(max(map(terminal.width, labels), default=0), room // 3)
+    for row, label in zip(rows, labels, strict=True):
+        padded = label + " " * (widest - terminal.width(label))
+        yield terminal.cut(f"{padded}  {visible(row['description'])}", room).rstrip()

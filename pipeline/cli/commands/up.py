@@ -1,22 +1,27 @@
 """Command that runs the service."""
 
+import json
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import get_args
+from datetime import UTC, datetime
+from typing import Literal, TypeAlias, get_args
 
 import click
 
 from catalog.database.connection import explained, open_catalog, service_runs
 from catalog.model.errors import CatalogBusy
 from catalog.site import address
+from catalog.text.humanize import iso
 from pipeline.cli import entry
 from pipeline.cli.commands.serve import site_process
 from pipeline.cli.options import DONE, settings_of, site_address
 from pipeline.cli.output import terminal
-from pipeline.cli.output.log_format import LogFormat, write_log
 from pipeline.config.settings import Settings
 from pipeline.service.loop import Service
 from pipeline.service.open_catalog import open_store
+
+LogFormat: TypeAlias = Literal["text", "json"]
 
 
 @click.command()
@@ -106,3 +111,31 @@ def _welcome(settings: Settings, site: str | None) -> str:
     ]
     lines.append(f"Point agents to          {settings.skills_folder}")
     return "\n".join([*lines, "Stop with Ctrl-C."])
+
+
+def write_log(form: LogFormat) -> None:
+    """Send all log records to standard error in one of the formats."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(
+        _AsJson() if form == "json" else logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S")
+    )
+    logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
+    for library in ("apscheduler", "watchdog"):  # their warnings do not matter here
+        logging.getLogger(library).setLevel(logging.ERROR)
+
+
+class _AsJson(logging.Formatter):
+    """Formatter of one JSON object per record: `at`, `level`, `message` and its extra fields."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the object as one line."""
+        at = iso(datetime.fromtimestamp(record.created, UTC))
+        entry = {
+            "at": at,
+            "level": record.levelname.lower(),
+            "message": record.getMessage(),
+            **getattr(record, "fields", {}),
+        }
+        if record.exc_info:
+            entry["traceback"] = self.formatException(record.exc_info)
+        return json.dumps(entry, ensure_ascii=False)

@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import click
 
-from catalog.database import connection as database_connection
+from catalog.database import connection
 from catalog.reading import versions as reading_versions
 from catalog.text.visible import visible
 from pipeline.cli.options import DONE, as_json_option, settings_of, to_json
@@ -25,7 +25,7 @@ def versions(context: click.Context, skill: str, diff: bool, as_json: bool) -> i
       skilldrop versions csv-profile
       skilldrop versions csv-profile --diff
     """
-    db = database_connection.open_catalog(settings_of(context).catalog_path)
+    db = connection.open_catalog(settings_of(context).catalog_path)
     history = reading_versions.history(db, skill).as_json()
     click.echo(to_json(history) if as_json else _rendered(history, diff=diff))
     return DONE

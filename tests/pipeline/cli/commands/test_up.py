@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.cli.output.log_format import _AsJson
+from pipeline.cli.commands.up import _AsJson
 from tests.support.serving import Serving
 from tests.support.skills import SkillWriter
 
