@@ -53,7 +53,7 @@ _WELL_KNOWN = r"(?:/skills(?:/(?P<skill_id>[^/]+))?)?/\.well-known"
 
 ROUTES = (
     Route(r"/", overview.home),
-    Route(r"/skills/?", skills.page),
+    Route(r"/skills/?", skills.page, limits.SEARCHES),
     Route(rf"{_SKILL}\.json", api_skills.preview),
     Route(_SKILL, api_skills.skill, limits.TEXTS),
     Route(rf"{_SKILL}/view/(?P<path>.+)", file.page, limits.TEXTS),
@@ -82,11 +82,11 @@ ROUTES = (
     Route(r"/health", overview.state),
     Route(r"/questions", questions.listing),
     Route(r"/questions/(?P<name>[^/]+)", questions.page, limits.TABLES),
-    Route(r"/duplicates", skills.repeated),
-    Route(r"/search\.json", api_skills.hits),
+    Route(r"/duplicates", skills.repeated, limits.SEARCHES),
+    Route(r"/search\.json", api_skills.hits, limits.SEARCHES),
     Route(r"/index/(?P<name>[^/]+)", prompt_indexes.page),
-    Route(rf"{_WELL_KNOWN}/agent-skills/index\.json", discovery.page),
-    Route(rf"{_WELL_KNOWN}/skills/index\.json", discovery.by_files),
+    Route(rf"{_WELL_KNOWN}/agent-skills/index\.json", discovery.page, limits.INDEXES),
+    Route(rf"{_WELL_KNOWN}/skills/index\.json", discovery.by_files, limits.INDEXES),
     Route(
         rf"{_WELL_KNOWN}/(?:agent-)?skills/(?P<name>[^/]+)/(?P<path>.+)",
         discovery.file,

@@ -55,7 +55,7 @@ GRACE = 1
 """Seconds for requests to finish after a SIGTERM. All of them only read."""
 RESULT_BYTES = 32 * 2**20
 """Most bytes of texts and blobs that one statement may read."""
-PATIENCE = 5.0
+PATIENCE = 10.0
 """Seconds that a costly request waits for its turn."""
 LONGEST_ADDRESS = 8000
 """Bytes of a path and query together; browsers and proxies rarely accept more."""
@@ -83,8 +83,10 @@ TEXTS = Cost("texts", 1)
 """Rendering, highlighting and comparing texts, which may take a second of the processor each."""
 ARCHIVES = Cost("archives", 2)
 """Large archives, each of which is a file until it is sent."""
-HASHES = Cost("hashes", 1)
-"""Hashing archives; the first request hashes all of them."""
+SEARCHES = Cost("searches", 2)
+"""Lists and searches of skills, which read all skills that match."""
+INDEXES = Cost("indexes", 2)
+"""Discovery indexes, which have all skills; the first request hashes all archives."""
 
 
 class Limited(NamedTuple):
@@ -174,15 +176,12 @@ class _Turn:
             self._free.release()
 
 
-async def take(datasette: Any, cost: Cost, patience: float | None = None) -> asyncio.Semaphore:
-    """Wait for a turn, and return the semaphore that must be released after it. Raises Busy.
-
-    patience is seconds; without it, PATIENCE.
-    """
+async def take(datasette: Any, cost: Cost) -> asyncio.Semaphore:
+    """Wait for a turn, and return the semaphore that must be released after it. Raises Busy."""
     turns = _TURNS.setdefault(datasette, {})
     free = turns.setdefault(cost.name, asyncio.Semaphore(cost.at_once))
     try:
-        async with asyncio.timeout(PATIENCE if patience is None else patience):
+        async with asyncio.timeout(PATIENCE):
             await free.acquire()
     except TimeoutError as error:
         raise Busy from error

@@ -1,5 +1,6 @@
 """Protection from hostile visitors: accepted host names and refused queries."""
 
+import asyncio
 import json
 import socket
 import sqlite3
@@ -187,6 +188,25 @@ def test_questions_about_tables_leave_room_for_others(
     assert answers[0].headers["retry-after"]
     assert answers[3].json()["health"]
     assert site.get("/catalog/skills.json").status_code == 200
+
+
+def test_fifty_visitors_of_the_largest_export_leave_the_front_page(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two of them are answered at once, whatever the spelling; the others are put off."""
+    monkeypatch.setattr(limits, "PATIENCE", 0.01)
+    heaviest = "/~63atalog/skills.csv?_stream=1"
+
+    async def ask(path: str) -> int:
+        return (await site.request("get", path, follow_redirects=True)).status_code
+
+    async def all_at_once() -> list[int]:
+        return await asyncio.gather(*(ask(heaviest) for _ in range(50)), ask("/"))
+
+    *exports, front = site.runner.run(all_at_once())
+    assert front == 200
+    assert {*exports} == {200, 503}
+    assert exports.count(503) > 25
 
 
 SPELLINGS = [
