@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from functools import cache
 from itertools import chain
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from catalog.model.finding import FindingType
 from pipeline.dialects.apexbridge import codes as apexbridge
@@ -14,7 +15,7 @@ from pipeline.validation.profiles.safety import codes as safety
 from pipeline.validation.profiles.spec import codes as spec
 
 if TYPE_CHECKING:
-    from pipeline.validation.dialect import Dialects
+    from pipeline.validation.dialect import Dialect, Dialects
     from pipeline.validation.profile import Profile
 
 OF_ALL_SKILLS: Mapping[str, tuple[FindingType, ...]] = {
@@ -43,6 +44,12 @@ PURPOSES: Mapping[str, str] = {
 }
 """Purpose of each profile, as Markdown for a page of docs/reference/."""
 
+OWNERS: Mapping[str, str] = {"apexbridge": apexbridge.OWNER}
+"""The system of each dialect, by the name of its profile."""
+
+EXAMPLES = (Path(apexbridge.__file__).with_name("rule_examples.yml"),)
+"""Files with examples of the dialects' findings."""
+
 DEFAULT_PROFILES: tuple[str, ...] = tuple(OF_ALL_SKILLS)
 
 FINDING_TYPES: tuple[FindingType, ...] = (*READING, *chain.from_iterable(OF_PROFILES.values()))
@@ -55,6 +62,11 @@ def dialects() -> "Dialects":
     from pipeline.dialects.apexbridge.dialect import APEXBRIDGE
 
     return (APEXBRIDGE,)
+
+
+def dialect_named(name: str) -> "Dialect[Any]":
+    """Return the dialect with a profile of this name; raises StopIteration if there is none."""
+    return next(dialect for dialect in dialects() if dialect.profile.name == name)
 
 
 @cache

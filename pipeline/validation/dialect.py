@@ -74,7 +74,7 @@ class Dialect(Generic[F]):
     The fields are read in addition to the common ones, which are `Declared`.
     """
 
-    owner: str  # the system, as messages name it: "ApexBridge"
+    owner: str  # the system, as messages name it
     profile: Profile  # its name is also the dialect's name
     model: type[F]  # of the fields whose values are read
     fields: frozenset[str]  # the names of all fields that it defines
@@ -90,6 +90,8 @@ class Dialect(Generic[F]):
     """The declared priority, from 0 to 1, higher first."""
     search_words: Callable[[F], Iterable[str | None]] = _no_words
     """The declared words and phrases that find a skill as its tags do."""
+    skeleton: Mapping[str, str] = field(default_factory=dict)
+    """Texts of a new package by path; name, words, title and intent in braces are filled in."""
     conversion: Conversion = NO_OLDER_LAYOUTS
 
     def is_named_by(self, frontmatter: Mapping[str, Json]) -> bool:

@@ -9,7 +9,7 @@ from pipeline.authoring import skeleton
 from pipeline.authoring.convert import Conversion, ConversionOptions, migrate_paths
 from pipeline.cli.options import DONE, FINDINGS, PATH, as_json_option, to_json
 from pipeline.cli.output import terminal
-from pipeline.dialects.apexbridge.dialect import APEXBRIDGE
+from pipeline.dialects.registry import OWNERS, dialect_named
 
 
 @click.command()
@@ -23,22 +23,22 @@ from pipeline.dialects.apexbridge.dialect import APEXBRIDGE
 )
 @click.option(
     "--profile",
-    type=click.Choice(["apexbridge"]),
+    type=click.Choice(list(OWNERS)),
     help="Write a package that passes this profile, too.",
 )
 def new(name: str, parent: Path, profile: str | None) -> int:
     """Write a skill called NAME to fill in: a folder with a SKILL.md.
 
-    The new skill passes every profile that `validate` checks by default. With --profile apexbridge
-    it is a package for ApexBridge, with a script.
+    The new skill passes every profile that `validate` checks by default. With --profile it is a
+    package for the system of that profile, too.
 
     \b
     Examples:
       skilldrop new csv-profile
       skilldrop new csv-profile --in ~/drafts
-      skilldrop new unit-converter --profile apexbridge
     """
-    folder = visible(str(skeleton.make(name, parent, is_apexbridge=bool(profile))))
+    texts = dialect_named(profile).skeleton if profile else skeleton.PLAIN
+    folder = visible(str(skeleton.make(name, parent, texts)))
     click.echo(
         f"Made {folder}. Fill in {folder}/SKILL.md, check it with `skilldrop validate {folder}`, "
         f"and add it to a root with `skilldrop add {folder}`."
@@ -48,12 +48,26 @@ def new(name: str, parent: Path, profile: str | None) -> int:
 
 _INPUT = Path("skills")
 _OUTPUT = Path("migrated")
+_PROFILE = next(iter(OWNERS))  # of the dialect that has older layouts
+_HELP = f"""\
+Convert skill folders in older layouts, or a tree of them, to {OWNERS[_PROFILE]} packages.
+
+Without a path, the folder skills is converted. METADATA.yml may stand for SKILL.md. Missing values
+become placeholders, and each one is listed. Exit 1 if a folder cannot be converted or, with
+--validate, has an error.
+
+\b
+Examples:
+  skilldrop migrate my-skill --dry-run
+  skilldrop migrate old-skills --output new-skills --validate
+  skilldrop migrate my-skill --in-place
+"""
 
 
-@click.command()
+@click.command(help=_HELP)
 @click.argument("paths", nargs=-1, type=PATH)
 @click.option("--dry-run", is_flag=True, help="Print the steps and a diff; write nothing.")
-@click.option("--validate", is_flag=True, help="Validate the result with the profile apexbridge.")
+@click.option("--validate", is_flag=True, help=f"Validate the result with the profile {_PROFILE}.")
 @click.option("--in-place", is_flag=True, help="Convert the folders in place and keep backups.")
 @click.option("--output", type=PATH, help="Directory for the new folders.  [default: migrated]")
 @as_json_option
@@ -65,24 +79,13 @@ def migrate(
     output: Path | None,
     as_json: bool,
 ) -> int:
-    """Convert skill folders in older layouts, or a tree of them, to ApexBridge packages.
-
-    Without a path, the folder skills is converted. METADATA.yml may stand for SKILL.md. Missing
-    values become placeholders, and each one is listed. Exit 1 if a folder cannot be converted or,
-    with --validate, has an error.
-
-    \b
-    Examples:
-      skilldrop migrate my-skill --dry-run
-      skilldrop migrate old-skills --output new-skills --validate
-      skilldrop migrate my-skill --in-place
-    """
+    """Convert what `_HELP` says, and print each conversion."""
     if in_place and output:
         raise click.UsageError("Use either --in-place or --output, not both.")
     if not paths and not _INPUT.is_dir():
         raise click.UsageError("There is no folder skills here; name the folders to convert.")
     options = ConversionOptions(
-        APEXBRIDGE, None if in_place else output or _OUTPUT, dry_run, validate
+        dialect_named(_PROFILE), None if in_place else output or _OUTPUT, dry_run, validate
     )
     conversions: list[Conversion] = []
     with terminal.progress("skills") as progress:

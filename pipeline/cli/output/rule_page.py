@@ -98,8 +98,7 @@ def _visible(character: str) -> str:
 
 EXAMPLES: Mapping[str, Example] = {
     code: Example(**lines)
-    for code, lines in yaml.safe_load(
-        Path(__file__).with_name("rule_examples.yml").read_text("utf-8")
-    ).items()
+    for file in (Path(__file__).with_name("rule_examples.yml"), *registry.EXAMPLES)
+    for code, lines in yaml.safe_load(file.read_text("utf-8")).items()
 }
 """An example for each code that lines or a path can show, by the code."""

@@ -2,6 +2,7 @@
 
 from catalog.model.finding import IF_STRICT, NEVER, FindingType
 
+OWNER = "ApexBridge"
 PURPOSE = (
     "Declarations and files that an ApexBridge package needs; see "
     "[ApexBridge packages](../how-to/apexbridge.md). Checked only if it is named, because other "

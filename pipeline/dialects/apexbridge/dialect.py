@@ -1,7 +1,7 @@
 """Definition of the ApexBridge dialect."""
 
 from pipeline.dialects.apexbridge import field_rules, file_rules
-from pipeline.dialects.apexbridge.codes import FIELD_MALFORMED, TYPES
+from pipeline.dialects.apexbridge.codes import FIELD_MALFORMED, OWNER, TYPES
 from pipeline.dialects.apexbridge.conversion_plan import (
     MANIFEST,
     METADATA,
@@ -16,12 +16,13 @@ from pipeline.dialects.apexbridge.fields import (
     searched_words,
     with_json_values,
 )
+from pipeline.dialects.apexbridge.skeleton import SKELETON
 from pipeline.validation.dialect import Conversion, Dialect
 from pipeline.validation.profile import Profile
 from pipeline.validation.profiles.spec.codes import NAME_FORM
 
 APEXBRIDGE = Dialect(
-    owner="ApexBridge",
+    owner=OWNER,
     profile=Profile("apexbridge", TYPES, field_rules.RULES + file_rules.RULES),
     model=ApexBridgeFields,
     fields=FIELDS,
@@ -33,5 +34,6 @@ APEXBRIDGE = Dialect(
     record=package_of,
     priority=lambda declared: declared.triggers.priority,
     search_words=searched_words,
+    skeleton=SKELETON,
     conversion=Conversion(frozenset((*METADATA, MANIFEST)), frozenset(STAND_INS), plan),
 )
