@@ -29,7 +29,10 @@ from catalog.writing.packages.inspection import (
 def of_packages(
     db: Database, folder: PackageFolder, has_package: Callable[[str], bool]
 ) -> Iterator[Difference]:
-    """Yield differences; has_package decides whether a skill at a path of a root has a package."""
+    """Yield differences; has_package decides whether a skill at a path of a root has a package.
+
+    The packages of a lost catalog stay until all roots were read, and are no differences.
+    """
     listing = list_packages(folder.path)
     yield from _of_skills(db, folder, listing.directories, has_package)
     versions = packaged(db)
@@ -43,8 +46,9 @@ def of_packages(
         ):
             yield Difference("package", str(folder.path), package_path, str(damage), package_path)
     active = {path.partition("/")[0] for path in current}
-    for directory in listing.directories.values():
-        yield from _leftovers(folder, directory, versions, active)
+    if not db.execute("SELECT 1 FROM recoveries WHERE is_under_way").fetchone():
+        for directory in listing.directories.values():
+            yield from _leftovers(folder, directory, versions, active)
     for path in listing.foreign:
         yield Difference(
             "package",

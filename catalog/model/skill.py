@@ -220,7 +220,7 @@ class Rejection(NamedTuple):
 Verdict: TypeAlias = SkillRecord | Rejection
 
 
-LOST_ROOT = "lost catalog"
+LOST_ROOT = "/lost catalog"
 """Root of published skills whose folders are unknown since their catalog was lost."""
 
 

@@ -63,7 +63,7 @@ class Store:
         self.links = LinkKeeper(db, self.transaction, self.folders)
         self.packager = Packager(db, self.transaction)
         path, lost = (file.path, file.lost) if file else (None, None)
-        self.takeover = Takeover(db, self.packager, path, lost)
+        self.takeover = Takeover(db, self.transaction, self.packager, path, lost)
         self.repair = PackageRepair(db, self.packager, self.links, self.takeover)
         self._collector = PackageCollector(db)
         file_of_decisions = file.path.with_name(journal.NAME) if file else None
@@ -134,7 +134,8 @@ class Store:
         if self._file and self._seal and self._seal == self._file.left_seal:
             self.links.trust()
             return self.repair.publish_missing(at)
-        self.takeover.begin(list_packages(folder.path), at)
+        if self.takeover.is_due:
+            self.takeover.begin(list_packages(folder.path), at)
         return self.repair.repair_all(at)
 
     def _seal_now(self) -> str | None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from catalog.database.queries import Database
-from catalog.database.sql import to_json
+from catalog.database.sql import Transaction, to_json
 from catalog.model.change import Judged
 from catalog.model.skill import LOST_ROOT, Place, RootSpec
 from catalog.model.values import HeldCause, Level
@@ -53,6 +53,7 @@ class Taken(NamedTuple):
     """A package that was judged as the content of a place."""
 
     package_path: str
+    root: RootSpec
     judged: Judged
     is_known: bool  # a pin or the former catalog names its content
     is_pinned: bool
@@ -62,14 +63,25 @@ class Takeover:
     """The takeover of one lost catalog; its state is the entry in `health.recoveries`."""
 
     def __init__(
-        self, db: Database, packager: Packager, file: Path | None, lost: Lost | None
+        self,
+        db: Database,
+        transaction: Transaction,
+        packager: Packager,
+        file: Path | None,
+        lost: Lost | None,
     ) -> None:
         """Take the catalog, its packager and file, and the catalog that was put aside just now."""
-        self._db, self._packager, self._file = db, packager, file
+        self._db, self._transaction = db, transaction
+        self._packager, self._file = packager, file
         has_versions = db.execute("SELECT 1 FROM versions LIMIT 1").fetchone()
         self._lost = lost or (None if has_versions else Lost("was missing"))
         self.is_under_way = any(map(_is_open, self._recoveries()))
         """Whether the packages of a lost catalog stay: until all roots were read once."""
+
+    @property
+    def is_due(self) -> bool:
+        """Whether a takeover is under way, or may begin."""
+        return self.is_under_way or self._lost is not None
 
     @property
     def is_unscanned(self) -> bool:
@@ -126,31 +138,30 @@ class Takeover:
                     found |= {path: Former(*row) for path, *row in former.execute(_PUBLISHED)}
         return found
 
-    def take(
-        self, packages: Sequence[Taken], roots: Sequence[RootSpec], at: datetime
-    ) -> list[Taken]:
+    def take(self, packages: Sequence[Taken], at: datetime) -> list[Taken]:
         """Store packages as the versions that agents get, and return those that may be given.
 
         A scan judges the folders of their skills again. Without a record of its publication, a
-        version needs an approval where one of the roots asks for it.
+        version needs an approval where its root asks for it.
         """
-        policies = [reviews.Policy(root.review, root.review_severity, 0) for root in roots]
-        packages = [each for each in packages if self._may_be_given(each, policies)]
-        for root, _, level, *_ in (each.judged.verdict.place for each in packages):
-            self._db.execute(_ADD_ROOT, [root, level])
+        packages = [each for each in packages if self._may_be_given(each)]
+        for root in {each.root for each in packages}:
+            self._db.execute(_ADD_ROOT, [root.path, root.level])
         self._packager.apply([each.judged for each in packages], trigger="start", at=at)
-        for package_path, judged, _, is_pinned in packages:
-            version = package_path.partition("/")[2]
-            place, digest = judged.places[0], judged.verdict.digest
-            self._db.execute(_NAME, [version, package_path, iso(at), digest, *place])
-            self._db.execute(_DOUBT, [is_pinned, *place])
+        with self._transaction():
+            for package_path, _, judged, _, is_pinned in packages:
+                version = package_path.partition("/")[2]
+                place, digest = judged.places[0], judged.verdict.digest
+                self._db.execute(_NAME, [version, package_path, iso(at), digest, *place])
+                self._db.execute(_DOUBT, [is_pinned, *place])
         return packages
 
-    def _may_be_given(self, taken: Taken, policies: Sequence[reviews.Policy]) -> bool:
+    def _may_be_given(self, taken: Taken) -> bool:
         verdict = taken.judged.verdict
         if decision := reviews.newest_decision(self._db, verdict.digest or ""):
             return bool(decision["decision"] == "approved")
-        return taken.is_known or not any(each.concerns(verdict.findings) for each in policies)
+        policy = reviews.Policy(taken.root.review, taken.root.review_severity, 0)
+        return taken.is_known or not policy.concerns(verdict.findings)
 
     def skills(self) -> dict[str, LostSkill]:
         """Return the skills that were taken over without a folder, by skill_id."""

@@ -11,6 +11,7 @@ from catalog.model.change import Judged
 from catalog.model.naming import is_skill_id, is_version
 from catalog.model.skill import LOST_ROOT, Place, RootSpec, SkillRecord
 from catalog.text.humanize import count, iso
+from catalog.text.suggestions import few
 from catalog.writing.packages.inspection import PackagesListing, list_packages
 from catalog.writing.store import Store
 from catalog.writing.tables.removals import HoldReason
@@ -45,6 +46,8 @@ def take_over(store: Store, settings: Settings) -> None:
     The published version of a skill is then one from before the present rules of its root. Raises
     sqlite3.Error and OSError.
     """
+    if not store.takeover.is_due:
+        return
     listing = list_packages(settings.packages_folder)
     kept = store.decisions.kept()
     has_decisions = bool(kept.pins or kept.preferences or kept.reviews)
@@ -56,17 +59,25 @@ def take_over(store: Store, settings: Settings) -> None:
     reviews = store.decisions.take_reviews()
     pinned = list(_pinned(store, settings))
     published = _published(store, settings, listing, {each.path for each in pinned})
-    counts = [0, 0]
-    for taken in _taken(store, settings, [*pinned, *published]):
-        counts[taken.is_pinned] += 1
-    if lost:
+    packages = [*pinned, *published]
+    taken = set(_taken(store, settings, packages))
+    if not lost:
+        return  # an earlier start has said it
+    log.warning(
+        "the catalog %s; a new one is built from the roots, with %s, %s, %s and %s taken over",
+        lost,
+        count(len(taken), "published skill"),
+        count(reviews, "review"),
+        count(sum(each.is_pinned and each.path in taken for each in packages), "pin"),
+        count(len(kept.preferences), "preference"),
+    )
+    if refused := sorted(each.path for each in packages if each.path not in taken):
         log.warning(
-            "the catalog %s; a new one is built from the roots, with %s, %s, %s and %s taken over",
-            lost,
-            count(sum(counts), "published skill"),
-            count(reviews, "review"),
-            count(counts[True], "pin"),
-            count(len(kept.preferences), "preference"),
+            "%s of the packages in %s cannot be taken over, because they have other files than "
+            "expected or await an approval: %s",
+            len(refused),
+            settings.packages_folder,
+            few(refused),
         )
 
 
@@ -102,8 +113,8 @@ def _published(
         yield _Package(path, spec, place, former.digest, held=held or None)
 
 
-def _taken(store: Store, settings: Settings, packages: Sequence[_Package]) -> Iterator[Taken]:
-    """Judge packages, store those that are as expected, and yield them."""
+def _taken(store: Store, settings: Settings, packages: Sequence[_Package]) -> Iterator[str]:
+    """Judge packages, store those that are as expected, and yield their package_paths."""
     judge = _Judge(settings.packages_folder, settings.limits)
     pieces = [packages[start : start + BATCH] for start in range(0, len(packages), BATCH)]
     with at_work(judge.judge, pieces) as results:
@@ -111,24 +122,22 @@ def _taken(store: Store, settings: Settings, packages: Sequence[_Package]) -> It
             at = datetime.now(UTC)
             taken = store.takeover.take(
                 [
-                    Taken(package.path, judged, package.digest is not None, package.is_pinned)
+                    Taken(
+                        package.path,
+                        package.root,
+                        judged,
+                        package.digest is not None,
+                        package.is_pinned,
+                    )
                     for package, judged in zip(piece, found, strict=True)
                     if judged
                 ],
-                settings.root_specs,
                 at,
             )
-            yield from taken
             paths = {each.package_path for each in taken}
+            yield from paths
             for package in piece:
-                if package.path not in paths:
-                    log.warning(
-                        "%s/%s was published before the catalog was lost, and is not taken over: "
-                        "its files differ, or nobody is known to have approved them",
-                        settings.packages_folder,
-                        package.path,
-                    )
-                elif package.held:
+                if package.held and package.path in paths:
                     root, path, *_ = package.place
                     store.removals.hold(root, [path], package.held, trigger="start", at=at)
 

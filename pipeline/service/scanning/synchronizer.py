@@ -255,9 +255,16 @@ class Synchronizer:
         return WatchUnit(LOST_ROOT, lost.path) if lost else None
 
     def _give_to_changed(self) -> None:
-        """Let new folders have the lost skills whose content no folder has, accepted ones first."""
-        self._changed.sort(key=lambda judged: isinstance(judged.verdict, Rejection))
-        for judged in self._changed:
+        """Let new folders have the lost skills whose content no folder has.
+
+        Those with accepted content come first, and of these the preferred ones.
+        """
+        preferred = self._store.decisions.kept().preferences if self._changed else {}
+
+        def order(judged: Judged) -> tuple[bool, bool]:
+            return isinstance(judged.verdict, Rejection), judged.places[0] not in preferred
+
+        for judged in sorted(self._changed, key=order):
             self._batches.add(judged._replace(moved_from=self._found(judged.verdict.skill_id)))
 
     def _note_unchanged(self, paths: Sequence[str]) -> None:
