@@ -1,6 +1,7 @@
-"""Encoding of file names as text in the catalog, and decoding."""
+"""Paths as text in the catalog: their encoding, archives in them, and links between files."""
 
 import re
+from posixpath import dirname, join, normpath
 
 ARCHIVE_ENDINGS = (
     *(".zip", ".skill", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar.zst"),
@@ -65,6 +66,14 @@ def root_name(path: str) -> str:
     """Return the name of a root: the one of its mirror if it is one, else its last name."""
     mirror = _MIRROR.fullmatch(path)
     return mirror[1] if mirror else last_name(path)
+
+
+def linked(file: str, target: str) -> str:
+    """Return the path to which a relative link in a file leads, from where the file's path starts.
+
+    It begins with ../ if it leads out of there. Linter, catalog and site follow links by this.
+    """
+    return normpath(join(dirname(file), target))
 
 
 def _escape(match: re.Match[str]) -> str:

@@ -2,11 +2,12 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from posixpath import join, normpath
+from posixpath import join
 from typing import NamedTuple
 
 from catalog.database.queries import Database
 from catalog.database.sql import Row, to_json
+from catalog.model.paths import linked
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,7 @@ def beside(db: Database, skill: Row, path: str) -> LinkTarget | None:
 
     None if no link of the skill leads there.
     """
-    place = normpath(join(skill["root"], skill["path"], "..", path))
+    place = linked(join(skill["root"], skill["path"]), path)
     for row in db.query(_BESIDE, [skill["id"], place]):
         return LinkTarget(
             row["skill_id"], None if row["status"] == "active" else row["id"], row["path"]

@@ -6,12 +6,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from posixpath import dirname, join, normpath
+from posixpath import dirname, join
 
 from catalog.filesystem.ownership import MARKER
 from catalog.model import paths as model_paths
 from catalog.model.errors import RootUnreadable
-from catalog.model.paths import archive_of, is_archive, os_path
+from catalog.model.paths import archive_of, is_archive, linked, os_path
 from pipeline.authoring.selection import matches
 from pipeline.roots import ignore_files, reader
 from pipeline.roots.archives.codes import ARCHIVE_UNREADABLE
@@ -201,7 +201,7 @@ def has_sibling_file(root: Path, folder: str, path: str) -> bool:
     if not path.startswith("../") or archive_of(folder) is not None:
         return False
     beside = join(dirname(folder), "")
-    place = normpath(join(folder, path))
+    place = linked(f"{folder}/", path)
     name = place.removeprefix(beside).partition("/")[0]
     if not place.startswith(beside) or name in ("", ".."):
         return False

@@ -3,8 +3,9 @@
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping
 from itertools import islice
-from posixpath import dirname, join, normpath
+from posixpath import dirname, normpath
 
+from catalog.model.paths import linked
 from catalog.model.skill import MIXED_FIELDS, SkillReference
 from catalog.model.values import Json
 from pipeline.validation.references import (
@@ -75,11 +76,7 @@ def _links(
     offsets = {
         link.target: link.offset for link in references(text) if not link.leads_to_machine
     } | dict(_in_code(text))
-    places = {
-        target: normpath(join(dirname(path), target))
-        for target in offsets
-        if not target.startswith("/")
-    }
+    places = {target: linked(path, target) for target in offsets if not target.startswith("/")}
     inside = [Reference(at, 0) for at in places.values() if at.lower() not in files]
     nested = nested_skills(inside)
     for target, place in sorted(places.items(), key=lambda item: offsets[item[0]]):

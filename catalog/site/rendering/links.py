@@ -1,6 +1,5 @@
 """Links and anchors in a text of a skill, as pages of the site."""
 
-import posixpath
 import re
 import unicodedata
 from collections.abc import Collection, Sequence
@@ -9,6 +8,8 @@ from typing import NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
 from markdown_it.token import Token
+
+from catalog.model.paths import linked
 
 PREFIX = "md-"
 """Begins each anchor, so that none is taken for one of the page's own."""
@@ -159,8 +160,8 @@ class LinkBase:
         path = unquote(path)
         if not path:
             return ""
-        top = "" if path.startswith("/") else self.folder
-        return posixpath.normpath(posixpath.join(top, path.lstrip("/") or "."))
+        start = "" if path.startswith("/") or not self.folder else f"{self.folder}/"
+        return linked(start, path.lstrip("/") or ".")
 
     def _outside(self, path: str) -> Target:
         address = dict(self.outside).get(path, "")

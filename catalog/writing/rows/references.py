@@ -12,6 +12,7 @@ from catalog.database.queries import Database
 from catalog.database.sql import insert
 from catalog.model.finding import Finding
 from catalog.model.naming import bare_name, entry_name, skill_id
+from catalog.model.paths import linked
 from catalog.model.publication_findings import DEPENDENCY_MISSING, REFERENCE_BROKEN
 from catalog.model.skill import MIXED_FIELDS, SkillReference
 from catalog.text import humanize
@@ -104,7 +105,7 @@ class Resolver:
             return f"leads to {name}, which is not published"
         if self._file(row) not in self._files:
             return f"leads to {name}, which has no {printable(path)}"
-        among = normpath(join(_entry(row), dirname(row["file"]), row["target"]))
+        among = linked(join(_entry(row), row["file"]), row["target"])
         if among != normpath(join(_entry(target), path)):
             return (
                 f"leads to {name} in its folder, but not among the published skills, where that "
@@ -150,8 +151,7 @@ def _is_named(target: sql.Row) -> bool:
 
 def _place(row: sql.Row) -> str:
     """Return the absolute path that a link leads to."""
-    path: str = join(row["root"], row["folder"], dirname(row["file"]), row["target"])
-    return normpath(path)
+    return linked(join(row["root"], row["folder"], row["file"]), row["target"])
 
 
 def _path_in(target: sql.Row, place: str) -> str:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalog.model.paths import is_utf8, os_path, text_path
+from catalog.model.paths import is_utf8, linked, os_path, text_path
 
 
 @given(name=st.binary(max_size=20))
@@ -31,3 +31,20 @@ def test_only_bytes_that_are_not_text_are_escaped(name: bytes, text: str, valid:
     """A backslash is doubled; an invalid byte becomes hexadecimal."""
     system = os.fsdecode(name)
     assert (text_path(system), is_utf8(system)) == (text, valid)
+
+
+@pytest.mark.parametrize(
+    ("file", "target", "path"),
+    [
+        ("SKILL.md", "references/a.md", "references/a.md"),
+        ("references/a.md", "b.md", "references/b.md"),
+        ("references/a.md", "./../scripts//run.py", "scripts/run.py"),
+        ("references/a.md", "../../other/SKILL.md", "../other/SKILL.md"),
+        ("/root/pdf/SKILL.md", "../other", "/root/other"),
+        ("a/", ".", "a"),
+        ("SKILL.md", "..", ".."),
+    ],
+)
+def test_a_link_starts_in_the_folder_of_its_file(file: str, target: str, path: str) -> None:
+    """The result starts where the path of the file does, and has no `.` inside."""
+    assert linked(file, target) == path

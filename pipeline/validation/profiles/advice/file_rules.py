@@ -5,10 +5,11 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain, islice
 from operator import attrgetter
-from posixpath import basename, dirname, join, normpath
+from posixpath import basename
 from typing import TypeAlias
 
 from catalog.model.finding import Finding, FindingType
+from catalog.model.paths import linked
 from catalog.text import humanize, tokens
 from catalog.text.visible import printable, quoted
 from pipeline.roots.names import SKILL_MD
@@ -78,7 +79,7 @@ def _links(skill: Skill, text: Text, paths: Mapping[str, None]) -> list[Referenc
 
 def _from_top(path: str, target: str, paths: Mapping[str, None]) -> str:
     """Return the target of a file's reference, which starts at its folder or at the skill's."""
-    beside = normpath(join(dirname(path), target))
+    beside = linked(path, target)
     if beside in paths or target.startswith("/"):
         return target if target.startswith("/") else beside
     is_of_top = target in paths or target.partition("/")[0] in paths or "../" in beside
