@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from catalog.model.finding import FindingType
 from docs_from_code.markdown import cell, prose
+from pipeline.cli.commands.rule import EXAMPLES, PURPOSES, REJECTS
 from pipeline.cli.output.finding_types import REGISTRY
-from pipeline.cli.output.rule_page import EXAMPLES, PURPOSES, REJECTS
 from pipeline.dialects.registry import OF_PROFILES
 
 _OPENING = """\

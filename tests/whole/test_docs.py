@@ -16,8 +16,8 @@ from docs_from_code.pages import DOCS, PAGES
 from docs_from_code.site import build, faults
 from pipeline.authoring.lint import judge_paths
 from pipeline.cli.app import cli
+from pipeline.cli.commands.rule import EXAMPLES, OMITTED, Example
 from pipeline.cli.output.finding_types import REGISTRY
-from pipeline.cli.output.rule_page import EXAMPLES, OMITTED, Example
 from pipeline.dialects.registry import DEFAULT_PROFILES
 from pipeline.outcomes.parser import judge_outcome
 from tests.support.bad_samples import ACCEPTANCES, BAD

@@ -1,45 +1,21 @@
-"""Page about one finding type: problem, reason, fix, source, examples, how to leave it out."""
+"""Command that explains a finding: problem, reason, fix, source, examples, how to leave it out."""
 
+import difflib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import click
 import yaml
 
 from catalog.model.finding import ALWAYS, IF_STRICT, NEVER, UNLESS_PERMISSIVE, FindingType
 from catalog.model.values import Acceptance
 from pipeline.authoring.fixes.registry import FIXES, RENAMED
+from pipeline.cli.options import DONE
+from pipeline.cli.output import terminal
+from pipeline.cli.output.finding_types import REGISTRY
 from pipeline.dialects import registry
-
-
-def page(kind: FindingType) -> str:
-    """Return the page as Markdown that is easy to read as plain text."""
-    return "\n".join(_parts(kind))
-
-
-def _parts(kind: FindingType) -> Iterator[str]:
-    yield f"# {kind.code}\n\n{kind.summary}\n"
-    why = _LINK.sub(r"\1", PURPOSES[kind.profile])
-    yield f"- Why: {why}"
-    yield f"- Fix: {kind.fix}{_automatic(kind.code)}"
-    yield f"- Severity: {kind.severity}; {REJECTS[kind.rejects]}."
-    yield f"- Profile: {kind.profile}\n- Source: {kind.source}.\n"
-    if example := EXAMPLES.get(kind.code):
-        yield example.as_markdown()
-    yield (
-        f'Leave it out with `--ignore {kind.code}`, with `ignore = ["{kind.code}"]` below '
-        "`[validate]` in skilldrop.toml, or on one line with "
-        f"`<!-- skilldrop: ignore={kind.code} -->`."
-    )
-
-
-def _automatic(code: str) -> str:
-    """Return which option mends findings of a code."""
-    if code == RENAMED or (code in FIXES and FIXES[code].safe):
-        return " `validate --fix` does it where the meaning is clear."
-    return " `validate --fix --unsafe-fixes` does it." if code in FIXES else ""
-
 
 PURPOSES: Mapping[str, str] = {
     "reading": "Raised while a folder is read, whatever the profiles.",
@@ -102,3 +78,53 @@ EXAMPLES: Mapping[str, Example] = {
     for code, lines in yaml.safe_load(file.read_text("utf-8")).items()
 }
 """An example for each code that lines or a path can show, by the code."""
+
+
+@click.command()
+@click.argument("code", required=False)
+def rule(code: str | None) -> int:
+    """Explain the finding CODE, with examples; without CODE, list all codes.
+
+    \b
+    Examples:
+      skilldrop rule name-not-folder
+      skilldrop rule | grep safety
+    """
+    if code is None:
+        for kind in REGISTRY.values():
+            terminal.echo(f"{kind.code:32} {kind.profile:12} {kind.severity:8} {kind.summary}")
+        return DONE
+    if code not in REGISTRY:
+        near = difflib.get_close_matches(code, REGISTRY, n=1)
+        hint = f"did you mean {near[0]}?" if near else "`skilldrop rule` lists all codes."
+        raise click.UsageError(f"There is no finding {code!r}; {hint}")
+    terminal.echo(page(REGISTRY[code]))
+    return DONE
+
+
+def page(kind: FindingType) -> str:
+    """Return the page as Markdown that is easy to read as plain text."""
+    return "\n".join(_parts(kind))
+
+
+def _parts(kind: FindingType) -> Iterator[str]:
+    yield f"# {kind.code}\n\n{kind.summary}\n"
+    why = _LINK.sub(r"\1", PURPOSES[kind.profile])
+    yield f"- Why: {why}"
+    yield f"- Fix: {kind.fix}{_automatic(kind.code)}"
+    yield f"- Severity: {kind.severity}; {REJECTS[kind.rejects]}."
+    yield f"- Profile: {kind.profile}\n- Source: {kind.source}.\n"
+    if example := EXAMPLES.get(kind.code):
+        yield example.as_markdown()
+    yield (
+        f'Leave it out with `--ignore {kind.code}`, with `ignore = ["{kind.code}"]` below '
+        "`[validate]` in skilldrop.toml, or on one line with "
+        f"`<!-- skilldrop: ignore={kind.code} -->`."
+    )
+
+
+def _automatic(code: str) -> str:
+    """Return which option mends findings of a code."""
+    if code == RENAMED or (code in FIXES and FIXES[code].safe):
+        return " `validate --fix` does it where the meaning is clear."
+    return " `validate --fix --unsafe-fixes` does it." if code in FIXES else ""
