@@ -1,6 +1,7 @@
 """Entry point of the site's process: `python -m catalog.site var/catalog.db --port 8001`."""
 
 import argparse
+import json
 import os
 import signal
 import sys
@@ -8,6 +9,8 @@ import threading
 from pathlib import Path
 
 from catalog.model.errors import SkilldropError
+from catalog.site.server import app
+from catalog.site.server.process import SiteOptions
 
 
 def main() -> None:
@@ -16,21 +19,7 @@ def main() -> None:
     parser.add_argument("catalog", type=Path)
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8001)
-    parser.add_argument(
-        "--name",
-        dest="names",
-        action="append",
-        default=[],
-        help="another host name to which the site answers; may be repeated",
-    )
-    parser.add_argument("--sql", action="store_true", help="let visitors run SQL queries")
-    parser.add_argument("--url", default="", help="address of the site for its readers")
-    parser.add_argument(
-        "--behind-proxy", action="store_true", help="believe the headers X-Forwarded-…"
-    )
-    parser.add_argument(
-        "--no-usage", dest="usage", action="store_false", help="do not count reads of skills"
-    )
+    parser.add_argument("--options", default="{}", help="other settings, as JSON")
     parser.add_argument(
         "--with-parent",
         action="store_true",
@@ -39,19 +28,10 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.with_parent:
         threading.Thread(target=_end_with_stdin, daemon=True).start()
-    from catalog.site.server import app
 
     try:
-        app.serve(
-            arguments.catalog,
-            arguments.host,
-            arguments.port,
-            arguments.names,
-            sql=arguments.sql,
-            usage=arguments.usage,
-            url=arguments.url,
-            behind_proxy=arguments.behind_proxy,
-        )
+        options = SiteOptions(**json.loads(arguments.options))
+        app.serve(arguments.catalog, arguments.host, arguments.port, options)
     except SkilldropError as error:
         sys.exit(str(error))
 

@@ -19,6 +19,7 @@ from catalog.prompt_index import query
 from catalog.prompt_index.builder import IndexSpec
 from catalog.site.http import location as http_catalog
 from catalog.site.server import app as server_app
+from catalog.site.server.process import SiteOptions
 from catalog.usage.counter import ReadCounter
 from catalog.writing import index_publisher
 from catalog.writing.store import Store
@@ -151,7 +152,7 @@ def serving() -> Iterator[Callable[..., Site]]:
     with asyncio.Runner() as runner:
 
         def serve(catalog: Path, **options: Any) -> Site:
-            sites.append(Site(server_app.application(catalog, **options), runner))
+            sites.append(Site(server_app.application(catalog, SiteOptions(**options)), runner))
             return sites[-1]
 
         yield serve

@@ -54,9 +54,8 @@ def _split(asked: str) -> tuple[str, str]:
 
 def _built(db: Catalog, spec: IndexSpec, ending: str) -> bytes:
     """Return the text or the report of an index as the catalog has it now."""
-    with query.one_moment(db):
-        (published_at,) = db.execute(_PUBLISHED_AT, [spec.name]).fetchone()
-        index = query.build_index(db, spec)
+    (published_at,) = db.execute(_PUBLISHED_AT, [spec.name]).fetchone()
+    index = query.build_index(db, spec)
     if ending != REPORT:
         return index.text.encode()
     return report_bytes(builder.report(spec, index) | {"published_at": published_at})

@@ -121,7 +121,7 @@ async def preview(context: RequestContext) -> Response:
             else f"No skill has the identifier {skill_id}.",
         )
     skill = sheet.skill
-    folders = await context.query(disk_paths.folders)
+    folders = sheet.folders
     definition = await context.query(browse.definition, skill["id"])
     if skill["version"]:
         context.count_skill(skill["skill_id"], skill["version"])

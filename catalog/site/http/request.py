@@ -13,6 +13,7 @@ from datasette import Forbidden, Response
 from catalog.database import stored_health
 from catalog.database.connection import REBUILT, is_damage
 from catalog.model.version import VERSION
+from catalog.prompt_index.query import one_moment
 from catalog.reading import activity, browse, disk_paths, health_summary
 from catalog.site import address
 from catalog.site.http import (
@@ -83,7 +84,7 @@ class RequestContext:
         )
 
     async def query(self, function: Callable[..., T], *arguments: Any, **named: Any) -> T:
-        """Call a function with the catalog, on Datasette's read-only connection.
+        """Call a function with the catalog, which stays the same for all its statements.
 
         Raises TooSlow after Datasette's time limit.
         """
@@ -130,22 +131,10 @@ class RequestContext:
         return self.path(f"/skills/{quote(skill_id, safe='')}{quote(rest)}")
 
     def page(self, template: str, *, status: int = 200, **values: Any) -> Response:
-        """Return a page rendered from one of the site's templates."""
-        return self.of_html(self.rendered(template, **values), status)
-
-    def rendered(self, template: str, **values: Any) -> bytes:
-        """Return a page as HTML."""
-        return templates.render(template, self, values).encode("utf-8", "replace")
-
-    def of_html(self, html: bytes, status: int = 200) -> Response:
-        """Return HTML under the policy of the site's pages."""
-        return responses.of_bytes(
-            self.request,
-            html,
-            responses.HTML,
-            status=status,
-            headers={"Content-Security-Policy": security_headers.OURS},
-        )
+        """Return a page from one of the site's templates, under the policy of its pages."""
+        html = templates.render(template, self, values).encode("utf-8", "replace")
+        policy = {"Content-Security-Policy": security_headers.OURS}
+        return responses.of_bytes(self.request, html, responses.HTML, status=status, headers=policy)
 
     def not_found(self, message: str, near: Sequence[tuple[str, str]] = ()) -> Response:
         """Return the page for a missing skill, file or other item.
@@ -153,10 +142,6 @@ class RequestContext:
         near has the names and addresses of items that may be meant.
         """
         return self.page("error.html", status=404, title="Not found", message=message, near=near)
-
-    def redirect(self, path: str) -> Response:
-        """Return a redirect to a path that `path` returned, for now."""
-        return Response.redirect(path, 302)
 
 
 async def _query(
@@ -168,7 +153,9 @@ async def _query(
 ) -> T:
     def run(connection: sqlite3.Connection) -> T:
         with limits.statement_time(connection, datasette.setting("sql_time_limit_ms")):
-            return function(browse.over(connection), *arguments, **named)
+            db = browse.over(connection)
+            with one_moment(db):
+                return function(db, *arguments, **named)
 
     result: T = await location.database.execute_fn(run)
     return result

@@ -78,13 +78,8 @@ def of_json(request: Any, value: Any, **more: Any) -> Response:
 
 def prefers_json(request: Any) -> bool:
     """Return whether a client accepts JSON rather than a page; without a wish, it does not."""
-    weights = {"application/json": 0.0, "text/html": 0.0}
-    for wish in request.headers.get("accept", "").lower().split(","):
-        kind, *parameters = (part.strip() for part in wish.split(";"))
-        if kind in weights:
-            quality = next((part[2:] for part in parameters if part.startswith("q=")), "1")
-            weights[kind] = float(quality) if _QUALITY.fullmatch(quality) else 0.0
-    return weights["application/json"] > weights["text/html"]
+    weights = _weights(request.headers.get("accept", ""))
+    return weights.get("application/json", 0.0) > weights.get("text/html", 0.0)
 
 
 def of_file(
@@ -188,12 +183,15 @@ def _http_date(moment: datetime) -> str:
 
 def _accepts_gzip(header: str) -> bool:
     """Return whether Accept-Encoding allows gzip; a weight of 0 forbids it."""
+    weights = _weights(header)
+    return weights.get("gzip", weights.get("*", 0.0)) > 0
+
+
+def _weights(header: str) -> dict[str, float]:
+    """Return the weight of each value of an Accept header; 0 for one that is not a number."""
     weights = {}
-    for part in header.lower().split(","):
-        name, _, weight = part.partition(";")
-        weights[name.strip()] = weight.replace(" ", "").removeprefix("q=")
-    weight = weights.get("gzip", weights.get("*", "0"))
-    try:
-        return float(weight or 1) > 0
-    except ValueError:
-        return False
+    for wish in header.lower().split(","):
+        value, *parameters = (part.replace(" ", "") for part in wish.split(";"))
+        quality = next((part[2:] for part in parameters if part.startswith("q=")), "1")
+        weights[value] = float(quality) if _QUALITY.fullmatch(quality) else 0.0
+    return weights

@@ -15,7 +15,6 @@ from datasette import Response
 
 from catalog.database.sql import Row
 from catalog.model.errors import NotInCatalog, PackageDamaged, PathRefused
-from catalog.prompt_index.query import one_moment
 from catalog.reading import browse, paging, skill_files
 from catalog.reading.browse import Catalog
 from catalog.reading.paging import Page
@@ -150,13 +149,6 @@ def _findings_by_line(sheet: FileSheet, count: int) -> dict[int, list[Row]]:
 
 
 def _sheet(
-    db: Catalog, packages: Path, skill_id: str, path: str, options: Mapping[str, Any]
-) -> FileSheet | None:
-    with one_moment(db):
-        return _in_one_moment(db, packages, skill_id, path, options)
-
-
-def _in_one_moment(
     db: Catalog, packages: Path, skill_id: str, path: str, options: Mapping[str, Any]
 ) -> FileSheet | None:
     skill = browse.skill(db, skill_id, options["row"])

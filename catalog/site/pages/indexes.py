@@ -8,7 +8,6 @@ from typing import Any
 from datasette import Response
 
 from catalog.database.sql import Row
-from catalog.prompt_index.query import one_moment
 from catalog.reading import disk_paths, index_views
 from catalog.reading.browse import Catalog
 from catalog.site.http.request import RequestContext
@@ -163,16 +162,15 @@ def _build(db: Catalog, name: str, id_: int | None, before: str = index_views.LA
 def _pair(
     db: Catalog, name: str, old: int | None, new: int | None, before: str
 ) -> tuple[Row | None, Row | None]:
-    with one_moment(db):
-        newer = _build(db, name, new)
-        if not newer:
-            return None, None
-        if not old and before == index_views.LATEST:
-            old = newer["previous"]
-        elif not old:
-            older = index_views.build(db, name, None, before)
-            old = older["id"] if older else index_views.oldest_build(db, name)
-        return _build(db, name, old) if old else None, newer
+    newer = _build(db, name, new)
+    if not newer:
+        return None, None
+    if not old and before == index_views.LATEST:
+        old = newer["previous"]
+    elif not old:
+        older = index_views.build(db, name, None, before)
+        old = older["id"] if older else index_views.oldest_build(db, name)
+    return _build(db, name, old) if old else None, newer
 
 
 def _day_after(day: str) -> str:

@@ -40,7 +40,7 @@ async def skill(context: RequestContext, name: str) -> Response:
         rest = path.split("/", 3)[3:]
         query = context.request.query_string
         address = "/".join([context.skill_path(meant.skill_id), *rest])
-        return context.redirect(f"{address}?{query}" if query else address)
+        return Response.redirect(f"{address}?{query}" if query else address)
     near = [(near, context.skill_path(skill_id)) for near, skill_id in meant.near]
     return context.not_found(meant.reason or f"No skill has the name {shown(name)}.", near)
 

@@ -186,28 +186,27 @@ def look_up(db: Catalog, skill_id: str, row: int | None, version: str = "") -> S
     With a version, the skill is returned as it was in that version, if that is known. Raises
     NotInCatalog where several skills have the name.
     """
-    with query.one_moment(db):
-        skill = browse.skill(db, skill_id, row) or _by_name(db, skill_id)
-        if skill and version and version != skill["version"]:
-            skill = browse.as_of(db, skill, version)
-        if not skill:
-            return None
-        version_id = skill["current_version_id"]
-        return Sheet(
-            skill,
-            browse.folders_of(db, skill["skill_id"], but=skill["id"]),
-            duplicates.same(db, skill),
-            references.of_skill(db, skill["id"]),
-            references.links(db, skill["id"], skill["skill_md_name"] or ""),
-            browse.findings(db, skill["id"]),
-            browse.files(db, version_id) if version_id else [],
-            browse.left_out_files(db, skill["id"]),
-            browse.versions(db, skill["id"]),
-            _indexes(db, skill["id"]) if skill["status"] == "active" else [],
-            browse.cards_of(db, [skill["id"]])[0],
-            review.of_skill(db, skill["id"]) if skill["status"] != "removed" else None,
-            disk_paths.folders(db),
-        )
+    skill = browse.skill(db, skill_id, row) or _by_name(db, skill_id)
+    if skill and version and version != skill["version"]:
+        skill = browse.as_of(db, skill, version)
+    if not skill:
+        return None
+    version_id = skill["current_version_id"]
+    return Sheet(
+        skill,
+        browse.folders_of(db, skill["skill_id"], but=skill["id"]),
+        duplicates.same(db, skill),
+        references.of_skill(db, skill["id"]),
+        references.links(db, skill["id"], skill["skill_md_name"] or ""),
+        browse.findings(db, skill["id"]),
+        browse.files(db, version_id) if version_id else [],
+        browse.left_out_files(db, skill["id"]),
+        browse.versions(db, skill["id"]),
+        _indexes(db, skill["id"]) if skill["status"] == "active" else [],
+        browse.cards_of(db, [skill["id"]])[0],
+        review.of_skill(db, skill["id"]) if skill["status"] != "removed" else None,
+        disk_paths.folders(db),
+    )
 
 
 def _indexes(db: Catalog, skill: int) -> list[Row]:

@@ -10,7 +10,6 @@ from urllib.parse import quote, urlencode
 from datasette import Response
 
 from catalog.database.sql import Row
-from catalog.prompt_index.query import one_moment
 from catalog.reading import browse, review, version_changes
 from catalog.reading.browse import Catalog
 from catalog.reading.review import Waiting
@@ -60,9 +59,9 @@ async def picked(context: RequestContext) -> Response:
         context.parameter("to"),
     )
     if not new:
-        return context.redirect(context.skill_path(skill_id, "/versions"))
+        return Response.redirect(context.skill_path(skill_id, "/versions"))
     query = f"?{urlencode({'against': old})}" if old else ""
-    return context.redirect(
+    return Response.redirect(
         f"{context.skill_path(skill_id, '/versions/')}{quote(new, safe='')}{query}"
     )
 
@@ -112,30 +111,29 @@ def _load(
     db: Catalog, packages: Path, skill_id: str, name: str, against: str, only: str
 ) -> _Pair | str | None:
     """Return two versions; a sentence if one is unknown, None if the skill is."""
-    with one_moment(db):
-        found = browse.version(db, skill_id, name)
-        skill = browse.skill(db, skill_id, found["skill"] if found else None)
-        if not skill:
-            return None
-        versions = browse.versions(db, skill["id"])
-        names = [row["version"] for row in versions]
-        for asked in filter(None, (name, against)):
-            if asked not in names:
-                return f"{skill['name']} has no version {asked}."
-        index = names.index(name)
-        version, older = versions[index], versions[index + 1 : index + 2]
-        before = versions[names.index(against)] if against else next(iter(older), None)
-        old, new = version_changes.changed_files(
-            db,
-            before["id"] if before else None,
-            version["id"],
-            only,
-            room=COMPARED_CHARS,
-            packaged=version_changes.texts_in_packages(
-                db, packages, skill, {row["id"]: row["version"] for row in versions}
-            ),
-        )
-        return _Pair(skill, versions, version, before, old, new)
+    found = browse.version(db, skill_id, name)
+    skill = browse.skill(db, skill_id, found["skill"] if found else None)
+    if not skill:
+        return None
+    versions = browse.versions(db, skill["id"])
+    names = [row["version"] for row in versions]
+    for asked in filter(None, (name, against)):
+        if asked not in names:
+            return f"{skill['name']} has no version {asked}."
+    index = names.index(name)
+    version, older = versions[index], versions[index + 1 : index + 2]
+    before = versions[names.index(against)] if against else next(iter(older), None)
+    old, new = version_changes.changed_files(
+        db,
+        before["id"] if before else None,
+        version["id"],
+        only,
+        room=COMPARED_CHARS,
+        packaged=version_changes.texts_in_packages(
+            db, packages, skill, {row["id"]: row["version"] for row in versions}
+        ),
+    )
+    return _Pair(skill, versions, version, before, old, new)
 
 
 class Item(NamedTuple):
@@ -164,17 +162,16 @@ async def waiting(context: RequestContext) -> Response:
 
 def _waiting(db: Catalog, number: int) -> list[_Compared]:
     """Return the versions of a page with the files that differ, and one more if there is one."""
-    with one_moment(db):
-        rows = review.waiting(db, limit=REVIEWED + 1, offset=(number - 1) * REVIEWED)
-        return [
-            _Compared(
-                row,
-                *version_changes.changed_files(
-                    db, row.row["published_id"], row.row["version_id"], room=REVIEWED_CHARS
-                ),
-            )
-            for row in rows
-        ]
+    rows = review.waiting(db, limit=REVIEWED + 1, offset=(number - 1) * REVIEWED)
+    return [
+        _Compared(
+            row,
+            *version_changes.changed_files(
+                db, row.row["published_id"], row.row["version_id"], room=REVIEWED_CHARS
+            ),
+        )
+        for row in rows
+    ]
 
 
 def _items(compared: Sequence[_Compared]) -> list[Item]:

@@ -7,7 +7,7 @@ import sqlite3
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from dataclasses import replace
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from catalog.model.errors import CatalogUnusable
 from catalog.site import address, plugin
 from catalog.site.http import limits
 from catalog.site.http import location as http_catalog
+from catalog.site.server.process import SiteOptions
 from catalog.site.server.protocol import BoundedProtocol
 from catalog.usage import counter
 from catalog.usage import database as usage_database
@@ -35,20 +36,8 @@ WILDCARDS = frozenset({"0.0.0.0", "::"})
 """Addresses that mean all interfaces of a machine; they are not host names."""
 
 
-def serve(
-    catalog: Path,
-    host: str,
-    port: int,
-    names: Sequence[str] = (),
-    *,
-    sql: bool = False,
-    usage: bool = True,
-    url: str = "",
-    behind_proxy: bool = False,
-) -> None:
-    """Serve until SIGTERM or SIGINT; names, sql, usage and url are explained at `application`.
-
-    The headers X-Forwarded-Proto and X-Forwarded-For are believed only with behind_proxy.
+def serve(catalog: Path, host: str, port: int, options: SiteOptions) -> None:
+    """Serve until SIGTERM or SIGINT.
 
     Raises NotInCatalog without a catalog, CatalogUnusable if it cannot be read, and
     SiteUnavailable if the address is not available.
@@ -59,8 +48,8 @@ def serve(
         threading.Thread(target=_end_when_written, args=(catalog,), daemon=True).start()
     # Datasette puts the path into a URI unescaped; the file name is safe, a folder's may not be.
     os.chdir(catalog.absolute().parent)
-    hosts = [*({host} - WILDCARDS), *names]
-    site = application(Path(catalog.name), hosts, sql=sql, usage=usage, url=url)
+    own = () if host in WILDCARDS else (host,)
+    site = application(Path(catalog.name), replace(options, names=(*own, *options.names)))
     location = http_catalog.find(site)
     uvicorn.run(
         counter.closing_with(site.app(), location.counter if location else None),
@@ -69,7 +58,7 @@ def serve(
         lifespan="on",
         log_level="warning",
         access_log=False,
-        proxy_headers=behind_proxy,
+        proxy_headers=options.behind_proxy,
         forwarded_allow_ips="*",
         timeout_graceful_shutdown=limits.GRACE,
         http=BoundedProtocol,
@@ -78,35 +67,26 @@ def serve(
     )
 
 
-def application(
-    catalog: Path,
-    names: Sequence[str] = (),
-    *,
-    sql: bool = False,
-    usage: bool = True,
-    url: str = "",
-) -> Datasette:
+def application(catalog: Path, options: SiteOptions = SiteOptions()) -> Datasette:  # noqa: B008
     """Return Datasette with the catalog as its only database, named `catalog`.
 
-    It answers to loopback, to this machine, to the names and to the host of url, with which the
-    URLs in its responses begin; without one they begin with the address of the request. It runs
-    SQL from visitors only with sql. With usage it counts reads, in a database beside the catalog,
-    and shows the counts. It opens the file read-only, and as immutable only if it cannot be read
-    otherwise: an immutable file in WAL mode hides the changes that are still in the log.
+    It answers to loopback, to this machine, to its names and to the host of its URL. It opens the
+    file read-only, and as immutable only if it cannot be read otherwise: an immutable file in WAL
+    mode hides the changes that are still in the log.
     """
     if not pm.has_plugin(http_catalog.PLUGIN):  # the package is not installed
         pm.register(plugin, http_catalog.PLUGIN)
     # With libyaml, which needs a tenth of the time of Datasette's own loader.
     metadata = yaml.load(metadata_path().read_text("utf-8"), Loader=yaml.CSafeLoader)
-    metadata["allow_sql"] = sql
-    usage = usage and _has_usage(catalog)
+    metadata["allow_sql"] = options.sql
+    usage = options.usage and _has_usage(catalog)
     if not usage:
         _leave_out_usage(metadata)
-    own = filter(None, [urlsplit(url).hostname])
+    own = filter(None, [urlsplit(options.url).hostname])
     metadata["plugins"] = {
         http_catalog.PLUGIN: {
-            "names": [*names, *own],
-            "url": url,
+            "names": [*options.names, *own],
+            "url": options.url,
             "usage": usage,
             "count_reads": usage,
         }
@@ -115,9 +95,9 @@ def application(
     # is installed, among them the token of a reader.
     if pm.has_plugin(_ERRORS):
         pm.unregister(name=_ERRORS)
-    options: dict[str, Any] = {"config": metadata} if _HAS_CONFIG else {}
-    settings = {**limits.SETTINGS, "default_allow_sql": sql}
-    datasette = Datasette([], settings=settings, metadata=metadata, **options)
+    config: dict[str, Any] = {"config": metadata} if _HAS_CONFIG else {}
+    settings = {**limits.SETTINGS, "default_allow_sql": options.sql}
+    datasette = Datasette([], settings=settings, metadata=metadata, **config)
     datasette.remove_database("_memory")
     database = Database(datasette, str(catalog), is_mutable=read_mode(catalog) != READ_AT_REST)
     datasette.add_database(database, name="catalog")

@@ -1,14 +1,15 @@
 """Child process of the site, which is probed, kept running and never outlives its parent."""
 
 import errno
+import json
 import logging
 import os
 import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
 from contextlib import AbstractContextManager, closing, nullcontext, suppress
+from dataclasses import asdict, dataclass
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from stat import S_ISREG
@@ -41,6 +42,17 @@ _NO_LINK = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _ASIDE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 
 
+@dataclass(frozen=True, slots=True)
+class SiteOptions:
+    """Settings of a site."""
+
+    names: tuple[str, ...] = ()  # other host names to which it answers
+    sql: bool = False  # whether visitors may run SQL
+    usage: bool = True  # whether reads are counted, in a database beside the catalog, and shown
+    url: str = ""  # of the site for its readers; else URLs begin with the address of the request
+    behind_proxy: bool = False  # whether the headers X-Forwarded-… are believed
+
+
 class SiteProcess:
     """The site's process, with all settings to start it again."""
 
@@ -50,21 +62,14 @@ class SiteProcess:
         host: str,
         port: int,
         log_file: Path | None = None,
-        *,
-        names: Sequence[str] = (),
-        sql: bool = False,
-        usage: bool = True,
-        url: str = "",
-        behind_proxy: bool = False,
+        options: SiteOptions = SiteOptions(),  # it is frozen
     ) -> None:
-        """Take the catalog, the address, the log file, and the options of `app.serve`.
+        """Take the catalog, the address, the log file and the options.
 
         Without a log file the site writes to the output of this process.
         """
-        self._catalog, self._log_file = catalog, log_file
+        self._catalog, self._log_file, self._options = catalog, log_file, options
         self.host, self.port = host, port
-        self._names, self._sql, self._usage = tuple(names), sql, usage
-        self._public_url, self._behind_proxy = url, behind_proxy
         self._probe = HealthProbe(host, port)
         self._kill_at: float | None = None
         self._trouble: str | None = None
@@ -176,7 +181,9 @@ class SiteProcess:
 
     def _warn_once(self) -> None:
         if self._process is None and (
-            warning := address.warning(self._catalog, self.host, behind_proxy=self._behind_proxy)
+            warning := address.warning(
+                self._catalog, self.host, behind_proxy=self._options.behind_proxy
+            )
         ):
             log.warning("%s", warning)
 
@@ -251,11 +258,8 @@ class SiteProcess:
             self.host,
             "--port",
             str(self.port),
-            *(f"--name={name}" for name in self._names),
-            *(["--sql"] if self._sql else []),
-            *([] if self._usage else ["--no-usage"]),
-            *([f"--url={self._public_url}"] if self._public_url else []),
-            *(["--behind-proxy"] if self._behind_proxy else []),
+            "--options",
+            json.dumps(asdict(self._options)),
         ]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from catalog.database import connection
-from catalog.site.server.process import SiteProcess
+from catalog.site.server.process import SiteOptions, SiteProcess
 from pipeline.cli.options import DONE, settings_of
 from pipeline.config.settings import Settings
 
@@ -46,14 +46,7 @@ def serve(context: click.Context, host: str | None, port: int | None) -> int:
 def site_process(settings: Settings, log_file: Path | None = None) -> SiteProcess:
     """Return the process of the site, which writes to a log file or to the output of this one."""
     site = settings.site
-    return SiteProcess(
-        settings.catalog_path,
-        site.host,
-        site.port,
-        log_file,
-        names=site.names,
-        sql=site.sql,
-        usage=settings.usage,
-        url=site.url or "",
-        behind_proxy=site.behind_proxy,
+    options = SiteOptions(
+        site.names, site.sql, settings.usage, site.url or "", behind_proxy=site.behind_proxy
     )
+    return SiteProcess(settings.catalog_path, site.host, site.port, log_file, options)
