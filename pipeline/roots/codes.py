@@ -125,6 +125,15 @@ IGNORE_FILE_REFUSED = FindingType(
     "Correct the ignore file, or give the service permission to read it.",
     _IGNORED,
 )
+IGNORE_PATTERN_UNUSABLE = FindingType(
+    "ignore-pattern-unusable",
+    "warning",
+    "reading",
+    NEVER,
+    "An ignore file of the root has a pattern that cannot be matched; it excludes nothing.",
+    "Correct the pattern. The other patterns of the file count.",
+    _IGNORED,
+)
 FOLDER_IGNORED = FindingType(
     "folder-ignored",
     "info",
@@ -304,6 +313,7 @@ TYPES = (
     READ_FAILED,
     INTERNAL_ERROR,
     IGNORE_FILE_REFUSED,
+    IGNORE_PATTERN_UNUSABLE,
     FOLDER_IGNORED,
     SKILL_MD_MISNAMED,
     ARCHIVE_NOT_READ,

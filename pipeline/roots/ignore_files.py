@@ -25,6 +25,7 @@ class IgnoreFile(NamedTuple):
     folder: str  # in which it lies, in the same form as the paths to decide on
     name: str
     lines: tuple[str, ...]
+    unusable: tuple[tuple[int, str], ...] = ()  # lines that cannot be matched, and why
 
     @property
     def path(self) -> str:
@@ -49,27 +50,26 @@ def parse(folder: str, name: str, data: bytes) -> IgnoreFile:
 
     Each star multiplies the work of matching a name, so a file of many stars is refused.
     """
+    unusable: list[tuple[int, str]] = []
     try:
-        lines = tuple(_patterns(data.decode("utf-8-sig").splitlines()))
+        lines = tuple(_patterns(data.decode("utf-8-sig").splitlines(), unusable))
     except UnicodeDecodeError:
         raise IgnoreFileRefused("is not valid UTF-8") from None
     if len(data) > MOST_BYTES:
         raise IgnoreFileRefused(f"has more than {MOST_BYTES:,} bytes")
     if sum(_WORK_PER_STAR ** len(_STARS.findall(line)) for line in lines) > _MOST_WORK:
         raise IgnoreFileRefused("has too many patterns with several stars")
-    return IgnoreFile(folder, name, lines)
+    return IgnoreFile(folder, name, lines, tuple(unusable))
 
 
-def _patterns(lines: Iterable[str]) -> Iterator[str]:
-    """Yield the lines that are patterns; IgnoreFileRefused for one that cannot be matched."""
+def _patterns(lines: Iterable[str], unusable: list[tuple[int, str]]) -> Iterator[str]:
+    """Yield the lines that are patterns; add those that cannot be matched to `unusable`."""
     for number, line in enumerate(lines, 1):
         try:
             if _is_pattern(line):
                 yield line
         except re.error as error:
-            raise IgnoreFileRefused(
-                f"has a pattern in line {number} that cannot be used, {quoted(line)}: {error.msg}"
-            ) from None
+            unusable.append((number, f"{quoted(line)}: {error.msg}"))
 
 
 @lru_cache(4096)

@@ -12,9 +12,11 @@ from pipeline.roots.codes import (
     FILE_OUTSIDE_SKILLS,
     FOLDER_IGNORED,
     FOLDER_WITHOUT_SKILL,
+    IGNORE_PATTERN_UNUSABLE,
     SKILL_MD_MISNAMED,
 )
 from pipeline.roots.ignore_files import GITIGNORE, Decision
+from pipeline.roots.ignore_files import NAMES as IGNORE_FILES
 from pipeline.roots.local.directory import Directory, Listing
 from pipeline.roots.names import SKILL_MD, is_skill_md
 
@@ -57,6 +59,8 @@ def of_directory(here: Directory, listing: Listing) -> Iterator[tuple[str, Findi
 
 def of_file(here: Directory, name: str) -> Finding | None:
     """Return the finding about a file outside of skills; in folders, these are told together."""
+    if name in IGNORE_FILES:
+        return _of_ignore_file(here, name)
     if is_hidden(here.text) or name.startswith("."):
         return None
     if _is_misnamed(name):
@@ -66,6 +70,16 @@ def of_file(here: Directory, name: str) -> Finding | None:
     if here.text or not _is_outside(name):
         return None
     return FILE_OUTSIDE_SKILLS.at()
+
+
+def _of_ignore_file(here: Directory, name: str) -> Finding | None:
+    for file in here.ignore_files:
+        if (file.folder, file.name) == (here.text, name) and file.unusable:
+            line, why = file.unusable[0]
+            return IGNORE_PATTERN_UNUSABLE.at(
+                f"The pattern in line {line} cannot be used, {why}.", line=line
+            )
+    return None
 
 
 def of_ignored(

@@ -187,7 +187,7 @@ class TreeWalk:
             path = f"{here.text}/{name}" if here.text else name
             try:
                 head = self._tree.head(f"{here.path}/{name}", ignore_files.MOST_BYTES + 1)
-                own.append(ignore_files.parse(here.text, name, head))
+                own.append(_obeyed(ignore_files.parse(here.text, name, head)))
             except IgnoreFileRefused as refused:
                 raise IgnoreFileRefused(f"{path} {refused}.") from refused
             except OSError as error:
@@ -327,6 +327,14 @@ def confined(root: str, path: str, results: Iterable[Result]) -> Iterator[Result
         if not path:
             raise RootUnreadable(f"The root {text_path(root)}: {finding.message}") from error
         yield LooseFinding(path, finding)
+
+
+def _obeyed(file: IgnoreFile) -> IgnoreFile:
+    """Return an ignore file that can be obeyed in full, or that of a root, whose skills go on."""
+    if file.unusable and file.folder:
+        line, why = file.unusable[0]
+        raise IgnoreFileRefused(f"has a pattern in line {line} that cannot be used, {why}")
+    return file
 
 
 def _outside_skills(here: Directory, listing: Listing) -> Iterator[LooseFinding]:

@@ -89,6 +89,10 @@ def _stars(skill: Path) -> None:
     (skill / ".skillignore").write_text("*a*a*a*a*a*a*a*b\n", "utf-8")
 
 
+def _unusable(skill: Path) -> None:
+    (skill.parent / ".gitignore").write_text("[z-a]\n", "utf-8")
+
+
 def _ignored(skill: Path) -> None:
     (skill.parent / "build").mkdir()
     (skill.parent / ".gitignore").write_text("build/\n", "utf-8")
@@ -131,6 +135,7 @@ MADE: Mapping[str, Callable[[Path], None]] = {
     "secret-refused": _env,
     "secret-published": _env,
     "ignore-file-refused": _stars,
+    "ignore-pattern-unusable": _unusable,
     "folder-ignored": _ignored,
     "skill-md-misnamed": _misnamed,
     "archive-not-read": _rar,

@@ -328,15 +328,34 @@ def test_a_pattern_that_cannot_be_used_keeps_the_last_state(kept: Kept, folder: 
     assert "a.md" not in kept.packaged()
 
 
-def test_a_pattern_of_the_root_that_cannot_be_used_makes_it_unreadable(kept: Kept) -> None:
-    """The trouble of the root names file and line, and nothing counts as removed."""
+@pytest.mark.parametrize("name", [".gitignore", ".skillignore"])
+def test_a_pattern_of_the_root_that_cannot_be_used_excludes_nothing(kept: Kept, name: str) -> None:
+    """A finding names file and line; the other patterns count, and every folder is scanned."""
+    (kept.root / name).write_text("*.log\n[z-a].md\n")
+    write(kept.root / "s", {"a.md": "x", "b.log": "x"})
+    kept.scan()
+    assert kept.packaged() == {"SKILL.md", "a.md"}
+    query = "SELECT folder, line, code, message FROM findings WHERE skill IS NULL"
+    ((folder, line, code, message),) = kept.ask(query)
+    assert (folder, line, code) == (name, 2, "ignore-pattern-unusable")
+    assert str(message).startswith("The pattern in line 2 cannot be used, “[z-a].md”: ")
+    (kept.root / name).write_text("*.log\n")
+    kept.scan()
+    assert kept.ask(query) == []
+
+
+@pytest.mark.parametrize("data", [b"\xff*.md\n", b"*a*b*c*d*e*f\n" * 5])
+def test_an_ignore_file_of_the_root_that_cannot_be_used_makes_it_unreadable(
+    kept: Kept, data: bytes
+) -> None:
+    """The trouble of the root names the file, and nothing counts as removed."""
     write(kept.root / "s", {})
     kept.scan()
-    (kept.root / ".skillignore").write_text("[z-a]\n")
+    (kept.root / ".skillignore").write_bytes(data)
     store = open_store(kept.settings)
     (trouble,) = scan_once(kept.settings, store).report.troubles.values()
     store.close()
-    assert ".skillignore has a pattern in line 1 that cannot be used" in trouble
+    assert f"The root {kept.root}: .skillignore " in trouble
     assert kept.status() == "active"
 
 
