@@ -1,4 +1,4 @@
-"""Limits of the history: what is kept, and how much may be published."""
+"""Limits of the history and of publication."""
 
 from typing import Literal
 
@@ -10,7 +10,13 @@ from catalog.model.setting import A_SIZE, STRICT, Size
 
 @settings_table(frozen=True, slots=True, config=STRICT)
 class Retention:
-    """Limits of each skill's and each index's history: the table `[retention]`."""
+    """Limits of each skill's and each index's history: the table `[retention]`.
+
+    The published version counts among `versions`; `version_days` begin when it is superseded, and
+    nothing is removed within `grace`, for its readers. `history_rows` are versions, and as many
+    ingestions; `history_days` begin when a version is superseded, a skill removed or an ingestion
+    made. A limit of None does not apply.
+    """
 
     index_builds: int = Field(
         default=1000, gt=0, description="a whole number of publications of each index above 0"

@@ -1,1 +1,1 @@
-"""Counts of reads of skills and prompt indexes, in a database of their own; without readers."""
+"""Counts of reads of skills and prompt indexes in their own database, without names of readers."""

@@ -135,15 +135,15 @@ yes_option = click.option(
 )
 
 
-def confirm(removed: int, total: int, what: str, *, yes: bool) -> None:
+def confirm(removed: int, total: int, things: str, *, yes: bool) -> None:
     """Ask on a terminal before more than half of `total` things are removed.
 
-    what says what they are and where. Raises click.ClickException if the answer is no, or if
-    nobody can be asked; `yes` is the answer to the question.
+    `things` names them with their place. Raises click.ClickException if the answer is no, or if
+    nobody can be asked; `yes` answers the question.
     """
     if yes or removed * 2 <= total:
         return
-    sentence = f"This removes {removed:,} of {total:,} {what}."
+    sentence = f"This removes {removed:,} of {total:,} {things}."
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise click.ClickException(f"{sentence} Repeat the command with --yes if you mean it.")
     if not click.confirm(f"{sentence} Go on?", err=True):

@@ -26,7 +26,7 @@ def payload(hook: Hook, events: Sequence[Event] | Sequence[MemoryEvent]) -> byte
 
 
 def delivery_id(events: Sequence[Event] | Sequence[MemoryEvent]) -> str:
-    """Return an id that a repeated delivery of the same events has, too."""
+    """Return an id, which a repeated delivery of the same events shares."""
     return f"{events[0].id}-{events[-1].id}"
 
 

@@ -126,12 +126,12 @@ def _exported(
     try:
         with terminal.progress("skills") as progress:
             if directory:
-                what = f"skills in {visible(str(directory))}"
+                things = f"skills in {visible(str(directory))}"
                 result = export_to(
                     directory,
                     sources,
                     progress,
-                    lambda removed, total: confirm(removed, total, what, yes=yes),
+                    lambda removed, total: confirm(removed, total, things, yes=yes),
                 )
             if archive:
                 write_archive(archive, sources, progress)

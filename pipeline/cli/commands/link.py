@@ -109,8 +109,8 @@ def _check(settings: Settings, path: str, options: dict[str, Any], *, yes: bool)
         for row in table.directories(db):
             if row.spec.path in (path, os.path.realpath(path)):
                 linked = {one.name for one in table.stored_links(db, row).values() if one.is_linked}
-                what = f"links in {visible(path)}"
-                confirm(len(linked - wanted), len(linked), what, yes=yes)
+                things = f"links in {visible(path)}"
+                confirm(len(linked - wanted), len(linked), things, yes=yes)
 
 
 def _absolute(directory: Path) -> str:

@@ -49,7 +49,7 @@ def migrate(
     output: Path | None,
     as_json: bool,
 ) -> int:
-    """Convert what `_HELP` says, and print each conversion."""
+    """Convert the folders, and print each conversion."""
     if in_place and output:
         raise click.UsageError("Use either --in-place or --output, not both.")
     if not paths and not _INPUT.is_dir():

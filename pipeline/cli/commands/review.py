@@ -139,7 +139,7 @@ def _decide(
 
 
 def _user() -> str:
-    """Return the name of the user who runs the command."""
+    """Return the name of the user running the command."""
     try:
         return pwd.getpwuid(os.getuid()).pw_name
     except KeyError:  # a user id without a name, as in a container

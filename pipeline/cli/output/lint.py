@@ -85,7 +85,7 @@ class LintOutput(NamedTuple):
         return tally
 
     def show_diff(self, judged: Iterable[Judgement], fixer: Fixer) -> int:
-        """Print what the fixer would change; return the exit code."""
+        """Print the changes that the fixer would make; return the exit code."""
         with terminal.progress("skills") as progress:
             for judgement in Tally().counting(judged, progress):
                 skill = fixer.draft(judgement)

@@ -17,7 +17,7 @@ def states(folders: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _lines(folder: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the status of a folder, and what a person may have to do about it."""
+    """Yield the status of a folder with its reasons."""
     name = click.style(visible(folder["name"]), bold=True)
     conflict = ", name conflict" if folder["is_conflict"] else ""
     yield f"{name} ({folder['status']}{conflict})"
