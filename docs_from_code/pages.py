@@ -4,12 +4,13 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
-from docs_from_code import commands, conformance, findings, http, layers, schema, settings
+from docs_from_code import commands, conformance, findings, http, layers, metadata, schema, settings
 from pipeline.outcomes.schema import SCHEMAS
 
 DOCS = Path(__file__).parents[1] / "docs"
 
 PAGES: Mapping[str, Callable[[], str]] = {
+    "../datasette-metadata.yml": metadata.page,
     "conformance.md": conformance.page,
     "reference/commands.md": commands.page,
     "reference/findings.md": findings.page,

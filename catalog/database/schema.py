@@ -17,6 +17,7 @@ from sqlite_utils.migrations import Migrations
 
 from catalog.database import views
 from catalog.database.schema_version import MIGRATION_SET
+from catalog.model.fields import COLUMNS
 
 migrations = Migrations(MIGRATION_SET)
 
@@ -63,12 +64,11 @@ def _roots_and_skills(db: Database) -> None:
     defaults = {"configured": 1, "review": "none", "review_severity": "warning"}
     _create(db, "roots", roots, pk="path", defaults=defaults | {"review_from": 0, "mounts": "{}"})
 
+    kinds = {name: column.stored_kind for name, column in COLUMNS.items()}
     skills = {
         "id": int,
         "skill_id": str,
-        "name": str,
-        "display_name": str | None,
-        "description": str,
+        **{name: kinds[name] for name in ("name", "display_name", "description")},
         "status": str,  # active, shadowed, rejected, pending or removed
         "status_reason": str | None,
         "level": str,
@@ -76,26 +76,10 @@ def _roots_and_skills(db: Database) -> None:
         "namespace": str | None,  # of its plugin or owner
         "root": str,
         "path": str,
-        "author": str | None,
-        "license": str | None,
-        "compatibility": str | None,
-        "allowed_tools": str | None,
-        "category": str | None,
-        "tags": str,  # JSON list, like the next three
-        "search_words": str,  # other words and phrases that find it
-        "tools": str,  # names of the tools in allowed_tools
-        "hosts": str,  # of the URLs in its files
-        "priority": float | None,
-        "model_invocable": int,
-        "user_invocable": int,
-        "spec_valid": int | None,
-        "fallback_description": str | None,  # from the body, if the description says nothing
-        "body_lines": int | None,
-        "estimated_tokens": int | None,
+        **kinds,  # the others of the table of fields
         "current_version_id": int | None,
         "pinned_version_id": int | None,
         "package_path": str | None,  # relative to the packages folder
-        "skill_md_name": str | None,
         "skill_md_hash": str | None,
         "digest": str | None,  # of the accepted content
         "seen_digest": str | None,  # of the content last read, accepted or not
@@ -117,16 +101,15 @@ def _roots_and_skills(db: Database) -> None:
         "frontmatter": str,  # JSON object
         "files_left_out": str,  # JSON list of the files that are part of no version
         "skeleton": str,  # the same for names that look alike
-        "grams": str,  # runs of one to four CJK characters in name, description and tags
         "fingerprint": str,
         "folder_paths": str | None,  # names and stats of its folder, by which a scan knows it …
         "folder_stats": str | None,  # … again without reading it
     }
     defaults = {
-        **dict.fromkeys(("description", "skeleton", "grams", "fingerprint"), ""),
-        **dict.fromkeys(("tags", "search_words", "tools", "hosts", "files_left_out"), "[]"),
+        **{name: column.empty for name, column in COLUMNS.items() if column.has_default},
+        **dict.fromkeys(("skeleton", "fingerprint"), ""),
+        "files_left_out": "[]",
         **dict.fromkeys(("file_inventory", "frontmatter"), "{}"),
-        **dict.fromkeys(("model_invocable", "user_invocable"), 1),
         **dict.fromkeys(("is_conflict", "is_alias", "coalesced"), 0),
     }
     foreign_keys = {"root": "roots", "shadowed_by": "skills"}

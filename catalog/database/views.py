@@ -2,6 +2,8 @@
 
 from sqlite_utils import Database
 
+from catalog.model.fields import SEARCHED
+
 
 def create(db: Database) -> None:
     """Create all views, then the full-text tables over tables and views."""
@@ -22,7 +24,7 @@ def create(db: Database) -> None:
         db.execute(trigger)
 
 
-_NAMED = "name, display_name, description, tags, search_words, grams"
+_NAMED = ", ".join((*SEARCHED, "grams"))
 _WHOLE = f"body, headings, file_names, body_grams, {_NAMED}"
 """The column with most words is first: SQLite stores the number of every other one with each."""
 

@@ -166,35 +166,6 @@ class SkillRecord(NamedTuple):
     references: tuple[SkillReference, ...] = ()  # to other skills
 
 
-DESCRIBED: Mapping[str, Any] = {
-    "name": "",
-    "display_name": None,
-    "description": "",
-    "spec_valid": 0,
-    "author": None,
-    "license": None,
-    "compatibility": None,
-    "allowed_tools": None,
-    "category": None,
-    "tags": "[]",
-    "search_words": "[]",
-    "tools": "[]",
-    "hosts": "[]",
-    "grams": "",
-    "priority": None,
-    "model_invocable": 1,
-    "user_invocable": 1,
-    "fallback_description": None,
-    "body_lines": None,
-    "estimated_tokens": None,
-    "skill_md_name": None,
-}
-"""The fields of a SkillRecord that are columns of `skills` and are kept with each version.
-
-The value is that of a row, or of an older version, that has none of its own.
-"""
-
-
 class FolderStats(NamedTuple):
     """Names and stats of a skill folder, by which a later walk knows it again."""
 

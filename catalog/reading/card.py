@@ -9,6 +9,7 @@ from urllib.parse import quote, urlsplit
 
 from catalog.database.queries import Database
 from catalog.model import naming
+from catalog.model.fields import COLUMNS, DECLARED
 from catalog.reading import browse, named, references, search_hits
 
 FIELDS = (
@@ -23,11 +24,7 @@ FIELDS = (
     "version",
     "digest",
     "skill_md_name",
-    "author",
-    "license",
-    "compatibility",
-    "allowed_tools",
-    "category",
+    *(name for name in DECLARED if COLUMNS[name].label),
 )
 
 

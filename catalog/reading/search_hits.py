@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from catalog.database import sql
 from catalog.database.expressions import FOLDER_NAME, SKILLS_FOLDER
 from catalog.database.queries import Database
+from catalog.model.fields import COLUMNS, SEARCHED
 from catalog.text import search_terms
 
 BEFORE, LENGTH = 60, 200
@@ -67,8 +68,15 @@ def _without(text: str, marks: tuple[str, str]) -> str:
     return text
 
 
-FIELDS = ("name", "description", "tags", "headings", "file names")
-"""Columns of the full-text index behind the body, for people."""
+_FOUND_AS = {
+    **{
+        name: [column for column in SEARCHED if COLUMNS[column].found_as == name]
+        for name in dict.fromkeys(COLUMNS[column].found_as for column in SEARCHED)
+    },
+    "headings": ["headings"],
+    "file names": ["file_names"],
+}
+"""Columns of the full-text index behind the body, by their names for people."""
 SHOWN_OTHERS = 3
 """Paths of other skills of a name that come with a hit."""
 
@@ -139,8 +147,8 @@ def fields_of(db: Database, match: str, skills: Sequence[int]) -> dict[int, list
     values = {"match": match, "skills": sql.to_json(list(skills))}
     found = {}
     for skill, in_grams, *marked in db.execute(_FIELDS, values):
-        fields = [name for name, is_so in zip(FIELDS, marked, strict=True) if is_so]
-        found[skill] = fields or list(FIELDS[:2] if in_grams else ("instructions",))
+        fields = [name for name, is_so in zip(_FOUND_AS, marked, strict=True) if is_so]
+        found[skill] = fields or (["name", "description"] if in_grams else ["instructions"])
     return found
 
 
@@ -207,7 +215,7 @@ _HAVING = """
 _MARKED = "instr(highlight(skill_text_fts, {}, char(1), ''), char(1))"
 _COLUMNS = (
     *("body", "headings", "file_names", "body_grams"),
-    *("name", "display_name", "description", "tags", "search_words", "grams"),
+    *(*SEARCHED, "grams"),
 )
 """Columns of the full-text table over whole skills, in their order."""
 
@@ -218,8 +226,7 @@ def _has(*columns: str) -> str:
 
 
 _FIELDS = f"""
-    SELECT f.rowid, {_has("grams")}, {_has("name", "display_name")}, {_has("description")},
-           {_has("tags", "search_words")}, {_has("headings")}, {_has("file_names")}
+    SELECT f.rowid, {", ".join(_has(*columns) for columns in (["grams"], *_FOUND_AS.values()))}
     FROM json_each(:skills) AS wanted CROSS JOIN skill_text_fts AS f ON f.rowid = wanted.value
     WHERE skill_text_fts MATCH :match
 """

@@ -8,7 +8,7 @@ from catalog.database import sql
 from catalog.database.queries import Database
 from catalog.database.sql import Row
 from catalog.model.errors import NotInCatalog
-from catalog.model.skill import DESCRIBED
+from catalog.model.fields import EMPTY
 from catalog.model.values import Json
 from catalog.reading.named import find_skill
 from catalog.text.differences import difference
@@ -161,6 +161,6 @@ def restored(version: Row) -> Row:
     shared = ("skill_id", "digest", "skill_md_hash", "file_inventory", "frontmatter")
     return (
         {column: version[column] for column in shared}
-        | {column: described.get(column, empty) for column, empty in DESCRIBED.items()}
+        | {column: described.get(column, empty) for column, empty in EMPTY.items()}
         | {"current_version_id": version["id"]}
     )

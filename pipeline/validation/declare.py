@@ -7,19 +7,20 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from catalog.model.values import Json
-from catalog.text.visible import kind_of, printable, quoted
-from pipeline.validation.dialect import Dialects
-from pipeline.validation.fields.frontmatter import (
+from catalog.model.fields import (
     CLAUDE_CODE,
     CLAUDE_CODE_NAMES,
     SPECIFICATION,
     SPECIFICATION_NAMES,
-    Declaration,
     Declared,
-    TypeMismatch,
+    F,
+    Fields,
+    Path,
 )
-from pipeline.validation.fields.types import F, Fields, Path
+from catalog.model.values import Json
+from catalog.text.visible import kind_of, printable, quoted
+from pipeline.validation.declaration import Declaration, TypeMismatch
+from pipeline.validation.dialect import Dialects
 
 
 def declare(

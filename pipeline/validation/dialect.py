@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeAlias
 
+from catalog.model.fields import F
 from catalog.model.finding import Finding, FindingType
 from catalog.model.values import Json
-from pipeline.validation.fields.types import F
 from pipeline.validation.profile import Profile
 
 

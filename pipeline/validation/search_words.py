@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 
 from catalog.model.values import Json
+from pipeline.validation.declaration import Declaration
 from pipeline.validation.dialect import Dialects
-from pipeline.validation.fields.frontmatter import Declaration
 
 METADATA = (
     "keywords",

@@ -8,11 +8,12 @@ from itertools import islice
 from posixpath import splitext
 from typing import NamedTuple, Protocol, Self, TypeAlias
 
+from catalog.model.fields import Declared
 from catalog.model.finding import Finding, FindingType
 from catalog.model.values import Json
 from pipeline.parsing.document import Parsed
 from pipeline.roots.text_files import is_script
-from pipeline.validation.fields.frontmatter import Declaration, Declared
+from pipeline.validation.declaration import Declaration
 
 MOST_PATHS = 500
 """Further files count as mentioned; an ordinary skill has a dozen."""

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from catalog.model import naming
+from catalog.model.fields import SEARCHED, Declared, declared_values
 from catalog.model.finding import Finding
 from catalog.model.skill import Inventory, Place, Rejection, SkillRecord, Verdict
 from catalog.model.values import Acceptance
@@ -19,9 +20,9 @@ from pipeline.validation.codes import (
     DESCRIPTION_UNDERIVABLE,
     FIELD_TYPE,
 )
+from pipeline.validation.declaration import Declaration
 from pipeline.validation.declare import declare
 from pipeline.validation.dialect import Dialects
-from pipeline.validation.fields.frontmatter import Declaration, Declared
 from pipeline.validation.profile import Profile, Ruleset
 from pipeline.validation.profiles.spec.codes import FIELDS_OF_DIALECT
 from pipeline.validation.profiles.spec.rules import DESCRIPTION_LIMIT, SPEC
@@ -202,14 +203,15 @@ def _record(
 ) -> SkillRecord:
     declared, body = skill.declared, skill.parsed.body
     name = naming.qualified_name(examined.name, place.namespace)
-    display_name = declared.display_name or declared.metadata.display_name or None
-    description, tags = examined.description or "", _tags(declared)
-    words = search_words.of(skill.frontmatter, skill.declaration, dialects)
+    values = declared_values(declared) | {
+        "name": name,
+        "description": examined.description or "",
+        "tags": _tags(declared),
+        "search_words": search_words.of(skill.frontmatter, skill.declaration, dialects),
+    }
     return SkillRecord(
         place=place,
         skill_id=naming.skill_id(examined.name, place.namespace, place.path),
-        name=name,
-        description=description,
         spec_valid=examined.spec_valid,
         fingerprint=snapshot.fingerprint,
         digest=digest,
@@ -224,17 +226,9 @@ def _record(
         inventory=Inventory.of(snapshot.files),
         findings=examined.findings,
         frontmatter=skill.frontmatter,
-        display_name=display_name,
-        author=declared.author or declared.metadata.author or None,
-        license=declared.license or None,
-        compatibility=declared.compatibility or None,
-        allowed_tools=declared.allowed_tools or None,
-        category=declared.category or declared.metadata.category or None,
-        tags=tags,
-        search_words=words,
         tools=mentions.tools_of(declared.allowed_tools),
         hosts=mentions.of_texts([skill.parsed.text, *(f.text for f in snapshot.files if f.text)]),
-        grams=search_terms.grams(" ".join((name, display_name or "", description, *tags, *words))),
+        grams=search_terms.grams(" ".join(_texts(values[column] for column in SEARCHED))),
         priority=_priority(skill.declaration, dialects),
         model_invocable=not declared.disable_model_invocation,
         user_invocable=declared.user_invocable is not False,
@@ -242,7 +236,13 @@ def _record(
         dialects=_records(skill.declaration, dialects),
         left_out=snapshot.left_out,
         references=skill_references.of(skill),
+        **values,
     )
+
+
+def _texts(values: Iterable[str | tuple[str, ...] | None]) -> Iterator[str]:
+    for value in values:
+        yield from (value,) if isinstance(value, str) else value or ()
 
 
 def _as_written(snapshot: Snapshot, parsed: Parsed) -> str:

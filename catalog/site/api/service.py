@@ -10,6 +10,7 @@ import yaml
 from datasette import Response
 
 from catalog.database import stored_health
+from catalog.model.fields import COLUMNS
 from catalog.model.version import VERSION
 from catalog.reading import activity, disk_paths, health_summary
 from catalog.reading.filters import FILTERS, Filter
@@ -86,6 +87,13 @@ def document() -> dict[str, Any]:
     search = loaded["paths"]["/search.json"]["get"]
     place = search["parameters"].index("filters")
     search["parameters"][place : place + 1] = map(_parameter, FILTERS)
+    skill = loaded["components"]["schemas"]["Skill"]
+    skill["properties"] = {
+        name: {"type": column.json_type, "description": _lower(column.meaning)}
+        | ({"items": {"type": "string"}} if column.kind is tuple else {})
+        for name, column in COLUMNS.items()
+        if name != "grams"
+    } | skill["properties"]
     return loaded | {"info": loaded["info"] | {"version": VERSION}}
 
 
@@ -98,6 +106,10 @@ def _parameter(filter_: Filter) -> dict[str, Any]:
     usual = f" By default: {', '.join(filter_.usual)}." if filter_.usual else ""
     description = filter_.sentence + usual
     return {"name": filter_.name, "in": "query", "schema": schema, "description": description}
+
+
+def _lower(text: str) -> str:
+    return text if text[:2].isupper() else text[:1].lower() + text[1:]
 
 
 async def openapi(context: RequestContext) -> Response:

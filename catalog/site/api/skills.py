@@ -9,7 +9,7 @@ from datasette import Response
 
 from catalog.database.sql import Row
 from catalog.model.errors import FilterInvalid, NotInCatalog
-from catalog.model.skill import DESCRIBED
+from catalog.model.fields import COLUMNS
 from catalog.prompt_index import locations
 from catalog.reading import browse, disk_paths, search, sorting
 from catalog.reading.search_hits import Hit
@@ -36,7 +36,7 @@ _STATE_FIELDS = (
     "first_seen",
     "last_changed",
 )
-_FLAGS = ("spec_valid", "model_invocable", "user_invocable")
+_FLAGS = tuple(name for name, column in COLUMNS.items() if column.kind in (bool, bool | None))
 _FINDING_FIELDS = ("code", "severity", "profile", "field", "path", "line", "message", "fix")
 
 
@@ -143,13 +143,13 @@ async def preview(context: RequestContext) -> Response:
     )
 
 
-_LISTS = ("tags", "search_words", "tools", "hosts")
+_LISTS = tuple(name for name, column in COLUMNS.items() if column.kind is tuple)
 
 
 def _described(skill: Row, folders: Sequence[str]) -> dict[str, Any]:
     """Return the state and the content of a skill."""
     return {
-        **{name: skill[name] for name in (*_STATE_FIELDS, *DESCRIBED) if name != "grams"},
+        **{name: skill[name] for name in (*_STATE_FIELDS, *COLUMNS) if name != "grams"},
         **_shortened(skill, ("root", "status_reason"), folders),
         **{name: bool(skill[name]) for name in _FLAGS},
         **{name: json.loads(skill[name]) for name in _LISTS},

@@ -10,6 +10,7 @@ from datasette import Response
 from catalog.database.sql import Row
 from catalog.model import naming
 from catalog.model.errors import NotInCatalog
+from catalog.model.fields import COLUMNS
 from catalog.prompt_index import query
 from catalog.reading import (
     browse,
@@ -105,6 +106,7 @@ async def page(context: RequestContext) -> Response:
         most_findings=MOST_FINDINGS,
         tree=skill_parts.grow(sheet.files),
         most_files=MOST_FILES,
+        labelled=[(each.label, skill[name]) for name, each in COLUMNS.items() if each.label],
         tags=json.loads(skill["tags"]),
         inventory=json.loads(skill["file_inventory"]),
         why_not=skill_parts.why_not,

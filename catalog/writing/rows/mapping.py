@@ -5,8 +5,9 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from catalog.database.sql import Row, to_json
+from catalog.model.fields import EMPTY
 from catalog.model.finding import Finding
-from catalog.model.skill import DESCRIBED, FileEntry, Inventory, Rejection, SkillRecord
+from catalog.model.skill import FileEntry, Inventory, Rejection, SkillRecord
 from catalog.text import search_terms
 from catalog.text.body import body_of
 from catalog.writing.rows import dialects
@@ -14,7 +15,7 @@ from catalog.writing.rows import dialects
 
 def accepted(record: SkillRecord) -> Row:
     """Return the columns of `skills` for accepted content."""
-    return {column: _stored(getattr(record, column)) for column in DESCRIBED} | {
+    return {column: _stored(getattr(record, column)) for column in EMPTY} | {
         "skill_id": record.skill_id,
         "level": record.place.level,
         "plugin": record.place.plugin,
@@ -63,7 +64,7 @@ def version(record: SkillRecord, skill: Row) -> Row:
     return {column: skill[column] for column in shared} | {
         "skill_md_content": record.skill_md_content,
         "described": to_json(
-            {column: skill[column] for column in DESCRIBED}
+            {column: skill[column] for column in EMPTY}
             | {"headings": record.headings, "body_chars": record.body_chars}
             | dialects.described(record.dialects)
             | {"references": list(map(list, record.references))}
@@ -86,7 +87,7 @@ def without_content(skill: Row) -> Row:
         "file_inventory": "{}",
         "frontmatter": skill["frontmatter"],
         "described": to_json(
-            {column: skill[column] for column in DESCRIBED}
+            {column: skill[column] for column in EMPTY}
             | {"headings": [], "body_chars": 0}
             | dialects.described({})
         ),

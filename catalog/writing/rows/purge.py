@@ -5,13 +5,14 @@ from collections.abc import Sequence
 from sqlite3 import Connection
 
 from catalog.database import sql
-from catalog.model.skill import DESCRIBED, Inventory
+from catalog.model import fields
+from catalog.model.skill import Inventory
 from catalog.writing.rows import fulltext, texts
 
 _NO_FILES = sql.to_json(Inventory.of(()).as_json())
 
 EMPTY: sql.Row = {
-    **{column: empty for column, empty in DESCRIBED.items() if column != "name"},
+    **{column: empty for column, empty in fields.EMPTY.items() if column != "name"},
     "frontmatter": "{}",
     "file_inventory": _NO_FILES,
     "skill_md_hash": None,

@@ -11,10 +11,11 @@ from catalog.database.queries import Database
 from catalog.database.sql import columns, insert, upsert, write
 from catalog.model import publication_findings
 from catalog.model.change import Change, ChangeResult, Judged, Removal
+from catalog.model.fields import EMPTY
 from catalog.model.finding import Finding
 from catalog.model.naming import version_name
 from catalog.model.retention import Retention
-from catalog.model.skill import DESCRIBED, SkillRecord, SkillReference
+from catalog.model.skill import SkillRecord, SkillReference
 from catalog.model.values import FolderOutcome, ReviewState, Trigger
 from catalog.text import humanize
 from catalog.text.confusables import skeleton
@@ -400,7 +401,7 @@ PRESENT = ("active", "shadowed")
 NO_NAME: database_sql.Row = {"name_since": None, "preferred_at": None, "is_conflict": 0}
 """Columns of a skill that has just taken its skill_id, or has none; see `shadowing`."""
 _NEW_ROW: database_sql.Row = {
-    **DESCRIBED,
+    **EMPTY,
     "is_alias": 0,
     "is_conflict": 0,
     "coalesced": 0,

@@ -6,6 +6,7 @@ import click
 
 from catalog.database import connection
 from catalog.filesystem import token_file
+from catalog.model.fields import DECLARED
 from catalog.reading import card
 from catalog.site import address
 from catalog.text.suggestions import few
@@ -38,13 +39,11 @@ def show(context: click.Context, skill: str, as_json: bool) -> int:
     return DONE
 
 
-_VALUES = (
-    ("author", "author"),
-    ("licence", "license"),
-    ("for", "compatibility"),
-    ("tools", "allowed_tools"),
-    ("category", "category"),
-)
+_VALUES = [
+    (column.short or column.label.lower(), name)
+    for name, column in DECLARED.items()
+    if column.label
+]
 _LISTS = (
     ("tags", "tags"),
     ("versions", "versions"),

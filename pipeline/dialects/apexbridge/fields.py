@@ -6,10 +6,9 @@ from typing import Annotated, ClassVar, TypeAlias
 from pydantic import Field, FiniteFloat, StringConstraints
 
 from catalog.model.apexbridge import AbpTool, ApexBridge
+from catalog.model.fields import Fields, Flag, Map, Path, Phrases, Share, Text, Words, names
 from catalog.model.values import Json
 from pipeline.parsing.yaml_reader import typed
-from pipeline.validation.fields.frontmatter import names
-from pipeline.validation.fields.types import Fields, Flag, Map, Path, Phrases, Share, Text, Words
 
 OLD_FILESYSTEM: Mapping[str, str] = {
     "none": "none",

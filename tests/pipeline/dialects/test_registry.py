@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from catalog.model.fields import Fields, Share, Words
 from catalog.model.finding import IF_STRICT, NEVER, OURS, Finding, FindingType
 from catalog.model.skill import Place, Rejection, SkillRecord, Verdict
 from catalog.model.values import Acceptance
@@ -15,7 +16,6 @@ from pipeline.roots.local import walk as local_walk
 from pipeline.roots.local.folder import Folder
 from pipeline.roots.local.walk import DEFAULT_LIMITS
 from pipeline.validation.dialect import Dialect
-from pipeline.validation.fields.types import Fields, Share, Words
 from pipeline.validation.profile import Profile
 from pipeline.validation.skill import Skill
 from pipeline.validation.verdict import judge

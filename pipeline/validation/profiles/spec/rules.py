@@ -13,14 +13,10 @@ from typing import Annotated, NamedTuple
 from pydantic import BaseModel, BeforeValidator, Field, StringConstraints, ValidationError
 from pydantic_core import ErrorDetails
 
+from catalog.model.fields import CLAUDE_CODE_NAMES, SPECIFICATION, SPECIFICATION_NAMES
 from catalog.model.finding import Finding, FindingType
 from catalog.text import humanize
 from catalog.text.visible import kind_of, printable, quoted
-from pipeline.validation.fields.frontmatter import (
-    CLAUDE_CODE_NAMES,
-    SPECIFICATION,
-    SPECIFICATION_NAMES,
-)
 from pipeline.validation.profile import Profile
 from pipeline.validation.profiles.spec.codes import (
     ALLOWED_TOOLS_NOT_TEXT,

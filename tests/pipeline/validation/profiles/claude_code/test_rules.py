@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.validation.fields.frontmatter import CLAUDE_CODE_NAMES
+from catalog.model.fields import CLAUDE_CODE_NAMES
 from tests.support.parsed_skills import codes, found, skill
 
 

@@ -5,17 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from catalog.model.fields import CLAUDE_CODE, SPECIFICATION, Declared, Metadata
 from pipeline.dialects.apexbridge.dialect import APEXBRIDGE
 from pipeline.dialects.apexbridge.fields import ApexBridgeFields
 from pipeline.dialects.registry import dialects
+from pipeline.validation.declaration import Declaration
 from pipeline.validation.declare import owners
-from pipeline.validation.fields.frontmatter import (
-    CLAUDE_CODE,
-    SPECIFICATION,
-    Declaration,
-    Declared,
-    Metadata,
-)
 from tests.support.judging import declare
 
 
