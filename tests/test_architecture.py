@@ -25,7 +25,7 @@ HOMES = {
     "humanize": "catalog.text.humanize",
     "jinja2": "catalog.site",
     "jsonschema": "pipeline.dialects.apexbridge.json_schema",
-    "markdown_it": "catalog.site.rendering",
+    "markdown_it": "catalog.site.rendering pipeline.dialects.apexbridge.code_block",
     "markupsafe": "catalog.site",
     "anyio": "catalog.mcp",
     "mcp": "catalog.mcp",

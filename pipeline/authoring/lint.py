@@ -1,4 +1,4 @@
-"""Columns of findings about a field: that of its value if the value is wrong."""
+"""Validation of skills for their authors, without a catalog."""
 
 import os
 import re
@@ -38,32 +38,6 @@ _BEFORE_VALUE = re.compile(r"""(?:[^\s"':]+|"[^"]*"|'[^']*')[ \t]*:[ \t]+(?=[^\s
 _ABOUT_KEYS = frozenset(
     {"field-not-in-specification", "fields-of-dialect", "field-ignored", "duplicate-key"}
 )
-
-
-def at_values(
-    findings: Iterable[Finding], parsed: Parsed | None, document: str | None
-) -> tuple[Finding, ...]:
-    """Return the findings; the column of one about a value is where the value starts.
-
-    A value on other lines than its key, and an empty one, keep the column of the key.
-    """
-    lines: list[str] = []
-    moved = []
-    for finding in findings:
-        if parsed and finding.field and finding.column and finding.path == document:
-            lines = lines or with_plain_line_ends(parsed.text).split("\n")
-            finding = _at_value(finding, lines)
-        moved.append(finding)
-    return tuple(moved)
-
-
-def _at_value(finding: Finding, lines: list[str]) -> Finding:
-    if finding.code in _ABOUT_KEYS or not finding.line or not finding.column:
-        return finding
-    match = _BEFORE_VALUE.match(lines[finding.line - 1], finding.column - 1)
-    return finding._replace(column=match.end() + 1) if match else finding
-
-
 _TRIES = 3  # readings of a folder that keeps changing
 _PATHS_IN_A_PIECE = 16  # of work
 
@@ -269,7 +243,7 @@ class _Judge:
             examined.name,
             examined.spec_valid,
             examined.description is not None,
-            at_values(reported, parsed, document),
+            _at_values(reported, parsed, document),
             document,
             parsed.text if parsed and any(finding.line for finding in reported) else "",
             len(selected) - len(reported),
@@ -287,6 +261,30 @@ class _Judge:
         return Judgement(path, name, False, False, tuple(found))
 
 
+def _at_values(
+    findings: Iterable[Finding], parsed: Parsed | None, document: str | None
+) -> tuple[Finding, ...]:
+    """Return the findings; the column of one about a value is where the value starts.
+
+    A value on other lines than its key, and an empty one, keep the column of the key.
+    """
+    lines: list[str] = []
+    moved = []
+    for finding in findings:
+        if parsed and finding.field and finding.column and finding.path == document:
+            lines = lines or with_plain_line_ends(parsed.text).split("\n")
+            finding = _at_value(finding, lines)
+        moved.append(finding)
+    return tuple(moved)
+
+
+def _at_value(finding: Finding, lines: list[str]) -> Finding:
+    if finding.code in _ABOUT_KEYS or not finding.line or not finding.column:
+        return finding
+    match = _BEFORE_VALUE.match(lines[finding.line - 1], finding.column - 1)
+    return finding._replace(column=match.end() + 1) if match else finding
+
+
 def _without_ignored(
     findings: tuple[Finding, ...], texts: Mapping[str, str], document: str | None
 ) -> tuple[tuple[Finding, ...], list[str]]:
@@ -298,7 +296,7 @@ def _without_ignored(
     for path, text in texts.items():
         if selection.MARK not in text:
             continue
-        ignores = selection.read(text)
+        ignores = selection.comments_in(text)
         notes += (f"{path}:{problem}" for problem in ignores.problems)
         findings = tuple(
             finding

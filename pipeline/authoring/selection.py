@@ -20,6 +20,15 @@ READING = "reading"
 DEFAULT = (READING, *DEFAULT_PROFILES)
 """Selectors in force unless others are named."""
 
+MARK = "skilldrop:"
+"""Text without which a file has no such comment."""
+
+# `<!-- skilldrop: ignore=CODE, CODE -->`, or `# skilldrop: ignore=CODE` in the frontmatter.
+_COMMENT = re.compile(
+    r"(?:<!--|(?:^|(?<=\s))#)[ \t]*skilldrop:[ \t]*(?P<verb>[\w-]+)[ \t]*=[ \t]*"
+    r"(?P<codes>[\w, \t-]*?)[ \t]*(?:-->|$)"
+)
+
 _KINDS = {kind.code: kind for kind in FINDING_TYPES}
 SELECTORS = frozenset({ALL, READING, *OF_PROFILES, *_KINDS})
 
@@ -172,16 +181,6 @@ def _severities(by_selector: Mapping[str, Severity]) -> Mapping[str, Severity]:
     }
 
 
-MARK = "skilldrop:"
-"""Text without which a file has no such comment."""
-
-# `<!-- skilldrop: ignore=CODE, CODE -->`, or `# skilldrop: ignore=CODE` in the frontmatter.
-_COMMENT = re.compile(
-    r"(?:<!--|(?:^|(?<=\s))#)[ \t]*skilldrop:[ \t]*(?P<verb>[\w-]+)[ \t]*=[ \t]*"
-    r"(?P<codes>[\w, \t-]*?)[ \t]*(?:-->|$)"
-)
-
-
 @dataclass(slots=True)
 class Ignores:
     """Findings that the comments of one file leave out."""
@@ -198,7 +197,7 @@ class Ignores:
         return in_document and finding.code in self.by_line.get(finding.line or 0, ())
 
 
-def read(text: str) -> Ignores:
+def comments_in(text: str) -> Ignores:
     """Return the findings that the comments of a SKILL.md leave out.
 
     A comment after other text is about its own line, a comment alone on a line about the next

@@ -63,85 +63,6 @@ class FixedSkill:
         )
 
 
-def fixed(judgement: Judgement, judge: Judge, *, unsafe: bool = False) -> FixedSkill | None:
-    """Return the fixed SKILL.md of a judged folder; None if nothing can be fixed.
-
-    Only codes among the findings of the judgement are mended. Raises OSError.
-    """
-    codes = {finding.code for finding in judgement.findings}
-    is_renamed = RENAMED in codes and _may_rename(judgement)
-    if not is_renamed and codes.isdisjoint(FIXES):
-        return None
-    if (file := _file(judgement)) is None:
-        return None
-    before = file.read_bytes()
-    folder = Path(os.path.realpath(file.parent)).name
-    after, steps = mended(before, folder, codes, judge, unsafe=unsafe)
-    if after == before and not is_renamed:
-        return None
-    return FixedSkill(file, before, after, steps + is_renamed, is_renamed)
-
-
-def mended(
-    data: bytes, folder: str, codes: Container[str], judge: Judge, *, unsafe: bool = False
-) -> tuple[bytes, int]:
-    """Return the bytes of a SKILL.md after all fixes of some codes, and the number of fixes.
-
-    `folder` is the name of its folder. A fix is accepted if the file then has fewer findings of
-    its code, and no more of any other. A file that needs too many stays as it is: half of them
-    would leave work to a second run.
-    """
-    draft, current, steps = Draft(data, folder), judge(data), 0
-    while step := _step(draft, current, judge, codes, unsafe=unsafe):
-        if steps == _MOST_STEPS:
-            return data, 0
-        draft, current, steps = *step, steps + 1
-    return draft.data, steps
-
-
-def _step(
-    draft: Draft, current: Judgement, judge: Judge, codes: Container[str], *, unsafe: bool
-) -> tuple[Draft, Judgement] | None:
-    """Return the draft after one accepted fix, with its judgement; None if there is none."""
-    findings = [f for f in current.findings if f.code in codes and f.code in FIXES]
-    for finding in sorted(findings, key=lambda f: (_ORDER[f.code], f.line or 0)):
-        for candidate in _candidates(draft, finding, unsafe=unsafe):
-            judged = judge(candidate.data)
-            if _is_better(finding, current, judged):
-                return candidate, judged
-    return None
-
-
-def _candidates(draft: Draft, finding: Finding, *, unsafe: bool) -> Iterator[Draft]:
-    fixes = FIXES[finding.code]
-    for fix in (fixes.safe, fixes.unsafe if unsafe else None):
-        if fix and (candidate := fix(draft, finding)) and candidate.data != draft.data:
-            yield candidate
-
-
-def _is_better(finding: Finding, old: Judgement, new: Judgement) -> bool:
-    before, after = _counts(old), _counts(new)
-    return after[finding.code] < before[finding.code] and not after - before
-
-
-def _counts(judgement: Judgement) -> Counter[str]:
-    return Counter(finding.code for finding in judgement.findings)
-
-
-def _file(judgement: Judgement) -> Path | None:
-    """Return the SKILL.md of a judgement; None in an archive, or for a link."""
-    file = judgement.on_disk
-    return file if file and file.is_file() and not file.is_symlink() else None
-
-
-def _may_rename(judgement: Judgement) -> bool:
-    file = _file(judgement)
-    if file is None or file.name == SKILL_MD:
-        return False
-    target = file.with_name(SKILL_MD)
-    return not os.path.lexists(target) or target.samefile(file)
-
-
 @dataclass(slots=True)
 class Fixer:
     """Options of fixing, and the counts and problems so far."""
@@ -182,34 +103,99 @@ class Fixer:
 
     def mend(self, data: bytes, file: Path) -> tuple[bytes, Judgement]:
         """Return the bytes of a SKILL.md after all fixes, and their judgement; write nothing."""
-        # most runs only validate
-
-        judge = partial(judge_text, file=file, acceptance=self.acceptance, select=self.select)
-        folder = Path(os.path.realpath(file.parent)).name
+        judge = self._judge(file)
         codes = {finding.code for finding in judge(data).findings}
-        after, fixed_here = mended(data, folder, codes, judge, unsafe=self.unsafe)
+        after, fixed_here = _mended(data, file, codes, judge, unsafe=self.unsafe)
         self.fixed += fixed_here
         return after, judge(after)
 
-    def draft(self, judgement: Judgement) -> "FixedSkill | None":
-        """Return a fixed skill that is not written yet; None if nothing can be fixed."""
-        # most runs only validate
+    def draft(self, judgement: Judgement) -> FixedSkill | None:
+        """Return a fixed skill that is not written yet; None if nothing can be fixed.
 
-        if (file := judgement.on_disk) is None:
+        Only codes among the findings of the judgement are fixed.
+        """
+        file = judgement.on_disk
+        if not file or not file.is_file() or file.is_symlink():
+            return None  # in an archive, or a link
+        codes = {finding.code for finding in judgement.findings}
+        is_renamed = RENAMED in codes and _may_rename(file)
+        if not is_renamed and codes.isdisjoint(FIXES):
             return None
-        judge = partial(judge_text, file=file, acceptance=self.acceptance, select=self.select)
         try:
-            skill = fixed(judgement, judge, unsafe=self.unsafe)
+            before = file.read_bytes()
+            after, steps = _mended(before, file, codes, self._judge(file), unsafe=self.unsafe)
         except OSError as error:
             self._note(file, "cannot be read", error)
             return None
-        if skill:
-            self.fixed, self.skills = self.fixed + skill.fixed, self.skills + 1
+        if after == before and not is_renamed:
+            return None
+        skill = FixedSkill(file, before, after, steps + is_renamed, is_renamed)
+        self.fixed, self.skills = self.fixed + skill.fixed, self.skills + 1
         return skill
+
+    def _judge(self, file: Path) -> Judge:
+        return partial(judge_text, file=file, acceptance=self.acceptance, select=self.select)
 
     def _note(self, file: Path, problem: str, error: OSError) -> None:
         name = visible(text_path(str(file)))
         self.problems.append(f"{name} {problem}: {error.strerror or error}.")
+
+
+def _mended(
+    data: bytes, file: Path, codes: Container[str], judge: Judge, *, unsafe: bool
+) -> tuple[bytes, int]:
+    """Return the bytes of a SKILL.md after all fixes of some codes, and the number of fixes.
+
+    A fix is accepted if the file then has fewer findings of
+    its code, and no more of any other. A file that needs too many stays as it is: half of them
+    would leave work to a second run.
+    """
+    draft, current, steps = Draft(data, _folder(file)), judge(data), 0
+    while step := _step(draft, current, judge, codes, unsafe=unsafe):
+        if steps == _MOST_STEPS:
+            return data, 0
+        draft, current, steps = *step, steps + 1
+    return draft.data, steps
+
+
+def _folder(file: Path) -> str:
+    return Path(os.path.realpath(file.parent)).name
+
+
+def _step(
+    draft: Draft, current: Judgement, judge: Judge, codes: Container[str], *, unsafe: bool
+) -> tuple[Draft, Judgement] | None:
+    """Return the draft after one accepted fix, with its judgement; None if there is none."""
+    findings = [f for f in current.findings if f.code in codes and f.code in FIXES]
+    for finding in sorted(findings, key=lambda f: (_ORDER[f.code], f.line or 0)):
+        for candidate in _candidates(draft, finding, unsafe=unsafe):
+            judged = judge(candidate.data)
+            if _is_better(finding, current, judged):
+                return candidate, judged
+    return None
+
+
+def _candidates(draft: Draft, finding: Finding, *, unsafe: bool) -> Iterator[Draft]:
+    fixes = FIXES[finding.code]
+    for fix in (fixes.safe, fixes.unsafe if unsafe else None):
+        if fix and (candidate := fix(draft, finding)) and candidate.data != draft.data:
+            yield candidate
+
+
+def _is_better(finding: Finding, old: Judgement, new: Judgement) -> bool:
+    before, after = _counts(old), _counts(new)
+    return after[finding.code] < before[finding.code] and not after - before
+
+
+def _counts(judgement: Judgement) -> Counter[str]:
+    return Counter(finding.code for finding in judgement.findings)
+
+
+def _may_rename(file: Path) -> bool:
+    if file.name == SKILL_MD:
+        return False
+    target = file.with_name(SKILL_MD)
+    return not os.path.lexists(target) or target.samefile(file)
 
 
 class Replacement(NamedTuple):
@@ -223,8 +209,8 @@ class Replacement(NamedTuple):
 def proposals(judgement: Judgement) -> Iterator[tuple[Finding, Replacement | None]]:
     """Yield each finding with its safe fix, if that changes lines of the text."""
     file = judgement.on_disk
-    folder = Path(os.path.realpath(file.parent)).name if file else ""
-    draft = Draft(judgement.text.encode("utf-8", "surrogateescape"), folder)
+    text = judgement.text.encode("utf-8", "surrogateescape")
+    draft = Draft(text, _folder(file) if file else "")
     for finding in judgement.findings:
         fix = FIXES[finding.code].safe if finding.code in FIXES else None
         after = fix(draft, finding) if fix and file and judgement.text else None

@@ -1,8 +1,10 @@
 """Fenced code block in the body of an older skill, under a heading such as Code."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
 
 HEADINGS = frozenset(
     {
@@ -40,9 +42,8 @@ _ENDINGS = {
 DEFAULT_ENDING = "ts"
 """File ending for a block without a known language: ApexBridge's own scripts are TypeScript."""
 
-_FENCE = re.compile(r" {0,3}(?:(`{3,})[ \t]*([^`\s]*)[^`]*|(~{3,})[ \t]*(\S*).*)$")
-_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*$")
 _AROUND = re.compile(r"^[\W\d_]+|[\W_]+$")
+_MARKDOWN = MarkdownIt("commonmark")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,43 +64,33 @@ def code_block(text: str) -> CodeBlock | None:
     The text's lines end in LF. A section ends at the next heading of its level or above.
     """
     lines = text.split("\n")
-    heading, level = "", 0
-    for number, kind, rest in _outline(lines):
-        if kind == "heading":
-            depth, title = len(rest[0]), _AROUND.sub("", rest[1]).lower()
+    heading, level, depth = "", 0, 0
+    for token in _MARKDOWN.parse(text):
+        if token.type == "heading_open":
+            depth = int(token.tag[1:])
+        elif token.type == "inline" and depth:
+            title = _AROUND.sub("", token.content).lower()
             if title in HEADINGS:
                 heading, level = title, depth
             elif depth <= level:
                 heading, level = "", 0
-        elif heading:
-            last, language = int(rest[0]), rest[1].lower()
+            depth = 0
+        elif token.type == "fence" and not token.level and heading and _is_closed(token, lines):
+            first, end = token.map or (0, 0)
+            language = token.info.partition(" ")[0].lower()
             return CodeBlock(
-                number,
-                last,
+                first,
+                end - 1,
                 _ENDINGS.get(language, DEFAULT_ENDING),
                 language in _ENDINGS,
-                "\n".join([*lines[number + 1 : last], ""]),
+                token.content,
                 not heading.isascii(),
             )
     return None
 
 
-def _outline(lines: list[str]) -> Iterator[tuple[int, str, tuple[str, str]]]:
-    """Yield headings (with # signs and title) and code blocks (with last line and language)."""
-    number = 0
-    while number < len(lines):
-        if fence := _FENCE.match(lines[number]):
-            opening = fence[1] or fence[3]
-            last = _closing_line(lines, number + 1, opening)
-            if last is None:
-                return
-            yield number, "block", (str(last), fence[2] or fence[4] or "")
-            number = last
-        elif heading := _HEADING.match(lines[number]):
-            yield number, "heading", (heading[1], heading[2])
-        number += 1
-
-
-def _closing_line(lines: list[str], start: int, opening: str) -> int | None:
-    closing = re.compile(rf" {{0,3}}{re.escape(opening[0])}{{{len(opening)},}}[ \t]*$")
-    return next((n for n in range(start, len(lines)) if closing.match(lines[n])), None)
+def _is_closed(block: Token, lines: list[str]) -> bool:
+    """Return whether a fence closes a block, rather than the end of the text."""
+    first, end = block.map or (0, 0)
+    last = lines[end - 1].strip()
+    return end - 1 > first and last.startswith(block.markup) and not last.strip(block.markup[0])

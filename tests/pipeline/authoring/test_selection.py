@@ -6,7 +6,7 @@ import pytest
 
 from catalog.model.errors import SettingsInvalid
 from catalog.model.finding import Finding
-from pipeline.authoring.selection import Options, Selection, of_profiles, of_settings, read
+from pipeline.authoring.selection import Options, Selection, comments_in, of_profiles, of_settings
 from pipeline.config.validate_settings import ValidateConfig, ValidateSettings
 from pipeline.dialects.registry import FINDING_TYPES
 
@@ -120,7 +120,7 @@ The next line.
 
 def test_a_comment_is_about_its_line_the_next_one_or_the_skill() -> None:
     """Alone on a line, it is about the next line that is not empty."""
-    ignores = read(TEXT.replace("body-long", "safety"))
+    ignores = comments_in(TEXT.replace("body-long", "safety"))
     assert set(ignores.by_line) == {3, 4, 6, 10}
     assert ignores.by_line[3] == {"name-not-folder"}
     assert {"reference-missing", "name-missing"} <= ignores.by_line[6]
@@ -130,9 +130,9 @@ def test_a_comment_is_about_its_line_the_next_one_or_the_skill() -> None:
 
 def test_an_unknown_code_in_a_comment_is_told_with_the_nearest() -> None:
     """Other codes of the comment still count."""
-    ignores = read("a <!-- skilldrop: ignore=name-mising,name-missing -->\n")
+    ignores = comments_in("a <!-- skilldrop: ignore=name-mising,name-missing -->\n")
     assert ignores.by_line == {1: {"name-missing"}}
     (problem,) = ignores.problems
     assert problem.startswith("1: the comment names 'name-mising', which is neither a code nor")
     assert problem.endswith("; did you mean name-missing?")
-    assert read("<!-- skilldrop: skip=spec -->").problems
+    assert comments_in("<!-- skilldrop: skip=spec -->").problems
