@@ -15,6 +15,7 @@ from urllib.parse import urlencode
 import yaml
 from datasette.app import Datasette
 
+SEARCH = "_search=quokka&_shape=array"
 PATIENT = {"sql_time_limit_ms": 30_000, "facet_time_limit_ms": 30_000}
 """Time limits that a loaded machine keeps."""
 
@@ -26,6 +27,7 @@ async def answers(catalog: str, metadata: dict[str, Any]) -> dict[str, tuple[int
     database = datasette.get_database("catalog")
     pages = ["/", "/catalog", *(f"/catalog/{name}" for name in await database.table_names())]
     pages += [f"/catalog/{name}" for name in await database.view_names()]
+    pages += [f"/catalog/{name}?{SEARCH}" for name in ("skills", "searched_texts")]
     found = {}
     for page in [*pages, *queries(metadata["databases"]["catalog"]["queries"])]:
         name, _, parameters = page.partition("?")

@@ -458,6 +458,15 @@ def test_a_bare_datasette_answers_every_page(data: Path) -> None:
     assert failed == {}, sorted(failed)
 
 
+@pytest.mark.usefixtures("without_skilldrop")
+@pytest.mark.parametrize("name", ["skills", "searched_texts"])
+def test_a_bare_datasette_searches_whole_skills(made: Path, name: str) -> None:
+    """It finds a word in names and in bodies, in the table of skills and in the view of texts."""
+    done = bare.run(PAGES, made / "catalog.db", METADATA)
+    _, answer = json.loads(done.stdout)[f"/catalog/{name}.json?_search={WORD}&_shape=array"]
+    assert answer.startswith("[{"), answer
+
+
 # Questions to the schema
 
 
