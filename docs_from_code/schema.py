@@ -31,12 +31,12 @@ find Chinese, Japanese and Korean words of up to four characters in names, descr
 In bodies, look for the pairs of characters of a word, as `skilldrop search` does for words of any
 length: `body_grams : ("数据" AND "据库")` finds 数据库.
 
-| client | names, descriptions and tags | whole skills |
-|---|---|---|
-| `sqlite3`, any SQL | `SELECT s.* FROM skills_fts('pdf') AS f JOIN skills AS s ON s.id = f.rowid` | the same with `skill_text_fts`; `searched_texts` has the bodies by `id` |
-| `sqlite-utils` | `sqlite-utils search catalog.db skills pdf` | the SQL: it cannot search a view such as `searched_texts` |
-| Datasette with `datasette-metadata.yml` | | `/catalog/skills?_search=pdf`, or with the bodies `/catalog/searched_texts?_search=pdf` |
-| Datasette without it | `/catalog/skills?_search=pdf` | `/catalog/searched_texts?_search=pdf&_fts_table=skill_text_fts&_fts_pk=id` |
+In SQL, `SELECT s.* FROM skill_text_fts('pdf') AS f JOIN skills AS s ON s.id = f.rowid` finds
+whole skills in any client, and `searched_texts` has their bodies by `id`. `sqlite-utils search
+catalog.db skills pdf` finds names, descriptions and tags; it cannot search a view. Datasette with
+`datasette-metadata.yml` finds whole skills at `/catalog/skills?_search=pdf`, and their texts at
+`/catalog/searched_texts?_search=pdf`; without that file the first finds names, descriptions and
+tags, and the second needs `&_fts_table=skill_text_fts&_fts_pk=id`.
 """
 
 
