@@ -226,7 +226,7 @@ async def _page(view: View, context: RequestContext) -> Response:
     facts = (VERSION, context.location.state(), context.health, context.is_local)
     etag = hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
     if responses.is_named(context.request, etag) and not responses.prefers_json(context.request):
-        return Response(b"", 304, {"ETag": f'"{etag}"', "Cache-Control": "no-cache"})
+        return Response(b"", 304, {"ETag": f'W/"{etag}"', "Cache-Control": "no-cache"})
     response = await view(context)
     is_html = isinstance(response, Response) and response.content_type == responses.HTML
     if is_html and response.status == 200:

@@ -1,3 +1,7 @@
+"""Responses: validators, 304, HEAD and compression."""
+
+import time
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -5,6 +9,8 @@ import pytest
 
 from catalog.site.http import responses
 from catalog.site.rendering import assets
+from catalog.writing.store import Store
+from tests.support.records import NOON
 from tests.support.sites import Site
 
 
@@ -29,6 +35,23 @@ def test_what_is_known_is_not_sent_again(site: Site, published: Path, path: str)
     assert weak.status_code == 304
     other = site.ask("get", path, headers={"If-None-Match": '"x"'})
     assert other.status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/", "/skills?q=words", "/skills/word-count", "/findings"])
+def test_a_page_is_sent_again_after_a_change_only(
+    site: Site, catalog: Path, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    """Its ETag is of the state of the catalog; JSON at its address has another one."""
+    monkeypatch.setattr(time, "time", lambda: NOON.timestamp())
+    known = {"If-None-Match": site.get(path).headers["etag"]}
+    again = site.ask("get", path, headers=known)
+    assert (again.status_code, again.content) == (304, b"")
+    assert again.headers["etag"] == known["If-None-Match"]
+    if path == "/skills/word-count":
+        assert site.ask("get", path, headers=known | {"Accept": "application/json"}).json()
+    with closing(Store.open(catalog)) as store:
+        store.db.execute("UPDATE skills SET license = 'another'")
+    assert site.ask("get", path, headers=known).status_code == 200
 
 
 @pytest.mark.parametrize("path", ["/", "/index/default", "/skills/word-count", "/-/healthz"])
