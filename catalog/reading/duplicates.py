@@ -12,7 +12,7 @@ from catalog.database.sql import Row, to_json
 from catalog.reading import search
 from catalog.reading.filters import Filters
 from catalog.text.body import body_of
-from catalog.text.sketch import SIMILAR, similarity, sketch
+from catalog.text.similarity import SIMILAR, pieces_of, similarity
 
 PAGE = 30
 """Groups on one page."""
@@ -77,7 +77,7 @@ def _percent(skill: Row, other: Row) -> int:
     if skill["digest"] == other["digest"]:
         return 100
     one, two = (
-        sketch(body_of(row["skill_md_content"], row["body_chars"] or 0).text)
+        pieces_of(body_of(row["skill_md_content"], row["body_chars"] or 0).text)
         for row in (skill, other)
     )
     return min(int(100 * similarity(one, two)), 99)

@@ -12,8 +12,7 @@ from catalog.reading import disk_paths, index_views
 from catalog.reading.browse import Catalog
 from catalog.site.http.request import RequestContext
 from catalog.site.rendering.diff_rows import compare, take
-from catalog.text import cut_words
-from catalog.text.differences import Work
+from catalog.text.differences import Work, parts
 from catalog.text.suggestions import shown
 
 MOST_CHARS = 60_000
@@ -149,7 +148,7 @@ def _entries(db: Catalog, name: str, show: str, words: str, number: int) -> dict
 def _with_cuts(row: Row) -> Row:
     """Add the parts of the description that agents get, and those that they do not."""
     is_cut = row["state"] == "shortened" and row["reason"][:1].isdigit()
-    return row | {"parts": cut_words.parts(row["description"], row["shown"]) if is_cut else ()}
+    return row | {"parts": parts(row["description"], row["shown"]) if is_cut else ()}
 
 
 def _build(db: Catalog, name: str, id_: int | None, before: str = index_views.LATEST) -> Row | None:

@@ -13,7 +13,7 @@ from catalog.reading.filters import BY_NAME, Filters, parse
 from catalog.site.http.request import RequestContext
 from catalog.site.pages import skill_filters
 from catalog.site.rendering.templates import MARKS
-from catalog.text.sketch import SIMILAR
+from catalog.text.similarity import SIMILAR
 
 PAGE = 30
 """Skills on one page."""

@@ -16,7 +16,7 @@ from catalog.model.precedence import advantage, precedence
 from catalog.model.values import IngestionOutcome, Trigger
 from catalog.text.body import body_of
 from catalog.text.humanize import iso
-from catalog.text.sketch import SIMILAR, similarity, sketch
+from catalog.text.similarity import NO_PIECES, SIMILAR, pieces_of, similarity
 from catalog.writing import events
 from catalog.writing.events import Ingestion
 from catalog.writing.rows import lookalikes, references
@@ -141,16 +141,18 @@ def resemblance(db: Database, winner: sql.Row, rivals: Sequence[sql.Row]) -> dic
     if len(rivals) == 1:
         return {}
     versions = sql.to_json([row["current_version_id"] for row in rivals])
-    sketches = {
-        version: sketch(body_of(text, chars or 0).text)
+    pieces = {
+        version: pieces_of(body_of(text, chars or 0).text)
         for version, text, chars in db.execute(_BODIES, [versions])
     }
-    own = sketches.get(winner["current_version_id"])
+    own = pieces.get(winner["current_version_id"], NO_PIECES)
     found = {}
     for row in rivals:
         if row["digest"] == winner["digest"]:
             found[row["id"]] = "the same content"
-        elif (similar := similarity(own, sketches.get(row["current_version_id"]))) >= SIMILAR:
+        elif (
+            similar := similarity(own, pieces.get(row["current_version_id"], NO_PIECES))
+        ) >= SIMILAR:
             # Bodies may be alike while other text or files differ.
             found[row["id"]] = f"similar content ({min(int(100 * similar), 99)} %)"
         else:
