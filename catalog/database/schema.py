@@ -8,6 +8,7 @@ migration is never edited; a change of the schema is a new migration below it.
 
 import re
 import sqlite3
+from dataclasses import fields
 from types import NoneType
 from typing import Any, get_args
 
@@ -17,6 +18,7 @@ from sqlite_utils.migrations import Migrations
 
 from catalog.database import views
 from catalog.database.schema_version import MIGRATION_SET
+from catalog.model.declarations import RECORDS
 from catalog.model.fields import COLUMNS
 
 migrations = Migrations(MIGRATION_SET)
@@ -35,7 +37,7 @@ def m001_catalog(db: Database) -> None:
     _history(db)
     _prompt_indexes(db)
     _outcomes(db)
-    _apexbridge(db)
+    _declarations(db)
     views.create(db)
 
 
@@ -602,41 +604,25 @@ def _outcomes(db: Database) -> None:
     )
 
 
-def _apexbridge(db: Database) -> None:
-    """Create the table of declarations for ApexBridge; lists and objects are JSON."""
-    columns = {
-        "skill": int,
-        "type": str | None,
-        "protocol": str | None,
-        "timeout_ms": int | None,
-        "memory_mb": int | None,
-        "network": str | None,
-        "network_allowlist": str,
-        "filesystem": str | None,
-        "requires_filesystem": int | None,
-        "environment": str | None,
-        "security_from": str | None,  # security or permissions
-        **dict.fromkeys(("capabilities", "intents", "phrases", "event_types"), str),
-        "entry": str | None,
-        **dict.fromkeys(("helpers", "references", "assets"), str),
-        "abp_kind": str | None,
-        "cacheable": int | None,
-        "ttl": float | None,  # seconds
-        "input_schema": str | None,
-        "output_schema": str | None,
-        "tools": str,
-    }
-    foreign_keys = {"skill": "skills"}
-    _create(
-        db,
-        "apexbridge_skills",
-        columns,
-        pk="skill",
-        foreign_keys=foreign_keys,
-        defaults={"tools": "[]"},
-        on_delete={"skill": "CASCADE"},
-    )
-    _index(db, "apexbridge_skills", "network")
+def _declarations(db: Database) -> None:
+    """Create the table of each dialect's declarations; lists and objects are JSON."""
+    for name, record in RECORDS.items():
+        columns = {field.name: _stored(field.type) for field in fields(record)}
+        _create(
+            db,
+            f"{name}_skills",
+            {"skill": int, **columns},
+            pk="skill",
+            foreign_keys={"skill": "skills"},
+            on_delete={"skill": "CASCADE"},
+        )
+
+
+def _stored(kind: Any) -> Any:
+    """Return the type of the column for a field of a record."""
+    is_optional = NoneType in get_args(kind)
+    stored = {bool: int, int: int, float: float}.get(_type(kind) if is_optional else kind, str)
+    return stored | None if is_optional else stored
 
 
 # Its plugin or owner, else the declared author without an address, else the name of the root.

@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, TypeAlias
 
 from pydantic import Field, FiniteFloat, StringConstraints
 
-from catalog.model.apexbridge import AbpTool, ApexBridge
+from catalog.model.declarations import AbpTool, ApexBridge
 from catalog.model.fields import Fields, Flag, Map, Path, Phrases, Share, Text, Words, names
 from catalog.model.values import Json
 from pipeline.parsing.yaml_reader import typed

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from catalog.model.declarations import RECORDS
 from catalog.model.fields import Fields, Share, Words
 from catalog.model.finding import IF_STRICT, NEVER, OURS, Finding, FindingType
 from catalog.model.skill import Place, Rejection, SkillRecord, Verdict
 from catalog.model.values import Acceptance
-from catalog.writing.rows.dialects import ROWS
 from pipeline.dialects.registry import OF_PROFILES, dialects, profiles, profiles_named
 from pipeline.parsing.document import parse
 from pipeline.roots import reader
@@ -134,7 +134,7 @@ def test_the_finding_types_are_those_of_the_profiles() -> None:
 
 def test_every_registered_dialect_has_its_rows() -> None:
     """A dialect's record reaches the catalog."""
-    assert {dialect.profile.name for dialect in dialects()} == set(ROWS)
+    assert {dialect.profile.name for dialect in dialects()} == set(RECORDS)
 
 
 def test_a_profile_that_does_not_exist_is_an_error() -> None:

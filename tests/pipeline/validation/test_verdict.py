@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from catalog.model.apexbridge import ApexBridge
+from catalog.model.declarations import ApexBridge
 from catalog.model.skill import FileEntry, Place, Rejection, SkillRecord, Verdict
 from catalog.model.values import Acceptance, Level
 from catalog.text import tokens

@@ -1,10 +1,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
-from sqlite3 import Connection
-from typing import Any
 
 import pytest
 
+from catalog.model.declarations import RECORDS
 from catalog.writing.rows import dialects
 from catalog.writing.store import Store
 from tests.support.records import NOON, judged, rooted
@@ -17,38 +16,16 @@ class Mood:
     word: str
 
 
-class MoodRows:
-    """The row module of a second dialect."""
-
-    def holds(self, db: Connection, skill: int, declared: Mood | None) -> bool:
-        """Compare the word."""
-        row = db.execute("SELECT word FROM moods WHERE skill = ?", [skill]).fetchone()
-        return (row[0] if row else None) == (declared.word if declared else None)
-
-    def write(self, db: Connection, declared: Mapping[int, Mood | None]) -> None:
-        """Write the word."""
-        for skill, mood in declared.items():
-            db.execute("DELETE FROM moods WHERE skill = ?", [skill])
-            if mood:
-                db.execute("INSERT INTO moods VALUES (?, ?)", [skill, mood.word])
-
-    def restored(self, described: Mapping[str, Any]) -> Mood:
-        """Read the word from a version."""
-        return Mood(**described)
-
-
 @pytest.fixture
 def store(monkeypatch: pytest.MonkeyPatch) -> Store:
-    """Return a catalog that has the rows of a second dialect."""
-    monkeypatch.setattr("catalog.writing.rows.dialects.ROWS", {**dialects.ROWS, "mood": MoodRows()})
-    store = rooted(Store.in_memory())
-    store.db.execute("CREATE TABLE moods (skill INTEGER PRIMARY KEY, word TEXT)")
-    return store
+    """Return a catalog that has the table of a second dialect."""
+    monkeypatch.setitem(RECORDS, "mood", Mood)
+    return rooted(Store.in_memory())
 
 
 def moods(store: Store) -> list[tuple[str]]:
     """Return the rows of the second dialect."""
-    return store.db.execute("SELECT word FROM moods").fetchall()
+    return store.db.execute("SELECT word FROM mood_skills").fetchall()
 
 
 def apply(store: Store, body: str, records: Mapping[str, object]) -> str:

@@ -9,7 +9,7 @@ import pytest
 
 from catalog.database import connection
 from catalog.database.queries import Database
-from catalog.model.apexbridge import AbpTool, ApexBridge
+from catalog.model.declarations import AbpTool, ApexBridge
 from catalog.model.values import Acceptance
 from catalog.reading import search
 from catalog.writing.store import Store

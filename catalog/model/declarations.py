@@ -1,7 +1,8 @@
-"""Declarations of a skill in the ApexBridge dialect."""
+"""Records of what a skill declares for one system alone, a dialect."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from catalog.model.values import Json
 
@@ -23,12 +24,6 @@ class ApexBridge:
 
     type: str | None = None
     protocol: str | None = None
-    capabilities: tuple[str, ...] = ()
-    intents: tuple[str, ...] = ()
-    phrases: tuple[str, ...] = ()
-    event_types: tuple[str, ...] = ()
-    input_schema: Mapping[str, Json] | None = None
-    output_schema: Mapping[str, Json] | None = None
     timeout_ms: int | None = None
     memory_mb: int | None = None
     network: str | None = None  # none or allowlist
@@ -37,11 +32,21 @@ class ApexBridge:
     requires_filesystem: bool | None = None
     environment: Mapping[str, str] | None = None
     security_from: str | None = None  # the declaring field: security or permissions
+    capabilities: tuple[str, ...] = ()
+    intents: tuple[str, ...] = ()
+    phrases: tuple[str, ...] = ()
+    event_types: tuple[str, ...] = ()
     entry: str | None = None
     helpers: tuple[str, ...] = ()
     references: tuple[str, ...] = ()
     assets: tuple[str, ...] = ()
     abp_kind: str | None = None
-    tools: tuple[AbpTool, ...] = ()
     cacheable: bool | None = None
     ttl: float | None = None  # seconds
+    input_schema: Mapping[str, Json] | None = None
+    output_schema: Mapping[str, Json] | None = None
+    tools: tuple[AbpTool, ...] = ()
+
+
+RECORDS: dict[str, type[Any]] = {"apexbridge": ApexBridge}
+"""Record of each dialect, by its name. The table NAME_skills has a column for each field."""
