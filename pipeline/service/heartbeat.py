@@ -3,8 +3,9 @@
 import os
 import socket
 import time
+from collections.abc import Callable
 from contextlib import suppress
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from catalog.database import stored_health
@@ -14,6 +15,9 @@ from catalog.site.server.process import SiteProcess
 from catalog.text.humanize import iso
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
+from pipeline.service.parts import NEVER, Work
+from pipeline.service.scanning.synchronizer import can_list_all
+from pipeline.service.scans import ScanRequest
 from pipeline.service.troubles import Troubles
 from pipeline.watch.supervisor import ModeChange
 
@@ -92,9 +96,10 @@ class Heartbeat:
         """Make the next heartbeat due."""
         self._next = 0.0
 
-    def is_due(self, now: float) -> bool:
-        """Return whether a heartbeat is due at a time of the monotonic clock."""
-        return now >= self._next or bool(self._fields) or self._troubles.has_changed
+    def due(self, now: float) -> float | None:
+        """Return None if a heartbeat is due at a time of the monotonic clock; otherwise NEVER."""
+        is_due = now >= self._next or self._fields or self._troubles.has_changed
+        return None if is_due else NEVER
 
     def beat(self, store: Store, pending: int, at: datetime) -> None:
         """Write the heartbeat and all problems into the catalog and the file beside it.
@@ -131,6 +136,47 @@ class Heartbeat:
                 iso(self._last_beat) if self._last_beat else None,
                 self._troubles.all(),
             )
+
+
+class Quiet:
+    """Record of whether all known changes are scanned and published."""
+
+    def __init__(
+        self,
+        work: Work,
+        heartbeat: Heartbeat,
+        needs_count: Callable[[], bool],
+    ) -> None:
+        """Take whether the watch may miss directories."""
+        self._work = work
+        self._heartbeat = heartbeat
+        self._needs_count = needs_count
+        self._is_quiet = False
+        self._awaits_checkpoint = False
+
+    def note(self) -> None:
+        """Store it in the catalog if it has changed; once all is quiet, write SQLite's log back."""
+        work = self._work
+        is_quiet = not (
+            len(work.units)
+            or len(work.outcomes)
+            or work.takes_all_outcomes
+            or work.scans.is_wanted
+            or work.publication.due is not None
+            or self._needs_count()
+        )
+        if is_quiet and work.store.takeover.is_under_way and can_list_all(work.settings.root_specs):
+            # The last full scan found folders that were still changing.
+            work.scans.request(ScanRequest("re-scan"))
+            return
+        if is_quiet != self._is_quiet:
+            now = datetime.now(UTC)
+            work.store.health.set(quiet_since=now if is_quiet else None)
+            self._is_quiet = is_quiet
+            self._heartbeat.beat(work.store, work.units.count, now)
+            self._awaits_checkpoint = is_quiet  # nothing waits for it now
+        if self._awaits_checkpoint:
+            self._awaits_checkpoint = not work.store.checkpoint()
 
 
 def quarantined(store: Store, settings: Settings, at: datetime) -> Problem | None:

@@ -8,26 +8,8 @@ from catalog.model.errors import HookFailed
 from catalog.model.trouble import Problem
 from catalog.writing.events import Event, MemoryEvent
 from catalog.writing.store import Store
-from pipeline.config.settings import Settings
 from pipeline.hooks.hook import Hook
 from pipeline.hooks.payload import delivery_id, payload, pending
-
-
-def deliver_all(settings: Settings, store: Store) -> list[str]:
-    """Deliver all new events to each hook; return the failures, whose events stay undelivered."""
-    if not settings.hooks:
-        return []
-    failures = []
-    for hook in settings.hooks:
-        try:
-            while events := pending(hook, store.events):
-                if body := payload(hook, events):
-                    hook.send(body, delivery_id(events))
-                store.events.delivered(hook.listener, events)
-        except HookFailed as error:
-            failures.append(str(error))
-    return failures
-
 
 FIRST_PAUSE = 2.0
 """Seconds until the first retry; the pause doubles after each failure …"""
@@ -38,39 +20,41 @@ GRACE = 5.0
 
 
 class HookQueue:
-    """Delivery of the events of one hook; `step` is for the thread of the service."""
+    """Delivery of the events of one hook; `step` is for the thread of the loop."""
 
     def __init__(self, hook: Hook, wake: Callable[[], None]) -> None:
-        """Take a hook, and a function for any thread that wakes the service."""
+        """Take a hook, and a function for any thread that wakes the loop."""
         self.hook = hook
         self._wake = wake
         self._sending: _Delivery | None = None
         self._failures = 0
-        self._problem: Problem | None = None
+        self.problem: Problem | None = None
+        """Failure of the last delivery, which is repeated."""
+
+    @property
+    def is_sending(self) -> bool:
+        """Whether a delivery is on its way."""
+        return self._sending is not None
 
     def step(self, store: Store) -> Problem | None:
         """Store the end of a delivery and begin the next; return the problem of the last one."""
         if self._sending and not self._sending.is_over:
-            return self._problem
+            return self.problem
         if self._sending:
             self._finish(store, self._sending)
         if not self._sending and self.seconds_to_try() <= 0.0:
             self._begin(store)
-        return self._problem
+        return self.problem
 
     def seconds_to_try(self) -> float:
         """Return the seconds until the next try after a failure; 0 without one."""
-        next_try = self._problem.next_try if self._problem else None
+        next_try = self.problem.next_try if self.problem else None
         return max(0.0, next_try - time.monotonic()) if next_try else 0.0
 
     def stop(self, store: Store, seconds: float) -> None:
         """Wait for the delivery on its way; store its end, so that it is not repeated."""
         if self._sending and self._sending.ends_within(seconds):
             self._finish(store, self._sending)
-
-    def restart(self) -> None:
-        """Forget a delivery of a catalog that was replaced."""
-        self._sending = None
 
     def _begin(self, store: Store) -> None:
         while events := pending(self.hook, store.events):
@@ -83,11 +67,11 @@ class HookQueue:
         self._sending = None
         if sent.failure is None:
             store.events.delivered(self.hook.listener, sent.events)
-            self._failures, self._problem = 0, None
+            self._failures, self.problem = 0, None
             return
         pause = min(FIRST_PAUSE * 2 ** min(self._failures, 16), LONGEST_PAUSE)
         self._failures += 1
-        self._problem = Problem(sent.failure, self._failures, time.monotonic() + pause)
+        self.problem = Problem(sent.failure, self._failures, time.monotonic() + pause)
 
 
 def stop_all(queues: Iterable[HookQueue], store: Store) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator
 from datetime import UTC, datetime
 
 from catalog.writing.packages.builder import Key
-from catalog.writing.store import Store
+from pipeline.service.parts import NEVER, Work
 
 SHARE = 0.1
 """Share of idle time for verification."""
@@ -16,33 +16,36 @@ IDLE = 0.1
 class PackageCheck:
     """Verification in progress; times are seconds of the monotonic clock."""
 
-    def __init__(self) -> None:
+    def __init__(self, work: Work) -> None:
+        self._work = work
         self._steps: Iterator[Collection[Key]] = iter(())
-        self.due: float | None = None
-        """Time of the next step; None if no verification is in progress."""
+        self._due = NEVER
 
-    def begin(self, store: Store) -> None:
+    def begin(self) -> None:
         """Begin with the packages whose last verification is the oldest."""
-        self._steps = store.repair.verify(lambda: datetime.now(UTC))
-        self.due = time.monotonic()
+        self._steps = self._work.store.repair.verify(lambda: datetime.now(UTC))
+        self._due = time.monotonic()
 
-    def is_due(self, now: float, next_work: float | None) -> bool:
-        """Return whether a step is due; other work in less than IDLE seconds postpones it."""
-        if self.due is None or self.due > now:
-            return False
-        if next_work is None or next_work >= IDLE:
-            return True
-        self.due = now + IDLE
-        return False
+    def seconds_to_next(self, now: float) -> float:
+        """Return the seconds until the next step; other work in less than IDLE postpones it."""
+        if self._work.scans.is_wanted:
+            return NEVER
+        next_change = self._work.units.seconds_to_next(now)
+        if self._due <= now and next_change is not None and next_change < IDLE:
+            self._due = now + IDLE
+        return max(0.0, self._due - now)
 
-    def step(self) -> Collection[Key]:
-        """Verify a few packages; return the skills to scan again.
+    def step(self) -> None:
+        """Verify a few packages; the skills of those that cannot be repaired are scanned again.
 
         The pause before the next step keeps verification within SHARE.
         """
-        began, self.due = time.monotonic(), None
+        began, self._due = time.monotonic(), NEVER
+        repaired = self._work.store.repair.count
         keys = next(self._steps, None)
         if keys is None:
-            return ()
-        self.due = began + (time.monotonic() - began) / SHARE
-        return keys
+            return
+        self._due = began + (time.monotonic() - began) / SHARE
+        self._work.units.scan_again(keys)
+        if self._work.store.repair.count != repaired:  # those beyond repair are not published
+            self._work.publication.publish_now()

@@ -52,6 +52,10 @@ class Backlog:
             log.error("%s Trying again in %g s.", next(iter(reasons.values())), ROOM_PAUSE)
         self.delay(dict.fromkeys(reasons, ROOM_PAUSE), now)
 
+    def seconds_to_next(self, now: float) -> float | None:
+        """Return the seconds until a unit is due; None if none waits."""
+        return max(0.0, min(self._until.values()) - now) if self._until else None
+
     def due(self, now: float) -> list[WatchUnit]:
         """Remove and return the units whose time has come."""
         units = [unit for unit, until in self._until.items() if until <= now]
@@ -83,9 +87,15 @@ class Overdue(NamedTuple):
 class PendingUnits:
     """The units of all roots that are due for a scan, and those that are not due yet."""
 
-    def __init__(self, roots: Sequence[RootSpec], quiet: float, longest: float) -> None:
-        """Take the roots, and the settling times in seconds."""
+    def __init__(
+        self, roots: Sequence[RootSpec], quiet: float, longest: float, *, exact: bool = False
+    ) -> None:
+        """Take the roots, and the settling times in seconds.
+
+        With `exact`, each folder is a unit of its own, as no events may follow for those around it.
+        """
         self._roots = roots
+        self._unit_of = (lambda place: place) if exact else _unit_of
         self._settling = Settling(quiet, longest)
         self._backlog = Backlog()
 
@@ -95,7 +105,7 @@ class PendingUnits:
 
     def __contains__(self, place: WatchUnit) -> bool:
         """Return whether the unit of a folder settles."""
-        return _unit_of(place) in self._settling
+        return self._unit_of(place) in self._settling
 
     @property
     def count(self) -> int:
@@ -112,8 +122,13 @@ class PendingUnits:
         return self._settling.waiting()
 
     def seconds_to_next(self, now: float) -> float | None:
-        """Return the seconds until a unit is due; None if none settles."""
-        return self._settling.seconds_to_next(now)
+        """Return the seconds until a unit is due; None if none waits."""
+        waits = (self._settling.seconds_to_next(now), self._backlog.seconds_to_next(now))
+        return min((wait for wait in waits if wait is not None), default=None)
+
+    def is_overdue(self, place: WatchUnit) -> bool:
+        """Return whether the unit of a folder takes too long to settle."""
+        return self._settling.overdue(self._unit_of(place), time.monotonic()) is not None
 
     # Hints
 
@@ -134,17 +149,14 @@ class PendingUnits:
     def scan_again(self, places: Iterable[tuple[str, str]]) -> None:
         """Let the units of folders, (root, path), be scanned once more."""
         for root, path in places:
-            self._settling.hint(_unit_of(WatchUnit(root, path)), time.monotonic())
-
-    def resume_backlog(self, now: float) -> None:
-        """Let the units whose wait for room or for the rate is over be scanned."""
-        for unit in self._backlog.due(now):
-            self._settling.hint(unit, now)
+            self._settling.hint(self._unit_of(WatchUnit(root, path)), time.monotonic())
 
     # Scans
 
     def due(self, now: float) -> list[WatchUnit]:
         """Return the units that are settled, to be scanned now."""
+        for unit in self._backlog.due(now):  # their wait for room or for the rate is over
+            self._settling.hint(unit, now)
         units = self._settling.due(now)
         self._backlog.start(units)
         return units
@@ -157,7 +169,7 @@ class PendingUnits:
 
     def scanned(self, due: Collection[WatchUnit], report: Report) -> None:
         """Note the results of a scan of due units."""
-        self._backlog.wait_for_room(_by_unit(report.no_room), time.monotonic())
+        self._backlog.wait_for_room(self._by_unit(report.no_room), time.monotonic())
         again = self._unsettled(report) | {unit for unit in due if unit.root in report.troubles}
         postponed = self._note(report)
         self._settling.done(unit for unit in due if unit not in again | postponed)
@@ -174,7 +186,7 @@ class PendingUnits:
         """Yield the unsettled folders of a report that should be shown as pending."""
         now = time.monotonic()
         for place in report.unsettled:
-            since = self._settling.overdue(_unit_of(place), now)
+            since = self._settling.overdue(self._unit_of(place), now)
             reason = report.failures.get(place)
             if since is not None or reason:
                 yield Overdue(place, now - (since or now), reason)
@@ -184,8 +196,8 @@ class PendingUnits:
 
         These wait for the later events of their root.
         """
-        self._backlog.delay(_by_unit(report.delayed), time.monotonic())
-        postponed = set(map(_unit_of, report.postponed))
+        self._backlog.delay(self._by_unit(report.delayed), time.monotonic())
+        postponed = set(map(self._unit_of, report.postponed))
         for unit in postponed:
             self._settling.hint(unit, self._settling.latest(unit.root) or time.monotonic())
         return postponed
@@ -195,7 +207,11 @@ class PendingUnits:
             self._settling.again(unit, time.monotonic())
 
     def _unsettled(self, report: Report) -> set[WatchUnit]:
-        return set(map(_unit_of, report.unsettled))
+        return set(map(self._unit_of, report.unsettled))
+
+    def _by_unit(self, values: Mapping[WatchUnit, T]) -> dict[WatchUnit, T]:
+        """Map values of folders to the units in which the folders settle."""
+        return {self._unit_of(place): value for place, value in values.items()}
 
 
 def _unit_of(place: WatchUnit) -> WatchUnit:
@@ -203,8 +219,3 @@ def _unit_of(place: WatchUnit) -> WatchUnit:
     path = archive_of(place.path) or place.path
     unit = walk.unit_of(Path(place.root), model_paths.os_path(f"{place.root}/{path}"))
     return WatchUnit(place.root, unit or path)
-
-
-def _by_unit(values: Mapping[WatchUnit, T]) -> dict[WatchUnit, T]:
-    """Map values of folders to the units in which the folders settle."""
-    return {_unit_of(place): value for place, value in values.items()}

@@ -3,37 +3,28 @@
 import logging
 import time
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 
 from catalog.writing.events import Event
 from catalog.writing.index_publisher import publish_indexes
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
 
-
-def publish(settings: Settings, store: Store, at: datetime) -> list[str]:
-    """Rebuild the configured indexes; return the names of those with a new text. Raises OSError."""
-    return publish_indexes(
-        store,
-        settings.indexes,
-        settings.index_folder,
-        at,
-        settings.retention,
-    )
-
+log = logging.getLogger("skilldrop")
 
 PUBLISH_EVERY = 1.0
 """Seconds between two publications while a long scan goes on."""
-log = logging.getLogger("skilldrop")
 
 
-class IndexSchedule:
+class Publication:
     """Time of the next publication of all indexes, in seconds of the monotonic clock."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, store: Store) -> None:
+        """Make a publication due now: index files may be missing."""
         self._settings = settings
+        self._store = store
         self._last = 0.0
-        self.due: float | None = None
+        self.due: float | None = 0.0
         """Time of the next publication; None if nothing has changed."""
 
     def publish_now(self) -> None:
@@ -43,17 +34,17 @@ class IndexSchedule:
     def changed(self, events: Sequence[Event]) -> None:
         """Make a publication due: the first change shows at once, the next ones together."""
         is_scan = any(event.trigger != "event" for event in events)
-        self.publish_soon(PUBLISH_EVERY if is_scan else self._settings.index_delay)
-
-    def publish_soon(self, delay: float) -> None:
-        """Make a publication due, at the earliest `delay` seconds after the last one."""
+        delay = PUBLISH_EVERY if is_scan else self._settings.index_delay
         after = max(time.monotonic(), self._last + delay)
         self.due = after if self.due is None else min(after, self.due)
 
-    def publish_due(self, store: Store, at: datetime) -> None:
-        """Publish the indexes if a publication is due."""
-        if self.due is None or time.monotonic() < self.due:
-            return
-        for name in publish(self._settings, store, at):
+    def step(self) -> None:
+        """Publish the indexes."""
+        for name in publish(self._settings, self._store, datetime.now(UTC)):
             log.info("published index %s", name)
         self.due, self._last = None, time.monotonic()
+
+
+def publish(settings: Settings, store: Store, at: datetime) -> list[str]:
+    """Rebuild the configured indexes; return the names of those with a new text. Raises OSError."""
+    return publish_indexes(store, settings.indexes, settings.index_folder, at, settings.retention)

@@ -31,23 +31,6 @@ def prepare(settings: Settings, store: Store) -> None:
             store.mirrors.forget(root)
 
 
-def pull_all(settings: Settings, store: Store) -> list[str]:
-    """Pull each repository and switch its root to the result; return the failures.
-
-    A root whose pull fails keeps its last state.
-    """
-    prepare(settings, store)
-    failures = []
-    for mirror, _ in settings.git_roots:
-        try:
-            pulled = mirror.pull()
-            switch(store, mirror, pulled)
-        except PullFailed as error:
-            store.mirrors.failed(mirror.root, str(error))
-            failures.append(str(error))
-    return failures
-
-
 def of_pulled(settings: Settings, troubles: Mapping[str, str]) -> list[str]:
     """Return the troubles of roots, given by their paths, but not of repositories never pulled.
 
@@ -57,7 +40,7 @@ def of_pulled(settings: Settings, troubles: Mapping[str, str]) -> list[str]:
     return [trouble for root, trouble in troubles.items() if root not in unpulled]
 
 
-def switch(store: Store, mirror: "Mirror", pulled: "Pulled") -> bool:
+def switch(store: Store, mirror: Mirror, pulled: Pulled) -> bool:
     """Switch a root to pulled content and store that; return whether the content is new.
 
     No scan may be running: all versions of one scan have one commit. Raises PullFailed.
@@ -78,53 +61,61 @@ AT_ONCE = 4
 
 
 class Pulls:
-    """The pulls that run or have ended; all methods are for the thread of the service."""
+    """Pulls in threads of their own, so that a slow server delays nothing.
 
-    def __init__(self, settings: Settings, wake: Callable[[], None]) -> None:
-        """Take the settings, and a function for any thread that wakes the service."""
+    All methods are for the thread of the loop.
+    """
+
+    def __init__(self, settings: Settings, store: Store, wake: Callable[[], None]) -> None:
+        """Take a function for any thread that wakes the loop."""
         self._settings = settings
+        self._store = store
         self._mirrors = {mirror.root: mirror for mirror, _ in settings.git_roots}
         self._wake = wake
         self._stopping = threading.Event()
         self._threads = ThreadPoolExecutor(AT_ONCE, "pull") if self._mirrors else None
         self._running: dict[str, Future[Pulled]] = {}
         self._again: set[str] = set()  # pushed to while they were being pulled
-        self._troubles: dict[str, str] = {}
+        self.failures: dict[str, str] = {}
+        """Failures of the last pulls, by root; such a root keeps its last state."""
 
     @property
     def is_running(self) -> bool:
         """Whether a pull runs, or waits for its switch."""
         return bool(self._running)
 
-    def begin(self, store: Store) -> None:
-        """Pull all repositories now; the catalog is new or was opened again."""
-        prepare(self._settings, store)
-        for root in self._mirrors:
-            self.start(root)
+    @property
+    def have_ended(self) -> bool:
+        """Whether a pull waits for its switch."""
+        return any(pull.done() for pull in self._running.values())
 
-    def start(self, root: str) -> None:
-        """Pull a repository, unless it is being pulled."""
-        if root in self._running or not self._threads:
-            return
-        self._running[root] = self._threads.submit(self._mirrors[root].pull, self._stopping.is_set)
-        self._running[root].add_done_callback(lambda _: self._wake())
+    def begin(self) -> None:
+        """Pull all repositories now. Raises FolderNotOwned and OSError."""
+        prepare(self._settings, self._store)
+        self.start(*self._mirrors)
+
+    def start(self, *roots: str) -> None:
+        """Pull repositories, except those that are being pulled."""
+        for root in roots:
+            if root not in self._running and self._threads:
+                pull = self._threads.submit(self._mirrors[root].pull, self._stopping.is_set)
+                pull.add_done_callback(lambda _: self._wake())
+                self._running[root] = pull
 
     def start_all(self) -> None:
         """Pull all repositories, again if they are being pulled: they have just changed."""
         self._again |= self._running.keys()
-        for root in self._mirrors:
-            self.start(root)
+        self.start(*self._mirrors)
 
-    def finish(self, store: Store) -> bool:
+    def finish(self) -> bool:
         """Switch the roots whose pull has ended; return whether a root has new content.
 
-        Not to be called while a scan is running.
+        No scan may be running.
         """
         ended = [root for root, pull in self._running.items() if pull.done()]
-        changes = [self._finish_one(store, self._mirrors[root]) for root in ended]
-        for root in self._again.intersection(ended):
-            self._again.discard(root)
-            self.start(root)
+        changes = [self._finish_one(self._mirrors[root]) for root in ended]
+        self.start(*self._again.intersection(ended))
+        self._again.difference_update(ended)
         return any(changes)
 
     def stop(self) -> None:
@@ -133,17 +124,15 @@ class Pulls:
         if self._threads:
             self._threads.shutdown(cancel_futures=True)
 
-    def _finish_one(self, store: Store, mirror: Mirror) -> bool:
+    def _finish_one(self, mirror: Mirror) -> bool:
         try:
             pulled = self._running.pop(mirror.root).result()
-            is_new = switch(store, mirror, pulled)
+            is_new = switch(self._store, mirror, pulled)
         except PullFailed as error:
-            store.mirrors.failed(mirror.root, str(error))
-            if self._troubles.get(mirror.root) != str(error):
-                log.error("%s The last state stays.", error)
-            self._troubles[mirror.root] = str(error)
+            self._store.mirrors.failed(mirror.root, str(error))
+            self.failures[mirror.root] = str(error)
             return False
-        if self._troubles.pop(mirror.root, None):
+        if self.failures.pop(mirror.root, None):
             log.info("pulled %s again", mirror.origin)
         if is_new:
             log.info("pulled %s: commit %s", mirror.origin, pulled.commit[:12])

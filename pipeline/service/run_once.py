@@ -1,4 +1,4 @@
-"""Scan for a command: repeated until no folder is changing, then published."""
+"""Scan for a command: the loop of the service, which ends when it is quiet."""
 
 import os
 import time
@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -19,15 +18,12 @@ from catalog.model.values import Json
 from catalog.reading import status as reading_status
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
-from pipeline.outcomes.collect import take_outcomes
 from pipeline.roots.units import WatchUnit
-from pipeline.service import change_log, open_catalog
-from pipeline.service.publication import publish
+from pipeline.service.parts import Loop, Work
 from pipeline.service.requests import REPAIR
 from pipeline.service.scanning.change_batches import Report
 from pipeline.service.scanning.engines import Engine, processes, serial
-from pipeline.service.scanning.full_scan import FullScan, show_pending
-from pipeline.service.scanning.synchronizer import Synchronizer, can_list_all
+from pipeline.service.scans import ScanRequest
 
 EngineName: TypeAlias = Literal["serial", "processes", "dask"]
 
@@ -44,6 +40,7 @@ class Result:
     held: int  # removals that wait for acceptance
     to_review: int  # versions that wait for review
     seconds: float
+    failures: tuple[str, ...] = ()  # of pulls and hooks, in sentences
 
     def as_json(self) -> dict[str, Json]:
         """Return the counts that commands print."""
@@ -73,142 +70,49 @@ def scan_once(
     engine: Engine = processes,
     deep: bool = False,
     accepts_removals: bool = False,
+    pulls: bool = False,
     progress: Callable[[Report], None] = lambda _: None,
 ) -> Result:
-    """Bring the catalog up to the units, or to all roots, and publish the indexes.
+    """Run the loop of a service over the units, or over all roots, until it is quiet.
 
-    A folder that is still changing is scanned again, up to the longest settling time in total.
-    accepts_removals confirms all removals. Raises DiskFull and CatalogUnusable.
+    A folder that is still changing is scanned again, up to the longest settling time.
+    accepts_removals confirms all removals; with pulls, roots that are repositories are pulled
+    first. Raises DiskFull and CatalogUnusable.
     """
     began = time.monotonic()
-    scan = _CommandScan(
-        settings,
-        store,
-        units,
-        engine=engine,
-        deep=deep,
-        accepts_removals=accepts_removals,
-        progress=progress,
-    )
+    loop = Loop()
+    work = Work(settings, store, loop, engine=engine, scanned=lambda _: progress(work.scans.report))
+    parts = list(work.parts())
     with explained(settings.catalog_path):
-        report = scan.run()
-        publish(settings, store, datetime.now(UTC))
-        if not units:
-            store.collect(settings.retention, datetime.now(UTC))
-            store.thin(settings.retention, datetime.now(UTC))
-        store.events.deliver(open_catalog.LOG, change_log.log_changes)
-        counts, held = reading_status.counts(store.db), store.removals.held()
-        to_review = stored_health.to_review(store.db)
+        try:
+            if pulls:
+                work.pulls.begin()
+                loop.run(lambda: parts, lambda part: part.step(), lambda: not work.pulls.is_running)
+            work.scans.request(
+                ScanRequest("command", tuple(units), deep, accepts_removals=accepts_removals)
+            )
+            loop.run(lambda: parts, lambda part: part.step(), lambda: work.is_done)
+            work.finish()
+        finally:
+            work.stop()
+        return _result(work, time.monotonic() - began)
+
+
+def _result(work: Work, seconds: float) -> Result:
+    store, report = work.store, work.scans.report
+    counts = reading_status.counts(store.db)
+    problems = [queue.problem for queue in work.hooks if queue.problem]
     return Result(
         report,
         (*report.unsettled, *report.delayed),
         counts["active"],
         counts["shadowed"],
         counts["rejected"],
-        held,
-        to_review,
-        time.monotonic() - began,
+        store.removals.held(),
+        stored_health.to_review(store.db),
+        seconds,
+        (*work.pulls.failures.values(), *(problem.message for problem in problems)),
     )
-
-
-class _CommandScan:
-    """Scan of one command, repeated for the folders that are still changing."""
-
-    def __init__(
-        self,
-        settings: Settings,
-        store: Store,
-        units: Sequence[WatchUnit],
-        *,
-        engine: Engine,
-        deep: bool,
-        accepts_removals: bool,
-        progress: Callable[[Report], None],
-    ) -> None:
-        self._settings = settings
-        self._store = store
-        self._units = units
-        self._engine = engine
-        self._deep = deep
-        self._progress = progress
-        self._began = time.monotonic()
-        self._limits = settings.limits
-        self._full_scan = None if units else self._new_full_scan(accepts_removals)
-
-    def run(self) -> Report:
-        """Scan until all folders have settled or the longest settling time is over."""
-        report = self._rescan_unsettled(self._first_scan())
-        for unit in report.unsettled:
-            show_pending(
-                self._store,
-                self._settings.root_specs,
-                unit,
-                datetime.now(UTC) - timedelta(seconds=self._seconds()),
-                report.failures.get(unit),
-            )
-        if self._full_scan:
-            self._finish_full_scan(self._full_scan, report)
-        return report
-
-    def _first_scan(self) -> Report:
-        if not self._full_scan:
-            return self._scan(self._units)
-        for _ in self._full_scan.run():
-            self._progress(self._full_scan.report)
-        return self._full_scan.report
-
-    def _rescan_unsettled(self, report: Report) -> Report:
-        while report.unsettled and self._seconds() < self._settings.settle_longest:
-            time.sleep(self._settings.settle_quiet)
-            # An unsettled archive counted as one folder, and a unit may be listed twice.
-            repeated = len(set(report.unsettled))
-            report = report.followed_by(self._scan(report.unsettled), repeated)
-        return report
-
-    def _scan(self, units: Sequence[WatchUnit]) -> Report:
-        synchronizer = Synchronizer(
-            self._store,
-            self._settings.root_specs,
-            self._limits,
-            trigger="command",
-            quiet=self._settings.settle_quiet,
-            engine=self._engine,
-            deep=self._deep,
-            scan_id=self._full_scan.scan_id if self._full_scan else None,
-        )
-        for _ in synchronizer.run(units):
-            self._progress(synchronizer.report)
-        return synchronizer.report
-
-    def _new_full_scan(self, accepts_removals: bool) -> FullScan:
-        return FullScan(
-            self._store,
-            self._settings.root_specs,
-            self._limits,
-            trigger="command",
-            deep=self._deep,
-            engine=self._engine,
-            quiet=self._settings.settle_quiet,
-            accepts_removals=accepts_removals,
-        )
-
-    def _finish_full_scan(self, full_scan: FullScan, report: Report) -> None:
-        if not report.unsettled and can_list_all(self._settings.root_specs):
-            for _ in self._store.repair.end_takeover(datetime.now(UTC)):
-                pass
-        full_scan.write_row(report)
-        _take_outcomes(self._settings, self._store)
-
-    def _seconds(self) -> float:
-        return time.monotonic() - self._began
-
-
-def _take_outcomes(settings: Settings, store: Store) -> None:
-    """Store the outcome files of runtimes, except files still being written."""
-    report = take_outcomes(
-        store, settings.outcomes_folder, quiet=settings.settle_quiet, now_ns=time.time_ns()
-    )
-    change_log.log_outcomes(report)
 
 
 def unit_at(settings: Settings, path: Path) -> WatchUnit | None:

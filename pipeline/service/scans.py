@@ -1,51 +1,124 @@
-"""Scans of the service: of the units that have settled, and full scans batch by batch."""
+"""Scans of the loop: of everything batch by batch, and of the units that have settled."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
 
+from catalog.database.requests import Request
 from catalog.model.change import ChangeResult
 from catalog.model.errors import OutOfRoom
 from catalog.model.trouble import Problem
+from catalog.model.values import Trigger
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
 from pipeline.roots.units import WatchUnit
 from pipeline.service import pulls
 from pipeline.service.change_log import TroubleLog
 from pipeline.service.pending_units import PendingUnits
-from pipeline.service.scan_queue import ScanQueue, ScanRequest
 from pipeline.service.scanning.change_batches import Report
-from pipeline.service.scanning.engines import processes
+from pipeline.service.scanning.engines import Engine
 from pipeline.service.scanning.full_scan import FullScan, show_pending
 from pipeline.service.scanning.synchronizer import Synchronizer
-from pipeline.watch.supervisor import WatchSupervisor
+
+_FINISHED = object()
+
+
+class ScanRequest(NamedTuple):
+    """Request for a scan of all roots, or of some units."""
+
+    trigger: Trigger
+    units: tuple[WatchUnit, ...] = ()  # empty for all roots
+    is_deep: bool = False  # every file is read and hashed, even in unchanged folders
+    accepts_removals: bool = False
+    doubted: tuple[WatchUnit, ...] = ()  # folders whose stored state is discarded
+    is_poll: bool = False  # polls are frequent: only their findings are recorded
+    asked: Request | None = None  # by a command that waits for an answer
 
 
 class Scans:
-    """Maker of scans; the units that wait, and the watch, belong to the service."""
+    """The running scan, the requests for the next one, and the scans of settled units.
+
+    One scan runs at a time, one batch per step.
+    """
 
     def __init__(
         self,
         settings: Settings,
         store: Store,
         units: PendingUnits,
-        supervisor: WatchSupervisor,
+        *,
+        engine: Engine,
+        is_polling: Callable[[], bool] | None,
     ) -> None:
+        """Take the units that wait, and whether changes are polled; None if nothing is watched.
+
+        Then the scans of settled units belong to the scan that found them, and a lack of room
+        raises OutOfRoom.
+        """
         self._settings = settings
         self._store = store
         self._units = units
-        self._supervisor = supervisor
-        self._roots = settings.root_specs
-        self._mirrors = {root.path for root in self._roots if root.origin}
-        self._limits = settings.limits
+        self._engine = engine
+        self._is_polling = is_polling
+        self._mirrors = {root.path for root in settings.root_specs if root.origin}
         self._trouble_log = TroubleLog()
-        self.queue = ScanQueue(self._new_scan)
-        """The running full scan, and the requests for the next one."""
+        self._requested: list[ScanRequest] = []
+        self._scan: FullScan | Synchronizer | None = None
+        self._steps: Iterator[None] | None = None
+        self.granted: Sequence[ScanRequest] = ()
+        """Requests that the running or the last scan fulfils."""
+        self.superseded: set[WatchUnit] = set()
+        """Units scanned separately since the scan began, which may have read older content."""
+        self.report = Report()
+        """Results of the running or the last scan, with those of the units it found changing."""
 
-    def use(self, store: Store) -> None:
-        """Continue with the catalog that replaces a lost one."""
-        self._store = store
+    @property
+    def is_running(self) -> bool:
+        """Whether a scan is running."""
+        return self._steps is not None
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether a scan is running or requested."""
+        return self.is_running or bool(self._requested)
+
+    def request(self, request: ScanRequest) -> None:
+        """Request a scan that begins after this call; one scan fulfils all waiting requests."""
+        self._requested.append(request)
+
+    def step(self) -> bool:
+        """Run one batch of the running or the next scan; return whether it has ended.
+
+        A scan that fails is requested again, without its repairs. Raises SkilldropError and
+        MemoryError.
+        """
+        try:
+            if self._steps is None:
+                self.granted = tuple(self._requested)
+                self._steps = self._begin(self.granted)
+                self._requested.clear()
+            assert self._scan
+            has_ended = next(self._steps, _FINISHED) is _FINISHED
+        except BaseException:
+            if self._steps is None:
+                self._requested.clear()
+            self._steps = None
+            self.request(ScanRequest("re-scan"))
+            raise
+        self.report = self._scan.report
+        self._log_troubles(self.report)
+        if has_ended:
+            self._steps = None
+        return has_ended
+
+    def stop(self) -> None:
+        """Abandon the running scan: the catalog is consistent after each batch."""
+        if isinstance(self._steps, Generator):
+            self._steps.close()
+        self._steps = None
+        self._requested = [request for request in self._requested if not request.asked]
 
     def scan_settled(self, must_stop: Callable[[], bool]) -> Problem | None:
         """Scan the units that have settled; return the lack of room for some of them.
@@ -56,61 +129,84 @@ class Scans:
         due = self._units.due(now)
         if not due:
             return self._units.problem
-        work = Synchronizer(
-            self._store,
-            self._roots,
-            self._limits,
-            trigger="event",
-            quiet=self._settings.settle_quiet,
-            still_settling=self._units.still_settling(due, now),
-        )
+        scan = self._of_settled(due, now)
         try:
-            with suppress(OutOfRoom):  # the other units must not wait for it
-                for _ in work.run(due):
+            with suppress(*([OutOfRoom] if self._is_polling else [])):  # others must not wait
+                for _ in scan.run(due):
                     if must_stop():
                         return None
-            self._units.scanned(due, work.report)
-            if self.queue.is_running:
-                self.queue.superseded |= set(due)
-            self.show_pending(work.report)
+            self._units.scanned(due, scan.report)
+            if self.is_running:
+                self.superseded |= set(due)
+            self.show_pending(scan.report)
+            if not self._is_polling:
+                self.report = self.report.followed_by(scan.report, due)
         finally:
-            self._log_troubles(work.report)
+            self._log_troubles(scan.report)
         return self._units.problem
-
-    def step(self) -> Report | None:
-        """Run one batch of the running or the next full scan; return its report once it has ended.
-
-        Raises SkilldropError and MemoryError.
-        """
-        scan, has_ended = self.queue.step()
-        report = scan.report
-        self._log_troubles(report)
-        return report if has_ended else None
 
     def show_pending(self, report: Report) -> None:
         """Mark the folders that take too long to settle as pending."""
         for overdue in self._units.overdue(report):
             since = datetime.now(UTC) - timedelta(seconds=overdue.seconds)
-            show_pending(self._store, self._roots, overdue.place, since, overdue.reason)
+            roots = self._settings.root_specs
+            show_pending(self._store, roots, overdue.place, since, overdue.reason)
+
+    def write_row(self) -> None:
+        """Store the results of the scan with those of the units that it found changing."""
+        if isinstance(self._scan, FullScan):
+            self._scan.write_row(self.report)
 
     def _log_troubles(self, report: Report) -> None:
-        self._trouble_log.log(pulls.of_pulled(self._settings, report.troubles))
+        if self._is_polling:
+            self._trouble_log.log(pulls.of_pulled(self._settings, report.troubles))
 
-    def _new_scan(self, requests: Sequence[ScanRequest]) -> FullScan:
-        repairs = [request.repair for request in requests if request.repair]
-        self._store.skills.doubt([place for repair in repairs for place in repair.doubted])
-        return FullScan(
+    def _begin(self, requests: Sequence[ScanRequest]) -> Iterator[None]:
+        """Begin a scan that fulfils requests; only one by itself can be for some units."""
+        self._store.skills.doubt([place for request in requests for place in request.doubted])
+        if requests[0].units:
+            self._scan = self._synchronizer(None)
+            return self._scan.run(requests[0].units)
+        self._scan = FullScan(
             self._store,
-            self._roots,
-            self._limits,
+            self._settings.root_specs,
+            self._settings.limits,
             trigger=requests[0].trigger,
             quiet=self._settings.settle_quiet,
-            engine=processes,
-            deep=any(repair.is_deep for repair in repairs),
+            engine=self._engine,
+            deep=any(request.is_deep for request in requests),
             is_poll=all(request.is_poll for request in requests),
-            accepts_removals=any(repair.accepts_removals for repair in repairs),
+            accepts_removals=any(request.accepts_removals for request in requests),
             was_announced=self._was_announced,
             still_settling=self._units.waiting(),
+        )
+        return self._scan.run()
+
+    def _of_settled(self, due: Sequence[WatchUnit], now: float) -> Synchronizer:
+        """Return a scan of settled units, by events, or as a part of the command's scan."""
+        if not self._is_polling:
+            return self._synchronizer(
+                self._scan.scan_id if isinstance(self._scan, FullScan) else None
+            )
+        return Synchronizer(
+            self._store,
+            self._settings.root_specs,
+            self._settings.limits,
+            trigger="event",
+            quiet=self._settings.settle_quiet,
+            still_settling=self._units.still_settling(due, now),
+        )
+
+    def _synchronizer(self, scan_id: int | None) -> Synchronizer:
+        return Synchronizer(
+            self._store,
+            self._settings.root_specs,
+            self._settings.limits,
+            trigger="command",
+            quiet=self._settings.settle_quiet,
+            engine=self._engine,
+            deep=any(request.is_deep for request in self.granted),
+            scan_id=scan_id,
         )
 
     def _was_announced(self, change: ChangeResult) -> bool:
@@ -120,8 +216,11 @@ class Scans:
         """
         return (
             WatchUnit(change.root, change.path) in self._units
-            or self.queue.granted[0].trigger == "start"
-            or bool(self.queue.repairs)  # the scan distrusts the stored state on request
-            or self._supervisor.mode == "polling"
+            or self.granted[0].trigger == "start"
+            or any(
+                request.trigger == "command" for request in self.granted
+            )  # it distrusts the rows
+            or not self._is_polling
+            or self._is_polling()
             or change.root in self._mirrors  # no events announce what a pull brings
         )

@@ -1,93 +1,89 @@
-"""Timer of jobs at regular intervals, robust against changes of the system clock."""
+"""Timer of jobs at regular intervals, which a change of the system clock does not delay."""
 
+import logging
+import threading
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from apscheduler.schedulers.background import BackgroundScheduler
+from apscheduler.triggers.interval import IntervalTrigger
+
+log = logging.getLogger("skilldrop")
 
 STEP = 1.0
 """Seconds of difference between the two clocks that count as a change of the system clock."""
+JITTER = 0.05
+"""Part of an interval by which a run may be later, so that services do not pull all at once."""
+THREAD = "APScheduler"
+"""Name of the thread of a BackgroundScheduler."""
 
 
 class Timer:
-    """Scheduler whose jobs keep their intervals by the monotonic clock.
+    """Scheduler of jobs, which run in threads of its own; `keep` is called about once a second.
 
     APScheduler stores the next run as a time of day, so a clock set back by an hour would delay a
-    job by an hour. Each run is a separate job, because the interval trigger counts every missed
-    run: a clock set forward by decades would keep it busy for minutes.
+    job by an hour.
     """
 
     def __init__(self) -> None:
         """Create a timer without jobs; it runs nothing until `start`."""
-        self._scheduler = BackgroundScheduler(timezone="UTC")
-        self._offset: float | None = None
-        self._last_runs: dict[str, float] = {}  # by job, on the monotonic clock
         self._jobs: dict[str, tuple[float, Callable[[], None]]] = {}
+        self._offset: float | None = None
 
     def every(self, seconds: float, name: str, work: Callable[[], None]) -> None:
         """Add a job that runs at intervals, first after one interval."""
-
-        def run() -> None:
-            self._last_runs[name] = time.monotonic()
-            try:
-                work()
-            finally:
-                self._run_in(name, seconds)
-
-        self._jobs[name], self._last_runs[name] = (seconds, run), time.monotonic()
+        self._jobs[name] = seconds, work
 
     def start(self) -> None:
-        """Start the jobs in threads of the scheduler."""
-        for name, (seconds, _) in self._jobs.items():
-            self._run_in(name, seconds)
-        self._scheduler.start()
-
-    def revive(self) -> bool:
-        """Replace the scheduler if its thread has died; return whether it was replaced."""
-        if self._scheduler._thread.is_alive():  # not available in the public interface
-            return False
-        self._scheduler.shutdown(wait=False)
+        """Start the jobs."""
         self._scheduler = BackgroundScheduler(timezone="UTC")
-        self.start()
-        return True
+        self._schedule()
+        self._scheduler.start()
 
     def stop(self) -> None:
         """Stop all jobs."""
         if self._scheduler.running:
             self._scheduler.shutdown(wait=False)
 
-    def keep_pace(self, now: float, clock: datetime) -> float:
-        """Correct the next run of each job; return the step of the system clock in seconds.
-
-        Call it about once a second; `now` is seconds on the monotonic clock. It reschedules runs
-        that were lost, or planned before the system clock was changed.
-        """
-        offset = clock.timestamp() - now
+    def keep(self) -> None:
+        """Schedule the jobs again if the system clock was set, or if the thread has died."""
+        offset = datetime.now(UTC).timestamp() - time.monotonic()
         step = 0.0 if self._offset is None else offset - self._offset
-        for name, (seconds, _) in self._jobs.items():
-            wait = self._last_runs[name] + seconds - now
-            job = self._scheduler.get_job(name)
-            planned = (job.next_run_time - clock).total_seconds() if job else -2 * STEP
-            if abs(planned - wait) > STEP and (job or wait < -STEP):
-                self._run_in(name, max(0.0, wait))
-        if self._offset is not None and abs(step) < STEP:
-            return 0.0
-        self._offset = offset
-        return step
+        if self._offset is None or abs(step) >= STEP:  # small steps add up
+            self._offset = offset
+        if abs(step) >= STEP:
+            log.warning(
+                "system clock was set %s by %.0f s", "forward" if step > 0 else "back", abs(step)
+            )
+            self._schedule()
+        if not any(thread.name == THREAD for thread in threading.enumerate()):
+            log.warning("timer of the full scans died and was restarted")
+            self._scheduler.shutdown(wait=False)
+            self.start()
 
-    def due(self) -> dict[str, datetime]:
-        """Return the next run of each job, by the system clock."""
-        return {job.id: job.next_run_time.astimezone(UTC) for job in self._scheduler.get_jobs()}
+    def _schedule(self) -> None:
+        """Schedule the next run of each job after one interval from now."""
+        for name, (seconds, work) in self._jobs.items():
+            self._scheduler.add_job(
+                work,
+                _Interval(seconds=seconds, jitter=seconds * JITTER, timezone="UTC"),
+                id=name,
+                replace_existing=True,
+                coalesce=True,
+                max_instances=1,
+                misfire_grace_time=None,
+            )
 
-    def _run_in(self, name: str, seconds: float) -> None:
-        """Reschedule a job to run once, after some seconds."""
-        self._scheduler.add_job(
-            self._jobs[name][1],
-            "date",
-            run_date=datetime.now(UTC) + timedelta(seconds=seconds),
-            id=name,
-            replace_existing=True,
-            max_instances=2,
-            misfire_grace_time=None,
-        )
+
+class _Interval(IntervalTrigger):  # type: ignore[misc]  # the package has no types
+    """Interval that skips missed runs, which a clock set forward by decades has by the million."""
+
+    def get_next_fire_time(
+        self, previous_fire_time: datetime | None, now: datetime
+    ) -> datetime | None:
+        """Return the next run, one interval after the last one or, if that is over, after now."""
+        if previous_fire_time and now - previous_fire_time > self.interval:
+            previous_fire_time = now
+        next_time: datetime | None = super().get_next_fire_time(previous_fire_time, now)
+        return next_time

@@ -270,12 +270,9 @@ class ServingProcess(Serving):
         self.clock.write_text(f"{hours * 3600:+d}")
 
     def kill_helper(self, chance: random.Random) -> bool:
-        """Kill one child process of the program; return whether it had one.
-
-        Python's tracker of semaphores is left: the next one prints tracebacks about them.
-        """
+        """Kill one child process of the program; return whether it had one."""
         assert self.process
-        there = [pid for pid in descendants(self.process.pid) if not _is_tracker(pid)]
+        there = helpers(self.process.pid)
         with suppress(ProcessLookupError):
             if there:
                 os.kill(chance.choice(there), signal.SIGKILL)
@@ -295,6 +292,14 @@ class ServingProcess(Serving):
             return what()
 
         return super().wait_for(checked)
+
+
+def helpers(pid: int) -> list[int]:
+    """Return the child processes of a process, and theirs, except Python's resource tracker.
+
+    If that is killed, the next one prints tracebacks about semaphores that it does not know.
+    """
+    return [child for child in descendants(pid) if not _is_tracker(child)]
 
 
 def descendants(pid: int) -> list[int]:

@@ -19,7 +19,7 @@ import pytest
 from pipeline.service import reconcile
 from pipeline.service.scanning.engines import serial
 from tests.support import disks
-from tests.support.serving import ServingProcess, descendants
+from tests.support.serving import ServingProcess, helpers
 from tests.support.skills import SkillWriter, write_skill
 from tests.support.waiting import overflow
 
@@ -308,7 +308,7 @@ def test_killed_helpers_do_not_end_the_service(up: ServingProcess, skill: SkillW
             skill(up.root / f"s{number:03}", description=description)
         up.wait_for(lambda: not up.is_quiet())
         while not up.is_quiet():
-            for helper in chance.sample(there := descendants(up.process.pid), min(1, len(there))):
+            for helper in chance.sample(there := helpers(up.process.pid), min(1, len(there))):
                 with suppress(ProcessLookupError):
                     os.kill(helper, chance.choice((signal.SIGKILL, signal.SIGTERM)))
                     killed += 1

@@ -15,7 +15,7 @@ from pipeline.cli.options import DONE, FINDINGS, PATH, as_json_option, settings_
 from pipeline.cli.output import terminal
 from pipeline.config.settings import Settings
 from pipeline.roots.units import WatchUnit
-from pipeline.service import hook_queue, pulls
+from pipeline.service import pulls
 from pipeline.service.open_catalog import with_store
 from pipeline.service.run_once import (
     EngineName,
@@ -68,25 +68,21 @@ def scan(
     settings = settings_of(context)
     units = [_unit_at(settings, path) for path in paths]
 
-    failures: list[str] = []
-
     def work(store: Store) -> Result:
-        failures[:] = [] if units else pulls.pull_all(settings, store)
         notice = partial(click.echo, err=True)
         with (
             engine_named(engine, scheduler, notice) as executor,
             terminal.progress("skills") as progress,
         ):
-            result = scan_once(
+            return scan_once(
                 settings,
                 store,
                 units,
                 engine=executor,
                 deep=deep,
+                pulls=not units,
                 progress=lambda so_far: progress(so_far.folders),
             )
-        failures.extend(hook_queue.deliver_all(settings, store))
-        return result
 
     try:
         with terminal.progress("packages") as published:
@@ -96,10 +92,10 @@ def scan(
             raise
         with terminal.progress("seconds: the service is scanning") as waiting:
             result = scan_by_service(settings, deep=deep, waiting=waiting)
-    for problem in (*failures, *pulls.of_pulled(settings, result.report.troubles)):
+    for problem in (*result.failures, *pulls.of_pulled(settings, result.report.troubles)):
         click.echo(f"skilldrop: {problem}", err=True)
     click.echo(to_json(result.as_json()) if as_json else _rendered(result))
-    return FINDINGS if failures or result.report.troubles else DONE
+    return FINDINGS if result.failures or result.report.troubles else DONE
 
 
 def _unit_at(settings: Settings, path: Path) -> WatchUnit:

@@ -33,14 +33,18 @@ class Report:
     postponed: tuple[WatchUnit, ...] = ()  # missing, while other folders of the root still change
     troubles: Mapping[str, str] = field(default_factory=dict)  # reasons why roots cannot be read
 
-    def followed_by(self, later: "Report", repeated: int) -> "Report":
-        """Return the report of two scans, of which the second repeated folders of the first."""
+    def followed_by(self, later: "Report", again: Sequence[WatchUnit]) -> "Report":
+        """Return the report of two scans, of which the second repeated unsettled folders."""
+        repeated = set(again)  # an unsettled archive counted as one folder
         return replace(
             self,
-            folders=self.folders + later.folders - repeated,
+            folders=self.folders + later.folders - len(repeated),
             outcomes=self.outcomes + later.outcomes,
-            unsettled=later.unsettled,
-            failures=later.failures,
+            unsettled=(
+                *(unit for unit in self.unsettled if unit not in repeated),
+                *later.unsettled,
+            ),
+            failures={**self.failures, **later.failures},
             delayed={**self.delayed, **later.delayed},
             troubles={**self.troubles, **later.troubles},
         )

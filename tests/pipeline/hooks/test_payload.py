@@ -14,10 +14,11 @@ from pipeline.hooks import payload as hooks_payload
 from pipeline.hooks.hook import Hook
 from pipeline.outcomes.collect import take_outcomes
 from pipeline.outcomes.schema import json_schema
-from pipeline.service.hook_queue import deliver_all
+from pipeline.service.hook_queue import HookQueue
 from tests.pipeline.outcomes.test_collect import LATER, drop, folder, store, take
 from tests.support.receivers import Received, receiver
 from tests.support.serving import Serving
+from tests.support.waiting import PATIENCE
 
 __all__ = ["folder", "store"]
 
@@ -44,7 +45,15 @@ class Told:
 
     def deliver(self) -> list[str]:
         """Deliver once; return the failures."""
-        return deliver_all(self.settings, self.store)
+        failures = []
+        for hook in self.settings.hooks:
+            queue = HookQueue(hook, lambda: None)
+            queue.step(self.store)
+            while queue.is_sending:
+                queue.stop(self.store, PATIENCE)
+                queue.step(self.store)
+            failures += [queue.problem.message] if queue.problem else []
+        return failures
 
     @property
     def events(self) -> list[dict[str, Any]]:

@@ -17,8 +17,7 @@ from watchdog.observers.inotify_c import InotifyFD
 from catalog.database.lock import WriterLock
 from catalog.filesystem.ownership import MARKER
 from catalog.model.errors import CatalogBusy
-from pipeline.service import scans as service_scans
-from pipeline.service import troubles
+from pipeline.service import loop, troubles
 from pipeline.service.reconcile import compare
 from pipeline.service.requests import handle
 from pipeline.service.scanning import engines
@@ -55,7 +54,7 @@ def test_a_scan_does_not_undo_newer_changes(
 
     it.settings = it.settings.model_copy(update={"settle_quiet": 0.05})
     time.sleep(0.06)  # the first look must find the folder at rest
-    monkeypatch.setattr(service_scans, "processes", slow)
+    monkeypatch.setattr(loop, "processes", slow)
     it.start()
     it.settle()
     assert it.rows("SELECT description FROM skills WHERE path = 'a'") == [("New.",)]

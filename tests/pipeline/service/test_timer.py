@@ -5,8 +5,10 @@ import time
 from datetime import UTC, datetime, timedelta
 
 import apscheduler.schedulers.base
+import apscheduler.triggers.interval
 import pytest
 
+from pipeline.service import timer as timer_module
 from pipeline.service.timer import Timer
 from tests.support.waiting import PATIENCE
 
@@ -25,30 +27,31 @@ class Clock(datetime):
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> type[Clock]:
     """Return a clock that the scheduler uses."""
-    monkeypatch.setattr(apscheduler.schedulers.base, "datetime", Clock)
-    monkeypatch.setattr("pipeline.service.timer.datetime", Clock)
+    for module in (apscheduler.schedulers.base, apscheduler.triggers.interval, timer_module):
+        monkeypatch.setattr(module, "datetime", Clock)
     Clock.step = timedelta()
     return Clock
 
 
 @pytest.mark.parametrize("hours", [-1, 1, 24 * 365 * 50])
 def test_a_changed_clock_does_not_change_the_interval_of_a_job(
-    clock: type[Clock], hours: int
+    clock: type[Clock], hours: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The job runs neither an hour late nor many times at once."""
     timer, ran = Timer(), threading.Semaphore(0)
     timer.every(0.1, "work", ran.release)
     timer.start()
     try:
-        timer.keep_pace(time.monotonic(), clock.now())
+        timer.keep()
         assert ran.acquire(timeout=PATIENCE)
         clock.step = timedelta(hours=hours)
-        assert timer.keep_pace(time.monotonic(), clock.now()) == pytest.approx(3600 * hours, abs=1)
-        for _ in range(2):
-            end = time.monotonic() + PATIENCE
-            while not ran.acquire(timeout=0.2):  # as the service does it
-                assert time.monotonic() < end
-                timer.keep_pace(time.monotonic(), clock.now())
+        timer.keep()
+        direction = "forward" if hours > 0 else "back"
+        assert f"system clock was set {direction} by {abs(hours) * 3600} s" in caplog.messages
+        began, runs = time.monotonic(), 0
+        while time.monotonic() < began + 1.0:
+            runs += ran.acquire(timeout=0.1)
+        assert 2 <= runs <= 12
     finally:
         timer.stop()
 
@@ -66,11 +69,20 @@ def test_missed_runs_are_not_made_up_for(clock: type[Clock]) -> None:
         timer.stop()
 
 
-def test_a_small_drift_reschedules_nothing() -> None:
-    """A time service corrects the clock by milliseconds all the time."""
+def test_a_small_drift_reschedules_nothing(
+    clock: type[Clock], caplog: pytest.LogCaptureFixture
+) -> None:
+    """A time service corrects the clock by milliseconds all the time; in sum, it is a change."""
     timer = Timer()
-    noon = datetime(2026, 11, 22, 12, tzinfo=UTC)
-    assert timer.keep_pace(0.0, noon) == 0.0
-    assert timer.keep_pace(10.0, noon + timedelta(seconds=10.4)) == 0.0
-    assert timer.keep_pace(20.0, noon + timedelta(seconds=21.2)) == pytest.approx(1.2)
-    assert timer.keep_pace(30.0, noon + timedelta(seconds=31.2)) == 0.0
+    timer.start()
+    try:
+        for seconds in (0.0, 0.4, 0.8):
+            clock.step = timedelta(seconds=seconds)
+            timer.keep()
+        assert not caplog.messages
+        clock.step = timedelta(seconds=1.2)
+        timer.keep()
+        timer.keep()
+        assert caplog.messages == ["system clock was set forward by 1 s"]
+    finally:
+        timer.stop()
