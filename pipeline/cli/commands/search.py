@@ -1,14 +1,16 @@
 """Commands that find skills, or list them."""
 
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from datetime import UTC, datetime
 from typing import Any
 
 import click
 
 from catalog.database import connection
-from catalog.reading import browse, search
+from catalog.reading import browse, filters, search
+from catalog.reading.filters import FILTERS, Filter, Filters
 from catalog.reading.search import Results
 from catalog.reading.search_hits import Hit
 from catalog.text import suggestions
@@ -16,7 +18,28 @@ from catalog.text.visible import visible
 from pipeline.cli.options import DONE, as_json_option, settings_of, to_json
 from pipeline.cli.output import terminal
 from pipeline.cli.output.terminal import counted
-from pipeline.cli.search_filters import parsed, with_filters
+
+
+def _with_filters(command: Callable[..., int]) -> Callable[..., int]:
+    """Add an option for each filter; see `_parsed`."""
+    for each in reversed(FILTERS):
+        command = _option(each)(command)
+    return command
+
+
+def _option(filter_: Filter) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    return click.option(
+        f"--{filter_.name.replace('_', '-')}",
+        type=click.Choice(filter_.possible) if filter_.kind in ("choice", "yes or no") else str,
+        multiple=not filter_.is_single,
+        default=list(filter_.usual) or None,
+        show_default=bool(filter_.usual),
+        metavar="TIME" if filter_.kind == "time" else None,
+        help=filter_.sentence + (_SEVERAL if filter_.usual else ""),
+    )
+
+
+_SEVERAL = " Like most filters, it may be given several times."
 
 
 @click.command(name="search")
@@ -29,7 +52,7 @@ from pipeline.cli.search_filters import parsed, with_filters
     help="Print at most this many skills.",
 )
 @click.option("--offset", type=click.IntRange(0), default=0, help="Skip this many skills.")
-@with_filters
+@_with_filters
 @as_json_option
 @click.pass_context
 def search_(
@@ -53,7 +76,7 @@ def search_(
       skilldrop search "word counts" --tool Bash --changed-since 7d
       skilldrop search --status shadowed --author "Ada Lovelace"
     """
-    wanted = parsed(filters)
+    wanted = _parsed(filters)
     if not words and wanted.is_default:
         raise click.UsageError("Give words to search for, or a filter such as --tag.")
     db = connection.open_catalog(settings_of(context).catalog_path)
@@ -89,7 +112,7 @@ _NO_HIT = "No active skill has any of these words."
 
 
 @click.command(name="list")
-@with_filters
+@_with_filters
 @as_json_option
 @click.pass_context
 def list_(context: click.Context, /, as_json: bool, **filters: Any) -> int:
@@ -103,7 +126,7 @@ def list_(context: click.Context, /, as_json: bool, **filters: Any) -> int:
       skilldrop list --tag csv --json
     """
     db = connection.open_catalog(settings_of(context).catalog_path)
-    rows = browse.listed_skills(db, parsed(filters))
+    rows = browse.listed_skills(db, _parsed(filters))
     if as_json:
         click.echo(to_json(rows))
         return DONE
@@ -124,3 +147,8 @@ def _skill_lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     for row, label in zip(rows, labels, strict=True):
         padded = label + " " * (widest - terminal.width(label))
         yield terminal.cut(f"{padded}  {visible(row['description'])}", room).rstrip()
+
+
+def _parsed(options: Mapping[str, Any]) -> Filters:
+    """Return the filters for the values of the options. Raises FilterInvalid."""
+    return filters.parse({name: value or "" for name, value in options.items()}, datetime.now(UTC))
