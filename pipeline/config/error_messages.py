@@ -56,7 +56,8 @@ def _source(where: Sequence[str | int], layers: Sequence[Layer]) -> str:
     if not where:
         return " and ".join(layer.source for layer in reversed(layers) if layer.values)
     having = [layer for layer in layers if where[0] in layer.values]
-    return next((layer for layer in having if _has_key(layer, where)), having[0]).source
+    having = [layer for layer in having if _has_key(layer, where)] or having
+    return having[0].source if having else "the defaults"
 
 
 def _has_key(layer: Layer, where: Sequence[str | int]) -> bool:
