@@ -9,7 +9,6 @@ from typing import Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from catalog.prompt_index.formats.form import Form, Layout, Listed
 from catalog.prompt_index.measures import Bounds, Budget, size
-from catalog.prompt_index.parts import Parts
 from catalog.prompt_index.shortening import READABLE, shorten_description
 from catalog.text.visible import one_line
 
@@ -105,8 +104,6 @@ class ItemText:
     is_cut: bool = False  # whether it shows a part of its words for lack of room
 
 
-Texts: TypeAlias = Parts[tuple[S, bool, float], ItemText]
-"""Text of each skill, in an entry or a line of its own, by its room."""
 Plan: TypeAlias = tuple[str, list[ItemText]]
 _NOTHING: Plan = ("", [])
 
@@ -121,15 +118,11 @@ class Allocation(Generic[S]):
         total: int,
         budget: Budget,
         per_skill: Bounds,
-        texts: Texts[S] | None = None,
     ) -> None:
-        """Take the skills in their order, and their number.
-
-        texts are those of the last build with the same form and bounds for each skill.
-        """
+        """Take the skills in their order, and their number."""
         self._form, self._queue, self._total = form, queue, total
         self._budget, self._per_skill = budget, per_skill
-        self._texts = Parts() if texts is None else texts
+        self._items: dict[tuple[S, bool, float], ItemText] = {}  # each is tried several times
         self._advises = self._size(form.search_first) <= budget.size / MOST_ADVICE
 
     def exclude(self) -> Plan:
@@ -233,10 +226,10 @@ class Allocation(Generic[S]):
             position += 1
 
     def _item(self, layout: Layout, skill: S, step: Step) -> ItemText:
-        room = _room(skill, step)
-        return self._texts.get(
-            (skill, layout is self._form.entries, room), lambda: self._made(layout, skill, room)
-        )
+        key = (skill, layout is self._form.entries, _room(skill, step))
+        if key not in self._items:
+            self._items[key] = self._made(layout, skill, key[-1])
+        return self._items[key]
 
     def _made(self, layout: Layout, skill: S, most_room: float) -> ItemText:
         text, whole = _text(skill), _on_one_line(skill.description)

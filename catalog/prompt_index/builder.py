@@ -12,13 +12,12 @@ from catalog.model.selection import Selection
 from catalog.model.setting import STRICT, Levels, Words
 from catalog.model.values import Json
 from catalog.prompt_index import budget, locations
-from catalog.prompt_index.budget import ItemText, State, Texts
+from catalog.prompt_index.budget import ItemText, State
 from catalog.prompt_index.formats.form import FileGroup, Form, FormatOptions
 from catalog.prompt_index.formats.registry import FORMATS
 from catalog.prompt_index.locations import NOWHERE, Bases
 from catalog.prompt_index.measures import UNBOUNDED, USUAL_FACTORS, Bounds, Budget, RoomFactors
 from catalog.prompt_index.messages import Language
-from catalog.prompt_index.parts import Parts
 from catalog.text import tokens
 
 DEFAULT_BUDGET_CHARS = 16_000
@@ -183,36 +182,16 @@ class PromptIndex:
         return sum(entry.state == state for entry in self.entries)
 
 
-class LastBuild:
-    """Parts of the last build of an index, for the next one."""
-
-    def __init__(self) -> None:
-        """Start without a build."""
-        self._made_with: tuple[IndexSpec, Bases] | None = None
-        self.candidates: Parts[tuple[object, ...], Candidate] = Parts()
-        """Candidates by the rows of their skills."""
-        self.texts: Texts[Candidate] = Parts()
-
-    def begin(self, spec: IndexSpec, bases: Bases) -> None:
-        """Begin a build; other settings or other folders drop all parts."""
-        if self._made_with != (spec, bases):
-            self._made_with = spec, bases
-            self.candidates, self.texts = Parts(), Parts()
-        self.candidates.begin()
-        self.texts.begin()
-
-
 def build(
     spec: IndexSpec,
     ranked: Iterable[Candidate],
     total: int | None = None,
     bases: Bases = NOWHERE,
-    texts: Texts[Candidate] | None = None,
 ) -> PromptIndex:
     """Return the index of candidates, which are in their order.
 
     total is their number; `ranked` is consumed only as far as the budget reaches. bases are
-    the folders of published skills, if there are any. texts are those of a `LastBuild`.
+    the folders of published skills, if there are any.
     """
     queue = budget.Queue(ranked)
     form = form_of(spec, bases)
@@ -220,7 +199,7 @@ def build(
         total = queue.length()
     is_whole = spec.overflow == "exclude"
     per_skill = UNBOUNDED if is_whole else spec.per_skill or FORMATS[spec.format].per_skill
-    allocation = budget.Allocation(form, queue, total, spec.budget, per_skill, texts)
+    allocation = budget.Allocation(form, queue, total, spec.budget, per_skill)
     text, items = allocation.exclude() if is_whole else allocation.fit()
     left_out = total - len(items)
     return PromptIndex(

@@ -1,16 +1,18 @@
-"""History of the indexes: configuration, builds and current entries."""
+"""History of the indexes: configuration, builds, current entries, and their reasons."""
 
 from collections.abc import Callable, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from operator import attrgetter
 from typing import Any
 
 from catalog.database import sql
 from catalog.database.queries import Database
 from catalog.database.sql import Transaction
+from catalog.model.errors import NotInCatalog
 from catalog.model.retention import Retention
 from catalog.prompt_index import query
-from catalog.prompt_index.builder import Entry, IndexSpec, LastBuild, PromptIndex
+from catalog.prompt_index.builder import NAMED_LEFT_OUT, Entry, IndexSpec, PromptIndex
+from catalog.prompt_index.query import index_spec, parameters, wanted
 from catalog.text import tokens
 from catalog.text.humanize import iso
 
@@ -104,7 +106,6 @@ class IndexHistory:
         """Take the catalog and its transactions."""
         self._db = db
         self._transaction = transaction
-        self._last_builds: dict[str, LastBuild] = {}  # by the names of the indexes
 
     def configure(self, specs: Sequence[IndexSpec]) -> None:
         """Store the configured indexes; see `configure`."""
@@ -112,9 +113,8 @@ class IndexHistory:
             configure(self._db, specs)
 
     def build(self, spec: IndexSpec) -> PromptIndex:
-        """Return an index of the present catalog, with the unchanged parts of its last build."""
-        last = self._last_builds.setdefault(spec.name, LastBuild())
-        return query.build_index(self._db, spec, last)
+        """Return an index of the present catalog."""
+        return query.build_index(self._db, spec)
 
     def published_at(self, spec: IndexSpec, index: PromptIndex) -> str | None:
         """Return since when an index has been published as it is; None if it is new."""
@@ -208,3 +208,63 @@ _UPSERT_ENTRY = """
         chars = excluded.chars, reason = excluded.reason, package_path = excluded.package_path,
         shown = excluded.shown
 """
+
+
+def said_at(db: Database, name: str, moment: datetime) -> dict[str, Any]:
+    """Return the publication of an index that was in force at a time: text, time, size, counts.
+
+    Raises NotInCatalog where none of that time is kept.
+    """
+    index_spec(db, name)
+    builds = db.query(
+        f"{_BUILDS_OF} AND b.published_at <= ? ORDER BY b.published_at DESC, b.id DESC LIMIT 1",
+        [name, iso(moment.astimezone(UTC))],
+    )
+    for row in builds:
+        return row
+    first = next(iter(db.query(f"{_BUILDS_OF} ORDER BY b.published_at LIMIT 1", [name])), None)
+    since = f"; the oldest one kept is of {first['published_at']}" if first else ""
+    raise NotInCatalog(f"No text of index {name} is kept from that time{since}.")
+
+
+_BUILDS_OF = """
+    SELECT b.published_at, b.sha256, t.chars, t.estimated_tokens, b.full, b.shortened, b.name_only,
+           b.left_out, t.text
+    FROM index_builds AS b JOIN index_texts AS t USING (sha256) WHERE b.index_name = ?
+"""
+
+
+def explain(db: Database, spec: IndexSpec, index: PromptIndex) -> dict[str, Any]:
+    """Return the skills in an index with their states, and those left out, by reason.
+
+    Each reason for being left out has the number of skills and their first names.
+    """
+    entries = [
+        {
+            "rank": rank,
+            "name": entry.name,
+            "state": entry.state,
+            "chars": entry.chars,
+            "shown": entry.shown,
+            "reason": entry.reason,
+        }
+        for rank, entry in enumerate(index.entries, start=1)
+    ]
+    active = "s.status = 'active' AND s.model_invocable"
+    return {
+        "entries": entries,
+        "left_out": {
+            "over_budget": {"count": index.left_out, "names": list(index.left_out_names)},
+            "hidden": _left_out(db, spec, f"{active} = 0"),
+            "filtered": _left_out(db, spec, f"{active} = 1 AND NOT ({wanted(spec)})"),
+        },
+    }
+
+
+def _left_out(db: Database, spec: IndexSpec, condition: str) -> dict[str, Any]:
+    values = parameters(spec) | {"most": NAMED_LEFT_OUT}
+    names = db.query(
+        f"SELECT s.name FROM skills AS s WHERE {condition} ORDER BY s.name LIMIT :most", values
+    )
+    count = db.execute(f"SELECT count(*) FROM skills AS s WHERE {condition}", values).fetchone()[0]
+    return {"count": count, "names": [row["name"] for row in names]}

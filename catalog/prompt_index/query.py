@@ -3,20 +3,39 @@
 import json
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
-from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from catalog.database import sql
-from catalog.database.expressions import INDEX_ORDER, SKILLS_FOLDER, WITHIN_LEVEL
+from catalog.database.expressions import FOLDER_NAME, INDEX_ORDER, SKILLS_FOLDER, WITHIN_LEVEL
 from catalog.database.queries import Database
 from catalog.model.errors import NotInCatalog
 from catalog.model.selection import Selection
-from catalog.model.values import LEVELS
-from catalog.prompt_index import builder, skill_rows
-from catalog.prompt_index.builder import Candidate, IndexSpec, LastBuild, PromptIndex
+from catalog.model.values import LEVELS, Level
+from catalog.prompt_index import builder, locations
+from catalog.prompt_index.builder import Candidate, IndexSpec, PromptIndex
+from catalog.prompt_index.formats.form import FileGroup
 from catalog.prompt_index.locations import Bases
 from catalog.prompt_index.measures import RoomFactors
-from catalog.prompt_index.skill_rows import Row
+
+
+class Row(NamedTuple):
+    """Columns of a skill that an index needs."""
+
+    id: int
+    skill_id: str
+    name: str
+    description: str
+    root: str
+    path: str
+    skill_md_name: str
+    package_path: str | None
+    folder: str | None  # its name among the published skills
+    user_invocable: int
+    skill_md_hash: str
+    level: Level
+    priority: float
+    fallback_description: str | None
+    files: str | None  # JSON; None where the format lists no files
 
 
 def index_spec(db: Database, name: str) -> IndexSpec:
@@ -54,33 +73,27 @@ def _per_skill(stored: str | None) -> dict[str, Any]:
     return {f"per_skill_{unit}": (least, most)}
 
 
-def build_index(db: Database, spec: IndexSpec, last: LastBuild | None = None) -> PromptIndex:
+def build_index(db: Database, spec: IndexSpec) -> PromptIndex:
     """Return an index of the present catalog.
 
     The cost depends on the budget and not on the number of skills; only the skills that match a
-    filter by tags are counted one by one. A build that takes over parts of the last one needs a
-    fourth of the time.
+    filter by tags are counted one by one.
     """
-    last = last or LastBuild()
     with one_moment(db):
         bases = bases_of(db)
-        last.begin(spec, bases)
         total = count_indexable(db, spec)
-        with closing(ranked(db, spec, last)) as candidates:
-            return builder.build(spec, candidates, total, bases, last.texts)
+        with closing(ranked(db, spec)) as candidates:
+            return builder.build(spec, candidates, total, bases)
 
 
-def ranked(
-    db: Database, spec: IndexSpec, last: LastBuild | None = None
-) -> Generator[Candidate, None, None]:
+def ranked(db: Database, spec: IndexSpec) -> Generator[Candidate, None, None]:
     """Yield the skills that pass the filter of an index, one by one, in its order.
 
     Featured skills come first, in the order of the setting, then the others in `index_order`.
     """
     bases = bases_of(db)
-    known = (last or LastBuild()).candidates
     for row in _rows(db, spec):
-        yield known.get(row, partial(skill_rows.candidate, row, spec, bases))
+        yield candidate_of(row, spec, bases)
 
 
 def count_indexable(db: Database, spec: IndexSpec) -> int:
@@ -111,9 +124,9 @@ def entry_text(
     """
     bases = bases_of(db)
     form = builder.form_of(spec, bases)
-    query = f"{skill_rows.select(spec)} FROM skills AS s WHERE id = ?"
-    for row in skill_rows.fetch(db, query, [skill]):
-        candidate = skill_rows.candidate(row, spec, bases)
+    query = f"{select_of(spec)} FROM skills AS s WHERE id = ?"
+    for row in fetch(db, query, [skill]):
+        candidate = candidate_of(row, spec, bases)
         for layout in filter(None, (form.entries, form.lines)):
             if len(text := layout.item(candidate, description)) == chars:
                 return text
@@ -145,13 +158,13 @@ def conditions(selection: IndexSpec | Selection) -> Iterator[str]:
 
 
 def _rows(db: Database, spec: IndexSpec) -> Iterator[Row]:
-    select = skill_rows.select(spec)
+    select = select_of(spec)
     yield from _featured(db, spec, select)
     condition = wanted(spec)
     if spec.featured:
         condition += " AND s.name NOT IN (SELECT value FROM json_each(:featured))"
     if spec.names:
-        yield from skill_rows.fetch(
+        yield from fetch(
             db,
             f"{select} FROM {_BY_NAME} WHERE {condition} ORDER BY {INDEX_ORDER}",
             parameters(spec),
@@ -165,7 +178,7 @@ def _rows(db: Database, spec: IndexSpec) -> Iterator[Row]:
 def _featured(db: Database, spec: IndexSpec, select: str) -> Sequence[Row]:
     if not spec.featured:
         return ()
-    rows = skill_rows.fetch(
+    rows = fetch(
         db,
         f"{select} FROM {_BY_NAME} WHERE {wanted(spec)}"
         f" AND s.name IN (SELECT value FROM json_each(:featured)) ORDER BY {INDEX_ORDER}",
@@ -177,7 +190,7 @@ def _featured(db: Database, spec: IndexSpec, select: str) -> Sequence[Row]:
 def _in_order(
     db: Database, spec: IndexSpec, select: str, condition: str, level_rank: int
 ) -> Iterator[Row]:
-    yield from skill_rows.fetch(
+    yield from fetch(
         db,
         f"{select} FROM {_IN_ORDER} WHERE {condition} AND s.level_rank = :rank"
         f" ORDER BY {WITHIN_LEVEL}",
@@ -206,3 +219,87 @@ def one_moment(db: Database) -> Iterator[None]:
         yield
     finally:
         db.execute("ROLLBACK")
+
+
+_COLUMNS = f"""
+    s.id, s.skill_id, s.name, s.description, s.root, s.path, s.skill_md_name, s.package_path,
+    {FOLDER_NAME}, s.user_invocable, s.skill_md_hash, s.level,
+    ifnull(s.priority, 0), s.fallback_description
+"""
+
+_FILES = """
+    (SELECT json_group_array(json_array(folder, files, first)) FROM (
+        SELECT CASE instr(path, '/') WHEN 0 THEN path ELSE substr(path, 1, instr(path, '/')) END
+               AS folder, count(*) AS files, min(path) AS first
+        FROM files WHERE version = s.current_version_id GROUP BY folder ORDER BY folder))
+"""
+
+
+def select_of(spec: IndexSpec) -> str:
+    """Return the beginning of a query for the rows of skills `s`."""
+    return f"SELECT {_COLUMNS}, {_FILES if spec.format == 'semibot' else 'NULL'}"
+
+
+def fetch(db: Database, query: str, values: Any) -> Iterator[Row]:
+    """Run a query now; yield its rows."""
+    return map(Row._make, db.execute(query, values))
+
+
+def candidate_of(row: Row, spec: IndexSpec, bases: Bases) -> Candidate:
+    """Return the candidate of a row."""
+    package_path = row.package_path if spec.locations == "version" else None
+    is_featured = row.name in spec.featured
+    return Candidate(
+        row.id,
+        row.name,
+        row.description,
+        _location(row, spec, bases, package_path),
+        row.skill_id,
+        _folder(row, spec, package_path) == row.skill_id,
+        package_path,
+        bool(row.user_invocable),
+        _file_groups(row.files) if row.files else (),
+        row.skill_md_hash,
+        row.fallback_description,
+        is_featured,
+        spec.room_factors.of(row.level, is_featured=is_featured),
+    )
+
+
+def _folder(row: Row, spec: IndexSpec, package_path: str | None) -> str | None:
+    """Return the name of a skill's folder in the pattern of an index; None if it is elsewhere."""
+    if package_path:
+        return package_path.partition("/")[0]
+    if locations.is_url(spec.location_base or ""):
+        return row.skill_id
+    if row.package_path is None:
+        return None
+    return row.skill_id if spec.names_packages else row.folder
+
+
+def _location(row: Row, spec: IndexSpec, bases: Bases, package_path: str | None) -> str:
+    base = spec.location_base
+    if spec.format == "discovery" and not (base and locations.is_url(base)):
+        return locations.on_site(
+            row.skill_id,
+            row.skill_md_name,
+            version=(package_path.rpartition("/")[2] if package_path else None),
+        )
+    return locations.of_skill_md(
+        base,
+        bases,
+        skill_id=row.skill_id,
+        file_name=row.skill_md_name,
+        root_folder=f"{row.root}/{row.path}",
+        is_package=row.package_path is not None,
+        name=row.folder,
+        package_path=package_path,
+        in_packages=spec.names_packages,
+    )
+
+
+def _file_groups(groups: str) -> tuple[FileGroup, ...]:
+    return tuple(
+        FileGroup(first if files == 1 else folder, files)
+        for folder, files, first in json.loads(groups)
+    )

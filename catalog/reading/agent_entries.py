@@ -10,7 +10,7 @@ from catalog.model.errors import NotInCatalog
 from catalog.model.naming import entry_name
 from catalog.model.paths import os_path
 from catalog.model.selection import Selection
-from catalog.prompt_index import query
+from catalog.prompt_index import query as prompt_index_query
 from catalog.text.suggestions import closest, few, shown
 
 HAS_ENTRY = "s.status = 'active' AND (s.model_invocable = 1 OR s.user_invocable = 1)"
@@ -35,7 +35,7 @@ def entries(
 
     Skills that neither agents nor users may start have none. No two entries have the same name.
     """
-    conditions = [HAS_ENTRY, *query.conditions(selection)]
+    conditions = [HAS_ENTRY, *prompt_index_query.conditions(selection)]
     if skill_ids is not None:
         conditions.append("s.skill_id IN (SELECT value FROM json_each(:skill_ids))")
     rows = db.query(
@@ -75,7 +75,7 @@ def check_typed(
     tags = "skills AS s, json_each(s.tags) AS tag"
     _check_words(db, "tag", typed.tags, tags, "tag.value", among)
     whole = whole or typed
-    conditions = " AND ".join((among, *query.conditions(whole)))
+    conditions = " AND ".join((among, *prompt_index_query.conditions(whole)))
     values = {key: sql.to_json(values) for key, values in whole._asdict().items()}
     if not db.execute(f"SELECT 1 FROM skills AS s WHERE {conditions} LIMIT 1", values).fetchone():
         raise NotInCatalog("No published skill passes this filter; leave a part of it out.")
@@ -86,8 +86,8 @@ def _check_words(
 ) -> None:
     """Raise NotInCatalog for a word that is in a column of no skill."""
     for word in words:
-        query = f"SELECT 1 FROM {source} WHERE {column} = ? AND {among} LIMIT 1"
-        if db.execute(query, [word]).fetchone():
+        prompt_index_query = f"SELECT 1 FROM {source} WHERE {column} = ? AND {among} LIMIT 1"
+        if db.execute(prompt_index_query, [word]).fetchone():
             continue
         rows = db.execute(f"SELECT DISTINCT {column} FROM {source} WHERE {among} ORDER BY 1")
         known = [str(name) for (name,) in rows.fetchall()]

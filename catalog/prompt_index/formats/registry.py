@@ -1,15 +1,158 @@
 """All formats of a prompt index, by name."""
 
-from catalog.prompt_index.formats import json_text, plain, tagged
-from catalog.prompt_index.formats.form import Format
+from catalog.prompt_index import messages
+from catalog.prompt_index.formats import form, json_text
+from catalog.prompt_index.formats.form import (
+    Form,
+    Format,
+    FormatOptions,
+    Item,
+    Layout,
+    Listed,
+    line,
+)
 from catalog.prompt_index.measures import Bounds
+from catalog.text.visible import in_attribute, in_code, in_markdown, in_xml, one_line
+
+
+def lines(options: FormatOptions) -> Form:
+    """Return the form that states once where all skills are, then has a line for each."""
+    instruction = options.instruction
+    if instruction is None:
+        instruction = messages.lines(options.language, options.pattern)
+    return Form(
+        Layout(lambda skill, words: f"{one_line(line(skill, words, options))}\n"),
+        head=f"{one_line(instruction)}\n" if instruction else "",
+        search_first=f"{one_line(options.search_first)}\n",
+        left_out=lambda count: f"{one_line(options.left_out(count))}\n",
+    )
+
+
+def markdown(options: FormatOptions) -> Form:
+    """Return the form of a Markdown list, with the location of each skill."""
+    pattern = in_code(options.pattern) if options.pattern else None
+    return Form(
+        Layout(lambda skill, description: _entry(skill, description, options)),
+        Layout(
+            lambda skill, words: f"- {in_markdown(line(skill, words, options))}\n",
+            head=f"{messages.by_name(options.language, pattern)}\n\n",
+        ),
+        head=f"{in_markdown(options.instruction)}\n\n" if options.instruction else "",
+        search_first=f"{in_markdown(options.search_first)}\n\n",
+        left_out=lambda count: f"\n{one_line(options.left_out(count))}\n",
+    )
+
+
+def _entry(skill: Listed, description: str, options: FormatOptions) -> str:
+    mark = "" if skill.user_invocable else f", {messages.FOR_AGENTS_ONLY[options.language]}"
+    return (
+        f"- **{in_markdown(skill.name)}** ({in_code(skill.location)}{mark}): "
+        f"{in_markdown(description)}\n"
+    )
+
+
+def xml(options: FormatOptions) -> Form:
+    """Return the form with an element for each field of a skill, as the specification has it."""
+    return _with_lines(options, _xml_entry, options.instruction)
+
+
+def xml_compact(options: FormatOptions) -> Form:
+    """Return the form with one element a skill, whose location follows from a pattern."""
+    files = f' files="{in_attribute(options.pattern)}"' if options.pattern else ""
+
+    def entry(skill: Listed, description: str) -> str:
+        file = _compact_location(skill, options)
+        opening = f'<skill name="{in_attribute(skill.name)}"{file}{_mark(skill)}'
+        return f"{opening}>{in_xml(description)}</skill>\n" if description else f"{opening}/>\n"
+
+    return Form(
+        Layout(entry),
+        start=f"<available_skills{files}>\n",
+        head=_instruction(options.instruction),
+        foot="</available_skills>\n",
+        search_first=_search_first(options),
+        left_out=lambda count: _left_out(options, count),
+    )
+
+
+def semibot(options: FormatOptions) -> Form:
+    """Return the form with the folder of a skill, its description, and a line of its files.
+
+    Source: Semibot's product specification of its skill system, on the loading of skills.
+    """
+    language = options.language
+
+    def entry(skill: Listed, description: str) -> str:
+        folder, _, skill_md = skill.location.rpartition("/")
+        return (
+            f'  <skill name="{in_attribute(skill.name)}" path="{in_attribute(folder)}/"'
+            f"{_mark(skill)}>\n"
+            f"    {in_xml(description)}\n"
+            f"    {in_xml(form.file_line(skill_md, skill.files, language))}\n  </skill>\n"
+        )
+
+    if options.instruction is None:
+        instruction = messages.INSTRUCTION[language]
+    else:
+        instruction = one_line(options.instruction)
+    return _with_lines(options, entry, None, f"\n{instruction}\n" if instruction else "")
+
+
+def _xml_entry(skill: Listed, description: str) -> str:
+    return (
+        f"<skill{_mark(skill)}>\n<name>{in_xml(skill.name)}</name>\n"
+        f"<description>{in_xml(description)}</description>\n"
+        f"<location>{in_xml(skill.location)}</location>\n</skill>\n"
+    )
+
+
+def _with_lines(
+    options: FormatOptions, entry: Item, instruction: str | None, after: str = ""
+) -> Form:
+    files = f' files="{in_attribute(options.pattern)}"' if options.pattern else ""
+    return Form(
+        Layout(entry),
+        Layout(
+            lambda skill, words: f"{in_xml(line(skill, words, options))}\n",
+            head=f"<by_name{files}>\n",
+            foot="</by_name>\n",
+        ),
+        start="<available_skills>\n",
+        head=_instruction(instruction),
+        foot=f"</available_skills>\n{after}",
+        search_first=_search_first(options),
+        left_out=lambda count: _left_out(options, count),
+    )
+
+
+def _instruction(instruction: str | None) -> str:
+    return f"{in_xml(instruction)}\n" if instruction else ""
+
+
+def _search_first(options: FormatOptions) -> str:
+    return f"<search_first>{in_xml(options.search_first)}</search_first>\n"
+
+
+def _left_out(options: FormatOptions, count: int) -> str:
+    return f"<left_out>{in_xml(options.left_out(count))}</left_out>\n"
+
+
+def _mark(skill: Listed) -> str:
+    return "" if skill.user_invocable else ' user_invocable="false"'
+
+
+def _compact_location(skill: Listed, options: FormatOptions) -> str:
+    """Return the attribute of a location that does not follow from the name."""
+    is_plain = skill.name == skill.skill_id and not skill.version and skill.follows_pattern
+    return "" if options.pattern and is_plain else f' file="{in_attribute(skill.location)}"'
+
 
 FORMATS: dict[str, Format] = {
-    "lines": Format(".txt", plain.lines),
-    "xml": Format(".xml", tagged.xml),
-    "xml-compact": Format(".xml", tagged.xml_compact),
-    "semibot": Format(".txt", tagged.semibot, Bounds(50, 100), names_packages=True),
-    "markdown": Format(".md", plain.markdown),
+    "lines": Format(".txt", lines),
+    "xml": Format(".xml", xml),
+    "xml-compact": Format(".xml", xml_compact),
+    "semibot": Format(".txt", semibot, Bounds(50, 100), names_packages=True),
+    "markdown": Format(".md", markdown),
     "json": Format(".json", json_text.json_),
     "discovery": Format(".json", json_text.discovery),
 }

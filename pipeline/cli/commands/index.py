@@ -13,7 +13,7 @@ from catalog.database import connection
 from catalog.database.queries import Database
 from catalog.model.selection import Selection
 from catalog.prompt_index import builder, query
-from catalog.prompt_index import explain as prompt_index_explain
+from catalog.prompt_index import history as prompt_index_explain
 from catalog.prompt_index.builder import IndexSpec, Overflow
 from catalog.prompt_index.formats.registry import FORMATS
 from catalog.prompt_index.messages import Language

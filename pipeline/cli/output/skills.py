@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from catalog.prompt_index.formats import file_summary
+from catalog.prompt_index.formats import form
 from catalog.text import humanize
 from catalog.text.visible import visible
 from pipeline.cli.output import terminal
@@ -59,8 +59,8 @@ def file_list(skill_md: str, sizes: Collection[tuple[str, int]]) -> str:
 
     sizes has the path and the bytes of each file.
     """
-    groups = tuple(file_summary.grouped(path for path, _ in sizes))
-    files = file_summary.line(skill_md, groups, "en")
+    groups = tuple(form.grouped(path for path, _ in sizes))
+    files = form.file_line(skill_md, groups, "en")
     size = humanize.size(sum(size for _, size in sizes))
     return f"{visible(files)} ({terminal.counted(len(sizes), 'file')}, {size})"
 

@@ -20,7 +20,7 @@ from catalog.mcp.access import CatalogAccess
 from catalog.mcp.changes import CatalogWatch
 from catalog.mcp.skills_extension import SkillsExtension
 from catalog.mcp.tools import SkillTools
-from catalog.prompt_index import explain as prompt_index_explain
+from catalog.prompt_index import history as prompt_index_explain
 from catalog.prompt_index import query
 from catalog.reading import review, search, skill_files
 from catalog.reading import status as reading_status

@@ -7,7 +7,7 @@ import pytest
 
 from catalog.model.errors import NotInCatalog
 from catalog.model.retention import Retention
-from catalog.prompt_index import explain
+from catalog.prompt_index import history
 from catalog.prompt_index import query as prompt_index_query
 from catalog.prompt_index.builder import IndexSpec, PromptIndex
 from catalog.prompt_index.history import USUAL
@@ -46,13 +46,13 @@ def test_the_text_at_a_time_is_that_of_the_last_publication_before(store: Store)
     """A text published twice is stored once and found at both times."""
     for day, text in enumerate(["one", "two", "one"]):
         say(store, text, day)
-    said = [explain.said_at(store.db, "default", NOON + n * DAY / 2)["text"] for n in range(6)]
+    said = [history.said_at(store.db, "default", NOON + n * DAY / 2)["text"] for n in range(6)]
     assert said == ["one", "one", "two", "two", "one", "one"]
     assert store.db.execute("SELECT count(*) FROM index_texts").fetchone() == (2,)
     with pytest.raises(NotInCatalog, match="the oldest one kept is of 2026-11-20T12:00"):
-        explain.said_at(store.db, "default", NOON - DAY)
+        history.said_at(store.db, "default", NOON - DAY)
     with pytest.raises(NotInCatalog, match="There is no index 'big'"):
-        explain.said_at(store.db, "big", NOON)
+        history.said_at(store.db, "big", NOON)
 
 
 def test_the_number_of_publications_is_limited(store: Store) -> None:

@@ -14,9 +14,9 @@ from catalog.model.change import Judged, Removal
 from catalog.model.errors import NotInCatalog
 from catalog.model.skill import RootSpec
 from catalog.model.values import LEVELS, Level
-from catalog.prompt_index import budget, builder, skill_rows
+from catalog.prompt_index import builder
 from catalog.prompt_index import query as prompt_index_query
-from catalog.prompt_index.builder import IndexSpec, LastBuild
+from catalog.prompt_index.builder import IndexSpec
 from catalog.prompt_index.measures import RoomFactors
 from catalog.prompt_index.query import count_indexable
 from catalog.writing.store import Store
@@ -335,45 +335,6 @@ def test_counts_of_levels_and_tags_follow_every_change(
         counted = count_indexable(store.db, IndexSpec(tags=(tag,)))
         assert counted == store.db.execute(fresh, [tag]).fetchone()[0]
     store.close()
-
-
-@pytest.mark.parametrize("form", ["lines", "xml", "semibot"])
-def test_a_build_with_parts_of_the_last_one_equals_a_fresh_one(form: str) -> None:
-    """After a skill is added, changed, shadowed or removed, and under other settings."""
-    store = filled(*(judged(f"skill-{n}", f"Counts to {n}, and further.") for n in range(8)))
-    tight = IndexSpec(format=form, budget_chars=700, featured=("skill-3",))
-    specs = (
-        tight,
-        replace(tight, location_base="https://skills.example/skills"),
-        replace(tight, per_skill_tokens=(0, 12)),
-        IndexSpec(format=form),
-    )
-    of_all, of_each = LastBuild(), [LastBuild() for _ in specs]
-    changes: list[Judged | Removal] = [
-        judged("a-new-skill"),
-        judged("skill-1", "Sorts invoices."),
-        judged("skill-2", user_invocable=False),
-        judged("skill-3", root="/enterprise", level="enterprise"),
-        Removal(ROOT, "skill-4"),
-    ]
-    for change in changes:
-        store.apply([change], trigger="command", at=NOON)
-        for spec, last in zip(specs, of_each, strict=True):
-            fresh = prompt_index_query.build_index(store.db, spec)
-            assert prompt_index_query.build_index(store.db, spec, last) == fresh
-            assert prompt_index_query.build_index(store.db, spec, of_all) == fresh
-    store.close()
-
-
-def test_a_second_build_makes_no_text_again(
-    catalog: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """All parts of an unchanged catalog come from the last build."""
-    spec, last = IndexSpec(), LastBuild()
-    first = prompt_index_query.build_index(catalog.db, spec, last)
-    monkeypatch.setattr(skill_rows, "candidate", pytest.fail)
-    monkeypatch.setattr(budget.Allocation, "_made", pytest.fail)
-    assert prompt_index_query.build_index(catalog.db, spec, last) == first
 
 
 def test_ranking_sorts_nothing(catalog: Store) -> None:
