@@ -9,8 +9,7 @@ from catalog.database import sql
 from catalog.database.expressions import HAS_APPROVAL
 from catalog.database.queries import Database
 from catalog.model.change import ChangeResult
-from catalog.model.finding import Finding
-from catalog.model.publication_findings import CODES
+from catalog.model.finding import PUBLICATION_CODES, Finding
 from catalog.model.skill import LeftOutFile, Rejection, SkillRecord, Verdict
 from catalog.model.values import ReviewState
 from catalog.writing.rows import fulltext, mapping, references, reviews, shadowing
@@ -194,8 +193,8 @@ def has_loose_findings(db: Database, root: str, loose: Iterable[tuple[str, Findi
 def _findings(db: Database, condition: str, values: list[object]) -> list[tuple[object, ...]]:
     result = db.execute(
         f"SELECT {sql.columns(mapping.FINDING_COLUMNS)} FROM findings"
-        f" WHERE {condition} AND code NOT IN ({', '.join('?' * len(CODES))})",
-        [*values, *CODES],
+        f" WHERE {condition} AND code NOT IN ({', '.join('?' * len(PUBLICATION_CODES))})",
+        [*values, *PUBLICATION_CODES],
     )
     return sorted(result.fetchall(), key=repr)
 

@@ -1,14 +1,15 @@
-"""Skills, their files, places and verdicts, all frozen.
+"""Skills, their files, places, roots and verdicts, all frozen.
 
 Values that processes send to each other for every skill are tuples, which are cheapest to send.
 """
 
+import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 from catalog.model.finding import Finding
-from catalog.model.git_origin import GitOrigin
 from catalog.model.paths import last_name
 from catalog.model.values import (
     Acceptance,
@@ -21,6 +22,30 @@ from catalog.model.values import (
     SecretRule,
     Severity,
 )
+
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class GitOrigin:
+    """Branch, tag or commit of a repository, and the folder in it that is the root."""
+
+    url: str  # without credentials
+    ref: str | None = None  # None for the repository's default branch
+    path: str = ""  # relative, "" for the whole repository
+
+    @property
+    def folder_name(self) -> str:
+        """Name of its mirror, which changes with the URL or the path, but not with the ref."""
+        words = [word for word in _NOT_IN_NAMES.split(self.url.removesuffix(".git")) if word]
+        key = hashlib.sha256(f"{self.url}\n{self.path}".encode()).hexdigest()[:8]
+        return "-".join([*words[-2:], key])
+
+    def __str__(self) -> str:
+        """Return the origin for people."""
+        return " ".join(
+            filter(None, (self.url, self.path and f"({self.path})", self.ref and f"at {self.ref}"))
+        )
 
 
 class FileEntry(NamedTuple):
@@ -203,7 +228,7 @@ class RootSpec:
     level: Level = "project"
     acceptance: Acceptance = "lenient"
     profiles: tuple[str, ...] = ("spec",)
-    namespace: str = "none"  # none, folder, path, or a pattern; see `catalog.model.namespaces`
+    namespace: str = "none"  # none, folder, path, or a pattern; see `catalog.model.naming`
     review: Review = "none"
     review_severity: Severity = "warning"  # from which a safety finding needs a review
     secrets: SecretRule = "leave-out"  # the treatment of files with keys or passwords

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from catalog.database.expressions import AWAITING_REVIEW, FOLDER_NAME
 from catalog.database.queries import Database, Reader
 from catalog.database.sql import Row, to_json
-from catalog.model.publication_findings import NAME_CONFUSABLE
+from catalog.model.finding import NAME_CONFUSABLE
 from catalog.reading import dangers, index_views, named, sorting
 from catalog.reading import status as reading_status
 from catalog.reading.filters import Filters

@@ -10,11 +10,7 @@ from catalog.database import stored_health
 from catalog.database.expressions import AWAITING_REVIEW, NEWEST
 from catalog.database.queries import Database
 from catalog.database.sql import Row
-from catalog.model.publication_findings import (
-    DEPENDENCY_MISSING,
-    NAME_CONFUSABLE,
-    REFERENCE_BROKEN,
-)
+from catalog.model.finding import DEPENDENCY_MISSING, NAME_CONFUSABLE, REFERENCE_BROKEN
 from catalog.model.values import Status
 
 

@@ -7,10 +7,9 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, ByteSize, Field, model_validator
 
-from catalog.model import namespaces
-from catalog.model.git_origin import GitOrigin
+from catalog.model import naming
 from catalog.model.setting import A_SIZE, Root, Table
-from catalog.model.skill import RootSpec
+from catalog.model.skill import GitOrigin, RootSpec
 from catalog.model.values import LEVELS, Acceptance, Level, Review, SecretRule, Severity
 from pipeline.dialects.registry import DEFAULT_PROFILES, OF_PROFILES
 from pipeline.mirrors.mirror import Mirror
@@ -35,8 +34,8 @@ class RootSettings(Table):
         DEFAULT_PROFILES,
         description="a list of profiles; `skilldrop validate --help` lists them",
     )
-    namespace: Annotated[str, AfterValidator(namespaces.check)] = Field(
-        namespaces.NONE, description="none, folder, path, or a pattern such as teams/{team}"
+    namespace: Annotated[str, AfterValidator(naming.check_namespace_rule)] = Field(
+        naming.NO_NAMESPACE, description="none, folder, path, or a pattern such as teams/{team}"
     )
 
     review: Review = Field("none", description="one of none, findings, always")
@@ -51,7 +50,7 @@ class RootSettings(Table):
 
     @model_validator(mode="after")
     def _plugins_have_theirs(self) -> Self:
-        if self.level == "plugin" and self.namespace != namespaces.NONE:
+        if self.level == "plugin" and self.namespace != naming.NO_NAMESPACE:
             raise ValueError("a plugin root has the plugins as namespaces; remove namespace")
         return self
 

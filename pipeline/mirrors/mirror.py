@@ -16,7 +16,7 @@ from catalog.filesystem import fsync
 from catalog.filesystem.by_descriptor import descended, directory, remove
 from catalog.filesystem.exchange import exchange_names
 from catalog.model.errors import PullFailed
-from catalog.model.git_origin import GitOrigin
+from catalog.model.skill import GitOrigin
 from pipeline.mirrors.git import Git
 
 CURRENT = "current"

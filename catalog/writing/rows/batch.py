@@ -8,7 +8,7 @@ from typing import NamedTuple
 from catalog.database import sql as database_sql
 from catalog.database.queries import Database
 from catalog.database.sql import to_json
-from catalog.model import publication_findings
+from catalog.model import finding as model_finding
 from catalog.model.change import Change, ChangeResult, Judged, Removal
 from catalog.model.finding import Finding
 from catalog.model.naming import bare_name, qualified_name, skill_id
@@ -333,7 +333,7 @@ def _reject(work: UnitOfWork, rejection: Rejection, judged: Judged) -> None:
     old = work.old.get(place)
     findings = rejection.findings
     if old and old["status"] in PRESENT and not work.holds(old, rejection.refused):
-        findings = (*findings, publication_findings.LAST_GOOD_VERSION_STANDS.at())
+        findings = (*findings, model_finding.LAST_GOOD_VERSION_STANDS.at())
         fields = SETTLED | {
             "seen_digest": rejection.digest,
             "root": place[0],
@@ -346,7 +346,7 @@ def _reject(work: UnitOfWork, rejection: Rejection, judged: Judged) -> None:
         elif old["pinned_version_id"]:
             findings = (
                 *findings,
-                publication_findings.held(work.version_row(old["pinned_version_id"])["version"]),
+                model_finding.held_at(work.version_row(old["pinned_version_id"])["version"]),
             )
     else:
         fields = (

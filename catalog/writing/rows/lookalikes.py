@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from catalog.database import sql as database_sql
 from catalog.database.queries import Database
 from catalog.database.sql import insert
-from catalog.model.publication_findings import NAME_CONFUSABLE
+from catalog.model.finding import NAME_CONFUSABLE
 from catalog.text import visible
 from catalog.text.confusables import lookalike_letter, mixed_word, skeleton
 from catalog.writing.rows import mapping

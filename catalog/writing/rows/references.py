@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 from catalog.database import sql
 from catalog.database.queries import Database
 from catalog.database.sql import insert
-from catalog.model.finding import Finding
+from catalog.model.finding import DEPENDENCY_MISSING, REFERENCE_BROKEN, Finding
 from catalog.model.naming import bare_name, entry_name, skill_id
 from catalog.model.paths import linked
-from catalog.model.publication_findings import DEPENDENCY_MISSING, REFERENCE_BROKEN
 from catalog.model.skill import MIXED_FIELDS, SkillReference
 from catalog.text import humanize
 from catalog.text.visible import printable, quoted

@@ -10,7 +10,7 @@ from catalog.database import sql
 from catalog.database.expressions import HAS_APPROVAL, MAY_BE_PUBLISHED
 from catalog.database.queries import Database
 from catalog.database.sql import insert
-from catalog.model import publication_findings
+from catalog.model import finding as model_finding
 from catalog.model.finding import Finding
 from catalog.model.skill import SkillRecord
 from catalog.model.values import SEVERITIES, Review, ReviewState, Severity
@@ -106,19 +106,19 @@ def findings(db: Database, pinned: str | None, state: str | None, digest: str) -
     pinned is the version that it is pinned to; state and digest are those of its folder's content.
     """
     if pinned:
-        yield publication_findings.held(pinned)
+        yield model_finding.held_at(pinned)
     if state == "waits":
-        yield publication_findings.AWAITS_REVIEW.at()
+        yield model_finding.AWAITS_REVIEW.at()
     elif state == "rejected":
         reason = rejection(db, digest)
-        yield publication_findings.REJECTED_IN_REVIEW.at(
+        yield model_finding.REJECTED_IN_REVIEW.at(
             f"The content of the folder was {reason}. Agents do not get it."
         )
 
 
 def update_findings(db: Database, skill: int) -> None:
     """Replace the findings that report a hold, after a change of the pin or of a review."""
-    codes = sql.to_json(publication_findings.OF_HELD)
+    codes = sql.to_json(model_finding.OF_HELD)
     db.execute(
         "DELETE FROM findings WHERE skill = ? AND code IN (SELECT value FROM json_each(?))",
         [skill, codes],

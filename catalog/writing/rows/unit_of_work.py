@@ -9,7 +9,7 @@ from typing import Any
 from catalog.database import sql as database_sql
 from catalog.database.queries import Database
 from catalog.database.sql import columns, insert, upsert, write
-from catalog.model import publication_findings
+from catalog.model import finding as model_finding
 from catalog.model.change import Change, ChangeResult, Judged, Removal
 from catalog.model.fields import EMPTY
 from catalog.model.finding import Finding
@@ -214,9 +214,9 @@ class UnitOfWork:
             return False
         stored = self.db.execute(
             f"SELECT {columns(mapping.FINDING_COLUMNS)} FROM findings WHERE skill = ?"
-            f" AND code NOT IN ({', '.join('?' * len(publication_findings.ON_OTHERS))})"
+            f" AND code NOT IN ({', '.join('?' * len(model_finding.ON_OTHERS))})"
             " ORDER BY id",
-            [old["id"], *publication_findings.ON_OTHERS],
+            [old["id"], *model_finding.ON_OTHERS],
         ).fetchall()
         return stored == [mapping.finding(old["id"], old["root"], old["path"], f) for f in findings]
 

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from catalog.database.queries import Database
 from catalog.database.sql import Transaction, to_json
-from catalog.model import namespaces
+from catalog.model import naming
 from catalog.model.skill import RootSpec
 from catalog.text.humanize import iso
 from catalog.writing.rows import shadowing
@@ -34,7 +34,7 @@ class Roots:
             self._db.execute("UPDATE roots SET configured = 0, position = ?", [len(roots)])
             for position, root in enumerate(roots):
                 rules = f"{judged_by} {root.level} {root.acceptance} {' '.join(root.profiles)}"
-                if root.namespace != namespaces.NONE:
+                if root.namespace != naming.NO_NAMESPACE:
                     rules += f" {root.namespace}"
                 if root.review != "none":
                     rules += f" review={root.review},{root.review_severity}"

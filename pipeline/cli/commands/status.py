@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from catalog.database.connection import explained, open_catalog
-from catalog.model.git_origin import GitOrigin
+from catalog.model.skill import GitOrigin
 from catalog.model.values import SEVERITIES
 from catalog.reading import browse, health_summary
 from catalog.reading import status as reading_status

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from itertools import chain
 
-from catalog.model import publication_findings
+from catalog.model import finding
 from catalog.model.finding import FindingType
 from pipeline.dialects.registry import OF_PROFILES
 from pipeline.outcomes import codes as outcomes_codes
@@ -13,7 +13,7 @@ REGISTRY: Mapping[str, FindingType] = {
     kind.code: kind
     for kind in (
         *READING,
-        *publication_findings.TYPES,
+        *finding.PUBLICATION_TYPES,
         *chain.from_iterable(OF_PROFILES.values()),
         *outcomes_codes.TYPES,
     )

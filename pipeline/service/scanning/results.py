@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from catalog.model import namespaces
+from catalog.model import naming
 from catalog.model.change import Judged
 from catalog.model.skill import FolderStats, Place, RootSpec
 from pipeline.roots.local.folder import Limits
@@ -71,5 +71,5 @@ def place_of(root: RootSpec, path: str, *, is_alias: bool = False) -> Place:
 
     In a plugin root the first folder names the plugin; an archive, without its file extension.
     """
-    rule = namespaces.PLUGIN if root.level == "plugin" else root.namespace
-    return Place(root.path, path, root.level, namespaces.namespace_of(path, rule), is_alias)
+    rule = naming.OF_PLUGIN if root.level == "plugin" else root.namespace
+    return Place(root.path, path, root.level, naming.namespace_of(path, rule), is_alias)

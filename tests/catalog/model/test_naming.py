@@ -1,3 +1,5 @@
+"""Namespaces of skills, from the folders they lie in."""
+
 import re
 from datetime import UTC, datetime, timedelta, timezone
 
@@ -5,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from catalog.model import naming
 from catalog.model.naming import (
     SKILL_ID_BYTES,
     install_name,
@@ -108,3 +111,33 @@ def test_an_install_name_has_only_plain_characters(slug: str, start: str) -> Non
     assert name.startswith(start)
     assert len(name) == len(start) + (8 if name != slug else 0)
     assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name)
+
+
+@pytest.mark.parametrize(
+    ("rule", "path", "expected"),
+    [
+        ("none", "a/b/pdf", None),
+        ("folder", "pdf", None),
+        ("folder", "a/b/pdf", "a"),
+        ("folder", "a.zip!/pdf", "a"),
+        ("path", "pdf", None),
+        ("path", "a/b/pdf", "a.b"),
+        ("plugin", "office", "office"),
+        ("plugin", "office/skills/pdf", "office"),
+        ("teams/{team}", "teams/red/x/pdf", "red"),
+        ("teams/{team}", "others/red/pdf", None),
+        ("teams/{team}", "teams/red", None),
+        ("teams/{team}/skills", "teams/red/drafts/pdf", None),
+        ("{org}/*/{team}", "acme/skills/red/pdf", "acme.red"),
+    ],
+)
+def test_a_namespace_comes_from_the_path(rule: str, path: str, expected: str | None) -> None:
+    """By the rule of the root."""
+    assert naming.namespace_of(path, rule) == expected
+
+
+@pytest.mark.parametrize("rule", ["", "teams", "teams//{team}", "{team", "a{team}", "/{team}"])
+def test_a_rule_that_names_no_folder_is_refused(rule: str) -> None:
+    """So is an unfinished one."""
+    with pytest.raises(ValueError, match=r"it needs|is neither"):
+        naming.check_namespace_rule(rule)

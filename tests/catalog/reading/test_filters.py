@@ -6,8 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from catalog.model.errors import FilterInvalid
-from catalog.model.git_origin import GitOrigin
-from catalog.model.skill import RootSpec
+from catalog.model.skill import GitOrigin, RootSpec
 from catalog.reading import browse, facet_counts, search
 from catalog.reading.filters import Filters, parse
 from catalog.writing.store import Store

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from catalog.database import stored_health
-from catalog.model import publication_findings
+from catalog.model import finding
 from catalog.model.errors import NotInCatalog
 from catalog.model.retention import Retention
 from catalog.model.skill import RootSpec
@@ -69,7 +69,7 @@ def test_a_rollback_restores_everything_of_the_earlier_version(world: World) -> 
     assert world.rows("SELECT body FROM searched_texts") == [("# Sheep\n\nWool.",)]
     assert not search.search(world.store.db, "goats").hits
     assert [hit.name for hit in search.search(world.store.db, "old.txt").hits] == ["a"]
-    assert world.rows("SELECT code FROM findings") == [(publication_findings.VERSION_HELD.code,)]
+    assert world.rows("SELECT code FROM findings") == [(finding.VERSION_HELD.code,)]
     (pinned,) = reading_status.load(world.store.db)["version_held"]
     assert (pinned["path"], pinned["reason"]) == ("a", first)
     assert history(world.store.db, "a").held_at == first
@@ -112,8 +112,8 @@ def test_changes_of_its_folder_do_not_affect_a_pinned_skill(
     assert world.rows("SELECT description, status FROM skills") == [("Counts words.", "active")]
     codes = {code for (code,) in world.rows("SELECT code FROM findings")}
     assert {
-        publication_findings.VERSION_HELD.code,
-        publication_findings.LAST_GOOD_VERSION_STANDS.code,
+        finding.VERSION_HELD.code,
+        finding.LAST_GOOD_VERSION_STANDS.code,
     } < codes
     assert len(versions(world)) == 3
     world.restart()

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from catalog.database.connection import explained
-from catalog.model import publication_findings
+from catalog.model import finding
 from catalog.model.change import Change, Judged, Removal
 from catalog.model.errors import CatalogBusy, CatalogUnusable, DiskFull
 from catalog.model.skill import Place, RootSpec, SkillRecord
@@ -136,7 +136,7 @@ def test_rejected_content_leaves_the_last_good_version_in_place(store: Store) ->
     assert skill["seen_digest"] != skill["digest"]
     assert [row["code"] for row in store.db.query("SELECT code FROM findings")] == [
         WRONG.code,
-        publication_findings.LAST_GOOD_VERSION_STANDS.code,
+        finding.LAST_GOOD_VERSION_STANDS.code,
     ]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from catalog.model.errors import PullFailed
-from catalog.model.git_origin import GitOrigin
+from catalog.model.skill import GitOrigin
 from pipeline.mirrors import mirror as mirror_module
 from pipeline.mirrors.mirror import Mirror
 from tests.support.repositories import Repository, served, served_as_files

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from catalog.model import publication_findings
+from catalog.model import finding
 from catalog.model.errors import NotInCatalog
 from catalog.prompt_index.builder import IndexSpec
 from catalog.prompt_index.formats.registry import FORMATS
@@ -172,10 +172,7 @@ def test_a_pinned_skill_is_unpinned(world: World, number: int) -> None:
         ("other", "active", "Changes."),
     ]
     assert [hit.name for hit in search.search(world.store.db, MARK).hits] == ["b"]
-    assert (
-        world.rows("SELECT * FROM findings WHERE code = ?", publication_findings.VERSION_HELD.code)
-        == []
-    )
+    assert world.rows("SELECT * FROM findings WHERE code = ?", finding.VERSION_HELD.code) == []
     assert audits(world) == []
     assert world.differences() == []
     assert world.scan().outcomes == {"unchanged": 2}
