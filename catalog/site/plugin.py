@@ -213,7 +213,7 @@ def prepare_jinja2_environment(env: Any, datasette: Any) -> None:
 
 @hookimpl
 def extra_template_vars(request: Any, datasette: Any) -> Any:
-    """Give the header of Datasette's own pages the health, for visitors who may see the catalog."""
+    """Show the health in the header of Datasette's pages, if the visitor may see the catalog."""
 
     async def variables() -> dict[str, Any]:
         location = http_catalog.find(datasette)

@@ -23,7 +23,7 @@ OF_SKILL = "skill:"
 
 
 async def healthz(context: RequestContext) -> Response:
-    """Return health as 200 or 503, with the reasons for visitors who may see the catalog."""
+    """Return health as 200 or 503, with the reasons if the visitor may see the catalog."""
     folders = [str(context.location.catalog.absolute().parent)]
     try:
         overview = await context.query(stored_health.load, context.location.catalog)
@@ -59,7 +59,7 @@ def _unreadable(error: sqlite3.DatabaseError, catalog: Path) -> health_summary.H
 async def state(context: RequestContext) -> Response:
     """Return the id of the newest change of the catalog, with its health, or of a skill.
 
-    Open pages ask for it, mostly for a 304. A stream would hold one of the site's few connections
+    Open pages ask for it, mostly for a 304. A stream would take one of the site's few connections
     for each open page, and proxies cut it.
     """
     facts: dict[str, int | str]

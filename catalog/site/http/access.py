@@ -33,7 +33,7 @@ _WRONG_NAME = (
 )
 _IN_PATH = "/token/"
 _PREFIX, _ANONYMOUS, _GUARDED = "skilldrop.prefix", "skilldrop.anonymous", "skilldrop.guarded"
-"""Keys of the scope that hold the facts about a request's token."""
+"""Keys of the scope with the facts about a request's token."""
 _CACHE_CONTROL = b"cache-control"
 
 
@@ -99,7 +99,7 @@ class Names:
 
 
 def prefix(scope: Mapping[str, Any]) -> str:
-    """Return the beginning of the path that holds the token of a request; mostly empty."""
+    """Return the beginning of the path with the token of a request; mostly empty."""
     return str(scope.get(_PREFIX, ""))
 
 

@@ -102,10 +102,7 @@ class RequestContext:
 
     @property
     def is_local(self) -> bool:
-        """Whether the reader is surely on this machine, so that paths of its disk are of use.
-
-        A proxy on this machine is no such reader.
-        """
+        """Whether the reader is on this machine, so that paths of its disk help; a proxy is not."""
         client = (self.request.scope.get("client") or ("",))[0]
         host = urlsplit(f"//{self.request.host}").hostname or ""
         return (
@@ -223,9 +220,11 @@ def guarded(view: View, *, is_open: bool = False) -> Callable[..., Awaitable[Res
 
 async def _page(view: View, context: RequestContext) -> Response:
     """Return a page, or 304 to a client whose copy is of the present state of the catalog."""
-    facts = (VERSION, context.location.state(), context.health, context.is_local)
+    request, state = context.request, context.location.state()
+    facts = (VERSION, state, request.full_path, context.health, context.is_local)
     etag = hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
-    if responses.is_named(context.request, etag) and not responses.prefers_json(context.request):
+    is_known = request.headers.get("if-none-match", "*").strip() != "*"
+    if is_known and responses.is_named(request, etag) and not responses.prefers_json(request):
         return Response(b"", 304, {"ETag": f'W/"{etag}"', "Cache-Control": "no-cache"})
     response = await view(context)
     is_html = isinstance(response, Response) and response.content_type == responses.HTML

@@ -7,11 +7,9 @@ from datasette import Response
 from catalog.database.sql import Row
 from catalog.reading import browse, dangers, finding_pages
 from catalog.site.http.request import RequestContext
+from catalog.site.pages.skill_parts import SAFETY
 from catalog.site.rendering import markdown
 from catalog.text.suggestions import shown
-
-SAFETY = "safety"
-"""Profile of the findings about content that could deceive or do harm."""
 
 
 async def listing(context: RequestContext) -> Response:
@@ -33,7 +31,7 @@ _GROUPS = ("danger", SAFETY, "error", "warning", "info")
 
 
 async def not_skills(context: RequestContext) -> Response:
-    """Show what lies in the roots and is part of no skill, with what to do."""
+    """Show files and folders in the roots that belong to no skill, with their fixes."""
     number = context.number("page") or 1
     rows = await context.query(browse.not_skills, number)
     return context.page(

@@ -76,7 +76,7 @@ class Chip(NamedTuple):
 
 
 def chips(address: Address) -> list[Chip]:
-    """Return what is chosen, but for the usual values."""
+    """Return the chosen values, without the usual ones."""
     found = []
     for each in FILTERS:
         values = tuple(dict.fromkeys(address.values(each.name)))

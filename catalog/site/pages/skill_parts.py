@@ -16,7 +16,7 @@ class Group(NamedTuple):
 
     code: str
     grade: str  # of dangers.GRADES
-    problem: str  # one sentence that holds for all
+    problem: str  # one sentence for all
     rows: list[Row]
     fix: str  # if it is the same for all; else each row has its own
 

@@ -22,7 +22,7 @@ from catalog.text.differences import Work
 LISTED = 200
 """Versions on one page of the list."""
 COMPARED_CHARS = 4_000_000
-"""Characters of texts that one page compares; further files are compared one by one."""
+"""Characters of texts that one page compares; other files are compared one by one."""
 REVIEWED = 10
 """Versions that wait for review, on one page."""
 ROOM = 30_000

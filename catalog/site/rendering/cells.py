@@ -83,7 +83,7 @@ def render(
 
 
 def needs_look_up(column: str, table: str | None) -> bool:
-    """Return whether a cell holds a skill_id that may have no page."""
+    """Return whether a cell contains a skill_id that may have no page."""
     return column in _IDS and table not in _OF_SKILLS
 
 

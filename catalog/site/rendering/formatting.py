@@ -77,6 +77,6 @@ def of_text(text: str) -> str:
 
 
 def attribute(text: str | None) -> Markup:
-    """Return the attribute for an element that holds a text, with a space before it; or nothing."""
+    """Return the `lang` attribute for an element with a text, after a space; empty if unknown."""
     language = of_text(text[:EXAMINED]) if text else ""
     return Markup(' lang="{}"').format(language) if language else Markup("")

@@ -14,11 +14,11 @@ from pygments.lexers import find_lexer_class_by_name
 from pygments.token import Token
 
 LONGEST = 60_000
-"""Most characters of a piece of code that is highlighted."""
+"""Most characters of code that is highlighted."""
 LONGEST_LINE = 1_000
 """Most characters of a line of it."""
 SECONDS = 0.5
-"""Most processor time for a piece of code."""
+"""Most processor time, in seconds."""
 
 CLASSES = frozenset("cm kw st nu fn ty tg at va de in he".split())
 """Classes of the spans: comment, keyword, string, number, function, type, tag, attribute,
@@ -39,7 +39,7 @@ def is_prose(path: str) -> bool:
 
 
 def lines(code: str, language: str, seconds: float = SECONDS) -> list[str] | None:
-    """Return the lines of a piece of code as HTML.
+    """Return the lines of some code as HTML.
 
     None if the language is unknown, the code is too long, or it takes more than some seconds of
     processor time.

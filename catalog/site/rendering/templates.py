@@ -93,7 +93,7 @@ def marked(snippet: str) -> Markup:
 
 
 def coded(text: str) -> Markup:
-    """Return a sentence as HTML, with what stands between backticks as code."""
+    """Return a sentence as HTML; text between backticks becomes code."""
     parts = str(invisible.marked(text)).split("`")
     if len(parts) % 2 == 0:  # a backtick of its own
         return Markup("`".join(parts))

@@ -1,3 +1,26 @@
+// A button on each block of code copies it.
+if (navigator.clipboard) {
+  for (const code of document.querySelectorAll(".markdown pre")) {
+    const box = document.createElement("div");
+    const button = document.createElement("button");
+    box.className = "snippet";
+    button.type = "button";
+    button.textContent = "Copy";
+    button.setAttribute("aria-label", "Copy this code");
+    button.dataset.copy = code.textContent;
+    code.replaceWith(box);
+    box.append(code, button);
+  }
+}
+// An address with the anchor of a heading as on GitHub leads to it, though its own has a prefix.
+{
+  const lead = () => {
+    const name = decodeURIComponent(location.hash.slice(1));
+    if (name && !document.getElementById(name)) document.getElementById(`md-${name}`)?.scrollIntoView();
+  };
+  lead();
+  addEventListener("hashchange", lead);
+}
 // A click on a line number chooses the line, one with Shift all lines up to it; the address says
 // which, as #L12 or #L12-L20, and can be copied.
 {
@@ -49,4 +72,10 @@
     follow();
     addEventListener("hashchange", follow);
   }
+}
+// The list of files beside a file shows this file, also if it is long.
+{
+  const file = document.querySelector(".side .tree [aria-current]");
+  const list = file?.closest(".tree");
+  if (list) list.scrollTop = file.offsetTop - list.clientHeight / 2;
 }

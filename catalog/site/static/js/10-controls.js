@@ -1,0 +1,32 @@
+// "/" moves to the search. All scripts are optional: the pages work without them.
+document.addEventListener("keydown", (event) => {
+  const at = document.activeElement;
+  const isTyping = at.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(at.tagName);
+  const search = document.querySelector("input[type=search][name=q]");
+  if (event.key !== "/" || isTyping || event.ctrlKey || event.metaKey || event.altKey || !search) return;
+  event.preventDefault();
+  search.focus();
+  search.select();
+});
+// The menu closes on Escape and on a click elsewhere.
+for (const menu of document.querySelectorAll("details.menu")) {
+  document.addEventListener("click", (event) => { if (!menu.contains(event.target)) menu.open = false; });
+  menu.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && menu.open) { menu.open = false; menu.querySelector("summary").focus(); }
+  });
+}
+// A button copies a value.
+if (navigator.clipboard) {
+  for (const button of document.querySelectorAll("button[data-copy]")) button.hidden = false;
+  document.addEventListener("click", async (event) => {
+    const button = event.target.closest("button[data-copy]");
+    if (!button || button.dataset.done) return;
+    const label = button.textContent;
+    try {
+      await navigator.clipboard.writeText(button.dataset.copy);
+      button.dataset.done = "copied";
+      button.textContent = "Copied";
+      setTimeout(() => { button.textContent = label; delete button.dataset.done; }, 1500);
+    } catch { button.hidden = true; }
+  });
+}
