@@ -186,12 +186,14 @@ class UnitOfWork:
     def describe(self, version: int, record: SkillRecord) -> None:
         """Store a new verdict with the version of its content.
 
-        The folder has another name since, or another release judged it.
+        The folder has another name since, another release judged it, or the catalog was lost, and
+        with it the commit.
         """
         described = mapping.version(record, mapping.accepted(record))["described"]
         self.db.execute(
-            "UPDATE versions SET described = ?1 WHERE id = ?2 AND described != ?1",
-            [described, version],
+            "UPDATE versions SET described = ?1, git_commit = ifnull(git_commit, ?2) WHERE id = ?3"
+            " AND (described != ?1 OR git_commit IS NULL AND ?2 IS NOT NULL)",
+            [described, self._commits.get(record.place.root), version],
         )
 
     def holds(self, skill: database_sql.Row, files: Iterable[tuple[str, str]]) -> bool:

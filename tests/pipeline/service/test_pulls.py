@@ -68,7 +68,7 @@ def test_a_restart_knows_the_commit(
         path.unlink()
     it.start()
     it.wait_for(lambda: it.statuses() == {"one": "active"})
-    assert it.rows("SELECT git_commit FROM versions") == [(commit,)]
+    it.wait_for(lambda: it.rows("SELECT git_commit FROM versions") == [(commit,)])
 
 
 def test_a_scan_beside_the_service_pulls_first(
