@@ -76,8 +76,8 @@ class FindingType:
         )
 
 
-# Findings of the catalog. Only these depend on earlier content or on other skills; all others depend
-# on the folder alone.
+# Findings of the catalog. Only these depend on earlier content or on other skills; all others
+# depend on the folder alone.
 
 _SOURCE = f"{OURS}, publication"
 
