@@ -1,6 +1,6 @@
-"""Frontmatter as typed fields: the common fields and those of dialects."""
+"""Frontmatter as typed fields, of all systems, with the words in them that a search finds."""
 
-from collections.abc import Container, Mapping, MutableMapping
+from collections.abc import Container, Iterator, Mapping, MutableMapping
 from functools import lru_cache
 from typing import Any
 
@@ -19,8 +19,8 @@ from catalog.model.fields import (
 )
 from catalog.model.values import Json
 from catalog.text.visible import kind_of, printable, quoted
-from pipeline.validation.declaration import Declaration, TypeMismatch
 from pipeline.validation.dialect import Dialects
+from pipeline.validation.skill import Declaration, TypeMismatch
 
 
 def declare(
@@ -142,3 +142,65 @@ def _without(value: Any, path: Path) -> Any:
     if rest:
         return value | {first: _without(value[first], rest)}
     return {key: inner for key, inner in value.items() if key != first}
+
+
+SEARCHED_METADATA = (
+    "keywords",
+    "category",
+    "domain",
+    "capabilities",
+    "triggers",
+    "phrases",
+    "intents",
+    "languages",
+    "frameworks",
+)
+"""Keys of the free `metadata` map whose texts are searched, with those in lists and maps."""
+MOST_CHARACTERS = 4000
+"""Characters of all these words of a skill, at most."""
+
+
+def search_words(
+    frontmatter: Mapping[str, Json], declaration: Declaration, dialects: Dialects
+) -> tuple[str, ...]:
+    """Return the distinct words and phrases that the fields of all systems declare."""
+    common = declaration.common
+    metadata = frontmatter.get("metadata")
+    free = metadata if isinstance(metadata, Mapping) else {}
+    triggers = frontmatter.get("triggers")
+    words = [
+        *common.keywords,
+        common.category,
+        common.when_to_use,
+        *(_texts(triggers) if isinstance(triggers, list | tuple) else ()),
+        *(text for key in SEARCHED_METADATA for text in _texts(free.get(key))),
+        *(
+            word
+            for dialect in dialects
+            if dialect.model in declaration.own
+            for word in dialect.search_words(declaration.own[dialect.model])
+        ),
+    ]
+    return tuple(_within(dict.fromkeys(word for word in words if word)))
+
+
+def _texts(value: Json) -> Iterator[str]:
+    """Yield the texts of a value and of the lists and maps in it."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from _texts(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _texts(item)
+
+
+def _within(words: Mapping[str, None]) -> Iterator[str]:
+    """Yield words up to the limit."""
+    left = MOST_CHARACTERS
+    for word in words:
+        if len(word) > left:
+            return
+        left -= len(word)
+        yield word

@@ -1,4 +1,4 @@
-"""A skill as the input of rules, with the files to which its texts lead an agent."""
+"""A skill as the input of rules: its declared fields, its texts and its files."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -6,14 +6,42 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 from posixpath import splitext
-from typing import NamedTuple, Protocol, Self, TypeAlias
+from typing import Any, NamedTuple, Protocol, Self, TypeAlias
 
-from catalog.model.fields import Declared
+from catalog.model.fields import SPECIFICATION, Declared, F, Fields
 from catalog.model.finding import Finding, FindingType
 from catalog.model.values import Json
 from pipeline.parsing.document import Parsed
 from pipeline.roots.text_files import is_script
-from pipeline.validation.declaration import Declaration
+
+
+class TypeMismatch(NamedTuple):
+    """A field whose value has the wrong type and is ignored."""
+
+    field: str  # "user-invocable", "triggers.priority"
+    message: str
+
+
+class Declaration(NamedTuple):
+    """Typed fields that a SKILL.md declares."""
+
+    common: Declared
+    own: Mapping[type[Fields], Any]  # by its model, the fields of each dialect that has any here
+    owners: Mapping[str, str]  # the system that defines each known field
+    mismatches: tuple[TypeMismatch, ...]
+    systems: tuple[str, ...] = ()  # whose dialects are asked for, or that the package names …
+    extensible: str | None = None  # … and the one of them that takes any field
+
+    def owner(self, field: str) -> str | None:
+        """Return the system that a field is for; None if no known system defines it."""
+        owner = self.owners.get(field)
+        return owner if owner in (SPECIFICATION, *self.systems) else self.extensible or owner
+
+    def of(self, model: type[F]) -> F:
+        """Return the fields of a dialect, all undeclared if it has none here."""
+        fields: F = self.own[model] if model in self.own else model()
+        return fields
+
 
 MOST_PATHS = 500
 """Further files count as mentioned; an ordinary skill has a dozen."""

@@ -14,19 +14,18 @@ from pipeline.parsing import markdown
 from pipeline.parsing.document import Parsed
 from pipeline.roots.codes import SECRET_REFUSED
 from pipeline.roots.snapshot import AnySnapshot, Snapshot
-from pipeline.validation import search_words, skill_references
+from pipeline.validation import skill_references
 from pipeline.validation.codes import (
     DESCRIPTION_DERIVED,
     DESCRIPTION_UNDERIVABLE,
     FIELD_TYPE,
 )
-from pipeline.validation.declaration import Declaration
-from pipeline.validation.declare import declare
+from pipeline.validation.declare import declare, search_words
 from pipeline.validation.dialect import Dialects
 from pipeline.validation.profile import Profile, Ruleset
 from pipeline.validation.profiles.spec.codes import FIELDS_OF_DIALECT
 from pipeline.validation.profiles.spec.rules import DESCRIPTION_LIMIT, SPEC
-from pipeline.validation.skill import Skill
+from pipeline.validation.skill import Declaration, Skill
 
 LONGEST_FALLBACK = 300
 """Characters of a text that stands for a description."""
@@ -207,7 +206,7 @@ def _record(
         "name": name,
         "description": examined.description or "",
         "tags": _tags(declared),
-        "search_words": search_words.of(skill.frontmatter, skill.declaration, dialects),
+        "search_words": search_words(skill.frontmatter, skill.declaration, dialects),
     }
     return SkillRecord(
         place=place,

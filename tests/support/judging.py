@@ -12,10 +12,9 @@ from pipeline.parsing.document import Parsed
 from pipeline.roots.snapshot import AnySnapshot, Snapshot
 from pipeline.validation import declare as validation_declare
 from pipeline.validation import verdict
-from pipeline.validation.declaration import Declaration
 from pipeline.validation.dialect import Dialects
 from pipeline.validation.profile import Ruleset
-from pipeline.validation.skill import Skill
+from pipeline.validation.skill import Declaration, Skill
 from pipeline.validation.verdict import Examined
 
 

@@ -1,7 +1,8 @@
 """Fields that a SKILL.md may declare for ApexBridge, and the catalog record made from them."""
 
 from collections.abc import Mapping
-from typing import Annotated, ClassVar, TypeAlias
+from dataclasses import fields as dataclass_fields
+from typing import Annotated, Any, ClassVar, TypeAlias
 
 from pydantic import Field, FiniteFloat, StringConstraints
 
@@ -189,34 +190,15 @@ def package_of(declared: ApexBridgeFields) -> ApexBridge | None:
     """Return the fields for ApexBridge alone as a record, or None if none is declared."""
     if not declared.model_fields_set:
         return None
-    security = security_of(declared) or Security()
-    resources = declared.resources or Resources()
-    triggers, abp = declared.triggers, declared.abp or Abp()
+    security, resources = security_of(declared) or Security(), declared.resources or Resources()
+    parts = (declared, declared.triggers, security, resources)
+    values = {name: value for part in parts for name, value in _values(part).items()}
+    abp = declared.abp or Abp()
     package = ApexBridge(
-        type=declared.type or None,
-        protocol=declared.protocol or None,
-        capabilities=declared.capabilities,
-        intents=triggers.intents,
-        phrases=triggers.phrases,
-        event_types=triggers.event_types,
-        input_schema=declared.input_schema,
-        output_schema=declared.output_schema,
-        timeout_ms=security.timeout_ms,
-        memory_mb=security.memory_mb,
-        network=security.network or None,
-        network_allowlist=security.network_allowlist,
-        filesystem=security.filesystem or None,
-        requires_filesystem=security.requires_filesystem,
-        environment=security.environment,
+        **{name: value for name, value in values.items() if name in _RECORDED},
         security_from=_security_from(declared),
-        entry=resources.entry or None,
-        helpers=resources.helpers,
-        references=resources.references,
-        assets=resources.assets,
         abp_kind=abp.kind or None,
-        tools=tuple(_tool(tool) for tool in abp.tools if tool),
-        cacheable=declared.cacheable,
-        ttl=declared.ttl,
+        tools=tuple(AbpTool(**_values(tool)) for tool in abp.tools if tool),
     )
     return package if package != _NOTHING else None
 
@@ -236,6 +218,7 @@ def searched_words(declared: ApexBridgeFields) -> tuple[str | None, ...]:
 
 
 _NOTHING = ApexBridge()
+_RECORDED = frozenset(field.name for field in dataclass_fields(ApexBridge))
 
 
 def _security_from(declared: ApexBridgeFields) -> str | None:
@@ -244,7 +227,6 @@ def _security_from(declared: ApexBridgeFields) -> str | None:
     return "permissions" if declared.permissions else None
 
 
-def _tool(tool: Tool) -> AbpTool:
-    return AbpTool(
-        tool.name, tool.description or None, tool.kind or None, tool.parameters, tool.returns
-    )
+def _values(part: Fields) -> dict[str, Any]:
+    """Return the fields of a part by name; an empty text counts as not declared."""
+    return {name: None if value == "" else value for name, value in part}
