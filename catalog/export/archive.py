@@ -2,18 +2,17 @@
 
 import gzip
 import io
-import os
 import tarfile
-import tempfile
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Protocol
 
 from catalog.export import lock_file
 from catalog.export.lock_file import locked
 from catalog.export.selected import Source
+from catalog.filesystem.replacement import replaced
 from catalog.model.errors import NotExported
 from catalog.model.paths import os_path
 from catalog.reading import bundle, skill_files
@@ -39,7 +38,7 @@ def write_archive(
     if not path.name.lower().endswith(ENDINGS):
         raise NotExported(f"{path} must end with {', '.join(ENDINGS)}.")
     lock = lock_file.render(locked(*source) for source in sources)
-    with _replaced(path) as file, _opened(path, file) as add:
+    with replaced(path) as file, _opened(path, file) as add:
         add(lock_file.NAME, 0o644, len(lock), io.BytesIO(lock))
         for number, (folder, package) in enumerate(sorted(sources), start=1):
             for entry in package.files:
@@ -47,23 +46,6 @@ def write_archive(
                     name = f"{folder}/{os_path(name_of(entry))}"
                     add(name, int(entry.mode, 8), entry.size, content)
             progress(number)
-
-
-@contextmanager
-def _replaced(path: Path) -> Iterator[IO[bytes]]:
-    """Yield a new file beside a path, which replaces it at the end, or is removed."""
-    handle, temporary = tempfile.mkstemp(prefix=".skilldrop-", dir=path.parent)
-    try:
-        with open(handle, "w+b") as file:
-            yield file
-            file.flush()
-            os.fchmod(file.fileno(), 0o644)
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            os.unlink(temporary)
-        raise
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from catalog.filesystem.by_descriptor import remove_made
+from catalog.filesystem.replacement import replaced
 from catalog.model.errors import NotAdded
 from catalog.model.paths import is_archive, text_path
 from catalog.model.skill import FileEntry, Inventory, RootSpec
@@ -130,7 +131,8 @@ def _add_file(source: Path, place: Path, root: RootSpec, *, dry_run: bool) -> Ad
     judgements = _judged(source, root)
     is_accepted = all(judgement.loadable for judgement in judgements)
     if is_accepted and not dry_run:
-        _copy_file(source, place)
+        with replaced(place) as target, source.open("rb") as original:
+            shutil.copyfileobj(original, target)
     return Addition(source, place, judgements, is_accepted)
 
 
@@ -186,9 +188,9 @@ def _put(built: Path, place: Path) -> None:
     if not os.path.lexists(place):
         put(built, place)
         return
-    replaced = place.lstat()
+    old_folder = place.lstat()
     if old := exchange(built, place, lambda: True):
-        remove_made(old, replaced)
+        remove_made(old, old_folder)
 
 
 def _place(source: Path, root: Path, *, replace: bool) -> Path:
@@ -206,20 +208,6 @@ def _place(source: Path, root: Path, *, replace: bool) -> Path:
     if os.path.lexists(place) and not replace:
         raise NotAdded(f"{place} exists already. Use --replace to replace it.")
     return place
-
-
-def _copy_file(source: Path, place: Path) -> None:
-    handle, beside = tempfile.mkstemp(prefix=".skilldrop-", dir=place.parent)
-    try:
-        with os.fdopen(handle, "wb") as target, source.open("rb") as original:
-            shutil.copyfileobj(original, target)
-            target.flush()
-            os.fsync(target.fileno())
-        os.chmod(beside, 0o644)  # mkstemp makes it private
-        os.replace(beside, place)
-    except BaseException:
-        Path(beside).unlink(missing_ok=True)
-        raise
 
 
 def _first(error: OSError | shutil.Error) -> str:

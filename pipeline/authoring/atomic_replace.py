@@ -8,8 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from stat import S_IMODE
 
-from catalog.filesystem.by_descriptor import remove_made
+from catalog.filesystem.by_descriptor import directory, remove_made
 from catalog.filesystem.exchange import exchange_names
+from catalog.filesystem.fsync import sync
+from catalog.filesystem.replacement import replaced
 
 
 @contextmanager
@@ -31,7 +33,7 @@ def put(built: Path, place: Path) -> None:
     """Move a built folder to a free place. Raises OSError."""
     _sync(built)
     os.rename(built, place)
-    _sync_folder(place.parent)
+    _sync(place.parent)
 
 
 def exchange(built: Path, place: Path, still_same: Callable[[], bool]) -> Path | None:
@@ -52,24 +54,14 @@ def exchange(built: Path, place: Path, still_same: Callable[[], bool]) -> Path |
     finally:
         if not done:  # if the exchange cannot be undone, the backup is the old folder
             remove_made(backup, made)
-    _sync_folder(place.parent)
+    _sync(place.parent)
     return backup if done else None
 
 
 def write_whole(file: Path, content: bytes) -> None:
     """Write a file beside its place and move it there; its mode stays. Raises OSError."""
-    handle, beside = tempfile.mkstemp(prefix=".skilldrop-", dir=file.parent)
-    try:
-        with os.fdopen(handle, "wb") as target:
-            target.write(content)
-            target.flush()
-            os.fsync(target.fileno())
-        os.chmod(beside, S_IMODE(file.stat().st_mode) if file.exists() else 0o644)
-        os.replace(beside, file)
-    except BaseException:
-        Path(beside).unlink(missing_ok=True)
-        raise
-    _sync_folder(file.parent)
+    with replaced(file, S_IMODE(file.stat().st_mode) if file.exists() else 0o644) as target:
+        target.write(content)
 
 
 def _free(place: Path) -> Path:
@@ -81,22 +73,6 @@ def _free(place: Path) -> Path:
 
 
 def _sync(folder: Path) -> None:
-    """Wait until everything in a folder is on disk."""
-    for path, _, names in os.walk(folder):
-        for name in names:
-            file = os.path.join(path, name)
-            if not os.path.islink(file):
-                _sync_one(file, os.O_RDONLY)
-        _sync_folder(Path(path))
-
-
-def _sync_folder(folder: Path) -> None:
-    _sync_one(str(folder), os.O_RDONLY | os.O_DIRECTORY)
-
-
-def _sync_one(path: str, flags: int) -> None:
-    descriptor = os.open(path, flags | os.O_NONBLOCK)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    """Wait until a folder and everything in it is on disk."""
+    with directory(folder) as opened:
+        sync(opened)
