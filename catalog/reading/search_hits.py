@@ -212,7 +212,7 @@ _HAVING = """
     SELECT f.rowid FROM json_each(:skills) AS wanted
     CROSS JOIN skill_text_fts AS f ON f.rowid = wanted.value WHERE skill_text_fts MATCH :match
 """
-_MARKED = "instr(highlight(skill_text_fts, {}, char(1), ''), char(1))"
+_MARKED = "ifnull(instr(highlight(skill_text_fts, {}, char(1), ''), char(1)), 0)"
 _COLUMNS = (
     *("body", "headings", "file_names", "body_grams"),
     *(*SEARCHED, "grams"),

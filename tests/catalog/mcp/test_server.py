@@ -14,6 +14,7 @@ from mcp import Client, MCPError
 from mcp.types import BlobResourceContents, CallToolResult, EmbeddedResource, TextContent
 
 from catalog.mcp import uris
+from catalog.reading.filters import BY_NAME
 from tests.support import loopback
 from tests.support.escapes import ESCAPES
 from tests.support.mcp_servers import Server, over_http, over_stdio, program, session
@@ -145,6 +146,7 @@ def test_what_is_offered_says_what_it_does(server: Server) -> None:
         assert any("\u4e00" <= char <= "\u9fff" for char in tool.description)
         assert all(said["description"] for said in tool.input_schema["properties"].values())
     assert set(tools["read_skill_file"].input_schema["required"]) == {"skill_name"}
+    assert set(tools["search_skills"].input_schema["properties"]) >= {*BY_NAME}
 
 
 def test_search_is_the_one_ranking(url: str) -> None:

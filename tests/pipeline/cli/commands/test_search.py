@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from catalog.reading.filters import FILTERS
 from tests.support.program import run
 from tests.support.skills import write_skill
 
@@ -127,3 +128,12 @@ def test_global_options_may_follow_the_command(tmp_path: Path) -> None:
     assert "pdf" in run("list", "--data", tmp_path / "elsewhere").stdout
     assert "pdf" in run("list", f"--data={tmp_path / 'elsewhere'}", "--json").stdout
     assert run("search", "--", "--data").returncode == 2
+
+
+@pytest.mark.parametrize("command", ["list", "search"])
+def test_each_filter_is_an_option(command: str) -> None:
+    """With its sentence."""
+    shown = " ".join(run(command, "--help").stdout.split())
+    for each in FILTERS:
+        assert f"--{each.name.replace('_', '-')} " in shown
+        assert each.sentence in shown
