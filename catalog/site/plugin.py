@@ -123,7 +123,7 @@ def asgi_wrapper(datasette: Any) -> Any:
     """Put access, limits and security headers around Datasette and its responses."""
     if not http_catalog.find(datasette):
         return _unchanged
-    routes = [limits.Limited(f"^{route.pattern}$", route.cost) for route in ROUTES]
+    routes = {route.pattern: route.cost for route in ROUTES}
 
     def wrapped(app: security_headers.App) -> security_headers.App:
         app = limits.wrap(tables.wrap(app, datasette), datasette, routes)

@@ -89,13 +89,6 @@ INDEXES = Cost("indexes", 2)
 """Discovery indexes, which have all skills; the first request hashes all archives."""
 
 
-class Limited(NamedTuple):
-    """Routes of the site, as patterns of their paths."""
-
-    pattern: str
-    cost: Cost | None
-
-
 class TooLarge(Exception):
     """A statement reads more than RESULT_BYTES."""
 
@@ -116,9 +109,9 @@ class _Refusal(NamedTuple):
     headers: Mapping[str, str] = {}
 
 
-def wrap(app: App, datasette: Any, routes: Sequence[Limited]) -> App:
-    """Return the application behind all limits; `routes` are those of the site itself."""
-    ours = [(re.compile(route.pattern), route.cost) for route in routes]
+def wrap(app: App, datasette: Any, routes: Mapping[str, Cost | None]) -> App:
+    """Return the application behind all limits; `routes` are the site's own, by their pattern."""
+    ours = [(re.compile(pattern), cost) for pattern, cost in routes.items()]
 
     async def limited(scope: Any, receive: Any, send: Send) -> None:
         if scope["type"] != "http":
@@ -126,7 +119,7 @@ def wrap(app: App, datasette: Any, routes: Sequence[Limited]) -> App:
             return
         path = http_catalog.path(datasette, scope)
         is_ours, cost = next(
-            ((True, cost) for form, cost in ours if form.match(path)), (False, None)
+            ((True, cost) for form, cost in ours if form.fullmatch(path)), (False, None)
         )
         is_table = not is_ours and http_catalog.table_of(datasette, path) is not None
         refusal = _refusal(datasette, scope, path, is_ours=is_ours, is_table=is_table)

@@ -12,6 +12,7 @@ from datasette import Forbidden, Response
 
 from catalog.database import stored_health
 from catalog.database.connection import REBUILT, is_damage
+from catalog.model.errors import NotInCatalog
 from catalog.model.version import VERSION
 from catalog.prompt_index.query import one_moment
 from catalog.reading import activity, browse, disk_paths, health_summary
@@ -203,6 +204,8 @@ def guarded(view: View, *, is_open: bool = False) -> Callable[..., Awaitable[Res
                 return await view(context)
             health = await header_health(datasette, location)
             return await _page(view, replace(context, health=health))
+        except NotInCatalog as error:
+            return context.not_found(str(error))
         except (limits.TooSlow, limits.Busy):
             message = "The catalog is busy, or the query is too large. Try again."
             if errors.is_json_route(datasette, request.path):

@@ -8,6 +8,7 @@ from typing import Any
 from datasette import Response
 
 from catalog.database.sql import Row
+from catalog.model.errors import NotInCatalog
 from catalog.reading import disk_paths, index_views
 from catalog.reading.browse import Catalog
 from catalog.site.http.request import RequestContext
@@ -23,7 +24,6 @@ MOST_SEGMENTS = 400
 """Most entries with a segment of their own on the bar; thinner ones would be invisible."""
 STATES = ("full", "shortened", "name_only")
 REASONS = ("over_budget", "hidden", "filtered")
-UNKNOWN = "No index has the name {}."
 
 
 async def listing(context: RequestContext) -> Response:
@@ -38,17 +38,13 @@ async def page(context: RequestContext) -> Response:
     show = asked if asked in (*STATES, *REASONS) else ""
     number = context.number("page") or 1
     values = await context.query(_entries, name, show, words, number)
-    if not values:
-        return context.not_found(UNKNOWN.format(shown(name)))
     return context.page("index.html", show=show, words=words, number=number, **values)
 
 
 async def history(context: RequestContext) -> Response:
     """Show the publications of an index, newest first."""
     name, number = context.path_part("name"), context.number("page") or 1
-    index = await context.query(index_views.index, name)
-    if not index:
-        return context.not_found(UNKNOWN.format(shown(name)))
+    index = await context.query(_index, name)
     rows = await context.query(index_views.builds, name, number)
     return context.page(
         "index_history.html",
@@ -62,9 +58,7 @@ async def history(context: RequestContext) -> Response:
 async def text(context: RequestContext) -> Response:
     """Show the text of a publication: the newest one, one by its id, or the last one of a day."""
     name, on, id_ = context.path_part("name"), context.parameter("on"), context.number("build")
-    index = await context.query(index_views.index, name)
-    if not index:
-        return context.not_found(UNKNOWN.format(shown(name)))
+    index = await context.query(_index, name)
     build = await context.query(_build, name, id_, _day_after(on))
     whole = build["text"] if build else ""
     start = min(context.number("from") or 0, len(whole))
@@ -85,9 +79,7 @@ async def text(context: RequestContext) -> Response:
 async def changes(context: RequestContext) -> Response:
     """Show the difference of two publications: of two ids, or since the last one of a day."""
     name, since = context.path_part("name"), context.parameter("since")
-    index = await context.query(index_views.index, name)
-    if not index:
-        return context.not_found(UNKNOWN.format(shown(name)))
+    index = await context.query(_index, name)
     old, new = await context.query(
         _pair, name, context.number("from"), context.number("to"), _day_after(since)
     )
@@ -124,10 +116,14 @@ def segments(index: Row, entries: list[Row], of_states: Mapping[str, int]) -> li
     return [part for part in parts if part["width"]]
 
 
-def _entries(db: Catalog, name: str, show: str, words: str, number: int) -> dict[str, Any] | None:
-    index = index_views.index(db, name)
-    if not index:
-        return None
+def _index(db: Catalog, name: str) -> Row:
+    if index := index_views.index(db, name):
+        return index
+    raise NotInCatalog(f"No index has the name {shown(name)}.")
+
+
+def _entries(db: Catalog, name: str, show: str, words: str, number: int) -> dict[str, Any]:
+    index = _index(db, name)
     if show in REASONS:
         rows = index_views.index_left_out(db, name, show, words, number)
     else:
