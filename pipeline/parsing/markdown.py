@@ -1,7 +1,9 @@
-"""Headings and first paragraph of a Markdown body, as text."""
+"""Headings, first paragraph and code blocks of a Markdown body."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 
 MOST_HEADINGS = 200
 LONGEST_HEADING = 300
@@ -9,9 +11,15 @@ LONGEST_HEADING = 300
 
 _INDENT = " " * 4  # a line indented this far is code, neither a heading nor a fence
 _MAY_BE_HEADING = frozenset(" #=-")  # first characters of lines to check further
-_MAY_BE_FENCE = frozenset(" `~<")
-_FENCE = re.compile(r"(`{3,})[^`]*$|(~{3,})")
-_COMMENT, _COMMENT_END = "<!--", "-->"
+_FENCE = re.compile(r"`{3,}[^`]*$|~{3,}")
+_LINE_START = r"\n[ \t>]{0,20}"  # also of lists and quotes
+_BLOCK = re.compile(
+    rf"{_LINE_START}(?:(?:[-*+]|\d{{1,3}}[.)])[ \t]{{1,4}})?(?:(`{{3,}})(?![^\n]*`)|(~{{3,}})|<!--)"
+)
+_CLOSING = {
+    "`": re.compile(rf"{_LINE_START}(`{{3,}})[ \t]*(?=\n|\Z)"),
+    "~": re.compile(rf"{_LINE_START}(~{{3,}})[ \t]*(?=\n|\Z)"),
+}
 _UNDERLINE = re.compile(r"(?:=+|-+)$")
 _NOT_PROSE = re.compile(r"#{1,6}(?:\s|$)|[>|<]|[-*+](?:\s|$)|\d{1,9}[.)](?:\s|$)|!\[|[-*_=\s]+$")
 """Start of a line that is not prose: heading, quote, table, HTML, list, image or rule."""
@@ -24,7 +32,7 @@ def headings(body: str, most: int = MOST_HEADINGS) -> tuple[str, ...]:
     """
     lines = body.split("\n")
     texts: list[str] = []
-    for number, line in _outside_fences(lines):
+    for number, line in _outside_blocks(lines):
         if line[:1] not in _MAY_BE_HEADING or line.startswith("- "):
             continue  # true of nearly every line, so the speed depends on this test
         if text := _heading(lines, number):
@@ -38,7 +46,7 @@ def first_paragraph(body: str) -> str:
     """Return the first paragraph of prose on one line, or "" if there is none."""
     paragraph: list[str] = []
     last = 0
-    for number, line in _outside_fences(body.split("\n")):
+    for number, line in _outside_blocks(body.split("\n")):
         text = line.strip()
         if paragraph and _UNDERLINE.match(text):
             paragraph.clear()  # it was a heading
@@ -50,32 +58,52 @@ def first_paragraph(body: str) -> str:
     return " ".join(" ".join(paragraph).split())
 
 
-def _outside_fences(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+def code_blocks(body: str, *, comments: bool = False) -> list[tuple[int, int]]:
+    """Return the start and end offsets of code fences, and of comments if asked for.
+
+    Source: CommonMark, sections "Fenced code blocks" and "HTML blocks".
+    """
+    if not ("`" in body or "~" in body or "<" in body):
+        return []
+    text = f"\n{body}"  # so that a line end precedes every line
+    blocks: list[tuple[int, int]] = []
+    end = 0
+    while opening := _BLOCK.search(text, end):
+        end = _end(text, opening)
+        if comments or opening[1] or opening[2]:
+            blocks.append((opening.start(), end - 1))
+    return blocks
+
+
+def _end(text: str, opening: re.Match[str]) -> int:
+    """Return the end offset of the block that starts here."""
+    fence = opening[1] or opening[2]
+    if not fence:
+        end = text.find("-->", opening.end())
+        return len(text) if end < 0 else end + 3
+    indent = opening.end() - len(fence) - opening.start() + 3
+    for closing in _CLOSING[fence[0]].finditer(text, opening.end()):
+        if len(closing[1]) >= len(fence) and closing.start(1) - closing.start() <= indent:
+            return closing.end()
+    return len(text)
+
+
+def lies_in(blocks: list[tuple[int, int]], offset: int) -> bool:
+    """Return whether one of these parts of a text, in their order, holds an offset."""
+    index = bisect_right(blocks, offset, key=itemgetter(0)) - 1
+    return index >= 0 and offset < blocks[index][1]
+
+
+def _outside_blocks(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
     """Yield the lines outside code fences and HTML comments, each with its index."""
-    fence = ""
+    blocks = code_blocks("\n".join(lines), comments=True)
+    offset, following = 0, 0
     for number, line in enumerate(lines):
-        if fence:
-            fence = "" if _closes(line, fence) else fence
-        elif line[:1] not in _MAY_BE_FENCE or not (fence := _opens(line)):
+        while following < len(blocks) and blocks[following][1] <= offset:
+            following += 1
+        if following == len(blocks) or offset < blocks[following][0]:
             yield number, line
-
-
-def _opens(line: str) -> str:
-    """Return the fence that this line opens, or ""."""
-    text = line.strip()
-    if line.startswith(_INDENT):
-        return ""
-    if text.startswith(_COMMENT):
-        return "" if _COMMENT_END in text else _COMMENT_END
-    fence = _FENCE.match(text)
-    return (fence[1] or fence[2]) if fence else ""
-
-
-def _closes(line: str, fence: str) -> bool:
-    if fence == _COMMENT_END:
-        return fence in line
-    text = line.strip()
-    return text.startswith(fence) and not text.strip(fence[0]) and not line.startswith(_INDENT)
+        offset += len(line) + 1
 
 
 def _heading(lines: Sequence[str], number: int) -> str:

@@ -1,14 +1,14 @@
 """References of a body to files: targets of links, paths in code spans and on their own lines."""
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain, islice
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 from posixpath import normpath
 from urllib.parse import unquote
 
+from pipeline.parsing.markdown import code_blocks, lies_in
 from pipeline.roots.words import found, searched
 
 MOST_REFERENCES = 1_000
@@ -41,14 +41,6 @@ _SHELL_FENCE = re.compile(
     r"[ \t>]{0,20}(?:(?:[-*+]|\d{1,3}[.)])[ \t]{1,4})?[`~]{3,}[ \t]*(?:sh|bash|shell|zsh|console)?"
     r"[ \t]*\n"
 )
-_INDENT = r"\n[ \t>]{0,20}"  # also of lists and quotes
-_BLOCK = re.compile(
-    rf"{_INDENT}(?:(?:[-*+]|\d{{1,3}}[.)])[ \t]{{1,4}})?(?:(`{{3,}})(?![^\n]*`)|(~{{3,}})|<!--)"
-)
-_CLOSING = {
-    "`": re.compile(rf"{_INDENT}(`{{3,}})[ \t]*(?=\n|\Z)"),
-    "~": re.compile(rf"{_INDENT}(~{{3,}})[ \t]*(?=\n|\Z)"),
-}
 _SPAN = re.compile(r"(?<!`)(`{1,9})(?!`)[^\n]*?(?<!`)\1(?!`)")
 _NO_FILES = ("https://", "http://", "#")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//|#")
@@ -267,38 +259,3 @@ def _defines(body: str, bracket: int) -> bool:
     """Return whether the line up to this closing bracket is `[label`, as in `[label]: target`."""
     line = body[max(body.rfind("\n", bracket - 300, bracket) + 1, bracket - 300) : bracket]
     return line.lstrip(" ").startswith("[") and "]" not in line
-
-
-def code_blocks(body: str, *, comments: bool = False) -> list[tuple[int, int]]:
-    """Return the start and end offsets of code fences, and of comments if asked for.
-
-    Source: CommonMark, sections "Fenced code blocks" and "HTML blocks".
-    """
-    if not ("`" in body or "~" in body or "<" in body):
-        return []
-    text = f"\n{body}"  # so that a line end precedes every line
-    blocks: list[tuple[int, int]] = []
-    end = 0
-    while opening := _BLOCK.search(text, end):
-        end = _end(text, opening)
-        if comments or opening[1] or opening[2]:
-            blocks.append((opening.start(), end - 1))
-    return blocks
-
-
-def _end(text: str, opening: re.Match[str]) -> int:
-    """Return the end offset of the block that starts here."""
-    fence = opening[1] or opening[2]
-    if not fence:
-        end = text.find("-->", opening.end())
-        return len(text) if end < 0 else end
-    for closing in _CLOSING[fence[0]].finditer(text, opening.end()):
-        if len(closing[1]) >= len(fence):
-            return closing.end()
-    return len(text)
-
-
-def lies_in(blocks: list[tuple[int, int]], offset: int) -> bool:
-    """Return whether one of these parts of a text, in their order, holds an offset."""
-    index = bisect_right(blocks, offset, key=itemgetter(0)) - 1
-    return index >= 0 and offset < blocks[index][1]

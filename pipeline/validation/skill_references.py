@@ -8,11 +8,10 @@ from posixpath import dirname, normpath
 from catalog.model.paths import linked
 from catalog.model.skill import MIXED_FIELDS, SkillReference
 from catalog.model.values import Json
+from pipeline.parsing.markdown import code_blocks, lies_in
 from pipeline.validation.references import (
     MOST_REFERENCES,
     Reference,
-    code_blocks,
-    lies_in,
     references,
 )
 from pipeline.validation.skill import Skill

@@ -11,6 +11,7 @@ from itertools import islice
 from catalog.model.finding import Finding, FindingType
 from catalog.model.values import Json
 from catalog.text.visible import printable, quoted
+from pipeline.parsing.markdown import code_blocks, lies_in
 from pipeline.roots.native_files import may_be_native
 from pipeline.validation.profile import Profile
 from pipeline.validation.profiles.safety.codes import (
@@ -31,7 +32,7 @@ from pipeline.validation.profiles.safety.context import is_only_named
 from pipeline.validation.profiles.safety.dangers import Danger, dangers
 from pipeline.validation.profiles.safety.hidden_text import Hidden, hidden_in
 from pipeline.validation.profiles.safety.overrides import Override, overrides
-from pipeline.validation.references import TO_MACHINE, code_blocks, lies_in, references
+from pipeline.validation.references import TO_MACHINE, references
 from pipeline.validation.skill import File, Skill, Text
 
 MOST_ALIKE = 10
