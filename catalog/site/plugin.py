@@ -4,6 +4,7 @@ import sqlite3
 from typing import Any, NamedTuple
 
 from datasette import Response
+from datasette.plugins import pm
 from pluggy import HookimplMarker
 
 from catalog.database import connection
@@ -101,6 +102,7 @@ ROUTES = (
     Route(rf"{_SKILL}/(?P<path>.+)", files.of_neighbour),
 )
 """All addresses of the site; the first that matches is taken."""
+_ERRORS = "datasette.handle_exception"
 _INTERNAL = r"^/-/(?!static/|static-plugins/).*$"
 """Datasette's pages about its files, threads and settings, which only the operator needs."""
 
@@ -123,6 +125,10 @@ def asgi_wrapper(datasette: Any) -> Any:
     """Put access, limits and security headers around Datasette and its responses."""
     if not http_catalog.find(datasette):
         return _unchanged
+    # Our hook answers all errors. Where rich is installed, Datasette's own prints local variables
+    # into the log, among them the token of a reader, and answers an unknown path with 500.
+    if pm.has_plugin(_ERRORS):
+        pm.unregister(name=_ERRORS)
     routes = {route.pattern: route.cost for route in ROUTES}
 
     def wrapped(app: security_headers.App) -> security_headers.App:

@@ -91,10 +91,6 @@ def application(catalog: Path, options: SiteOptions = SiteOptions()) -> Datasett
             "count_reads": usage,
         }
     }
-    # Our hook answers all errors. Datasette's own prints local variables into the log where rich
-    # is installed, among them the token of a reader.
-    if pm.has_plugin(_ERRORS):
-        pm.unregister(name=_ERRORS)
     config: dict[str, Any] = {"config": metadata} if _HAS_CONFIG else {}
     settings = {**limits.SETTINGS, "default_allow_sql": options.sql}
     datasette = Datasette([], settings=settings, metadata=metadata, **config)
@@ -104,7 +100,6 @@ def application(catalog: Path, options: SiteOptions = SiteOptions()) -> Datasett
     return datasette
 
 
-_ERRORS = "datasette.handle_exception"
 _HAS_CONFIG = "config" in signature(Datasette).parameters
 """Whether Datasette is 1.0, which takes settings and queries from a configuration."""
 

@@ -92,6 +92,13 @@ def test_plain_datasette_refuses_sql(catalog: Path) -> None:
         assert json.loads(done.stdout)["status"] == 403, done.stderr
 
 
+def test_plain_datasette_says_that_a_page_is_missing(catalog: Path) -> None:
+    """Also where rich is installed, with which Datasette itself fails."""
+    command = [sys.executable, "-m", "datasette", str(catalog), "--get", "/nothing.json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert json.loads(done.stdout)["status"] == 404, done.stderr
+
+
 def test_the_database_is_no_download(site: Site) -> None:
     """The file holds texts of removed skills."""
     assert site.get("/catalog.db").status_code == 403
