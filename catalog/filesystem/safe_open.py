@@ -3,8 +3,8 @@
 import errno
 import os
 from collections.abc import Sequence
+from io import BufferedReader
 from stat import S_ISREG
-from typing import BinaryIO
 
 from catalog.model.errors import PathRefused
 from catalog.text.suggestions import shown
@@ -14,7 +14,7 @@ _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
 
 
-def open_file(top: str, directories: Sequence[str], path: str) -> BinaryIO:
+def open_file(top: str, directories: Sequence[str], path: str) -> BufferedReader:
     """Open a regular file by its path below nested `directories` of `top`.
 
     `top` is trusted. The names in `directories` and the parts of the path are not: each must be a
@@ -48,7 +48,7 @@ def _opened(name: str, flags: int, dir_fd: int, path: str) -> int:
         raise
 
 
-def _regular(handle: int, path: str) -> BinaryIO:
+def _regular(handle: int, path: str) -> BufferedReader:
     if S_ISREG(os.fstat(handle).st_mode):
         return os.fdopen(handle, "rb")
     os.close(handle)

@@ -3,15 +3,13 @@
 import base64
 import codecs
 import hashlib
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import BinaryIO
 
 PAGE_BYTES = 48 * 1024
 """Default size of a page; as base64 it has 64 Ki characters."""
 
 _CHUNK = 1 << 20
-_CHAR = 4  # bytes of the longest character in UTF-8
 _CONTINUATIONS = bytes(range(0x80, 0xC0))  # all bytes of a UTF-8 character but its first
 
 
@@ -57,120 +55,58 @@ def read_page(file: BinaryIO, offset: int, limit: int | None, longest: int) -> P
     that base64 pages can be joined. An offset inside a character moves to its start. Reads at most
     `longest` + 1 bytes. Raises OSError.
     """
-    stop = None if limit is None else offset + limit
-    scan = _FileScan(max(offset - _CHAR, 0), None if stop is None else stop + _CHAR)
-    for chunk in chunks(file, longest + 1):
-        scan.take(chunk)
-    if not scan.is_text():
-        return scan.page("base64", offset, _binary_stop(offset, limit, scan.size))
-    bom = bytes(scan.head).startswith(codecs.BOM_UTF8)
-    start = scan.char_start(min(offset, scan.size))
-    end = scan.size if stop is None else scan.text_stop(start, min(stop, scan.size))
-    return scan.page("utf-8-sig" if bom else "utf-8", start, end)
-
-
-def chunks(file: BinaryIO, most: int) -> Iterator[bytes]:
-    """Yield the content of a file in chunks, up to `most` bytes."""
-    while most > 0 and (chunk := file.read(min(_CHUNK, most))):
-        most -= len(chunk)
-        yield chunk
-
-
-def _binary_stop(offset: int, limit: int | None, size: int) -> int:
-    if limit is None:
-        return size
-    return min(offset + max(limit - limit % 3, 3), size)
-
-
-@dataclass(slots=True)
-class _FileScan:
-    """One pass over a file that keeps the bytes from `first` to `last`."""
-
-    first: int
-    last: int | None
-    size: int = 0
-    head: bytearray = field(default_factory=bytearray)
-    kept: bytearray = field(default_factory=bytearray)
-    sha256: "hashlib._Hash" = field(default_factory=hashlib.sha256)
-    decoder: codecs.IncrementalDecoder | None = field(
-        default_factory=codecs.getincrementaldecoder("utf-8")
+    data = file.read(longest + 1)
+    encoding = _encoding(data)
+    if encoding == "base64":
+        start = offset
+        stop = len(data) if limit is None else min(offset + max(limit - limit % 3, 3), len(data))
+        text = base64.b64encode(data[start:stop]).decode()
+    else:
+        start = _char_start(data, min(offset, len(data)))
+        stop = len(data) if limit is None else _text_stop(data, start, offset + limit)
+        text = data[start:stop].decode("utf-8" if start else encoding)
+    line_from = data.rfind(b"\n", 0, start) + 1
+    return Page(
+        len(data),
+        hashlib.sha256(data).hexdigest(),
+        encoding,
+        text,
+        start,
+        stop if stop < len(data) else None,
+        data.count(b"\n", 0, start) + 1,
+        len(data[line_from:start].translate(None, _CONTINUATIONS)),
+        data.count(b"\n") + (not data.endswith(b"\n") if data else 0),
     )
-    line: int = 1  # of `first`
-    column: int = 0  # characters of that line before `first`
-    lines: int = 0  # line feeds so far
-    ends_line: bool = True  # whether the last byte so far is a line feed
 
-    def take(self, chunk: bytes) -> None:
-        self._count(chunk[: max(self.first - self.size, 0)])
-        self.lines += chunk.count(b"\n")
-        self.ends_line = chunk.endswith(b"\n")
-        self.sha256.update(chunk)
-        self.head += chunk[: len(codecs.BOM_UTF8) - len(self.head)]
-        last = len(chunk) if self.last is None else max(self.last - self.size, 0)
-        self.kept += chunk[max(self.first - self.size, 0) : last]
-        self.size += len(chunk)
-        self._decode(chunk, final=False)
 
-    def _count(self, before: bytes) -> None:
-        """Advance line and column past some bytes."""
-        if count := before.count(b"\n"):
-            self.line, self.column = self.line + count, 0
-            before = before[before.rfind(b"\n") + 1 :]
-        self.column += len(before.translate(None, _CONTINUATIONS))
+def _encoding(data: bytes) -> str:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return "base64"
+    if b"\0" in data:
+        return "base64"
+    return "utf-8-sig" if data.startswith(codecs.BOM_UTF8) else "utf-8"
 
-    def is_text(self) -> bool:
-        """Return at the end whether the whole file is UTF-8 without NUL."""
-        self._decode(b"", final=True)
-        return self.decoder is not None
 
-    def _decode(self, chunk: bytes, *, final: bool) -> None:
-        if self.decoder is None:
-            return
-        try:
-            self.decoder.decode(chunk, final)
-        except UnicodeDecodeError:
-            self.decoder = None
-        if b"\0" in chunk:
-            self.decoder = None
+def _text_stop(data: bytes, start: int, stop: int) -> int:
+    """Return the best end of a page of text, at or before `stop` if possible."""
+    if stop >= len(data):
+        return len(data)
+    line = data.rfind(b"\n", start, stop) + 1
+    if line > start + (stop - start) // 2:
+        return line
+    before = _char_start(data, stop)
+    if before > start:
+        return before
+    stop = max(stop, start + 1)
+    while stop < len(data) and data[stop] in _CONTINUATIONS:
+        stop += 1
+    return stop
 
-    def char_start(self, offset: int) -> int:
-        while offset < self.size and offset > 0 and self._continues(offset):
-            offset -= 1
-        return offset
 
-    def text_stop(self, start: int, stop: int) -> int:
-        """Return the best end of a page of text, at or before `stop` if possible."""
-        if stop == self.size:
-            return stop
-        line = self.kept.rfind(b"\n", start - self.first, stop - self.first) + self.first + 1
-        if line > start + (stop - start) // 2:
-            return line
-        before = self.char_start(stop)
-        if before > start:
-            return before
-        stop = max(stop, start + 1)
-        while stop < self.size and self._continues(stop):
-            stop += 1
-        return stop
-
-    def _continues(self, offset: int) -> bool:
-        """Return whether the byte there is not the first one of its character."""
-        return self.kept[offset - self.first] & 0xC0 == 0x80
-
-    def page(self, encoding: str, start: int, stop: int) -> Page:
-        data = bytes(self.kept[max(start - self.first, 0) : max(stop - self.first, 0)])
-        text = base64.b64encode(data).decode() if encoding == "base64" else data.decode()
-        if start == 0 and encoding == "utf-8-sig":
-            text = text.removeprefix("\ufeff")
-        self._count(bytes(self.kept[: max(start - self.first, 0)]))
-        return Page(
-            self.size,
-            self.sha256.hexdigest(),
-            encoding,
-            text,
-            start,
-            stop if stop < self.size else None,
-            self.line,
-            self.column,
-            self.lines + (not self.ends_line),
-        )
+def _char_start(data: bytes, offset: int) -> int:
+    """Return the start of the character at an offset."""
+    while 0 < offset < len(data) and data[offset] in _CONTINUATIONS:
+        offset -= 1
+    return offset

@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from hashlib import file_digest
+from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO
 
@@ -133,7 +135,12 @@ def wrapped(
 def opened(package: Package, entry: PublishedFile) -> Iterator[BinaryIO]:
     """Open a file of a package; see `open_skill_file`."""
     with _open(package, entry) as file:
-        _verified(package, entry, file, 0, 0)
+        try:
+            size = os.fstat(file.fileno()).st_size
+            sha256 = file_digest(file, "sha256").hexdigest() if size == entry.size else ""
+        except OSError as error:
+            raise _damaged(package, entry, error.strerror or str(error)) from error
+        _check_content(package, entry, size, sha256)
         file.seek(0)
         yield file
 
@@ -193,7 +200,7 @@ def wrap(package: Package, page: SkillFile, directory: str | None = None) -> str
 # Opening and verification
 
 
-def _open(package: Package, entry: PublishedFile) -> BinaryIO:
+def _open(package: Package, entry: PublishedFile) -> BufferedReader:
     path = os_path(entry.path)
     try:
         if not package.in_place:
@@ -203,7 +210,7 @@ def _open(package: Package, entry: PublishedFile) -> BinaryIO:
         raise _damaged(package, entry, error.strerror or str(error)) from error
 
 
-def _open_in_root(package: Package, path: str) -> BinaryIO:
+def _open_in_root(package: Package, path: str) -> BufferedReader:
     """Open a file in a root, where a link may lead to another place in that root."""
     top = os.path.realpath(package.top)
     target = os.path.realpath("/".join((top, *package.names, path)))
@@ -219,9 +226,13 @@ def _verified(
         page = read_page(file, offset, limit, entry.size)
     except OSError as error:
         raise _damaged(package, entry, error.strerror or str(error)) from error
-    if (page.size, page.sha256) != (entry.size, entry.sha256):
-        raise _damaged(package, entry, "its content differs from the accepted one")
+    _check_content(package, entry, page.size, page.sha256)
     return page
+
+
+def _check_content(package: Package, entry: PublishedFile, size: int, sha256: str) -> None:
+    if (size, sha256) != (entry.size, entry.sha256):
+        raise _damaged(package, entry, "its content differs from the accepted one")
 
 
 def _damaged(package: Package, entry: PublishedFile, reason: str) -> PackageDamaged:
