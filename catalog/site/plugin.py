@@ -103,8 +103,13 @@ ROUTES = (
 )
 """All addresses of the site; the first that matches is taken."""
 _ERRORS = "datasette.handle_exception"
-_INTERNAL = r"^/-/(?!static/|static-plugins/).*$"
-"""Datasette's pages about its files, threads and settings, which only the operator needs."""
+_INTERNAL = (
+    r"^/-/(metadata|versions|plugins|settings|config|threads|databases|actor|auth-token|logout|"
+    r"permissions|messages|allow-debug|patterns|actions|allowed|api|check|create-token|debug|jump|"
+    r"queries|rules|schema|tasks)(/.*|\.json)?$"
+)
+"""Datasette's pages about its files, threads and settings, which only the operator needs; the last
+two lines are those of 1.0. Pages of other plugins are not among them."""
 
 
 @hookimpl

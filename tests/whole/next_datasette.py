@@ -41,6 +41,9 @@ REFUSED = {
     "/catalog.json?sql=select+1": 403,
     "/-/databases.json": 404,
     "/-/plugins.json": 404,
+    "/-/tasks.json": 404,
+    "/-/create-token": 404,
+    "/-/debug/autocomplete": 404,
 }
 
 
