@@ -61,7 +61,7 @@ class CatalogWatch:
     _versions: tuple[dict[str, int], dict[str, int]] | None = None  # for models, for users
 
     def look(self) -> Changes:
-        """Return what has changed since the last look; nothing at the first one."""
+        """Return the changes since the last look; none at the first one."""
         try:
             seen = self._position()
             if seen == self._seen:

@@ -73,7 +73,7 @@ class SkillServer(Server[None]):
         experimental_capabilities: dict[str, dict[str, Any]] | None = None,
         extensions: dict[str, dict[str, Any]] | None = None,
     ) -> InitializationOptions:
-        """Return what the server declares to a client before protocol 2026-07-28."""
+        """Return the declaration of the server for clients before protocol 2026-07-28."""
         changed = self._has_one_client
         return super().create_initialization_options(
             notification_options

@@ -158,7 +158,7 @@ def _matched(above: list[str], pattern: list[str]) -> str | None:
 
 
 def check_namespace_rule(rule: str) -> str:
-    """Return a rule of a root. Raises ValueError if it is no such rule."""
+    """Return the rule of a root for namespaces. Raises ValueError for any other text."""
     parts = rule.split("/")
     if rule in (NO_NAMESPACE, BY_FOLDER, BY_PATH):
         return rule

@@ -49,7 +49,7 @@ def skills(
 def skill(db: Catalog, skill_id: str, row: int | None = None) -> Row | None:
     """Return the skill with a skill_id, the active one if there is one, or the given row of it.
 
-    None where no folder ever had it. `is_newest` is 0 where the folder holds other content than the
+    None if no folder ever had it. `is_newest` is 0 if the folder contains other content than the
     current version; the findings are then about the folder.
     """
     chosen = "s.id = :row" if row else "TRUE"
@@ -216,7 +216,7 @@ def finding_codes(db: Catalog) -> list[Row]:
 
 
 def not_skills(db: Catalog, page: int = 1) -> list[Row]:
-    """Return a page of the findings about what lies in the roots and is part of no skill."""
+    """Return a page of the findings about files in the roots that are part of no skill."""
     return list(
         db.query(
             "SELECT root, folder, path, code, severity, message, fix FROM findings"
@@ -305,7 +305,7 @@ _STATES = """
 LOOKS_ALIKE = f"SELECT 1 FROM findings WHERE skill = s.id AND code = '{NAME_CONFUSABLE.code}'"
 """Whether a skill `s` has a name that looks like another one, as a subquery."""
 IS_NEWEST = "(s.digest IS NULL OR s.seen_digest IS NULL OR s.seen_digest = s.digest)"
-"""Whether the folder of a skill `s` holds the content of its current version, in SQL."""
+"""Whether the folder of a skill `s` contains its current version, in SQL."""
 _TONES = {"danger": "bad", "warning": "odd", "info": ""}
 _WORDS = {"danger": "danger", "warning": "safety warning", "info": "safety note"}
 

@@ -1,7 +1,7 @@
 """Numbers of skills by each value of each filter, given the other filters and the words."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import NamedTuple
 
 from catalog.database.queries import Database
@@ -9,6 +9,8 @@ from catalog.reading.filters import FILTERS, Filter, Filters, Values
 
 MOST_COUNTED = 20_000
 """Skills that are counted by their values; of more, values are offered without numbers."""
+
+COUNTED = frozenset(each.name for each in FILTERS if each.is_counted)
 
 
 class Choice(NamedTuple):
@@ -25,12 +27,15 @@ class Facet(NamedTuple):
     others: int = 0  # values that are not offered
 
 
-def of(db: Database, filters: Filters, match: str = "") -> tuple[dict[str, Facet], int]:
+def of(
+    db: Database, filters: Filters, match: str = "", only: Container[str] = COUNTED
+) -> tuple[dict[str, Facet], int]:
     """Return the values of each filter by its name, and the number of all skills.
 
-    Each number holds for the other filters and, if match is an FTS5 expression, for its words.
+    Each number counts skills with the other filters and, if match is an FTS5 expression, with its
+    words. With only, the other filters are left out.
     """
-    counted = [each for each in FILTERS if each.is_counted]
+    counted = [each for each in FILTERS if each.is_counted and each.name in only]
     together = [each for each in counted if not filters.excludes(each.name)]
     found = _facets(db, filters, match, together)
     for each in counted:

@@ -17,7 +17,7 @@ _ESCAPE = re.compile(r"\\(?=[!-/:-@\[-`{-~])")
 
 
 class Explanation(NamedTuple):
-    """Words about a code that hold for all its findings."""
+    """General words about the findings of a code."""
 
     problem: str  # one line of plain text
     fix: str  # plain text

@@ -205,7 +205,7 @@ def _trouble(part: str, message: str) -> dict[str, Any]:
 
 
 def _detail(trouble: Mapping[str, Any], now: datetime) -> str:
-    """Return what failed, how often, since when, and the time of the next try."""
+    """Return a failure with its count, its first time and its next try."""
     part = _PARTS.get(trouble["part"])
     message = f"{part}: {trouble['message']}" if part else trouble["message"]
     if not trouble["since"] or trouble["part"] == "quarantine":

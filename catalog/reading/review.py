@@ -1,4 +1,4 @@
-"""Versions that wait for review, and what is new in each; reads only."""
+"""Versions that wait for review, with the changes in each; reads only."""
 
 import json
 import re

@@ -61,13 +61,13 @@ def without_filler(text: str) -> str:
 
 
 def without_exclusions(text: str) -> str:
-    """Return a text without the sentences on what a skill is not for, unless all are such."""
+    """Drop sentences that say what the skill is not for. Keep the text if nothing else is left."""
     kept = [part for part in sentences(text) if not _EXCLUSION.match(part)]
     return " ".join(kept) if kept else text
 
 
 def says_nothing(description: str, name: str) -> bool:
-    """Return whether a description has no word on what the skill does, beyond its name."""
+    """Return whether a description only repeats the name in words that say nothing."""
     text = description.lower()
     if not text.isascii():
         text = _CHINESE.sub("", text)

@@ -43,6 +43,6 @@ _NAME = re.compile(r"[^\s,]+")
 
 
 def tools_of(allowed_tools: str | None) -> tuple[str, ...]:
-    """Return the distinct names without what is allowed of each: "Bash" for "Bash(git:*)"."""
+    """Return the distinct names of tools, without their arguments: "Bash" for "Bash(git:*)"."""
     names = _NAME.findall(_BRACKETS.sub(" ", allowed_tools or ""))
     return tuple({name.lower(): name for name in reversed(names)}.values())[::-1][:MOST_TOOLS]

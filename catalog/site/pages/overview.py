@@ -30,7 +30,7 @@ async def home(context: RequestContext) -> Response:
 
 
 def _front(db: Catalog) -> dict[str, Any]:
-    facets, _ = facet_counts.of(db, Filters())
+    facets, _ = facet_counts.of(db, Filters(), only=("category", "tag", "publisher"))
     return {"facets": facets, **browse.front(db)}
 
 

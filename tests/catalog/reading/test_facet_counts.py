@@ -136,3 +136,13 @@ def test_the_publisher_of_a_repository_is_its_name() -> None:
     store.apply([judged("one", root=root)], trigger="command", at=NOON)
     assert store.db.execute("SELECT publisher FROM skills").fetchall() == [("acme-skills",)]
     store.close()
+
+
+def test_too_many_skills_are_not_counted_by_their_values(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Values of the first ones are offered without numbers; the number of all skills is exact."""
+    monkeypatch.setattr(facet_counts, "MOST_COUNTED", 2)
+    facets, total = facet_counts.of(store.db, Filters(), only=("has_scripts",))
+    assert facets == {"has_scripts": facet_counts.Facet((facet_counts.Choice("yes", None),))}
+    assert total == 6
