@@ -22,6 +22,36 @@ from catalog.text.visible import kind_of, printable, quoted
 from pipeline.validation.dialect import Dialects
 from pipeline.validation.skill import Declaration, TypeMismatch
 
+SEARCHED_METADATA = (
+    "keywords",
+    "category",
+    "domain",
+    "capabilities",
+    "triggers",
+    "phrases",
+    "intents",
+    "languages",
+    "frameworks",
+)
+"""Keys of the free `metadata` map whose texts are searched, with those in lists and maps."""
+
+MOST_CHARACTERS = 4000
+"""Characters of all these words of a skill, at most."""
+
+_EXPECTED = {
+    "bool_parsing": "yes or no",
+    "bool_type": "yes or no",
+    "float_parsing": "a number from 0 to 1",
+    "float_type": "a number from 0 to 1",
+    "greater_than_equal": "a number from 0 to 1",
+    "less_than_equal": "a number from 0 to 1",
+    "dict_type": "a map",
+    "model_type": "a map",
+    "string_type": "text",
+    "string_too_short": "text",
+    "tuple_type": "a list of texts",
+}
+
 
 def declare(
     frontmatter: Mapping[str, Json],
@@ -83,21 +113,6 @@ def _read(
             values = _without(values, path[:-1] if error["type"] == "missing" else path)
 
 
-_EXPECTED = {
-    "bool_parsing": "yes or no",
-    "bool_type": "yes or no",
-    "float_parsing": "a number from 0 to 1",
-    "float_type": "a number from 0 to 1",
-    "greater_than_equal": "a number from 0 to 1",
-    "less_than_equal": "a number from 0 to 1",
-    "dict_type": "a map",
-    "model_type": "a map",
-    "string_type": "text",
-    "string_too_short": "text",
-    "tuple_type": "a list of texts",
-}
-
-
 def _path(error: ErrorDetails, lists: Container[Path]) -> Path:
     """Return the path of the field with an error; a list of texts is one field."""
     path = error["loc"]
@@ -142,22 +157,6 @@ def _without(value: Any, path: Path) -> Any:
     if rest:
         return value | {first: _without(value[first], rest)}
     return {key: inner for key, inner in value.items() if key != first}
-
-
-SEARCHED_METADATA = (
-    "keywords",
-    "category",
-    "domain",
-    "capabilities",
-    "triggers",
-    "phrases",
-    "intents",
-    "languages",
-    "frameworks",
-)
-"""Keys of the free `metadata` map whose texts are searched, with those in lists and maps."""
-MOST_CHARACTERS = 4000
-"""Characters of all these words of a skill, at most."""
 
 
 def search_words(

@@ -1,4 +1,4 @@
-"""Conversion of a folder in an older layout: input and result of a dialect's plan."""
+"""A dialect: fields that one system reads from SKILL.md, with rules, records and layouts."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field

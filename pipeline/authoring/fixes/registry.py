@@ -21,6 +21,10 @@ _HIGH = f"\x80-\xbf{''.join(map(re.escape, _CP1252))}"
 _MOJIBAKE = re.compile(f"[\xc2-\xdf][{_HIGH}]|[\xe0-\xef][{_HIGH}]{{2}}|[\xf0-\xf4][{_HIGH}]{{3}}")
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]")
 _FOREIGN = re.compile("[\udc80-\udcff]+")
+_VALUE = re.compile(r"(?P<key>[\w.-]+[ \t]*:)[ \t]*(?P<value>[^#]*?)(?P<rest>[ \t]*(?:[ \t]#.*)?)")
+_NAME = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
+_NAME_LIMIT = 64
+_METADATA = "metadata"
 
 
 def without_mark(draft: Draft, _: Finding) -> Draft | None:
@@ -80,12 +84,6 @@ def _rewritten(draft: Draft, text: str) -> Draft | None:
     if text == draft.source.text:
         return None
     return draft.edited(draft.source.with_text(text), same_body=False)
-
-
-_VALUE = re.compile(r"(?P<key>[\w.-]+[ \t]*:)[ \t]*(?P<value>[^#]*?)(?P<rest>[ \t]*(?:[ \t]#.*)?)")
-_NAME = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
-_NAME_LIMIT = 64
-_METADATA = "metadata"
 
 
 def repaired(draft: Draft, finding: Finding) -> Draft | None:
@@ -237,7 +235,6 @@ class Fixes(NamedTuple):
 
 _REPAIR = Fixes(repaired)
 _NAME_CODES = Fixes(named_like_its_folder)
-
 FIXES: Mapping[str, Fixes] = {
     "not-utf-8": Fixes(as_utf_8),
     "invalid-utf-8": Fixes(unsafe=from_windows),

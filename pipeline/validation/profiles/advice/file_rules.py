@@ -39,6 +39,18 @@ _OF_EVERY_PROJECT = frozenset(
     ("skill.md", "readme.md", "changelog.md", "license.md", "license.txt", "contributing.md")
 )
 _Place: TypeAlias = tuple[Text, Reference]  # a reference and the text that holds it
+REFERENCE_TOKENS = 5_000
+"""Source: Agent Skills specification, Progressive disclosure, which asks for small files."""
+
+_MOST_CANDIDATES = 50  # a folder with more files is a library or a data set
+_FOLDERS = ("scripts/", "references/", "reference/")
+_OF_TOOLS = frozenset(
+    """
+    conftest.py go.mod go.sum license license.txt license.md makefile package.json
+    package-lock.json pyproject.toml readme.md requirements.txt tsconfig.json uv.lock yarn.lock
+    """.split()
+)
+"""Names of files that tools read, or that are for people."""
 
 
 def references_exist(skill: Skill) -> Iterator[Finding]:
@@ -64,6 +76,42 @@ def references_exist(skill: Skill) -> Iterator[Finding]:
     yield from _first(REFERENCE_OUTSIDE_FOLDER, outside)
     yield from _first(REFERENCE_MISSING, missing, lambda target: _same_name(target, paths))
     yield from _first(REFERENCE_DEEP, deep)
+
+
+def files_are_referenced(skill: Skill) -> Iterator[Finding]:
+    """Find scripts and references that no text mentions which an agent reaches from SKILL.md."""
+    files = [
+        file.path
+        for file in skill.files
+        if file.path.startswith(_FOLDERS)
+        and (file.is_text or not may_be_native(file.path, file.mode))  # which is another finding
+    ]
+    if not files or len(files) > _MOST_CANDIDATES or not skill.parsed.body:
+        return
+    stray = [path for path in files if path not in skill.led_to and _is_for_agents(path)]
+    for path in stray[: 1 if len(stray) > MOST_ALIKE else None]:
+        more = humanize.count(len(stray) - 1, "more file") if len(stray) > MOST_ALIKE else ""
+        yield FILE_UNREFERENCED.at(
+            f"Nothing that an agent reads names {printable(path)}{more and f', or {more}'}.",
+            path=path,
+        )
+
+
+def references_are_short(skill: Skill) -> Iterator[Finding]:
+    """Find documents of more than about 5,000 tokens to which SKILL.md leads."""
+    for file in skill.files:
+        if file.path == skill.document or not is_document(file.path):
+            continue
+        if file.size <= REFERENCE_TOKENS // 2 or file.path not in skill.led_to:
+            continue  # a character costs two tokens at most
+        text = skill.other_texts.get(file.path, "")
+        cost = tokens.estimate_body(text)
+        if cost > REFERENCE_TOKENS or file.size > FILE_BYTES:
+            size = f"about {cost:,} tokens" if text else f"{file.size:,} bytes"
+            yield REFERENCE_TOO_LONG.at(
+                f"The file has {size}; {REFERENCE_TOKENS:,} tokens are recommended.",
+                path=file.path,
+            )
 
 
 def _links(skill: Skill, text: Text, paths: Mapping[str, None]) -> list[Reference]:
@@ -189,57 +237,6 @@ def _same_name(target: str, paths: Iterable[str]) -> str | None:
         return "If that is another skill, let its folder lie beside this one: agents get them so."
     matches = [path for path in paths if basename(path).lower() == name]
     return f"Write {printable(matches[0])}, the file's path." if len(matches) == 1 else None
-
-
-REFERENCE_TOKENS = 5_000
-"""Source: Agent Skills specification, Progressive disclosure, which asks for small files."""
-
-
-_MOST_CANDIDATES = 50  # a folder with more files is a library or a data set
-_FOLDERS = ("scripts/", "references/", "reference/")
-_OF_TOOLS = frozenset(
-    """
-    conftest.py go.mod go.sum license license.txt license.md makefile package.json
-    package-lock.json pyproject.toml readme.md requirements.txt tsconfig.json uv.lock yarn.lock
-    """.split()
-)
-"""Names of files that tools read, or that are for people."""
-
-
-def files_are_referenced(skill: Skill) -> Iterator[Finding]:
-    """Find scripts and references that no text mentions which an agent reaches from SKILL.md."""
-    files = [
-        file.path
-        for file in skill.files
-        if file.path.startswith(_FOLDERS)
-        and (file.is_text or not may_be_native(file.path, file.mode))  # which is another finding
-    ]
-    if not files or len(files) > _MOST_CANDIDATES or not skill.parsed.body:
-        return
-    stray = [path for path in files if path not in skill.led_to and _is_for_agents(path)]
-    for path in stray[: 1 if len(stray) > MOST_ALIKE else None]:
-        more = humanize.count(len(stray) - 1, "more file") if len(stray) > MOST_ALIKE else ""
-        yield FILE_UNREFERENCED.at(
-            f"Nothing that an agent reads names {printable(path)}{more and f', or {more}'}.",
-            path=path,
-        )
-
-
-def references_are_short(skill: Skill) -> Iterator[Finding]:
-    """Find documents of more than about 5,000 tokens to which SKILL.md leads."""
-    for file in skill.files:
-        if file.path == skill.document or not is_document(file.path):
-            continue
-        if file.size <= REFERENCE_TOKENS // 2 or file.path not in skill.led_to:
-            continue  # a character costs two tokens at most
-        text = skill.other_texts.get(file.path, "")
-        cost = tokens.estimate_body(text)
-        if cost > REFERENCE_TOKENS or file.size > FILE_BYTES:
-            size = f"about {cost:,} tokens" if text else f"{file.size:,} bytes"
-            yield REFERENCE_TOO_LONG.at(
-                f"The file has {size}; {REFERENCE_TOKENS:,} tokens are recommended.",
-                path=file.path,
-            )
 
 
 def _is_for_agents(path: str) -> bool:

@@ -19,6 +19,17 @@ _LEADS_IN = re.compile(r"#|.*[:：]\W*\Z")
 _LISTED = re.compile(r"[\s>]*(?:[-*+|`~]|\d{1,3}[.)])")
 _MOST_LISTED = 15  # lines of a list or block between its lead-in and the words
 _PAIRS = (("“", "”"), ("«", "»"), ("「", "」"), ("『", "』"), ("„", "“"))
+_MOST_BEFORE = 400  # characters of a line before a command that are looked at
+_COMMENT = re.compile(r"\s*(?:#|//|\*|<!--|--\s|REM\b|::)")
+_CASE = re.compile(r"\s*\(?[*\"'][^\n]{0,200}\)")  # a pattern of `case`, or an entry of a list
+_RUNS = re.compile(
+    r"\b(?:eval|exec\w*|system|run\w*|popen|call|check_\w+|spawn\w*|getoutput|subprocess|shell|ssh"
+    r"|sh|bash|zsh|su|sudo|xargs|invoke\w*|iex|powershell|pwsh|cmd\s*/c)\b",
+    re.IGNORECASE,
+)
+_HEREDOC = re.compile(r"\bcat\b[^\n|]{0,80}<<-?[ \t]*[\"']?(\w{1,40})[\"']?[^\n|]{0,80}\n")
+_WORD = re.compile(r"\w")
+_NEAR = 3_000  # characters before a command in which a block of text may start
 
 
 def is_warned_of(text: str, start: int, end: int) -> bool:
@@ -44,6 +55,17 @@ def is_quoted(text: str, start: int, end: int) -> bool:
     )
 
 
+def is_only_named(text: str, start: int, end: int) -> bool:
+    """Return whether a script only names the words: in a comment, a message or a list."""
+    first = max(text.rfind("\n", 0, start) + 1, start - _MOST_BEFORE)
+    before = text[first:start]
+    if _COMMENT.match(before) or (
+        before.strip() and _CASE.match(text, first, start + _MOST_BEFORE)
+    ):
+        return True
+    return _is_in_literal(text, first, start, end) or _is_in_block(text, start)
+
+
 def _line(text: str, start: int, end: int) -> tuple[int, int]:
     """Return the offsets of the line around words, or of the nearest part of a long line."""
     first = max(text.rfind("\n", max(start - _MOST, 0), start) + 1, start - _MOST, 0)
@@ -62,30 +84,6 @@ def _lead_in(text: str, first: int) -> str:
         if not _LISTED.match(line):
             return ""
     return ""
-
-
-_MOST_BEFORE = 400  # characters of a line before a command that are looked at
-_COMMENT = re.compile(r"\s*(?:#|//|\*|<!--|--\s|REM\b|::)")
-_CASE = re.compile(r"\s*\(?[*\"'][^\n]{0,200}\)")  # a pattern of `case`, or an entry of a list
-_RUNS = re.compile(
-    r"\b(?:eval|exec\w*|system|run\w*|popen|call|check_\w+|spawn\w*|getoutput|subprocess|shell|ssh"
-    r"|sh|bash|zsh|su|sudo|xargs|invoke\w*|iex|powershell|pwsh|cmd\s*/c)\b",
-    re.IGNORECASE,
-)
-_HEREDOC = re.compile(r"\bcat\b[^\n|]{0,80}<<-?[ \t]*[\"']?(\w{1,40})[\"']?[^\n|]{0,80}\n")
-_WORD = re.compile(r"\w")
-_NEAR = 3_000  # characters before a command in which a block of text may start
-
-
-def is_only_named(text: str, start: int, end: int) -> bool:
-    """Return whether a script only names the words: in a comment, a message or a list."""
-    first = max(text.rfind("\n", 0, start) + 1, start - _MOST_BEFORE)
-    before = text[first:start]
-    if _COMMENT.match(before) or (
-        before.strip() and _CASE.match(text, first, start + _MOST_BEFORE)
-    ):
-        return True
-    return _is_in_literal(text, first, start, end) or _is_in_block(text, start)
 
 
 def _is_in_literal(text: str, first: int, start: int, end: int) -> bool:

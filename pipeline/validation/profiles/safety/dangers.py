@@ -22,6 +22,73 @@ from pipeline.validation.profiles.safety.codes import (
 )
 from pipeline.validation.profiles.safety.context import is_warned_of
 
+_LONGEST = 500  # characters of a command before and after the word that shows it
+_MOST_IN_LINE = 5
+_MOST_MATCHES = 50  # of one danger, with those of which the text warns
+_MOST_CHARACTERS = 20_000  # of lines that are searched for one danger; an ordinary text has a few
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Shape of a danger, which is searched for only in lines that hold one of the words."""
+
+    kind: FindingType
+    words: tuple[str, ...]  # in lower case
+    pattern: re.Pattern[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Danger:
+    """Words of one kind of danger in a text."""
+
+    kind: FindingType
+    words: str
+    offset: int  # in characters
+    end: int
+
+
+def dangers(text: str) -> Iterator[Danger]:
+    """Yield the dangers of a text of which it does not warn."""
+    words = found(text)
+    for shape in () if _WORDS.isdisjoint(words) else SHAPES:
+        if words.keys().isdisjoint(shape.words):
+            continue
+        matches = (
+            match
+            for start, end in _parts(text, shape, words)
+            for match in islice(shape.pattern.finditer(text, start, end), _MOST_IN_LINE)
+        )
+        for match in islice(matches, _MOST_MATCHES):
+            if not is_warned_of(text, match.start(), match.end()):
+                yield Danger(shape.kind, " ".join(match[0].split()), *match.span())
+    for secret in secrets(text, words):
+        yield Danger(SECRET, f"{secret[0][:4]}…", *secret.span())
+
+
+def _parts(text: str, shape: Shape, words: Mapping[str, Sequence[int]]) -> list[tuple[int, int]]:
+    """Return the offsets of the first lines that hold a word of a shape, with continuations."""
+    parts: dict[int, int] = {}
+    size = 0
+    for word in shape.words:
+        last = 0
+        for at in words.get(word, ()):
+            if size > _MOST_CHARACTERS:
+                break
+            if at >= last:
+                start, end = _part(text, at)
+                size += 0 if start in parts else end - start
+                parts[start], last = end, max(end, at + len(word))
+    return sorted(parts.items())
+
+
+def _part(text: str, at: int) -> tuple[int, int]:
+    start = max(text.rfind("\n", max(at - _LONGEST, 0), at) + 1, at - _LONGEST, 0)
+    end = at
+    while (end := text.find("\n", end, at + _LONGEST)) > 0 and text[end - 1] == "\\":
+        end += 1
+    return start, min(at + _LONGEST, len(text)) if end < 0 else end
+
+
 _SHELL = (
     r"(?:sudo\s+(?:-\w+\s+)*)?(?:env\s+)?(?:/\S{1,30}/)?(?:ba|z|da|k|fi)?sh\b"
     r"(?!\s+(?!-)[\"']?[\w/${}-]{0,60}[./$])"  # a script of its own that only reads the input
@@ -51,15 +118,6 @@ _NO_NAME = (
     r"|needs?|not|on|or|over|runs?|should|that|the|to|uses?|when|which|will|with|works?)\b)"
 )
 _AGENT = r"(?:claude|codex|gemini|copilot|cursor-agent|aider|qwen|opencode|droid|amp)"
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """Shape of a danger, which is searched for only in lines that hold one of the words."""
-
-    kind: FindingType
-    words: tuple[str, ...]  # in lower case
-    pattern: re.Pattern[str]
 
 
 def _shape(kind: FindingType, words: str, *patterns: str) -> Shape:
@@ -285,61 +343,4 @@ SHAPES = (
 )
 """The shapes of all kinds of danger but secrets."""
 
-
-_LONGEST = 500  # characters of a command before and after the word that shows it
-_MOST_IN_LINE = 5
-_MOST_MATCHES = 50  # of one danger, with those of which the text warns
-_MOST_CHARACTERS = 20_000  # of lines that are searched for one danger; an ordinary text has a few
 _WORDS = frozenset(word for shape in SHAPES for word in shape.words)
-
-
-@dataclass(frozen=True, slots=True)
-class Danger:
-    """Words of one kind of danger in a text."""
-
-    kind: FindingType
-    words: str
-    offset: int  # in characters
-    end: int
-
-
-def dangers(text: str) -> Iterator[Danger]:
-    """Yield the dangers of a text of which it does not warn."""
-    words = found(text)
-    for shape in () if _WORDS.isdisjoint(words) else SHAPES:
-        if words.keys().isdisjoint(shape.words):
-            continue
-        matches = (
-            match
-            for start, end in _parts(text, shape, words)
-            for match in islice(shape.pattern.finditer(text, start, end), _MOST_IN_LINE)
-        )
-        for match in islice(matches, _MOST_MATCHES):
-            if not is_warned_of(text, match.start(), match.end()):
-                yield Danger(shape.kind, " ".join(match[0].split()), *match.span())
-    for secret in secrets(text, words):
-        yield Danger(SECRET, f"{secret[0][:4]}…", *secret.span())
-
-
-def _parts(text: str, shape: Shape, words: Mapping[str, Sequence[int]]) -> list[tuple[int, int]]:
-    """Return the offsets of the first lines that hold a word of a shape, with continuations."""
-    parts: dict[int, int] = {}
-    size = 0
-    for word in shape.words:
-        last = 0
-        for at in words.get(word, ()):
-            if size > _MOST_CHARACTERS:
-                break
-            if at >= last:
-                start, end = _part(text, at)
-                size += 0 if start in parts else end - start
-                parts[start], last = end, max(end, at + len(word))
-    return sorted(parts.items())
-
-
-def _part(text: str, at: int) -> tuple[int, int]:
-    start = max(text.rfind("\n", max(at - _LONGEST, 0), at) + 1, at - _LONGEST, 0)
-    end = at
-    while (end := text.find("\n", end, at + _LONGEST)) > 0 and text[end - 1] == "\\":
-        end += 1
-    return start, min(at + _LONGEST, len(text)) if end < 0 else end
