@@ -3,7 +3,6 @@
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import islice
 from typing import Generic, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
 
@@ -232,7 +231,7 @@ class Allocation(Generic[S]):
         return self._items[key]
 
     def _made(self, layout: Layout, skill: S, most_room: float) -> ItemText:
-        text, whole = _text(skill), _on_one_line(skill.description)
+        text, whole = _text(skill), one_line(skill.description)
         _, most, unit = self._per_skill
         for room in (most_room, *ROOMS):
             shown = _shown(text, skill, min(room, most_room))
@@ -259,11 +258,8 @@ class Allocation(Generic[S]):
         return size(text, self._budget.unit)
 
 
-_on_one_line = lru_cache(maxsize=10_000)(one_line)  # the same descriptions in each rebuild
-
-
 def _text(skill: Described) -> str:
-    return _on_one_line(skill.fallback or skill.description)
+    return one_line(skill.fallback or skill.description)
 
 
 def _room(skill: Described, step: Step) -> float:

@@ -5,7 +5,7 @@ that are chosen by it.
 """
 
 import re
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -68,7 +68,6 @@ class _Word(NamedTuple):
     value: float  # bits a character
 
 
-@lru_cache(maxsize=10_000)
 def shorten_description(description: str, name: str, room: int) -> str:
     """Return at most `room` characters of a one-line description, the most telling ones.
 

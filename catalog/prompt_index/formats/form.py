@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import groupby
 from typing import NamedTuple, Protocol, TypeAlias
 
@@ -158,7 +157,6 @@ _OF_PROJECTS = re.compile(r"\..*|(?:licen[cs]e|copying|notice|readme|changelog)\
 """Names beside SKILL.md that no instruction of a skill is about."""
 
 
-@lru_cache(maxsize=10_000)  # an entry is tried in several lengths
 def file_line(skill_md: str, groups: tuple[FileGroup, ...], language: Language) -> str:
     """Return the line that begins with SKILL.md; beyond a limit, the rest is `… (5)`."""
     documents = [
