@@ -97,7 +97,7 @@ def add(
     A SKILL.md stands for its folder. A source with a skill that the root would reject is not
     copied; its findings give the reason.
     Each source is copied whole or not at all: first under a name that scans ignore, then renamed.
-    With `fix`, the copy of a folder is mended first; its source stays as it is.
+    With `fix`, the copy of a folder is fixed first; its source stays as it is.
     Raises NotAdded, before anything is copied, if a source or its place in the root is unsuitable.
     """
     sources = [_folder_of(source) for source in sources]

@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, groupby, islice
 from operator import itemgetter
@@ -27,7 +27,6 @@ from pipeline.roots.local.folder import Folder, Limits
 from pipeline.roots.local.partial_read import read_partially
 from pipeline.roots.local.root_directory import RootDirectory, held_open
 from pipeline.roots.local.tree_walk import LooseFinding
-from pipeline.roots.local.walk import DEFAULT_LIMITS
 from pipeline.roots.names import SKILL_MD
 from pipeline.roots.snapshot import PartialFile, PartialSnapshot
 from pipeline.roots.withholding import partial_without_secrets
@@ -96,7 +95,6 @@ def judge_paths(
     profiles: Sequence[str] = ("spec",),
     select: Selection | None = None,
     exclusions: Exclusions | None = None,
-    limits: Limits = DEFAULT_LIMITS,
     secrets: SecretRule = "leave-out",
     cores: int | None = None,
     with_files: bool = False,
@@ -112,9 +110,8 @@ def judge_paths(
     be listed.
     """
     targets = [target_of(path) for path in paths]
-    limits = _LimitsOfAuthors(**asdict(limits))
     select = select or selection.of_profiles(profiles)
-    judge = _Judge(acceptance, select, exclusions, limits, secrets, with_files)
+    judge = _Judge(acceptance, select, exclusions, secrets, with_files)
     return _judgements(targets, judge, cores)
 
 
@@ -124,7 +121,7 @@ def judge_text(data: bytes, file: Path, *, acceptance: Acceptance, select: Selec
     The other files of its folder count, if the folder exists.
     """
     folder = Path(os.path.realpath(file.parent))
-    judge = _Judge(acceptance, select, None, _LIMITS, "leave-out")
+    judge = _Judge(acceptance, select, None, "leave-out")
     path = model_paths.text_path(folder.name)
     named = model_paths.text_path(str(file.parent))
     target = Target(named, folder.parent, path, True)
@@ -157,7 +154,6 @@ class _Judge:
     acceptance: Acceptance
     select: Selection
     exclusions: Exclusions | None
-    limits: Limits
     secrets: SecretRule
     with_files: bool = False  # whether judgements have the files of their skills
 
@@ -170,7 +166,7 @@ class _Judge:
         return results
 
     def _at(self, target: Target, root: RootDirectory, path: str) -> Iterator[_Result]:
-        for entry in target.entries(root, path, self.limits):
+        for entry in target.entries(root, path, _LIMITS):
             is_excluded = self._excludes(target, entry.path)
             judgement = None if is_excluded else self._judgement(target, root, entry)
             yield f"{target.root}/{entry.path}", judgement
@@ -194,7 +190,7 @@ class _Judge:
             if judgement := self._of_folder(target, root, folder, path):
                 return judgement
             root.forget()
-            folder = reader.look(root, entry.path, self.limits)
+            folder = reader.look(root, entry.path, _LIMITS)
         changing = FOLDER_UNREADABLE.at(
             "The folder kept changing while it was read.",
             fix="Validate it again when nothing writes to it.",
@@ -206,7 +202,7 @@ class _Judge:
     ) -> Judgement | None:
         """Judge a folder; None if it has changed meanwhile."""
         try:
-            snapshot = read_partially(root, folder, self.limits)
+            snapshot = read_partially(root, folder, _LIMITS)
             if snapshot is None:
                 return None
             published = partial_without_secrets(snapshot, self.secrets)

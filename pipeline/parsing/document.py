@@ -58,9 +58,7 @@ class Parsed:
     quoted: frozenset[str] = frozenset()  # paths of the values in quotes or blocks
 
 
-def parse(
-    data: bytes, name: str = "SKILL.md", *, max_frontmatter_bytes: int = MAX_FRONTMATTER_BYTES
-) -> Parsed:
+def parse(data: bytes, name: str = "SKILL.md") -> Parsed:
     """Parse the bytes of a SKILL.md; never raises.
 
     name is the file's name, for the findings. Every scalar of the frontmatter is the string that
@@ -69,7 +67,7 @@ def parse(
     """
     text, findings = decode(data)
     lines = with_plain_line_ends(text)
-    reading = _read(lines, max_frontmatter_bytes)
+    reading = _read(lines)
     findings += reading.findings
     findings += tuple(byte_findings(data, lines, reading.closing_line))
     return Parsed(
@@ -98,14 +96,14 @@ class _Reading:
     maybe_unclosed: bool = False  # no fence closes it, or only a line that may belong to the body
 
 
-def _read(lines: str, max_bytes: int) -> _Reading:
+def _read(lines: str) -> _Reading:
     text = lines.strip()  # like python-frontmatter, so that offsets agree
     first_line = 1 + lines.count("\n", 0, len(lines) - len(lines.lstrip()))
     if not fences.opens(text):
         return _Reading(text, first_line, (_missing(text, first_line),))
-    reading = _read_fenced(text, first_line, max_bytes)
+    reading = _read_fenced(text, first_line)
     if reading.maybe_unclosed:
-        reading = _read_closed(text, first_line, max_bytes) or reading
+        reading = _read_closed(text, first_line) or reading
     if lines.startswith("-"):
         return reading
     misplaced = FRONTMATTER_NOT_FIRST.at(line=first_line)
@@ -128,9 +126,8 @@ class _EventHandler(YAMLHandler):
     The library returns fields and body; lines and findings are kept here.
     """
 
-    def __init__(self, cut: fences.Fences, max_bytes: int) -> None:
+    def __init__(self, cut: fences.Fences) -> None:
         self._cut = cut
-        self._max_bytes = max_bytes
         self.read = Repaired(YamlText(None, {}, ()), (), "")
 
     def split(self, text: str) -> tuple[str, str]:
@@ -146,18 +143,18 @@ class _EventHandler(YAMLHandler):
 
     def _read(self, fm: str) -> Repaired:
         size, line = len(fm.encode()), self._cut.line
-        if size > self._max_bytes:
-            message = f"The frontmatter has {size:,} bytes; the limit is {self._max_bytes:,}."
+        if size > MAX_FRONTMATTER_BYTES:
+            message = f"The frontmatter has {size:,} bytes; the limit is {MAX_FRONTMATTER_BYTES:,}."
             return Repaired(Unreadable(FRONTMATTER_TOO_LARGE.at(message, line=line)), (), fm)
         return read_repaired(without_forbidden_characters(fm), line, self._cut.column)
 
 
-def _read_fenced(text: str, first_line: int, max_bytes: int) -> _Reading:
+def _read_fenced(text: str, first_line: int) -> _Reading:
     cut = fences.cut(text, first_line)
     if cut is None:
         unclosed = FRONTMATTER_UNCLOSED.at(line=first_line)
         return _Reading(text, first_line, (unclosed,), maybe_unclosed=True)
-    handler = _EventHandler(cut, max_bytes)
+    handler = _EventHandler(cut)
     fields, body = frontmatter.parse(text, handler=handler)
     read, outcome = handler.read, handler.read.outcome
     gap = cut.body.count("\n", 0, len(cut.body) - len(cut.body.lstrip())) if body else 0
@@ -200,12 +197,12 @@ def _not_a_mapping(value: Json, line: int) -> Finding:
     )
 
 
-def _read_closed(text: str, first_line: int, max_bytes: int) -> _Reading | None:
+def _read_closed(text: str, first_line: int) -> _Reading | None:
     """Read a text with a closing fence inserted; None if it then declares no skill."""
-    closed = fences.close(text, max_bytes)
+    closed = fences.close(text, MAX_FRONTMATTER_BYTES)
     if closed is None:
         return None
-    reading = _read_fenced(closed.text, first_line, max_bytes)
+    reading = _read_fenced(closed.text, first_line)
     if reading.value is None or reading.value.keys().isdisjoint(("name", "description")):
         return None
     line, after, findings = first_line + closed.line, closed.after, reading.findings

@@ -10,7 +10,7 @@ LONGEST_HEADING = 300
 """Characters; a longer heading is cut."""
 
 _INDENT = " " * 4  # a line indented this far is code, neither a heading nor a fence
-_MAY_BE_HEADING = frozenset(" #=-")  # first characters of lines to check further
+_MAY_BE_HEADING = frozenset(" #=-")  # first characters of lines to look at more closely
 _FENCE = re.compile(r"`{3,}[^`]*$|~{3,}")
 _LINE_START = r"\n[ \t>]{0,20}"  # also of lists and quotes
 _BLOCK = re.compile(
@@ -25,7 +25,7 @@ _NOT_PROSE = re.compile(r"#{1,6}(?:\s|$)|[>|<]|[-*+](?:\s|$)|\d{1,9}[.)](?:\s|$)
 """Start of a line that is not prose: heading, quote, table, HTML, list, image or rule."""
 
 
-def headings(body: str, most: int = MOST_HEADINGS) -> tuple[str, ...]:
+def headings(body: str) -> tuple[str, ...]:
     """Return the texts of the first ATX and one-line setext headings outside code fences.
 
     Source: CommonMark, sections "ATX headings", "Setext headings" and "Fenced code blocks".
@@ -37,7 +37,7 @@ def headings(body: str, most: int = MOST_HEADINGS) -> tuple[str, ...]:
             continue  # true of nearly every line, so the speed depends on this test
         if text := _heading(lines, number):
             texts.append(text[:LONGEST_HEADING])
-            if len(texts) == most:
+            if len(texts) == MOST_HEADINGS:
                 break
     return tuple(texts)
 
@@ -89,7 +89,7 @@ def _end(text: str, opening: re.Match[str]) -> int:
 
 
 def lies_in(blocks: list[tuple[int, int]], offset: int) -> bool:
-    """Return whether one of these parts of a text, in their order, holds an offset."""
+    """Return whether one of these parts of a text, in their order, contains an offset."""
     index = bisect_right(blocks, offset, key=itemgetter(0)) - 1
     return index >= 0 and offset < blocks[index][1]
 

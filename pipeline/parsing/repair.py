@@ -14,7 +14,7 @@ from pipeline.parsing.codes import (
 from pipeline.parsing.yaml_reader import Unreadable, YamlText, read_yaml
 
 PROSE = ("description", "when_to_use", "compatibility")
-"""Fields that hold sentences."""
+"""Fields that contain sentences."""
 
 _PROSE = re.compile(rf"(?P<key>(?:{'|'.join(PROSE)})[ ]*:[ \t]+)(?P<value>\S.*)")
 _OTHER = re.compile(

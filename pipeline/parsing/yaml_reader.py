@@ -327,7 +327,7 @@ _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
 def typed(value: Json, path: str, quoted: Set[str]) -> Json:
     """Return the value at a path with its plain scalars as booleans and numbers.
 
-    quoted holds the paths of quoted scalars, which are always text. Infinities and NaN have no
+    quoted contains the paths of quoted scalars, which are always text. Infinities and NaN have no
     form in JSON, so they stay text.
     Source: YAML 1.2.2, section 10.3.2, Tag Resolution.
     """

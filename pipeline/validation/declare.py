@@ -61,7 +61,7 @@ def declare(
 ) -> Declaration:
     """Return the declared fields, and the fields whose values have the wrong type.
 
-    in_quotes holds the paths of quoted values. The fields of all dialects are read, but only the
+    in_quotes contains the paths of quoted values. The fields of all dialects are read, but only the
     named ones own a field and ask for its type. An empty value counts as not declared. Wrong types
     that the specification's rules report are left to them. Never raises.
     """

@@ -12,7 +12,7 @@ from pipeline.parsing.markdown import code_blocks, lies_in
 from pipeline.roots.words import found, searched
 
 MOST_REFERENCES = 1_000
-"""Further references are ignored; an ordinary body has a dozen."""
+"""More references are ignored; an ordinary body has a dozen."""
 
 # Patterns start with a literal if possible, because the regex engine then skips to it. `in` finds
 # ten times faster that a text lacks a character.
@@ -142,7 +142,7 @@ def _candidates(body: str) -> Iterator[Reference]:
     examples = _Spans(body)
     for link in _LINK.finditer(body):
         target = _target(link[1] or link[2])
-        if target and not examples.hold(link.start()):
+        if target and not examples.contain(link.start()):
             yield Reference(target, link.start())
     for definition in _DEFINITION.finditer(body):
         if _defines(body, definition.start()) and (target := _target(definition[1])):
@@ -170,7 +170,7 @@ def _in_elements(body: str) -> Iterator[Reference]:
     examples = _Spans(body)
     for attribute in _ATTRIBUTE.finditer(body) if "<" in body else ():
         target = _target(attribute[1])
-        if target and not examples.hold(attribute.start()):
+        if target and not examples.contain(attribute.start()):
             yield Reference(target, attribute.start())
 
 
@@ -179,7 +179,7 @@ def _in_prose(body: str, folders: list[int]) -> Iterator[Reference]:
     examples = _Spans(body)
     for start in folders:
         mention = _IN_PROSE.match(body, start)
-        if not mention or examples.hold(start) or _PLACEHOLDER.search(mention[0]):
+        if not mention or examples.contain(start) or _PLACEHOLDER.search(mention[0]):
             continue
         end = mention.end()
         is_link = body[start - 2 : start] == "](" and body[end : end + 1] == ")"
@@ -194,7 +194,7 @@ def _folders_in(body: str) -> list[int]:
 
 
 def _lines(body: str, offsets: list[int]) -> list[tuple[int, int]]:
-    """Return the start and end offsets of the lines that hold these offsets."""
+    """Return the start and end offsets of the lines with these offsets."""
     lines: list[tuple[int, int]] = []
     for at in offsets:
         if not lines or at > lines[-1][1]:
@@ -210,8 +210,8 @@ class _Spans:
         self._end = -1
         self._spans: list[tuple[int, int]] = []
 
-    def hold(self, offset: int) -> bool:
-        """Return whether a code span holds an offset; offsets are asked for in their order."""
+    def contain(self, offset: int) -> bool:
+        """Return whether a code span contains an offset; offsets are asked for in their order."""
         if offset > self._end:
             start = self._body.rfind("\n", 0, offset) + 1
             self._end = _line_end(self._body, offset)

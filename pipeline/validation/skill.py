@@ -44,7 +44,7 @@ class Declaration(NamedTuple):
 
 
 MOST_PATHS = 500
-"""Further files count as mentioned; an ordinary skill has a dozen."""
+"""More files count as mentioned; an ordinary skill has a dozen."""
 
 _MOST_FOLDERS = 1_000  # names of folders, and code spans, in one text
 
@@ -238,7 +238,7 @@ class _Mentionable(NamedTuple):
 
 
 def _folders_named(text: str) -> set[str]:
-    """Return the names of folders in a text, and what is in its code spans."""
+    """Return the names of folders in a text, and the contents of its code spans."""
     ends = islice(_FOLDER_END.finditer(text), _MOST_FOLDERS)
     named = (_FOLDER.search(text[max(end.start() - 64, 0) : end.start()]) for end in ends)
     in_code = (match[0].strip("`/*") for match in _IN_CODE.finditer(text))

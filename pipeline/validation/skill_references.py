@@ -68,7 +68,7 @@ def _links(
 ) -> Iterator[SkillReference]:
     """Yield the references of a text that lead to files of other skills.
 
-    `files` holds the paths of the skill's own files, in lower case.
+    `files` contains the paths of the skill's own files, in lower case.
     """
     if not ("../" in text or "/skill.md" in text or "/SKILL.md" in text):
         return  # true of most texts

@@ -101,7 +101,7 @@ class Fixer:
                 judge_paths([file], acceptance=self.acceptance, select=self.select, cores=1),
             )
 
-    def mend(self, data: bytes, file: Path) -> tuple[bytes, Judgement]:
+    def fix_text(self, data: bytes, file: Path) -> tuple[bytes, Judgement]:
         """Return the bytes of a SKILL.md after all fixes, and their judgement; write nothing."""
         judge = self._judge(file)
         codes = {finding.code for finding in judge(data).findings}

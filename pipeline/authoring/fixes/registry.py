@@ -87,7 +87,7 @@ def _rewritten(draft: Draft, text: str) -> Draft | None:
 
 
 def repaired(draft: Draft, finding: Finding) -> Draft | None:
-    """Write a repair, which the finding holds, into the file."""
+    """Write the repair of a finding into the file."""
     if finding.before is None or finding.after is None or not finding.line:
         return None
     before, first = finding.before.split("\n"), finding.line - 1
@@ -223,7 +223,7 @@ def _form(name: str) -> str:
 
 
 Fix: TypeAlias = Callable[[Draft, Finding], Draft | None]
-"""Returns the mended draft, or None if the finding has no single meaning."""
+"""Returns the fixed draft, or None if the finding has no single meaning."""
 
 
 class Fixes(NamedTuple):
@@ -265,4 +265,4 @@ FIXES: Mapping[str, Fixes] = {
 """Fixes by code, in the order in which they are tried: each needs the ones before it."""
 
 RENAMED = "skill-md-other-case"
-"""Code that is mended by renaming the file."""
+"""Code that is fixed by renaming the file."""

@@ -250,7 +250,7 @@ def _reported(
 
 def _print_mended(data: bytes, file: Path, fixer: Fixer) -> int:
     """Print the mended text of standard input; exit 1 if errors remain."""
-    after, judgement = fixer.mend(data, file)
+    after, judgement = fixer.fix_text(data, file)
     sys.stdout.buffer.write(after)
     return FINDINGS if any(f.severity == "error" for f in judgement.findings) else DONE
 

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from pipeline.cli.output.finding_types import REGISTRY
-from pipeline.parsing.document import Parsed, parse
+from pipeline.parsing.document import MAX_FRONTMATTER_BYTES, Parsed, parse
 from pipeline.parsing.yaml_reader import Position
 
 
@@ -107,11 +107,13 @@ def test_characters_yaml_forbids_are_read_as_replacement_characters() -> None:
     assert "\x1b" in parsed.text
 
 
-def test_the_size_limit_counts_bytes_and_is_the_callers() -> None:
+def test_the_size_limit_counts_bytes() -> None:
     """A frontmatter of exactly the limit is read; one byte more is refused."""
-    data = "---\nname: é\n---\n".encode()
-    assert parse(data, max_frontmatter_bytes=9).frontmatter == {"name": "é"}
-    assert codes(parse(data, max_frontmatter_bytes=8)) == ["frontmatter-too-large"]
+    name = "é" * ((MAX_FRONTMATTER_BYTES - len("name: \n")) // 2)
+    data = f"---\nname: {name}\n---\n".encode()
+    assert len(data) - len("---\n---\n") == MAX_FRONTMATTER_BYTES - 1
+    assert parse(data.replace(b"name: ", b"name:  ")).frontmatter == {"name": name}
+    assert codes(parse(data.replace(b"name: ", b"name:   "))) == ["frontmatter-too-large"]
 
 
 def test_lines_hold_after_blank_lines_and_a_mended_fence() -> None:

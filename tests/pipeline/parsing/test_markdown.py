@@ -37,7 +37,6 @@ def test_headings(body: str, expected: tuple[str, ...]) -> None:
 def test_headings_are_bounded() -> None:
     """The number and the length of headings are limited."""
     assert headings("# a\n" * 500) == ("a",) * 200
-    assert headings("# a\n" * 500, most=3) == ("a",) * 3
     assert headings("# " + "x" * 5_000) == ("x" * LONGEST_HEADING,)
 
 

@@ -38,7 +38,7 @@ _LONGEST_MENTION = 100
 _OF_EVERY_PROJECT = frozenset(
     ("skill.md", "readme.md", "changelog.md", "license.md", "license.txt", "contributing.md")
 )
-_Place: TypeAlias = tuple[Text, Reference]  # a reference and the text that holds it
+_Place: TypeAlias = tuple[Text, Reference]  # a reference and the text that contains it
 REFERENCE_TOKENS = 5_000
 """Source: Agent Skills specification, Progressive disclosure, which asks for small files."""
 
@@ -180,7 +180,7 @@ def _missing(
 ) -> list[Reference]:
     """Return the references to missing files, except to those of other skills in the folder.
 
-    `real` holds the paths in lower case, as another case is another finding.
+    `real` contains the paths in lower case, as another case is another finding.
     """
     missing = [link for link in inside if link.target.lower() not in real]
     if not missing or not may_link(text.path):
@@ -194,7 +194,7 @@ def _in_another_case(
 ) -> list[Reference]:
     """Return the references and plain mentions that differ from a file's path in case alone.
 
-    `real` holds the paths by their forms in lower case.
+    `real` contains the paths by their forms in lower case.
     """
     if len(real) < 3:
         return []  # only the folder and SKILL.md

@@ -73,7 +73,7 @@ def description_tells_enough(skill: Skill) -> Iterator[Finding]:
     """Find a description that does not say what the skill does, or when to use it.
 
     One that says nothing, or is too short to say both, has no other finding here: a better
-    description mends them all.
+    description fixes them all.
     """
     declared = skill.declared
     description = declared.description

@@ -30,7 +30,7 @@ _MOST_CHARACTERS = 20_000  # of lines that are searched for one danger; an ordin
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """Shape of a danger, which is searched for only in lines that hold one of the words."""
+    """Shape of a danger, which is searched for only in lines that contain one of the words."""
 
     kind: FindingType
     words: tuple[str, ...]  # in lower case
@@ -66,7 +66,7 @@ def dangers(text: str) -> Iterator[Danger]:
 
 
 def _parts(text: str, shape: Shape, words: Mapping[str, Sequence[int]]) -> list[tuple[int, int]]:
-    """Return the offsets of the first lines that hold a word of a shape, with continuations."""
+    """Return the offsets of the first lines that contain a word of a shape, with continuations."""
     parts: dict[int, int] = {}
     size = 0
     for word in shape.words:

@@ -36,7 +36,7 @@ class Hidden:
 
     kind: Kind
     count: int
-    has_more: bool  # whether the text has further runs, which were not counted
+    has_more: bool  # whether the text has more runs, which were not counted
     offset: int  # of the first, in characters
     character: str  # the first
     spelled: str  # the text spelled in tags, cut short; "" for other kinds
@@ -63,7 +63,7 @@ def hidden_in(text: str) -> tuple[Hidden, ...]:
 
 
 class _Search:
-    """Search for the characters of one kind in runs, as a text may hold a million of them."""
+    """Search for the characters of one kind in runs, as a text may contain a million of them."""
 
     def __init__(self, kind: Kind, characters: str, allowed: str) -> None:
         self._kind = kind

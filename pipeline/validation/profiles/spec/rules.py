@@ -144,7 +144,7 @@ def _not_text(skill: Skill, error: ErrorDetails, others: int) -> Finding:
 def name_form(skill: Skill) -> Iterator[Finding]:
     """Find a name that is not lower-case words joined by hyphens, or not the folder's name.
 
-    One finding names every problem, because one correction mends them all.
+    One finding names every problem, because one correction fixes them all.
     """
     name = _normalised(skill.frontmatter.get("name"))
     if not name or not isinstance(name, str):
