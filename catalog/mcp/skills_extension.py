@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 from catalog.mcp import uris
 from catalog.mcp.access import PAGE, CatalogAccess, after_cursor, next_cursor, protocol_errors
 from catalog.model.errors import NotInCatalog, PackageDamaged
+from catalog.model.fields import COMPATIBILITY_LIMIT, DESCRIPTION_LIMIT, NAME_LIMIT
 from catalog.reading import skill_files
 from catalog.reading.published import SKILL_MD, Package, PublishedFile, package_of
 from catalog.text.suggestions import shown
@@ -122,11 +123,11 @@ class _Frontmatter(BaseModel):
     model_config = ConfigDict(strict=True, extra="allow")
     __pydantic_extra__: dict[str, JsonValue]
 
-    name: Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=64)]
-    description: Annotated[str, Field(pattern=r"\S", max_length=1024)]
+    name: Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=NAME_LIMIT)]
+    description: Annotated[str, Field(pattern=r"\S", max_length=DESCRIPTION_LIMIT)]
     license: str = ""
     allowed_tools: Annotated[str, Field(alias="allowed-tools")] = ""
-    compatibility: Annotated[str, Field(min_length=1, max_length=500)] = "any"
+    compatibility: Annotated[str, Field(min_length=1, max_length=COMPATIBILITY_LIMIT)] = "any"
     metadata: dict[str, str] = {}
 
 

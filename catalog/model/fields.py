@@ -1,6 +1,7 @@
 """Fields of a skill, each declared once: how it is read, stored, searched and shown."""
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, TypeAlias, TypeVar, get_args
@@ -13,6 +14,8 @@ from pydantic import (
     Field,
     StringConstraints,
 )
+
+from catalog.model.naming import NAME_CHARACTERS
 
 _LIST_COMMA = re.compile("[,，、;；\n]")
 
@@ -164,6 +167,41 @@ class SpecificationFields(Fields):
             short="tools",
         ),
     ] = Field(None, alias="allowed-tools")
+
+
+NAME_LIMIT, DESCRIPTION_LIMIT, COMPATIBILITY_LIMIT = NAME_CHARACTERS, 1_024, 500
+"""Most characters of these fields."""
+
+
+def _filled(value: object) -> object:
+    """Read a blank value as an empty text."""
+    return "" if value is None or (isinstance(value, str) and not value.strip()) else value
+
+
+def normalised(value: object) -> object:
+    """Read a name as the reference validator does."""
+    return (
+        unicodedata.normalize("NFKC", value.strip()) if isinstance(value, str) else _filled(value)
+    )
+
+
+class Limits(BaseModel):
+    """Types and limits of the fields. Source: Agent Skills specification, Frontmatter."""
+
+    name: Annotated[
+        str, StringConstraints(min_length=1, max_length=NAME_LIMIT), BeforeValidator(normalised)
+    ]
+    description: Annotated[
+        str, StringConstraints(min_length=1, max_length=DESCRIPTION_LIMIT), BeforeValidator(_filled)
+    ]
+    compatibility: Annotated[
+        str,
+        StringConstraints(min_length=1, max_length=COMPATIBILITY_LIMIT),
+        BeforeValidator(_filled),
+    ] = "any"
+    license: str | None = None
+    metadata: Annotated[dict[str, str | None] | None, BeforeValidator(lambda v: v or None)] = None
+    allowed_tools: str | None = Field(None, alias="allowed-tools")
 
 
 class ClaudeCodeFields(Fields):

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from catalog.model import naming
-from catalog.model.fields import SEARCHED, Declared, declared_values
+from catalog.model.fields import DESCRIPTION_LIMIT, SEARCHED, Declared, declared_values
 from catalog.model.finding import Finding
 from catalog.model.skill import Inventory, Place, Rejection, SkillRecord, Verdict
 from catalog.model.values import Acceptance
@@ -24,7 +24,7 @@ from pipeline.validation.declare import declare, search_words
 from pipeline.validation.dialect import Dialects
 from pipeline.validation.profile import Profile, Ruleset
 from pipeline.validation.profiles.spec.codes import FIELDS_OF_DIALECT
-from pipeline.validation.profiles.spec.rules import DESCRIPTION_LIMIT, SPEC
+from pipeline.validation.profiles.spec.rules import SPEC
 from pipeline.validation.skill import Declaration, Skill
 
 LONGEST_FALLBACK = 300

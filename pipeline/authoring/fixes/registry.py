@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
+from catalog.model.fields import NAME_LIMIT
 from catalog.model.finding import Finding
 from catalog.model.values import Json
 from pipeline.authoring.fixes.draft import Draft, Source
@@ -23,7 +24,6 @@ _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff
 _FOREIGN = re.compile("[\udc80-\udcff]+")
 _VALUE = re.compile(r"(?P<key>[\w.-]+[ \t]*:)[ \t]*(?P<value>[^#]*?)(?P<rest>[ \t]*(?:[ \t]#.*)?)")
 _NAME = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
-_NAME_LIMIT = 64
 _METADATA = "metadata"
 
 
@@ -126,7 +126,7 @@ def named_like_its_folder(draft: Draft, _: Finding) -> Draft | None:
 def renamed(draft: Draft, _: Finding) -> Draft | None:
     """Write the folder's name as name, if it is a valid one."""
     folder, fields = draft.folder, draft.parsed.frontmatter
-    is_valid = _NAME.fullmatch(folder) and folder == folder.lower() and len(folder) <= _NAME_LIMIT
+    is_valid = _NAME.fullmatch(folder) and folder == folder.lower() and len(folder) <= NAME_LIMIT
     end = _end(draft)
     if fields is None or end is None or not is_valid:
         return None

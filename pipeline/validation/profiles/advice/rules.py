@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from catalog.model.fields import DESCRIPTION_LIMIT
 from catalog.model.finding import Finding
 from catalog.text import filler, humanize, tokens
 from catalog.text.search_terms import CJK_WEIGHT
@@ -31,7 +32,6 @@ from pipeline.validation.profiles.advice.vocabulary import (
     vague_verb,
     weight,
 )
-from pipeline.validation.profiles.spec.rules import DESCRIPTION_LIMIT
 from pipeline.validation.skill import Skill
 
 BODY_LINES = 500

@@ -8,12 +8,19 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from difflib import get_close_matches
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
-from pydantic import BaseModel, BeforeValidator, Field, StringConstraints, ValidationError
+from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from catalog.model.fields import CLAUDE_CODE_NAMES, SPECIFICATION, SPECIFICATION_NAMES
+from catalog.model.fields import (
+    CLAUDE_CODE_NAMES,
+    NAME_LIMIT,
+    SPECIFICATION,
+    SPECIFICATION_NAMES,
+    Limits,
+    normalised,
+)
 from catalog.model.finding import Finding, FindingType
 from catalog.text import humanize
 from catalog.text.visible import kind_of, printable, quoted
@@ -43,43 +50,10 @@ from pipeline.validation.profiles.spec.codes import (
 )
 from pipeline.validation.skill import Skill
 
-DESCRIPTION_LIMIT = 1_024
-"""In characters. Source: Agent Skills specification, Frontmatter, description."""
-
-_NAME_LIMIT = 64
 _MOST_SHOWN = 10
 _BETWEEN_WORDS = re.compile(r"[^\w]+|_+")
 _LONGEST_MISSPELT = 30  # characters; a longer field is not a misspelling
 _BY_SPELLING = {name.replace("_", "-"): name for name in (*CLAUDE_CODE_NAMES, *SPECIFICATION_NAMES)}
-
-
-def _filled(value: object) -> object:
-    """Read a blank value as an empty text."""
-    return "" if value is None or (isinstance(value, str) and not value.strip()) else value
-
-
-def _normalised(value: object) -> object:
-    """Read a name as the reference validator does."""
-    return (
-        unicodedata.normalize("NFKC", value.strip()) if isinstance(value, str) else _filled(value)
-    )
-
-
-class _Limits(BaseModel):
-    """Types and limits of the fields. Source: Agent Skills specification, Frontmatter."""
-
-    name: Annotated[
-        str, StringConstraints(min_length=1, max_length=_NAME_LIMIT), BeforeValidator(_normalised)
-    ]
-    description: Annotated[
-        str, StringConstraints(min_length=1, max_length=DESCRIPTION_LIMIT), BeforeValidator(_filled)
-    ]
-    compatibility: Annotated[
-        str, StringConstraints(min_length=1, max_length=500), BeforeValidator(_filled)
-    ] = "any"
-    license: str | None = None
-    metadata: Annotated[dict[str, str | None] | None, BeforeValidator(lambda v: v or None)] = None
-    allowed_tools: str | None = Field(None, alias="allowed-tools")
 
 
 class _Kinds(NamedTuple):
@@ -106,7 +80,7 @@ def fields_keep_limits(skill: Skill) -> Iterator[Finding]:
     if skill.parsed.frontmatter is None:
         return  # the parser has reported it, and missing fields would add nothing
     try:
-        _Limits.model_validate(skill.frontmatter)
+        Limits.model_validate(skill.frontmatter)
     except ValidationError as problems:
         errors = problems.errors(include_url=False)
         values = [error for error in errors if len(error["loc"]) > 1]  # of metadata
@@ -146,7 +120,7 @@ def name_form(skill: Skill) -> Iterator[Finding]:
 
     One finding names every problem, because one correction fixes them all.
     """
-    name = _normalised(skill.frontmatter.get("name"))
+    name = normalised(skill.frontmatter.get("name"))
     if not name or not isinstance(name, str):
         return
     problems = list(_problems(name, unicodedata.normalize("NFKC", skill.folder)))
@@ -200,7 +174,7 @@ def _right_name(name: str, folder: str) -> str | None:
     """
     words = _BETWEEN_WORDS.sub("-", unicodedata.normalize("NFKC", name).lower()).strip("-")
     for candidate in (unicodedata.normalize("NFKC", folder), words):
-        if 0 < len(candidate) <= _NAME_LIMIT and not any(_problems(candidate, candidate)):
+        if 0 < len(candidate) <= NAME_LIMIT and not any(_problems(candidate, candidate)):
             return candidate
     return None
 
