@@ -43,6 +43,9 @@ class Declaration(NamedTuple):
         return fields
 
 
+MOST_ALIKE = 10
+"""Number of findings of one code that are listed individually."""
+
 MOST_PATHS = 500
 """More files count as mentioned; an ordinary skill has a dozen."""
 

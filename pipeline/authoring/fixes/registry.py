@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
-from catalog.model.fields import NAME_LIMIT
 from catalog.model.finding import Finding
 from catalog.model.values import Json
 from pipeline.authoring.fixes.draft import Draft, Source
@@ -13,6 +12,7 @@ from pipeline.parsing import fences
 from pipeline.parsing.decoding import decode
 from pipeline.parsing.frontmatter_editor import dumped
 from pipeline.validation.profiles.spec.codes import FIELD_NOT_IN_SPECIFICATION
+from pipeline.validation.profiles.spec.rules import is_valid_name
 
 # Characters of UTF-8 that was read as Latin-1 or Windows-1252: two to four in a row.
 _CP1252 = {
@@ -23,7 +23,6 @@ _MOJIBAKE = re.compile(f"[\xc2-\xdf][{_HIGH}]|[\xe0-\xef][{_HIGH}]{{2}}|[\xf0-\x
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]")
 _FOREIGN = re.compile("[\udc80-\udcff]+")
 _VALUE = re.compile(r"(?P<key>[\w.-]+[ \t]*:)[ \t]*(?P<value>[^#]*?)(?P<rest>[ \t]*(?:[ \t]#.*)?)")
-_NAME = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
 _METADATA = "metadata"
 
 
@@ -126,9 +125,8 @@ def named_like_its_folder(draft: Draft, _: Finding) -> Draft | None:
 def renamed(draft: Draft, _: Finding) -> Draft | None:
     """Write the folder's name as name, if it is a valid one."""
     folder, fields = draft.folder, draft.parsed.frontmatter
-    is_valid = _NAME.fullmatch(folder) and folder == folder.lower() and len(folder) <= NAME_LIMIT
     end = _end(draft)
-    if fields is None or end is None or not is_valid:
+    if fields is None or end is None or not is_valid_name(folder):
         return None
     line = dumped({"name": folder}).rstrip("\n")
     expected = {**fields, "name": folder}

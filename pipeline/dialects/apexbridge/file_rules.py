@@ -20,7 +20,7 @@ from pipeline.dialects.apexbridge.codes import (
 from pipeline.dialects.apexbridge.fields import ApexBridgeFields
 from pipeline.parsing import markdown
 from pipeline.roots.native_files import may_be_native
-from pipeline.validation.skill import File, Rule, Skill
+from pipeline.validation.skill import MOST_ALIKE, File, Rule, Skill
 
 SCRIPTS = "scripts/"
 FOLDERS = ("scripts", "references", "assets", "tests", "config")
@@ -70,9 +70,6 @@ _ENGLISH_WORDS = {
     for name, (english, _) in SECTIONS.items()
 }
 _CHINESE_WORDS = {name: re.compile(chinese) for name, (_, chinese) in SECTIONS.items()}
-
-MOST_ALIKE = 10
-"""Number of findings of one code that are listed individually."""
 
 _DECLARATIONS = (".d.ts", ".d.mts", ".d.cts")  # only types, which are not executed
 

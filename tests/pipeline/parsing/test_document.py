@@ -3,8 +3,10 @@ import os
 from pathlib import Path
 from typing import Any
 
+import frontmatter
 import pytest
 import yaml
+from frontmatter.default_handlers import YAMLHandler
 
 from pipeline.cli.output.finding_types import REGISTRY
 from pipeline.parsing.document import MAX_FRONTMATTER_BYTES, Parsed, parse
@@ -105,6 +107,21 @@ def test_characters_yaml_forbids_are_read_as_replacement_characters() -> None:
     assert parsed.frontmatter == {"name": "a", "description": "\ufffd[1mbold"}
     assert [(each.code, each.line) for each in parsed.findings] == [("forbidden-characters", 3)]
     assert "\x1b" in parsed.text
+
+
+def test_fields_and_body_are_those_that_the_library_returns(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Only lines and findings come from the handler."""
+
+    def other(text: str, *, handler: YAMLHandler) -> tuple[dict[str, object], str]:
+        handler.load(handler.split(text)[0])
+        return {"name": "b"}, "another body"
+
+    monkeypatch.setattr(frontmatter, "parse", other)
+    parsed = parse(b"---\nname: a\n---\nbody")
+    assert (parsed.frontmatter, parsed.body) == ({"name": "b"}, "another body")
+    assert parsed.positions["name"].line == 2
 
 
 def test_the_size_limit_counts_bytes() -> None:

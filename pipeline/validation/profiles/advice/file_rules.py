@@ -25,11 +25,8 @@ from pipeline.validation.profiles.advice.codes import (
     REFERENCE_TOO_LONG,
 )
 from pipeline.validation.references import MOST_REFERENCES, Reference, commands, references
-from pipeline.validation.skill import Skill, Text
+from pipeline.validation.skill import MOST_ALIKE, Skill, Text
 from pipeline.validation.skill_references import is_below, may_link, nested_skills
-
-MOST_ALIKE = 10
-"""Number of findings of one code that are listed individually."""
 
 _ENDINGS = searched((".md", ".txt", ".py", ".sh", ".js"))  # of `.json`, its start
 _ENDING = re.compile(r"\.(?:md|txt|py|sh|js|json)\b(?!/)", re.IGNORECASE)

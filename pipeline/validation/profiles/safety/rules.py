@@ -33,10 +33,7 @@ from pipeline.validation.profiles.safety.dangers import Danger, dangers
 from pipeline.validation.profiles.safety.hidden_text import Hidden, hidden_in
 from pipeline.validation.profiles.safety.overrides import Override, overrides
 from pipeline.validation.references import TO_MACHINE, references
-from pipeline.validation.skill import File, Skill, Text
-
-MOST_ALIKE = 10
-"""Number of findings of one code that are listed individually."""
+from pipeline.validation.skill import MOST_ALIKE, File, Skill, Text
 
 _HIDDEN = {"invisible": INVISIBLE_CHARACTERS, "bidi": BIDI_CHARACTERS, "tag": TAG_CHARACTERS}
 _PROMPT_FIELDS = ("name", "displayName", "description", "when_to_use", "argument-hint")

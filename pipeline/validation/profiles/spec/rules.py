@@ -174,7 +174,7 @@ def _right_name(name: str, folder: str) -> str | None:
     """
     words = _BETWEEN_WORDS.sub("-", unicodedata.normalize("NFKC", name).lower()).strip("-")
     for candidate in (unicodedata.normalize("NFKC", folder), words):
-        if 0 < len(candidate) <= NAME_LIMIT and not any(_problems(candidate, candidate)):
+        if is_valid_name(candidate):
             return candidate
     return None
 
@@ -205,13 +205,14 @@ def _fix(name: str, folder: str) -> str | None:
     if right == name:
         return f"Rename the folder to {printable(right)}."
     if right == unicodedata.normalize("NFKC", folder):
-        other = f", or rename the folder to {printable(name)}" if _is_valid(name) else ""
+        other = f", or rename the folder to {printable(name)}" if is_valid_name(name) else ""
         return f"Write {printable(right)}{other}."
     return f"Write {printable(right)}, and rename the folder to it."
 
 
-def _is_valid(name: str) -> bool:
-    return not any(_problems(name, name))
+def is_valid_name(name: str) -> bool:
+    """Return whether the specification allows a name, in a folder of the same name."""
+    return 0 < len(name) <= NAME_LIMIT and not any(_problems(name, name))
 
 
 def _character(character: str) -> str:

@@ -10,9 +10,8 @@ import pytest
 from pipeline.dialects.registry import profiles
 from pipeline.parsing.document import parse
 from pipeline.roots.text_files import FILE_BYTES
-from pipeline.validation.profiles.advice.file_rules import MOST_ALIKE
 from pipeline.validation.references import MOST_REFERENCES, references
-from pipeline.validation.skill import Skill
+from pipeline.validation.skill import MOST_ALIKE, Skill
 from tests.support.judging import check, declare, public_functions
 from tests.support.parsed_skills import BODY_LINE, DESCRIPTION, codes, file, found, skill
 
