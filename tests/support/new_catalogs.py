@@ -13,6 +13,7 @@ import pytest
 from sqlite_utils import Database
 
 from catalog.database.schema import migrations
+from catalog.model.declarations import RECORDS
 
 _migrate = migrations.apply
 
@@ -34,13 +35,13 @@ def _apply(db: Database, **options: Any) -> None:
         db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_size", "application_id")
     )
     with closing(sqlite3.connect(":memory:")) as ready:
-        ready.deserialize(_migrated(page_size, application_id))
+        ready.deserialize(_migrated(page_size, application_id, frozenset(RECORDS)))
         ready.backup(db.conn)
 
 
 @cache
-def _migrated(page_size: int, application_id: int) -> bytes:
-    """Return the bytes of a database after all migrations."""
+def _migrated(page_size: int, application_id: int, dialects: frozenset[str]) -> bytes:
+    """Return the bytes of a database after all migrations, with tables for some dialects."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         connection.execute(f"PRAGMA page_size = {page_size}")
         connection.execute(f"PRAGMA application_id = {application_id}")

@@ -19,7 +19,7 @@ from catalog.mcp.tools import SkillTools
 from catalog.model.errors import NotInCatalog
 from catalog.model.retention import Retention
 from catalog.prompt_index import builder, query
-from catalog.prompt_index.builder import Candidate, IndexSpec
+from catalog.prompt_index.builder import DEFAULT_BUDGET_CHARS, Candidate, IndexSpec
 from catalog.reading import published, skill_files
 from catalog.writing import index_publisher
 from catalog.writing import retention as package_retention
@@ -258,7 +258,7 @@ def test_bare_names_have_their_version(base: str, where: str) -> None:
 
 def test_a_version_in_an_index_is_kept(shelf: Shelf) -> None:
     """It stays while the index names it, even if superseded and beyond retention."""
-    spec = IndexSpec(locations="version")
+    spec = IndexSpec(locations="version", budget_chars=DEFAULT_BUDGET_CHARS)
     old, new = names(shelf)
     store = open_store(shelf.settings)
     store.indexes.configure([spec])
