@@ -6,12 +6,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 from posixpath import splitext
-from typing import Any, NamedTuple, Protocol, Self, TypeAlias
+from typing import Any, NamedTuple, Self, TypeAlias
 
 from catalog.model.fields import SPECIFICATION, Declared, F, Fields
 from catalog.model.finding import Finding, FindingType
+from catalog.model.skill import FileEntry
 from catalog.model.values import Json
 from pipeline.parsing.document import Parsed
+from pipeline.roots.snapshot import PartialFile
 from pipeline.roots.text_files import is_script
 
 
@@ -57,24 +59,8 @@ _FOLDER = re.compile(r"[\w.@-]{1,64}\Z")
 _IN_CODE = re.compile(r"`[\w.@/*-]{1,64}`")
 
 
-class File(Protocol):
-    """A file of a skill, with the properties that rules use."""
-
-    @property
-    def path(self) -> str:
-        """The path relative to the skill folder, with "/" between the parts."""
-
-    @property
-    def mode(self) -> int:
-        """0o755 if its owner may execute it, else 0o644."""
-
-    @property
-    def is_text(self) -> bool:
-        """Whether it is UTF-8 without NUL; known only for files that `may_be_native`."""
-
-    @property
-    def size(self) -> int:
-        """The bytes."""
+File: TypeAlias = FileEntry | PartialFile
+"""A file of a skill; of one that was read in part, is_text is known only if it may be native."""
 
 
 @dataclass(frozen=True, slots=True)
