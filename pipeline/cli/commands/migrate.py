@@ -11,16 +11,10 @@ from pipeline.cli.output import terminal
 from pipeline.dialects.registry import OWNERS, dialect_named
 
 _INPUT = Path("skills")
-
-
 _OUTPUT = Path("migrated")
-
-
-_PROFILE = next(iter(OWNERS))  # of the dialect that has older layouts
-
-
+_PROFILE, _OWNER = next(iter(OWNERS.items()), ("", ""))  # of the dialect with older layouts
 _HELP = f"""\
-Convert skill folders in older layouts, or a tree of them, to {OWNERS[_PROFILE]} packages.
+Convert skill folders in older layouts, or a tree of them, to {_OWNER} packages.
 
 Without a path, the folder skills is converted. METADATA.yml may stand for SKILL.md. Missing values
 become placeholders, and each one is listed. Exit 1 if a folder cannot be converted or, with
