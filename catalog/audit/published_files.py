@@ -171,7 +171,7 @@ def _of_directory(
                 )
         elif message := _wrong(db, directory, entries, row):
             yield Difference("link", path, name, message)
-    left = {name for name in entries.names() if entries.is_left(name)}
+    left = entries.left(stored.keys() | wanted.keys())
     if is_own:
         superfluous = entries.names().difference(wanted)
     else:

@@ -107,10 +107,10 @@ def count_indexable(db: Database, spec: IndexSpec) -> int:
 
 
 def bases_of(db: Database) -> Bases:
-    """Return the folders of the published skills and of their versions; none if there are none."""
+    """Return the folders of the published skills and of their versions, if any is published now."""
     row = db.execute(
         f"SELECT {SKILLS_FOLDER}, packages_folder FROM health"
-        " WHERE EXISTS (SELECT 1 FROM versions WHERE package_path IS NOT NULL)"
+        " WHERE EXISTS (SELECT 1 FROM skills WHERE package_path IS NOT NULL AND status = 'active')"
     ).fetchone()
     return Bases(*(path or None for path in row)) if row else Bases()
 

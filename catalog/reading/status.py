@@ -77,7 +77,8 @@ LISTS = {
     """,
     "links": """
         SELECT d.path, d.origin, d.is_copy, d.trouble,
-               (SELECT count(*) FROM links WHERE directory = d.id AND is_linked = 1) AS linked,
+               (SELECT count(*) FROM links WHERE directory = d.id AND is_linked = 1
+                AND ifnull(former_target, '-') != '') AS linked,
                (SELECT json_group_array(name) FROM links INDEXED BY links_missing
                 WHERE directory = d.id AND is_linked = 0) AS taken
         FROM linked_directories AS d ORDER BY d.origin != 'data', d.path

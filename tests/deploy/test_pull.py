@@ -257,6 +257,15 @@ def test_a_foreign_folder_is_refused(
     assert sorted(outside.rglob("*")) == before[1]
 
 
+def test_a_data_directory_without_published_skills_is_refused(copy: Path, tmp_path: Path) -> None:
+    """One sentence says so, and nothing is made."""
+    (tmp_path / "data/index").mkdir(parents=True)
+    done = subprocess.run([PULL, tmp_path / "data", copy], capture_output=True, text=True)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "has no published skills" in done.stderr
+    assert not copy.exists()
+
+
 def test_an_interrupted_round_shows_nothing(
     serving: Serving, copy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,6 +6,7 @@ Everything is done by commands. Permissions apply to them, even if the tests run
 import hashlib
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -203,6 +204,15 @@ def test_in_place_nothing_is_published(shared: Shared) -> None:
     assert not shared.packages.exists()
     index = shared.run("index", SKILLDROP_PUBLISH="in-place").stdout
     assert location_of(index, "a") == str(shared.root / "a/SKILL.md")
+
+
+def test_an_index_names_no_folder_that_is_no_longer_published(shared: Shared) -> None:
+    """A catalog that published copies before names the folders of the root alone."""
+    shared.scan()
+    shared.run("scan", SKILLDROP_PUBLISH="in-place")
+    index = shared.run("index", SKILLDROP_PUBLISH="in-place").stdout
+    assert location_of(index, "a") == str(shared.root / "a/SKILL.md")
+    assert str(shared.skills) not in index
 
 
 # Changes
@@ -550,8 +560,15 @@ def test_a_folder_without_room_is_reported(shared: Shared) -> None:
     for number in range(20):
         write_skill(shared.root / f"s{number}")
     mount = f'mkdir -p "{shared.skills}" && mount -t tmpfs -o nr_inodes=8 tmpfs "{shared.skills}"'
-    done = mounted(mount, '"$0" "$@" scan; echo "ended with $?"; "$0" "$@" status', shared)
+    commands = """
+        "$0" "$@" scan; echo "ended with $?"; "$0" "$@" status
+        "$0" "$@" index --format xml; echo "placed:"
+    """
+    done = mounted(mount, f'{commands} ls "{shared.skills}"', shared)
     assert "Traceback" not in done.stdout
+    placed = done.stdout.partition("placed:\n")[2].split()
+    named = re.findall(f"{re.escape(str(shared.skills))}/([^/]+)/SKILL.md", done.stdout)
+    assert set(named) <= set(placed), "the index names a folder that is not there"
     assert any(f"ended with {code}\n" in done.stdout for code in (0, 1, 2))
     usual = ("links ", "skills ", "root ")
     assert [

@@ -7,7 +7,7 @@ that begins with a dot, and exchanged with the former one in one step.
 import errno
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,7 +25,7 @@ from catalog.writing.packages.folder import is_same_tree
 from catalog.writing.packages.staging import Candidates, Folder, PackageFile, Stager
 
 NEXT = ".skilldrop-next"
-"""New link; a new copy has the name of its skill behind it, after a hyphen."""
+"""Beginning of the name of a new entry; the name of its skill follows after a hyphen."""
 LAST = ".skilldrop-last"
 """Former entry, on a file system that cannot exchange two names."""
 TOGETHER = 256
@@ -118,21 +118,17 @@ class Entries:
         """Return the names of all entries but the marker."""
         return set(os.listdir(self.dir_fd)) - {MARKER}
 
-    def is_left(self, name: str) -> bool:
-        """Return whether a crash left an entry of this name."""
-        return name.startswith((f"{NEXT}-", f"{LAST}-")) or (
-            name == NEXT and self.target(name) is not None
-        )
+    def left(self, skills: Iterable[str]) -> set[str]:
+        """Return the entries that a crash left while it placed skills of these names."""
+        staged = {_staged(name, prefix) for name in skills for prefix in (NEXT, LAST)}
+        return self.names() & staged
 
-    def sweep(self) -> list[str]:
-        """Remove what a crash left; return the names of all other entries."""
-        others = []
-        for name in sorted(self.names()):
-            if self.is_left(name):
-                remove(name, self.dir_fd)
-            else:
-                others.append(name)
-        return others
+    def sweep(self, skills: Iterable[str]) -> list[str]:
+        """Remove the entries that a crash left; return the names of all others."""
+        left = self.left(skills)
+        for name in left:
+            remove(name, self.dir_fd)
+        return sorted(self.names() - left)
 
     def is_ours(self, row: LinkRow) -> bool:
         """Return whether a name has no entry, or one that a row claims.

@@ -184,20 +184,24 @@ class LinkKeeper:
         mended = 0
         for directory, row in self._copies(verified):
             found = damages(Path(directory.spec.path), row.name, verified[row.target], deep=deep)
-            if damage := next(found, None):
+            if (damage := next(found, None)) and self._put_again(directory, row, packages):
                 log.warning(
                     "%s/%s: %s; it was made again from its version",
                     directory.spec.path,
                     row.name,
                     damage,
                 )
-                with (
-                    suppress(OSError, FolderNotOwned),  # the next update reports it
-                    self._opened(directory, packages) as entries,
-                ):
-                    self._put(directory, entries, [row], {row.name: row})
-                    mended += 1
+                mended += 1
         return mended
+
+    def _put_again(self, directory: DirectoryRow, row: LinkRow, packages: Packages) -> bool:
+        """Make a damaged copy again; return whether it has the files of its version then."""
+        try:
+            with self._opened(directory, packages) as entries:
+                self._put(directory, entries, [row], {row.name: row})
+        except (OSError, FolderNotOwned):  # the next update reports it
+            return False
+        return not any(damages(Path(directory.spec.path), row.name, self._files_of(row.target)))
 
     @contextmanager
     def intact(self, package_path: str, files: Sequence[PackageFile]) -> Iterator[int | None]:
@@ -307,7 +311,7 @@ class LinkKeeper:
         In directories of others they are those of wanted names only.
         """
         found: dict[str, LinkRow] = {}
-        for name in entries.sweep():
+        for name in entries.sweep(stored.keys() | wanted.keys()):
             known = stored.get(name)
             is_claimed = known and known.is_linked and entries.is_ours(known)
             if is_claimed or (directory.origin != "data" and name not in wanted):

@@ -295,9 +295,10 @@ def test_leftovers_of_a_crash_go_and_nothing_else(it: Linking) -> None:
     """Other names that begin with a dot belong to others."""
     for name in (".skilldrop-next-a", ".skilldrop-last-b"):
         shutil.copytree(it.skills / "a", it.skills / name)
-    (it.skills / ".mine").mkdir()
+    for name in (".mine", ".skilldrop-next-of-mine"):
+        (it.skills / name).mkdir()
     it.scan()
-    assert names_in(it.skills) == [".mine", "a", "b"]
+    assert names_in(it.skills) == [".mine", ".skilldrop-next-of-mine", "a", "b"]
 
 
 # Entries of others
