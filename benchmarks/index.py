@@ -21,7 +21,6 @@ from made_skills import sentence
 from catalog.model.change import Judged
 from catalog.model.skill import FileEntry, Inventory, Place, RootSpec, SkillRecord
 from catalog.prompt_index.builder import IndexSpec
-from catalog.writing.index_publisher import publish_indexes
 from catalog.writing.store import Store
 
 ROOT = "/watched"
@@ -70,14 +69,14 @@ def _measured(
     times: list[list[float]] = [[] for _ in stores]
     for store in stores:
         store.indexes.configure([spec])
-        publish_indexes(store, [spec], folder / "index", START)
+        store.publish_indexes([spec], folder / "index", START)
     for round_ in range(repeat):
         for position, store in enumerate(stores):
             now = START + timedelta(seconds=round_ + 1)
             changed = _judged(round_ % 50, random.Random(round_), f"Changed {time.time_ns()}. ")
             store.apply([changed], trigger="event", at=now)
             began = time.perf_counter()
-            publish_indexes(store, [spec], folder / f"index-{position}", now)
+            store.publish_indexes([spec], folder / f"index-{position}", now)
             times[position].append((time.perf_counter() - began) * 1000)
     return statistics.median(times[0]), statistics.median(times[1])
 

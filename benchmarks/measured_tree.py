@@ -24,7 +24,6 @@ from timing import seconds_of
 from catalog.database import connection as database_connection
 from catalog.filesystem.by_descriptor import directory, remove
 from catalog.reading import search
-from catalog.writing.index_publisher import publish_indexes
 from pipeline.config import loader
 from pipeline.config.settings import Settings
 from pipeline.service.open_catalog import open_store
@@ -158,7 +157,7 @@ class Tree:
         yield self._times("one change → package and index", times, "sha256sum of its folder", floor)
         yield self._times("one change, CPU", cpu)
         publish = partial(
-            publish_indexes, store, self.base.indexes, self.base.index_folder, datetime.now(UTC)
+            store.publish_indexes, self.base.indexes, self.base.index_folder, datetime.now(UTC)
         )
         again = [seconds_of(publish) for _ in range(self.repeat)]
         yield self._times("index rebuild, nothing new", again)

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from operator import itemgetter
 from typing import NamedTuple
 
 from catalog.audit.difference import Difference
@@ -116,7 +117,7 @@ def _of_record(db: Database, row: sql.Row, record: SkillRecord) -> Iterator[str]
     wrong = [column for column, value in expected.items() if row[column] != value]
     if wrong:
         yield f"the catalog has the wrong {', '.join(wrong)}"
-    if not references.holds(db.conn, row["id"], record.references):
+    if not references.has(db, row["id"], record.references):
         yield "the catalog has the wrong references to other skills"
     if not is_present and not is_unpublished:
         yield f"its content is accepted, but its status is {row['status']}"
@@ -144,16 +145,14 @@ def _has_content(db: Database, version: int | None, record: SkillRecord) -> bool
         "SELECT digest, skill_md_hash, skill_md_content FROM version_contents WHERE id = ?",
         [version],
     ).fetchone()
-    files = db.execute(
+    files = db.query(
         "SELECT version, path, kind, size, sha256, mode, is_text,"
-        " iif(kind = 'skill_md', NULL, text) FROM file_contents WHERE version = ? ORDER BY path",
+        " iif(kind = 'skill_md', NULL, text) AS text FROM file_contents WHERE version = ?",
         [version],
-    ).fetchall()
+    )
+    expected = [mapping.file(version or 0, entry) for entry in record.files]
     return stored == (record.digest, record.skill_md_hash, record.skill_md_content) and (
-        files
-        == sorted(
-            (mapping.file(version or 0, entry) for entry in record.files), key=lambda file: file[1]
-        )
+        sorted(files, key=itemgetter("path")) == sorted(expected, key=itemgetter("path"))
     )
 
 
@@ -190,13 +189,13 @@ def has_loose_findings(db: Database, root: str, loose: Iterable[tuple[str, Findi
     return _findings(db, "skill IS NULL AND root = ?", [root]) == sorted(expected, key=repr)
 
 
-def _findings(db: Database, condition: str, values: list[object]) -> list[tuple[object, ...]]:
-    result = db.execute(
+def _findings(db: Database, condition: str, values: list[object]) -> list[sql.Row]:
+    result = db.query(
         f"SELECT {sql.columns(mapping.FINDING_COLUMNS)} FROM findings"
         f" WHERE {condition} AND code NOT IN ({', '.join('?' * len(PUBLICATION_CODES))})",
         [*values, *PUBLICATION_CODES],
     )
-    return sorted(result.fetchall(), key=repr)
+    return sorted(result, key=repr)
 
 
 def of_catalog(db: Database) -> Iterator[Difference]:
@@ -220,7 +219,7 @@ def _of_rivals(db: Database, skill_id: str, group: Sequence[sql.Row]) -> Iterato
     winner = shadowing.winner_of(group)
     resemblances = shadowing.resemblance(db, winner, group)
     for row in group:
-        expected = shadowing.decision_on(db, row, winner, resemblances)
+        expected = shadowing.standing_of(db, row, winner, resemblances)
         if (row["status"], row["shadowed_by"]) != expected[:2]:
             status = "withheld" if winner["is_withheld"] else "active"
             yield Difference(

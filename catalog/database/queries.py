@@ -1,7 +1,7 @@
 """Queries on an open catalog, the same for readers and for its writer.
 
-Only migrations need sqlite-utils. Each command starts sooner without it, and no query has a
-savepoint around it.
+Readers need no sqlite-utils, and no query has a savepoint around it, which full-text tables would
+pay for.
 """
 
 import sqlite3
@@ -12,7 +12,7 @@ Parameters: TypeAlias = Sequence[Any] | dict[str, Any]
 
 
 class Database(Protocol):
-    """Open catalog: a `Reader` or a `Writer`."""
+    """Open catalog: a `Reader`, or the `Writer` of the process that writes it."""
 
     @property
     def conn(self) -> sqlite3.Connection:
@@ -47,18 +47,3 @@ class Reader:
         cursor = self.execute(sql, params)
         names = [column for column, *_ in cursor.description]
         return (dict(zip(names, row, strict=True)) for row in cursor)
-
-
-class Writer(Reader):
-    """Open catalog of its writer; a statement outside a transaction is one of its own."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        """Take an open connection in autocommit mode."""
-        super().__init__(connection)
-        self.execute("PRAGMA recursive_triggers = ON")
-        self.execute("PRAGMA foreign_keys = ON")
-
-    def rollback(self) -> None:
-        """Roll the transaction back, if there is one."""
-        if self.conn.in_transaction:
-            self.conn.execute("ROLLBACK")

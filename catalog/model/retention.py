@@ -1,7 +1,5 @@
 """Limits of the history and of publication."""
 
-from typing import Literal
-
 from pydantic import ByteSize, Field, FiniteFloat
 from pydantic.dataclasses import dataclass as settings_table
 
@@ -30,10 +28,6 @@ class Retention:
     )
     version_days: FiniteFloat = Field(default=90.0, ge=0, description="a number of days, 0 or more")
     grace: FiniteFloat = Field(default=600.0, ge=0, description="a number of seconds, 0 or more")
-    share_files: Literal["never", "hard-links"] = Field(
-        default="never", description="one of never, hard-links"
-    )
-
     history_rows: int = Field(
         default=200,
         gt=0,

@@ -7,7 +7,7 @@ from typing import Any
 
 from catalog.database import sql
 from catalog.database.queries import Database
-from catalog.database.sql import Transaction
+from catalog.database.writer import Writer
 from catalog.model.errors import NotInCatalog
 from catalog.model.retention import Retention
 from catalog.prompt_index import query
@@ -102,14 +102,13 @@ def record(
 class IndexHistory:
     """The configured indexes and their publications in a catalog open for writing."""
 
-    def __init__(self, db: Database, transaction: Transaction) -> None:
-        """Take the catalog and its transactions."""
+    def __init__(self, db: Writer) -> None:
+        """Take the catalog."""
         self._db = db
-        self._transaction = transaction
 
     def configure(self, specs: Sequence[IndexSpec]) -> None:
         """Store the configured indexes; see `configure`."""
-        with self._transaction():
+        with self._db.transaction():
             configure(self._db, specs)
 
     def build(self, spec: IndexSpec) -> PromptIndex:
@@ -124,7 +123,7 @@ class IndexHistory:
         self, spec: IndexSpec, index: PromptIndex, at: datetime, keep: Retention = USUAL
     ) -> None:
         """Store a publication; see `record`."""
-        with self._transaction():
+        with self._db.transaction():
             record(self._db, spec, index, at, keep)
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
 from catalog.database.connection import read_mode
-from catalog.database.sql import insert
 from catalog.model.errors import CatalogUnusable
 
 APPLICATION_ID = 0x534B4455
@@ -138,7 +137,11 @@ def is_attached(connection: sqlite3.Connection) -> bool:
 
 
 def _adding(table: str, names: tuple[str, ...]) -> str:
-    return f"{insert(table, names)} ON CONFLICT DO UPDATE SET reads = reads + excluded.reads"
+    values = ", ".join("?" * len(names))
+    return (
+        f"INSERT INTO {table} ({', '.join(names)}) VALUES ({values})"
+        " ON CONFLICT DO UPDATE SET reads = reads + excluded.reads"
+    )
 
 
 def _delete_old(db: sqlite3.Connection, before: str) -> None:

@@ -17,7 +17,7 @@ from catalog.database.connection import (
     leave_readable,
 )
 from catalog.database.lock import WriterLock, is_same_file, lock_of
-from catalog.database.queries import Writer
+from catalog.database.writer import Writer
 from catalog.model.errors import CatalogDamaged
 from catalog.text import humanize
 from catalog.writing import damaged_catalog, journal
@@ -34,7 +34,6 @@ class CatalogFile:
         path: Path,
         lock: WriterLock,
         db: Writer,
-        left_seal: str | None = None,
         *,
         lost: Lost | None = None,
     ) -> None:
@@ -42,8 +41,6 @@ class CatalogFile:
         self.db = db
         self.lost = lost
         """The former catalog that was put aside just now."""
-        self.left_seal = left_seal
-        """Seal of the last writer, if it closed the file; see `seal`."""
         self.path, self._stat = path, path.stat()
         self._lock: WriterLock | None = lock
 
@@ -79,10 +76,8 @@ class CatalogFile:
         try:
             if damage or (is_empty and lock.left):
                 raise CatalogDamaged(damage or f"{path} is empty.")
-            note, _, seal = lock.left.partition(_SEALED)
-            is_doubted = note != _closing_note(path)
-            db = _connected(path, is_doubted=is_doubted)
-            return cls(path, lock, db, None if is_doubted else seal.strip() or None)
+            is_doubted = lock.left != _closing_note(path)
+            return cls(path, lock, _connected(path, is_doubted=is_doubted))
         except (CatalogDamaged, sqlite3.DatabaseError) as error:
             if not is_damage(error) or not (lock.left or is_ours(path)):
                 raise
@@ -92,8 +87,8 @@ class CatalogFile:
             lost = Lost("was damaged", _recover(path, reason, at))
             return cls(path, lock, _connected(path), lost=lost)
 
-    def close(self, seal: str | None = None) -> None:
-        """Copy the write-ahead log into the file and release the lock, with a seal.
+    def close(self) -> None:
+        """Copy the write-ahead log into the file and release the lock.
 
         A full or broken disk may prevent the first; the next start repairs it.
         """
@@ -103,8 +98,6 @@ class CatalogFile:
                 with suppress(sqlite3.Error, OSError):
                     leave_readable(self.db.conn, self.path)
                     note = _closing_note(self.path)
-                if note and seal:
-                    note += f"{_SEALED}{seal}\n"
             with suppress(sqlite3.Error, OSError):
                 self.db.conn.close()
         finally:  # else its own lock would refuse this process
@@ -147,6 +140,7 @@ def migrated(connection: sqlite3.Connection) -> Writer:
 
 
 def _connected(path: Path, *, is_doubted: bool = False) -> Writer:
+    """Open the file; if its last writer did not close it as it is now, check every page."""
     connection = connect(path, is_doubted=is_doubted)
     try:
         return migrated(connection)
@@ -178,9 +172,6 @@ def _recover(path: Path, reason: str, at: datetime) -> Path:
         ", ".join(f"{humanize.count(count, 'row')} of {table}" for table, count in saved.items()),
     )
     return aside
-
-
-_SEALED = "sealed "
 
 
 def _closing_note(path: Path) -> str | None:

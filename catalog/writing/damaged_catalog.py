@@ -13,8 +13,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 
-from catalog.database.queries import Database, Writer
-from catalog.database.sql import columns, insert, to_json
+from catalog.database.queries import Database
+from catalog.database.sql import columns, to_json
+from catalog.database.writer import Writer
 from catalog.model.naming import version_name
 from catalog.model.values import Json
 from catalog.reading import versions
@@ -229,47 +230,45 @@ def recover(db: Writer, damaged: Path, aside: Path, reason: str, at: datetime) -
     sqlite3.Error and OSError.
     """
     db.execute("PRAGMA foreign_keys = OFF")
-    db.execute("BEGIN IMMEDIATE")
     try:
-        for table, names, batch in readable_rows(db.conn, damaged):
-            _write(db, table, names, batch)
-        _add_lost_parents(db)
-        _drop_incomplete(db)
-        _keep_pins(db)
-        _drop_contradictions(db)
-        _rewind_listeners(db)
-        _doubt_skills(db)
-        _retire_packages(db, at)
-        _write_derived(db)
-        saved = {
-            table: int(db.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
-            for table in (*_COUNTED, "reviews")
-        }
-        recovery: dict[str, Json] = {
-            "recovered_at": iso(at),
-            "reason": reason,
-            "damaged_file": aside.name,
-            **{table: saved[table] for table in _COUNTED},
-        }
-        db.execute(
-            "UPDATE health SET recoveries = json_insert(recoveries, '$[#]', json(?))",
-            [to_json(recovery)],
-        )
-        db.execute("COMMIT")
-    except BaseException:
-        db.rollback()
-        raise
+        with db.transaction():
+            for table, names, batch in readable_rows(db.conn, damaged):
+                _write(db, table, names, batch)
+            _add_lost_parents(db)
+            _drop_incomplete(db)
+            _keep_pins(db)
+            _drop_contradictions(db)
+            _rewind_listeners(db)
+            _doubt_skills(db)
+            _retire_packages(db, at)
+            _write_derived(db)
+            saved = {
+                table: int(db.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
+                for table in (*_COUNTED, "reviews")
+            }
+            recovery: dict[str, Json] = {
+                "recovered_at": iso(at),
+                "reason": reason,
+                "damaged_file": aside.name,
+                **{table: saved[table] for table in _COUNTED},
+            }
+            db.execute(
+                "UPDATE health SET recoveries = json_insert(recoveries, '$[#]', json(?))",
+                [to_json(recovery)],
+            )
     finally:
         db.execute("PRAGMA foreign_keys = ON")
     return saved
 
 
-def _write(db: Database, table: str, names: Sequence[str], batch: Sequence[Values]) -> None:
+def _write(db: Writer, table: str, names: Sequence[str], batch: Sequence[Values]) -> None:
     if table == "health":  # has its row already
         for row in batch:
             _keep_health(db, dict(zip(names, row, strict=True)))
         return
-    statement = insert(table, names).replace("INSERT", "INSERT OR IGNORE", 1)
+    # Plain SQL: a damaged catalog may have millions of rows, and each may be invalid.
+    values = ", ".join("?" * len(names))
+    statement = f"INSERT OR IGNORE INTO {table} ({columns(names)}) VALUES ({values})"
     for row in batch:
         with suppress(sqlite3.IntegrityError):  # an invalid value from a damaged page
             db.conn.execute(statement, row)
@@ -283,7 +282,7 @@ def _keep_health(db: Database, health: Mapping[str, Any]) -> None:
             db.execute(f"UPDATE health SET {name} = ?", [health[name]])
 
 
-def _add_lost_parents(db: Database) -> None:
+def _add_lost_parents(db: Writer) -> None:
     """Restore the rows of unreadable skills from their versions and ingestions."""
     db.execute(
         "INSERT OR IGNORE INTO roots (path, level, position, acceptance, profiles,"
@@ -302,10 +301,7 @@ def _add_lost_parents(db: Database) -> None:
             "first_seen": version["ingested_at"],
             "last_changed": version["ingested_at"],
         }
-        db.execute(
-            insert("skills", list(fields)).replace("INSERT", "INSERT OR IGNORE", 1),
-            list(fields.values()),
-        )
+        db.table("skills").insert(fields, ignore=True)
 
 
 def _drop_incomplete(db: Database) -> None:
@@ -320,7 +316,7 @@ def _drop_incomplete(db: Database) -> None:
     )
 
 
-def _keep_pins(db: Database) -> None:
+def _keep_pins(db: Writer) -> None:
     """Keep pins to lost versions: restore such a version from the row of its skill.
 
     It has no content, so it cannot be published or pinned again.
@@ -333,7 +329,7 @@ def _keep_pins(db: Database) -> None:
         at = datetime.fromisoformat(skill["last_changed"])
         row = mapping.without_content(skill) | {"version": name or version_name(at, newest)}
         db.execute("DELETE FROM files WHERE version = ?", [row["id"]])
-        db.execute(insert("versions", list(row)), list(row.values()))
+        db.table("versions").insert(row)
         db.execute(
             "UPDATE skills SET current_version_id = pinned_version_id, seen_digest = NULL"
             " WHERE id = ?",
@@ -387,13 +383,13 @@ def _retire_packages(db: Database, at: datetime) -> None:
     )
 
 
-def _write_derived(db: Database) -> None:
+def _write_derived(db: Writer) -> None:
     """Write the derived rows of the accepted skills."""
     for version in list(db.query(_PRESENT)):
         document = fulltext.stored_document(db, version["skill"], version)
-        fulltext.replace(db.conn, [document])
-        dialects.write(db.conn, {version["skill"]: dialects.restored(version)})
-        references.write(db.conn, {version["skill"]: references.restored(version)})
+        fulltext.replace(db, [document])
+        dialects.write(db, {version["skill"]: dialects.restored(version)})
+        references.write(db, {version["skill"]: references.restored(version)})
     references.repair(db)
 
 

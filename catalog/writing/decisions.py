@@ -4,8 +4,8 @@ from typing import Literal, NamedTuple
 
 from catalog.database import sql as database_sql
 from catalog.database.expressions import is_withheld
-from catalog.database.queries import Database
-from catalog.database.sql import Row, insert
+from catalog.database.sql import Row
+from catalog.database.writer import Writer
 from catalog.model.errors import NotInCatalog
 from catalog.model.values import LEVELS, IngestionOutcome
 from catalog.reading import named, review
@@ -20,7 +20,7 @@ from catalog.writing.rows import dialects, fulltext, references, reviews, shadow
 from catalog.writing.rows.unit_of_work import NO_NAME, PRESENT
 
 
-def pin(db: Database, query: str, version: str, at: str) -> set[str]:
+def pin(db: Writer, query: str, version: str, at: str) -> set[str]:
     """Return a skill to a version and pin it; return each skill_id concerned.
 
     Raises NotInCatalog, which names the existing skills or versions.
@@ -41,7 +41,7 @@ def pin(db: Database, query: str, version: str, at: str) -> set[str]:
     return return_to(db, skill, pinned, change, pinned=pinned["id"])
 
 
-def unpin(db: Database, query: str, at: str) -> set[str]:
+def unpin(db: Writer, query: str, at: str) -> set[str]:
     """Make a skill follow its folder again; return each skill_id concerned.
 
     Raises NotInCatalog if the skill is not pinned.
@@ -52,7 +52,7 @@ def unpin(db: Database, query: str, at: str) -> set[str]:
     return unpin_row(db, skill, at)
 
 
-def unpin_row(db: Database, skill: database_sql.Row, at: str) -> set[str]:
+def unpin_row(db: Writer, skill: database_sql.Row, at: str) -> set[str]:
     """Make the skill of a row follow its folder again; return each skill_id concerned."""
     newest = reviews.newest_publishable(db, skill["id"])
     assert newest  # a skill is pinned to such a version
@@ -69,7 +69,7 @@ class Return(NamedTuple):
 
 
 def return_to(
-    db: Database,
+    db: Writer,
     skill: database_sql.Row,
     version: database_sql.Row,
     change: Return,
@@ -81,14 +81,13 @@ def return_to(
     if version["skill_id"] != skill["skill_id"]:
         fields |= NO_NAME
     fields["skeleton"] = skeleton(fields["skill_id"])
-    settings = ", ".join(f"{column} = :{column}" for column in fields)
-    db.execute(f"UPDATE skills SET {settings} WHERE id = :id", fields | {"id": skill["id"]})
-    dialects.write(db.conn, {skill["id"]: dialects.restored(version)})
-    references.write(db.conn, {skill["id"]: references.restored(version)})
+    db.table("skills").update(skill["id"], fields)
+    dialects.write(db, {skill["id"]: dialects.restored(version)})
+    references.write(db, {skill["id"]: references.restored(version)})
     if skill["status"] in ("active", "shadowed"):
-        fulltext.replace(db.conn, [fulltext.stored_document(db, skill["id"], version)])
+        fulltext.replace(db, [fulltext.stored_document(db, skill["id"], version)])
     events.add_ingestions(
-        db.conn,
+        db,
         [
             Ingestion(
                 skill["id"],
@@ -107,7 +106,7 @@ def return_to(
     return {skill["skill_id"], version["skill_id"]}
 
 
-def prefer(db: Database, folder: str, absolute: str, at: str) -> Row:
+def prefer(db: Writer, folder: str, absolute: str, at: str) -> Row:
     """Give the skill of a folder its skill_id, before its rivals of the same level; return its row.
 
     folder is the path as a person wrote it, which may be relative to its root, and absolute its
@@ -148,7 +147,7 @@ class Decision(NamedTuple):
     why: str | None
 
 
-def decide(db: Database, asked: review.Asked, decision: Decision) -> tuple[Row, set[str]]:
+def decide(db: Writer, asked: review.Asked, decision: Decision) -> tuple[Row, set[str]]:
     """Store a decision on the content of a version, for every folder that has it.
 
     Return the row of the version, and each skill_id whose publication may change. Raises
@@ -162,7 +161,7 @@ def decide(db: Database, asked: review.Asked, decision: Decision) -> tuple[Row, 
         "skill": version["skill"],
         "version": version["version"],
     }
-    db.execute(insert("reviews", list(row)), list(row.values()))
+    db.table("reviews").insert(row)
     db.execute(
         "UPDATE versions SET review = ? WHERE digest = ? AND review IS NOT NULL",
         [decision.decision, digest],
@@ -173,7 +172,7 @@ def decide(db: Database, asked: review.Asked, decision: Decision) -> tuple[Row, 
     return version, contested
 
 
-def _follow(db: Database, skill: Row, decision: Row, *, is_unpublished: bool) -> set[str]:
+def _follow(db: Writer, skill: Row, decision: Row, *, is_unpublished: bool) -> set[str]:
     """Give a skill the right version after a decision; return each skill_id concerned.
 
     is_unpublished says that until now only a review kept the skill from being published.
@@ -192,33 +191,28 @@ def _follow(db: Database, skill: Row, decision: Row, *, is_unpublished: bool) ->
     if latest and (is_present or latest["id"] in (skill["newest"], skill["decided"])):
         if is_unpublished:
             skill |= {"status": "active"}
-            _set(db, skill["id"], {"status": "active", "status_reason": None})
+            db.table("skills").update(skill["id"], {"status": "active", "status_reason": None})
         change = Return("added" if is_unpublished else "updated", reason, at)
         return return_to(db, skill, latest, change, pinned=None)
     return _withdraw(db, skill, Return("rejected", reason, at))
 
 
-def _withdraw(db: Database, skill: Row, change: Return) -> set[str]:
+def _withdraw(db: Writer, skill: Row, change: Return) -> set[str]:
     """Leave a skill without a version that agents get; return each skill_id concerned."""
     (newest,) = db.query("SELECT * FROM version_contents WHERE id = ?", [skill["newest"]])
     contested = return_to(db, skill, newest, change, pinned=None)
     status = reviews.unpublished(db, newest["review"], newest["digest"])
-    _set(db, skill["id"], status | NO_NAME | {"shadowed_by": None})
-    fulltext.remove(db.conn, [skill["id"]])
+    db.table("skills").update(skill["id"], status | NO_NAME | {"shadowed_by": None})
+    fulltext.remove(db, [skill["id"]])
     return contested
 
 
-def _set(db: Database, skill: int, fields: Row) -> None:
-    settings = ", ".join(f"{column} = :{column}" for column in fields)
-    db.execute(f"UPDATE skills SET {settings} WHERE id = :id", fields | {"id": skill})
-
-
-def _note(db: Database, skill: Row, reason: str, at: str) -> None:
+def _note(db: Writer, skill: Row, reason: str, at: str) -> None:
     """Add a rejection to the history of a skill that keeps its version."""
     place = (skill["id"], skill["root"], skill["path"])
     at = max(at, skill["last_changed"])
     change = Ingestion(*place, None, "command", "rejected", reason, skill["decided"], at)
-    events.add_ingestions(db.conn, [change])
+    events.add_ingestions(db, [change])
 
 
 _UNPUBLISHED = """

@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from sqlite3 import Connection
 from typing import NamedTuple, TypeAlias
 
 from catalog.database.queries import Database
-from catalog.database.sql import Transaction, insert, to_json, write
+from catalog.database.sql import to_json
+from catalog.database.writer import Writer
 from catalog.model.values import IngestionOutcome, Trigger
 
 
@@ -26,9 +26,9 @@ class Ingestion(NamedTuple):
     steps: str = "[]"  # JSON list of step traces
 
 
-def add_ingestions(db: Connection, ingestions: Sequence[Ingestion]) -> None:
+def add_ingestions(db: Writer, ingestions: Sequence[Ingestion]) -> None:
     """Add rows, in the caller's transaction. Raises sqlite3.Error."""
-    write(db, insert, "ingestions", Ingestion._fields, ingestions)
+    db.table("ingestions").insert_all(each._asdict() for each in ingestions)
 
 
 OF_MEMORIES = "memories "
@@ -83,17 +83,16 @@ Listener: TypeAlias = Callable[[Sequence[Event]], None]
 class Events:
     """The events of a catalog, and its listeners."""
 
-    def __init__(self, db: Database, transaction: Transaction) -> None:
-        """Take the catalog and its transactions."""
+    def __init__(self, db: Writer) -> None:
+        """Take the catalog."""
         self._db = db
-        self._transaction = transaction
 
     def register(self, names: Sequence[str]) -> None:
         """Replace the listeners by these; a new one receives events from now on.
 
         Those whose names begin with OF_MEMORIES receive memories, the others changes.
         """
-        with self._transaction():
+        with self._db.transaction():
             known, newest = self._delivered(), newest_events(self._db)
             self._store({name: known.get(name, newest[is_of_memories(name)]) for name in names})
 

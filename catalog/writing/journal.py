@@ -10,8 +10,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from catalog.database.queries import Database
-from catalog.database.sql import insert, to_json
+from catalog.database.sql import to_json
+from catalog.database.writer import Writer
 from catalog.model.values import Json
 from catalog.text.humanize import iso
 from catalog.writing.packager import Packager
@@ -177,7 +177,7 @@ class DecisionKeeper:
     """
 
     def __init__(
-        self, packager: Packager, db: Database, file: Path | None, takeover: Takeover
+        self, packager: Packager, db: Writer, file: Path | None, takeover: Takeover
     ) -> None:
         """Take the catalog, the path of its journal, or None, and the takeover of a lost one."""
         self._packager, self._db = packager, db
@@ -205,7 +205,7 @@ class DecisionKeeper:
         """Store the reviews that only the journal has; return their number."""
         known = set(decided_in(self._db.conn).reviews)
         new = [each for each in self.kept().reviews if each not in known]
-        self._db.conn.executemany(insert("reviews", Review._fields), new)
+        self._db.table("reviews").insert_all(review._asdict() for review in new)
         return len(new)
 
     def lost_pins(self) -> dict[Place, Pin]:

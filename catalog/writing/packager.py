@@ -1,13 +1,10 @@
 """Publication of a batch: make packages, commit, switch `current`, in this order."""
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
-from itertools import chain, islice
 
-from catalog.database import sql
-from catalog.database.queries import Database
+from catalog.database.writer import Writer
 from catalog.filesystem.by_descriptor import directory, named
 from catalog.filesystem.fsync import sync
 from catalog.model.change import Change, ChangeResult, Judged
@@ -19,13 +16,11 @@ from catalog.writing import publication
 from catalog.writing.packages.builder import Key, PackageJob, Packaging
 from catalog.writing.retention import Room
 from catalog.writing.rows import batch as rows_batch
-from catalog.writing.rows import purge as rows_purge
 from catalog.writing.rows import shadowing
+from catalog.writing.rows.purge import purge
 
 BATCH = 1024
 """Maximum number of skills published in one transaction."""
-AHEAD = 8192
-"""Maximum number of packages made before their commit; their lists of files stay in memory."""
 
 _CHANGED = "its files changed or became unreadable after they were checked"
 
@@ -33,8 +28,8 @@ _CHANGED = "its files changed or became unreadable after they were checked"
 class Packager:
     """The only path from verdicts to published packages."""
 
-    def __init__(self, db: Database, transaction: sql.Transaction) -> None:
-        """Take the catalog and its transactions."""
+    def __init__(self, db: Writer) -> None:
+        """Take the catalog."""
         self.packaging: Packaging | None = None  # None: nothing is published
         self.retention = Retention()
         self.named_after = ""
@@ -43,8 +38,7 @@ class Packager:
         self.changed: set[str] = set()
         """Each skill_id whose published content may have changed; the user clears the set."""
         self._db = db
-        self._transaction = transaction
-        # Committed changes that are not yet made; a failed one is made the next time.
+        # Changes that are committed but not yet published. A failed one is retried.
         self._public: dict[str, str] = {}  # package_paths that `current` is to lead to, by folder
         self._retired: dict[str, None] = {}  # each skill_id whose `current` is to be removed
         db.conn.create_function(
@@ -63,12 +57,11 @@ class Packager:
             self.switch_current()
             return []
         unsettled: set[Key] = set()
-        changed: list[Key] = []
         while True:
             remaining = [change for change in changes if unsettled.isdisjoint(change.places)]
             try:
                 with self._staged() as staged:
-                    batch = rows_batch.write_batch(
+                    work = rows_batch.write_batch(
                         self._db,
                         remaining,
                         trigger=trigger,
@@ -77,16 +70,11 @@ class Packager:
                         retention=self.retention,
                         named_after=self.named_after,
                     )
+                    judged = _judged(remaining)
                     changed = self._publish(
-                        batch.contested,
-                        _judged(remaining),
-                        at,
-                        staged,
-                        trigger=trigger,
-                        scan=scan,
-                        meanwhile=batch.write_texts,
+                        work.contested, judged, at, staged, trigger=trigger, scan=scan
                     )
-                    purged = rows_purge.purge(self._db.conn, batch.purged)
+                    purged = purge(self._db, work.purged)
                 break
             except _ChangedMeanwhile as error:
                 unsettled.update(
@@ -95,7 +83,7 @@ class Packager:
         self.switch_current()
         self._discard(purged)
         return [
-            *batch.applied,
+            *work.applied,
             *map(_unsettled, sorted(unsettled)),
             *(_unsettled(key, _CHANGED) for key in changed),
         ]
@@ -118,43 +106,11 @@ class Packager:
         return changed
 
     def publish_all(self, skill_ids: Sequence[str], at: datetime) -> Iterator[int]:
-        """Publish the active skills of many skill_ids, and yield the number so far.
-
-        Packages are made ahead, while earlier ones are committed.
-        """
-        for start in range(0, len(skill_ids), AHEAD):
-            end = min(start + AHEAD, len(skill_ids))
-            batches = [
-                skill_ids[first : min(first + BATCH, end)] for first in range(start, end, BATCH)
-            ]
-            for published in self._publish_batches(batches, at):
-                yield start + published
-
-    def _publish_batches(self, batches: Sequence[Sequence[str]], at: datetime) -> Iterator[int]:
-        """Publish batches whose packages are made ahead, and yield the number of skills so far."""
-        moment = iso(at)
-        pending = deque(self._jobs(batch) for batch in batches)
-        published = 0
-        try:
-            with self._making(list(chain.from_iterable(pending))) as made:
-                for batch in batches:
-                    with self._staged() as staged:
-                        staged += [job.package_path for job in pending[0]]
-                        changed = self._note_made(islice(made, len(pending[0])), moment)
-                        self._note_published(set(batch), moment)
-                    pending.popleft()
-                    self.switch_current()
-                    if skill_ids := [job.skill_id for job in changed]:
-                        self.publish(lambda skill_ids=skill_ids: skill_ids, at)  # type: ignore[misc]
-                    published += len(batch)
-                    yield published
-        finally:
-            self._discard(job.package_path for job in chain.from_iterable(pending))
-
-    @property
-    def is_settled(self) -> bool:
-        """Whether all that follows the commits is done, with the folders of changed skills."""
-        return not (self.changed or self._public or self._retired)
+        """Publish the active skills of many skill_ids, and yield the number so far."""
+        for start in range(0, len(skill_ids), BATCH):
+            batch = skill_ids[start : start + BATCH]
+            self.publish(lambda batch=batch: batch, at, trigger="start")  # type: ignore[misc]
+            yield start + len(batch)
 
     def switch_current(self) -> None:
         """Point each `current` to the committed version; repeat what failed. Raises OSError."""
@@ -185,7 +141,7 @@ class Packager:
         staged: list[str] = []
         before = dict(self._public), dict(self._retired)
         try:
-            with self._transaction():
+            with self._db.transaction():
                 yield staged
                 if staged and self.packaging:
                     path = self.packaging.folder.path
@@ -197,13 +153,12 @@ class Packager:
             self.room.recount()
             raise
 
-    def _discard(self, package_paths: Iterable[str]) -> None:
+    def _discard(self, package_paths: Sequence[str]) -> None:
         """Remove packages that no version names; the next start removes any that remain."""
-        paths = list(package_paths)
-        if not paths or not self.packaging:
+        if not package_paths or not self.packaging:
             return
         with suppress(OSError, SkilldropError), self.packaging.folder.opened() as packages:
-            for package_path in paths:
+            for package_path in package_paths:
                 with suppress(OSError):
                     packages.remove(package_path)
 
@@ -216,19 +171,16 @@ class Packager:
         *,
         trigger: Trigger,
         scan: int | None = None,
-        meanwhile: Callable[[], None] | None = None,
     ) -> list[Key]:
-        """Publish the active skills; call `meanwhile` while other processes make the packages."""
+        """Decide which skills are active, make their packages, and note what is public now.
+
+        Return the skills outside the batch whose folders have changed.
+        """
         moment = iso(at)
         changed: list[Key] = []
         while True:
             shadowing.decide(self._db, contested, moment, trigger, scan)
-            jobs = self._jobs(contested)
-            staged += [job.package_path for job in jobs]
-            with self._making(jobs) as made:
-                if meanwhile:
-                    meanwhile()
-                failed = {job.place: job.skill for job in self._note_made(made, moment)}
+            failed = {job.place: job.skill for job in self._make(contested, staged, moment)}
             if not failed:
                 break
             if in_batch := failed.keys() & batch:
@@ -236,36 +188,22 @@ class Packager:
             # Runner-ups outside the batch that changed without an event, or cannot be read.
             publication.set_waiting(self._db, failed.values(), _CHANGED, moment)
             changed += failed
-            meanwhile = None
         self._note_published(contested, moment)
         return changed
 
-    def _jobs(self, skill_ids: Iterable[str]) -> list[PackageJob]:
+    def _make(self, skill_ids: Iterable[str], staged: list[str], moment: str) -> list[PackageJob]:
+        """Make the missing packages and store their paths; return the jobs whose files changed."""
         if not self.packaging:
             return []
-        return publication.missing_packages(self._db, skill_ids, shared=self.packaging.shares_files)
-
-    @contextmanager
-    def _making(self, jobs: Sequence[PackageJob]) -> Iterator[Iterator[tuple[PackageJob, bool]]]:
-        if not self.packaging:
-            yield iter(())
-            return
-        if jobs:
-            self.room.take(self.retention, self.packaging.folder.path, jobs)
-        with self.packaging.making(jobs) as made:
-            yield zip(jobs, made, strict=True)
-
-    def _note_made(self, made: Iterable[tuple[PackageJob, bool]], moment: str) -> list[PackageJob]:
-        """Store the paths of the packages made; return the jobs whose files have changed."""
-        failed: list[PackageJob] = []
-        packages: list[tuple[str, str, int]] = []
-        for job, is_made in made:
-            if is_made:
-                packages.append((job.package_path, moment, job.version))
-            else:
-                failed.append(job)
-        publication.note_packages(self._db, packages)
-        return failed
+        jobs = publication.missing_packages(self._db, skill_ids)
+        if not jobs:
+            return []
+        self.room.take(self.retention, self.packaging.folder.path, jobs)
+        staged += [job.package_path for job in jobs]
+        results = list(zip(jobs, self.packaging.make(jobs), strict=True))
+        made = [(job.package_path, moment, job.version) for job, is_made in results if is_made]
+        publication.note_packages(self._db, made)
+        return [job for job, is_made in results if not is_made]
 
     def _note_published(self, contested: set[str], moment: str) -> None:
         """Store which packages are public; links and folders follow after the commit."""

@@ -6,36 +6,24 @@ from typing import NamedTuple
 from catalog.database import sql
 from catalog.database.expressions import IS_HELD, IS_WITHHELD, NEWEST
 from catalog.database.queries import Database
+from catalog.database.writer import Writer
 from catalog.writing.packages.builder import PackageJob, group_of
 from catalog.writing.packages.inspection import package_files
-from catalog.writing.packages.staging import Candidates
+from catalog.writing.packages.staging import Earlier
 from catalog.writing.rows import fulltext
 
 
-def missing_packages(
-    db: Database, skill_ids: Iterable[str], *, shared: bool = False
-) -> list[PackageJob]:
-    """Return jobs for the missing packages, grouped by archive.
-
-    With `shared`, equal files become hard links to those of the version before.
-    """
-    return sorted(
-        (
-            _job(db, row, shared=shared)
-            for row in db.query(_WITHOUT_PACKAGE, [sql.to_json(sorted(skill_ids))])
-        ),
-        key=group_of,
-    )
+def missing_packages(db: Database, skill_ids: Iterable[str]) -> list[PackageJob]:
+    """Return jobs for the missing packages, grouped by archive."""
+    rows = db.query(_WITHOUT_PACKAGE, [sql.to_json(sorted(skill_ids))])
+    return sorted((_job(db, row) for row in rows), key=group_of)
 
 
-def _job(db: Database, row: sql.Row, *, shared: bool) -> PackageJob:
-    candidates = Candidates()
+def _job(db: Database, row: sql.Row) -> PackageJob:
+    earlier = None
     if row["earlier"]:
-        candidates = Candidates(
-            row["earlier_path"],
-            {file.content: file.path for file in package_files(db, row["earlier"])},
-            shared,
-        )
+        files = {file.sha256: file.path for file in package_files(db, row["earlier"])}
+        earlier = Earlier(row["earlier_path"], files)
     return PackageJob(
         row["id"],
         row["skill_id"],
@@ -43,7 +31,7 @@ def _job(db: Database, row: sql.Row, *, shared: bool) -> PackageJob:
         row["version_id"],
         f"{row['skill_id']}/{row['version']}",
         package_files(db, row["version_id"]),
-        candidates,
+        earlier,
     )
 
 
@@ -70,12 +58,12 @@ class Published(NamedTuple):
     retired: list[str]
 
 
-def set_waiting(db: Database, skills: Iterable[int], reason: str, moment: str) -> None:
+def set_waiting(db: Writer, skills: Iterable[int], reason: str, moment: str) -> None:
     """Mark skills as pending until the next scan; a held skill keeps its status."""
     for skill in skills:
         if not db.execute(_RESCAN_HELD, [skill]).rowcount:
             db.execute(_SET_WAITING, {"skill": skill, "reason": reason, "at": moment})
-            fulltext.remove(db.conn, [skill])  # search finds no pending skill
+            fulltext.remove(db, [skill])  # search finds no pending skill
 
 
 def note_packages(db: Database, packages: Sequence[tuple[str, str, int]]) -> None:

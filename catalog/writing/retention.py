@@ -8,6 +8,7 @@ from pathlib import Path
 from catalog.database import sql
 from catalog.database.expressions import IS_WITHHELD, NEWEST
 from catalog.database.queries import Database
+from catalog.database.writer import Writer
 from catalog.model.errors import OutOfRoom
 from catalog.model.retention import Retention
 from catalog.text.humanize import iso, size
@@ -114,10 +115,9 @@ BATCH = 500
 
 
 def thin(
-    db: Database,
+    db: Writer,
     keep: Retention,
     at: datetime,
-    transaction: sql.Transaction,
 ) -> int:
     """Delete rows past retention, and return the number of versions deleted. Raises sqlite3.Error.
 
@@ -133,20 +133,20 @@ def thin(
     }
     deleted = 0
     while batch := [row for (row,) in db.execute(_VERSIONS, parameters | {"limit": BATCH})]:
-        with transaction():
+        with db.transaction():
             ids = [sql.to_json(batch)]
             db.execute(
                 f"UPDATE skills SET current_version_id = NULL WHERE status = 'removed'"
                 f" AND current_version_id IN {_IDS}",
                 ids,
             )
-            held = texts.of_versions(db.conn, batch)
+            held = texts.of_versions(db, batch)
             db.execute(f"DELETE FROM versions WHERE id IN {_IDS}", ids)
-            texts.forget(db.conn, held)
+            texts.forget(db, held)
         deleted += len(batch)
     for query in (_INGESTIONS_BY_TIME, _INGESTIONS_BY_COUNT):
         while batch := [row for (row,) in db.execute(query, parameters | {"limit": BATCH})]:
-            with transaction():
+            with db.transaction():
                 db.execute(f"DELETE FROM ingestions WHERE id IN {_IDS}", [sql.to_json(batch)])
     return deleted
 

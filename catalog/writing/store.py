@@ -2,22 +2,24 @@
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from catalog.database.queries import Writer
 from catalog.database.requests import Requests
 from catalog.database.sql import Row
+from catalog.database.writer import Writer
+from catalog.filesystem.by_descriptor import named
+from catalog.filesystem.ownership import OwnedFolder
 from catalog.model.change import Change, ChangeResult
 from catalog.model.retention import Retention
 from catalog.model.values import Trigger
-from catalog.prompt_index.history import IndexHistory
+from catalog.prompt_index import files as prompt_index_files
+from catalog.prompt_index.builder import IndexSpec, report
+from catalog.prompt_index.history import USUAL, IndexHistory
 from catalog.reading.review import Asked
 from catalog.text.humanize import iso
 from catalog.writing import decisions, journal
-from catalog.writing import retention as retention_history
 from catalog.writing.catalog_file import CatalogFile, migrated
 from catalog.writing.decisions import Decision
 from catalog.writing.events import Events
@@ -30,13 +32,12 @@ from catalog.writing.packages.builder import Key, Packaging
 from catalog.writing.packages.inspection import list_packages
 from catalog.writing.repair import PackageRepair
 from catalog.writing.retention import PackageCollector
+from catalog.writing.retention import thin as thin_history
 from catalog.writing.rows import fulltext, references
-from catalog.writing.seal import seal_of
-from catalog.writing.tables.health import Health
 from catalog.writing.tables.removals import Removals
 from catalog.writing.tables.roots import Mirrors, Roots
 from catalog.writing.tables.run_outcomes import RunOutcomes
-from catalog.writing.tables.scans import Scans
+from catalog.writing.tables.service import Health, Scans
 from catalog.writing.tables.skills import Skills
 from catalog.writing.takeover import Takeover
 
@@ -48,22 +49,21 @@ class Store:
         """Take a migrated database, and its file if it has one."""
         self.db = db
         self._file = file
-        self._seal: str | None = None
-        self.removals = Removals(db, self.transaction)
-        self.roots = Roots(db, self.transaction, self.removals)
-        self.mirrors = Mirrors(db, self.transaction)
-        self.skills = Skills(db, self.transaction)
-        self.scans = Scans(db, self.transaction)
-        self.health = Health(db, self.transaction)
+        self.removals = Removals(db)
+        self.roots = Roots(db, self.removals)
+        self.mirrors = Mirrors(db)
+        self.skills = Skills(db)
+        self.scans = Scans(db)
+        self.health = Health(db)
         self.requests = Requests(db)
-        self.outcomes = RunOutcomes(db, self.transaction)
-        self.events = Events(db, self.transaction)
-        self.indexes = IndexHistory(db, self.transaction)
+        self.outcomes = RunOutcomes(db)
+        self.events = Events(db)
+        self.indexes = IndexHistory(db)
         self.folders = FolderOwnership(db)
-        self.links = LinkKeeper(db, self.transaction, self.folders)
-        self.packager = Packager(db, self.transaction)
+        self.links = LinkKeeper(db, self.folders)
+        self.packager = Packager(db)
         path, lost = (file.path, file.lost) if file else (None, None)
-        self.takeover = Takeover(db, self.transaction, self.packager, path, lost)
+        self.takeover = Takeover(db, self.packager, path, lost)
         self.repair = PackageRepair(db, self.packager, self.links, self.takeover)
         self._collector = PackageCollector(db)
         file_of_decisions = file.path.with_name(journal.NAME) if file else None
@@ -83,9 +83,7 @@ class Store:
     def close(self) -> None:
         """Close the catalog and release its writer lock."""
         if self._file:
-            is_settled = self.packager.is_settled and self.links.is_checked
-            # The seal of the start: one of now could cover damage since then.
-            self._file.close(self._seal if is_settled and self.repair.is_complete else None)
+            self._file.close()
         else:
             self.db.conn.close()
 
@@ -101,18 +99,6 @@ class Store:
         ((_, pages, copied),) = self.db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
         return bool(pages == copied)
 
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """Begin with the write lock: taken after a read, it could fail without a retry."""
-        self.db.execute("BEGIN IMMEDIATE")
-        self.db.execute("PRAGMA defer_foreign_keys = ON")  # a skill and its version name each other
-        try:
-            yield
-            self.db.execute("COMMIT")
-        except BaseException:
-            self.db.rollback()
-            raise
-
     # Changes and their publication
 
     def publish_into(
@@ -126,25 +112,13 @@ class Store:
         folder = replace(packaging.folder, identity=self.folders.identity)
         if folder.path.exists():
             with self.folders.opened(folder.folder):
-                pass  # this marks a folder of an earlier release
+                pass  # a folder that has lost its marker gets it back
         self.packager.retention = retention or Retention()
         self.packager.packaging = replace(packaging, folder=folder)
         self.health.set(packages_folder=str(folder.path))
-        self._seal = self._seal_now()
-        if self._file and self._seal and self._seal == self._file.left_seal:
-            self.links.trust()
-            return self.repair.publish_missing(at)
         if self.takeover.is_due:
             self.takeover.begin(list_packages(folder.path), at)
         return self.repair.repair_all(at)
-
-    def _seal_now(self) -> str | None:
-        """Return the seal on packages and links; None if they cannot be read."""
-        packages = self.packages
-        with suppress(OSError, sqlite3.Error):
-            if packages:
-                return seal_of(self.db, packages.folder, in_place=packages.in_place)
-        return None
 
     def apply(
         self, changes: Sequence[Change], *, trigger: Trigger, at: datetime, scan: int | None = None
@@ -152,18 +126,73 @@ class Store:
         """Store and publish a batch of verdicts and removals; see `Packager.apply`."""
         return self.packager.apply(changes, trigger=trigger, at=at, scan=scan)
 
+    def publish_indexes(
+        self,
+        specs: Sequence[IndexSpec],
+        folder: Path,
+        at: datetime,
+        keep: Retention = USUAL,
+    ) -> list[str]:
+        """Rebuild every index, and return the names of those whose text is new. Raises OSError.
+
+        Nothing is done before the first scan of a catalog that replaces a lost one. The directories
+        of skills are updated first; where that fails, the indexes stay as they are. The files
+        themselves are compared, so missing or damaged ones are rewritten. Files of indexes that are
+        no longer configured are removed, and then the skills that no index names.
+        """
+        self.packager.switch_current()  # an index names only packages that can be read
+        if self.takeover.is_unscanned:
+            return []
+        packages = self.packages
+        if packages:
+            self.links.update(packages, self.packager.changed)
+            self.packager.changed.clear()
+        with named(folder), self.folders.opened(OwnedFolder(folder, "index")) as opened:
+            prompt_index_files.remove_index_files(opened, specs)
+            changed = self._write_indexes(specs, opened, at, keep)
+        if packages:
+            self.links.withdraw(packages)
+            self.packager.withdraw()
+        return [spec.name for spec in specs if spec.file_name in changed]
+
+    def _write_indexes(
+        self, specs: Sequence[IndexSpec], folder: int, at: datetime, keep: Retention
+    ) -> set[str]:
+        """Write the files of all indexes into an open folder; return the names of those written."""
+        files: dict[str, bytes] = {}
+        new = []
+        for spec in specs:
+            index = self.indexes.build(spec)
+            since = self.indexes.published_at(spec, index)
+            if since is None:
+                new.append((spec, index))
+            described = report(spec, index) | {"published_at": since or iso(at)}
+            files |= prompt_index_files.files_of(spec, index, described)
+        changed = prompt_index_files.write_whole(folder, files)
+        for spec, index in new:
+            self.indexes.record(spec, index, at, keep)
+        return changed
+
+    @property
+    def packages(self) -> Packages | None:
+        """The packages folder, for links and copies; None if nothing is published."""
+        packaging = self.packager.packaging
+        return Packages(packaging.folder.path, packaging.in_place) if packaging else None
+
+    # Decisions of people
+
     def pin(self, skill: str, version: str, at: datetime) -> list[Key]:
-        """Pin a skill to a version and publish that; see `pins.pin`."""
+        """Pin a skill to a version and publish that; see `decisions.pin`."""
         return self._decided(lambda: decisions.pin(self.db, skill, version, iso(at)), at)
 
     def unpin(self, skill: str, at: datetime) -> list[Key]:
-        """Unpin a skill and publish the present content of its folder; see `pins.unpin`."""
+        """Unpin a skill and publish the present content of its folder; see `decisions.unpin`."""
         return self._decided(lambda: decisions.unpin(self.db, skill, iso(at)), at)
 
     def review(self, asked: Asked, decision: Decision) -> Row:
         """Store a decision on a version and publish what follows; return the version's row.
 
-        See `reviews.decide`.
+        See `decisions.decide`.
         """
         versions: list[Row] = []
 
@@ -176,7 +205,10 @@ class Store:
         return versions[0]
 
     def prefer(self, folder: str, absolute: str, at: datetime) -> str:
-        """Give the skill of a folder its name, publish it and return its skill_id; see `prefer`."""
+        """Give the skill of a folder its name, publish it and return its skill_id.
+
+        See `decisions.prefer`.
+        """
         skill_ids: list[str] = []
 
         def work() -> list[str]:
@@ -192,44 +224,26 @@ class Store:
         self.decisions.write(at)
         return again
 
-    def place(self) -> None:
-        """Update the directories of skills; see `LinkKeeper.update`."""
-        if packages := self.packages:
-            self.links.update(packages, self.packager.changed)
-            self.packager.changed.clear()
-
-    def withdraw(self) -> None:
-        """Remove what the indexes no longer name; see `LinkKeeper.withdraw`."""
-        if packages := self.packages:
-            self.links.withdraw(packages)
-            self.packager.withdraw()
-
-    @property
-    def packages(self) -> Packages | None:
-        """The packages folder, for links and copies; None if nothing is published."""
-        packaging = self.packager.packaging
-        return Packages(packaging.folder.path, packaging.in_place) if packaging else None
+    # Upkeep
 
     def repair_search(self) -> None:
-        """Make the full-text rows match the accepted skills; see `search_rows.repair`."""
+        """Make the full-text rows match the accepted skills; see `fulltext.repair_rows`."""
         if wrong := fulltext.wrong_rows(self.db):
-            with self.transaction():
+            with self.db.transaction():
                 fulltext.repair_rows(self.db, wrong)
 
     def repair_references(self) -> None:
         """Resolve the references between skills that are outdated; see `references`."""
         if references.wrong_skills(self.db):
-            with self.transaction():
+            with self.db.transaction():
                 references.repair(self.db)
 
-    # Retention
-
-    def collect(self, retention: Retention, at: datetime) -> int:
+    def collect(self, keep: Retention, at: datetime) -> int:
         """Remove packages past retention; see `PackageCollector.collect`."""
         packaging = self.packager.packaging
         self.packager.room.recount()
-        return self._collector.collect(packaging.folder, retention, at) if packaging else 0
+        return self._collector.collect(packaging.folder, keep, at) if packaging else 0
 
     def thin(self, keep: Retention, at: datetime) -> int:
-        """Remove rows of history past retention; see `retention.history.thin`."""
-        return retention_history.thin(self.db, keep, at, self.transaction)
+        """Remove rows of history past retention; see `retention.thin`."""
+        return thin_history(self.db, keep, at)

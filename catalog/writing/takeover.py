@@ -13,8 +13,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from catalog.database.queries import Database
-from catalog.database.sql import Transaction, to_json
+from catalog.database.sql import to_json
+from catalog.database.writer import Writer
 from catalog.model.change import Judged
 from catalog.model.skill import LOST_ROOT, Place, RootSpec
 from catalog.model.values import HeldCause, Level
@@ -64,15 +64,13 @@ class Takeover:
 
     def __init__(
         self,
-        db: Database,
-        transaction: Transaction,
+        db: Writer,
         packager: Packager,
         file: Path | None,
         lost: Lost | None,
     ) -> None:
         """Take the catalog, its packager and file, and the catalog that was put aside just now."""
-        self._db, self._transaction = db, transaction
-        self._packager, self._file = packager, file
+        self._db, self._packager, self._file = db, packager, file
         has_versions = db.execute("SELECT 1 FROM versions LIMIT 1").fetchone()
         self._lost = lost or (None if has_versions else Lost("was missing"))
         self.is_under_way = any(map(_is_open, self._recoveries()))
@@ -148,7 +146,7 @@ class Takeover:
         for root in {each.root for each in packages}:
             self._db.execute(_ADD_ROOT, [root.path, root.level])
         self._packager.apply([each.judged for each in packages], trigger="start", at=at)
-        with self._transaction():
+        with self._db.transaction():
             for package_path, _, judged, _, is_pinned in packages:
                 version = package_path.partition("/")[2]
                 place, digest = judged.places[0], judged.verdict.digest

@@ -134,7 +134,6 @@ def packaging_of(settings: Settings) -> Packaging:
         PackageFolder(settings.packages_folder),
         partial(package_sources.opened, limits),
         in_place=settings.publish == "in-place",
-        shares_files=settings.retention.share_files == "hard-links",
         at_work=at_work,
     )
 

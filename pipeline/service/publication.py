@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from catalog.writing.events import Event
-from catalog.writing.index_publisher import publish_indexes
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
 
@@ -47,4 +46,4 @@ class Publication:
 
 def publish(settings: Settings, store: Store, at: datetime) -> list[str]:
     """Rebuild the configured indexes; return the names of those with a new text. Raises OSError."""
-    return publish_indexes(store, settings.indexes, settings.index_folder, at, settings.retention)
+    return store.publish_indexes(settings.indexes, settings.index_folder, at, settings.retention)

@@ -13,7 +13,6 @@ from catalog.audit.published_files import of_packages
 from catalog.database.queries import Database
 from catalog.model.skill import RootSpec
 from catalog.prompt_index.builder import IndexSpec
-from catalog.writing.index_publisher import publish_indexes
 from catalog.writing.packages.builder import Packaging
 from catalog.writing.packages.folder import PackageFolder
 from catalog.writing.store import Store
@@ -32,13 +31,12 @@ from tests.support.records import NOON
 class World:
     """Everything that publication changes."""
 
-    def __init__(self, folder: Path, *, in_place: bool = False, shares_files: bool = False) -> None:
+    def __init__(self, folder: Path, *, in_place: bool = False) -> None:
         self.root = folder / "root"
         self.root.mkdir(parents=True, exist_ok=True)
         self.roots = [RootSpec(str(self.root))]
         self.packages = folder / "packages"
         self.folder = folder
-        self.shares_files = shares_files
         self.store = self.opened(in_place=in_place)
 
     def opened(self, *, in_place: bool = False) -> Store:
@@ -52,7 +50,6 @@ class World:
                     PackageFolder(self.packages),
                     package_sources.opened,
                     in_place=in_place,
-                    shares_files=self.shares_files,
                     at_work=at_work,
                 ),
                 NOON,
@@ -85,7 +82,7 @@ class World:
     def publish(self) -> None:
         """Publish the index into a separate folder."""
         self.store.indexes.configure([IndexSpec()])
-        publish_indexes(self.store, [IndexSpec()], self.folder / "index", NOON)
+        self.store.publish_indexes([IndexSpec()], self.folder / "index", NOON)
 
     def lying(self) -> list[str]:
         """Return each skill_id with a folder among the packages."""

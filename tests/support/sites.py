@@ -21,7 +21,6 @@ from catalog.site.http import location as http_catalog
 from catalog.site.server import app as server_app
 from catalog.site.server.process import SiteOptions
 from catalog.usage.counter import ReadCounter
-from catalog.writing import index_publisher
 from catalog.writing.store import Store
 from tests.support.records import NOON, ODD, ROOT, WRONG, judged, refused, rooted
 from tests.support.shelf import Shelf
@@ -195,6 +194,6 @@ def site(request: pytest.FixtureRequest) -> Site:
 def published(catalog: Path) -> Path:
     """Return the folder of the catalog's published indexes."""
     store = Store.open(catalog)
-    index_publisher.publish_indexes(store, [DEFAULT, COMPANY], catalog.parent / "index", NOON)
+    store.publish_indexes([DEFAULT, COMPANY], catalog.parent / "index", NOON)
     store.close()
     return catalog.parent / "index"

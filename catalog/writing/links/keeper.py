@@ -12,8 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from catalog.database.queries import Database
-from catalog.database.sql import Transaction
+from catalog.database.writer import Writer
 from catalog.filesystem.by_descriptor import descended, named
 from catalog.filesystem.by_descriptor import directory as opened_directory
 from catalog.filesystem.ownership import OwnedFolder
@@ -55,11 +54,11 @@ class Kept:
 class LinkKeeper:
     """The directories of skills of one catalog."""
 
-    def __init__(self, db: Database, transaction: Transaction, folders: FolderOwnership) -> None:
-        """Take the catalog, its transactions and its folders."""
+    def __init__(self, db: Writer, folders: FolderOwnership) -> None:
+        """Take the catalog and its folders."""
         self._db = db
         self._folders = folders
-        self._rows = Links(db, transaction)
+        self._rows = Links(db)
         self._unchecked: set[str] | None = None  # None: all directories
         self._compares_files = True
         self._foreign: set[str] = set()  # entries of others beside the catalog
@@ -70,15 +69,6 @@ class LinkKeeper:
         self._rows.configure(str(own), configured)
         self.check_all()
         self._compares_files = True
-
-    def trust(self) -> None:
-        """Let the next update compare no directory: a seal proves that none has changed."""
-        self._unchecked = set()
-
-    @property
-    def is_checked(self) -> bool:
-        """Whether all entries of all directories were compared, and could be made right."""
-        return self._unchecked == set() and not any(self._gone.values())
 
     def check_all(self) -> None:
         """Let the next update compare every entry of every directory."""

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from catalog.database import sql
 from catalog.database.queries import Database
-from catalog.database.sql import Transaction
+from catalog.database.writer import Writer
 from catalog.model.selection import LinkedDirectory, Selection
 from catalog.prompt_index import query
 from catalog.reading import agent_entries
@@ -57,10 +57,9 @@ class LinkRow(NamedTuple):
 class Links:
     """The tables of links."""
 
-    def __init__(self, db: Database, transaction: Transaction) -> None:
-        """Take the catalog and its transactions."""
+    def __init__(self, db: Writer) -> None:
+        """Take the catalog."""
         self._db = db
-        self._transaction = transaction
 
     def configure(self, own: str, configured: Sequence[LinkedDirectory]) -> None:
         """Store the directory beside the catalog and those of the settings.
@@ -68,7 +67,7 @@ class Links:
         The directories that the settings no longer have are marked as leaving. Links beside a
         catalog that was moved or copied from elsewhere are no longer its own.
         """
-        with self._transaction():
+        with self._db.transaction():
             self._db.execute(
                 "DELETE FROM linked_directories WHERE origin = 'data' AND path != ?", [own]
             )
@@ -83,7 +82,7 @@ class Links:
 
     def add(self, spec: LinkedDirectory) -> None:
         """Store a directory of a command, or its new filter."""
-        with self._transaction():
+        with self._db.transaction():
             self._put(spec, "command")
 
     def _put(self, spec: LinkedDirectory, origin: Origin) -> None:
@@ -102,7 +101,7 @@ class Links:
 
     def forget(self, directory: DirectoryRow) -> None:
         """Remove a directory with its links."""
-        with self._transaction():
+        with self._db.transaction():
             self._db.execute("DELETE FROM linked_directories WHERE id = ?", [directory.id])
 
     def set_trouble(self, directory: DirectoryRow, trouble: str | None) -> None:
@@ -128,7 +127,7 @@ class Links:
         values = [(directory.id, *row) for row in rows]
         if not values and not gone:
             return
-        with self._transaction():
+        with self._db.transaction():
             self._db.conn.executemany(
                 "DELETE FROM links WHERE directory = ? AND name = ?",
                 [(directory.id, name) for name in gone],

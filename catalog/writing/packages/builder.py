@@ -1,7 +1,7 @@
 """Package builder: packages from the folders of the roots, on all cores."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from itertools import chain, groupby
 from typing import NamedTuple, Protocol, TypeAlias
@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 from catalog.model.errors import NotAsJudged
 from catalog.model.paths import archive_of
 from catalog.writing.packages.folder import PackageFolder, Packages
-from catalog.writing.packages.staging import Candidates, Original, PackageFile, Stager
+from catalog.writing.packages.staging import Earlier, Original, PackageFile, Stager
 
 Key: TypeAlias = tuple[str, str]
 """Root and path of a skill folder."""
@@ -38,7 +38,7 @@ class PackageJob(NamedTuple):
     version: int
     package_path: str
     files: list[PackageFile]
-    candidates: Candidates
+    earlier: Earlier | None  # package with the same files, if one exists
 
 
 AtWork: TypeAlias = Callable[
@@ -63,23 +63,21 @@ class Packaging:
     folder: PackageFolder
     sources: Sources
     in_place: bool = False  # only skills in archives have a package
-    shares_files: bool = False  # versions share files by hard links: an edit reaches all of them
     at_work: AtWork = here
 
     def packages(self, path: str) -> bool:
         """Return whether a skill at this path of a root is published as a package."""
         return not self.in_place or archive_of(path) is not None
 
-    @contextmanager
-    def making(self, jobs: Iterable[PackageJob]) -> Iterator[Iterator[bool]]:
-        """Make packages; yield for each, in order, whether its files are unchanged since the scan.
+    def make(self, jobs: Sequence[PackageJob]) -> list[bool]:
+        """Make packages; return for each, in order, whether its files are as they were judged.
 
-        Jobs of one archive should be adjacent, so that it is opened once. The work begins
-        immediately and ends with the context. Raises OSError if a package cannot be written.
+        Jobs of one archive should be adjacent, so that it is opened once. Raises OSError if a
+        package cannot be written.
         """
         maker = _Maker(self.folder, self.sources)
         with self.at_work(maker.make, list(_pieces(jobs))) as results:
-            yield chain.from_iterable(results)
+            return list(chain.from_iterable(results))
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +98,7 @@ class _Maker:
                 job.package_path,
                 job.files,
                 source.files_of(*job.place),
-                job.candidates,
+                job.earlier,
                 self.stager,
             )
         except NotAsJudged:

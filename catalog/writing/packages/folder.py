@@ -10,11 +10,13 @@ from stat import S_IMODE, S_ISDIR, S_ISLNK, S_ISREG
 
 from catalog.filesystem.by_descriptor import DIRECTORY, descended, named, open_directory, remove
 from catalog.filesystem.ownership import OwnedFolder, opened
-from catalog.model.naming import CURRENT, is_skill_id, is_version
+from catalog.model.naming import CURRENT, is_version
 from catalog.writing.packages.staging import (
-    Candidates,
+    Earlier,
+    Folder,
     Original,
     PackageFile,
+    Spare,
     Stager,
     hash_of,
 )
@@ -66,20 +68,21 @@ class Packages:
         package_path: str,
         files: Sequence[PackageFile],
         original: Original,
-        candidates: Candidates,
+        earlier: Earlier | None,
         stager: Stager,
     ) -> None:
         """Make a package, replacing leftovers of a crash; see `Stager.stage`."""
         skill_id, _, version = package_path.partition("/")
         with named(f"{self.path}/{package_path}"), ExitStack() as stack:
             directory = stack.enter_context(self._package_directory(skill_id))
-            earlier = None
-            if candidates.paths:
-                with suppress(OSError):  # missing: every file is copied
-                    earlier = stack.enter_context(
-                        descended(self.dir_fd, candidates.package_path.split("/"))
+            spare = None
+            if earlier:
+                with suppress(OSError):  # missing: every file is copied from its original
+                    folder = stack.enter_context(
+                        descended(self.dir_fd, earlier.package_path.split("/"))
                     )
-            stager.stage(version, directory, files, original, candidates, earlier)
+                    spare = Spare(Folder(folder), earlier.files)
+            stager.stage(version, directory, files, original, spare)
 
     def switch_current(self, package_path: str) -> None:
         """Point `current` to a package, atomically. Raises OSError."""
@@ -211,16 +214,6 @@ def is_same_tree(name: str, dir_fd: int, other: str, other_fd: int) -> bool:
             and hash_of(opened[0]) == hash_of(opened[1])
         )
     return False
-
-
-def leads_to_skill(target: str | None) -> bool:
-    """Return whether a link beside versions leads to another skill, as releases before made them.
-
-    Each led to `../<skill_id>/current`.
-    """
-    above, _, rest = (target or "").partition("/")
-    skill_id, _, version = rest.partition("/")
-    return above == ".." and version == CURRENT and is_skill_id(skill_id)
 
 
 def target_of(link: str, dir_fd: int) -> str | None:

@@ -15,7 +15,6 @@ from catalog.model.paths import os_path, text_path
 from catalog.writing.packages.folder import (
     DIRECTORY_MODE,
     NEXT_CURRENT,
-    leads_to_skill,
     target_of,
 )
 from catalog.writing.packages.staging import PackageFile, directories_of, hash_of
@@ -27,7 +26,7 @@ class PackageDirectory(NamedTuple):
     skill_id: str
     versions: frozenset[str]
     current: str | None  # target of the link; empty if it is not a link
-    unfinished: frozenset[str] = frozenset()  # left by a crash or by a release before
+    unfinished: frozenset[str] = frozenset()  # left by a crash
     foreign: tuple[str, ...] = ()  # not made by skilldrop
 
 
@@ -73,11 +72,7 @@ def _list_package_directory(skill_id: str, dir_fd: int) -> PackageDirectory | No
             if is_version(name) and entry.is_dir(follow_symlinks=False)
         )
         current = (target_of(CURRENT, handle) or "") if CURRENT in entries else None
-        unfinished = frozenset(
-            name
-            for name in entries
-            if name == NEXT_CURRENT or leads_to_skill(target_of(name, handle))
-        )
+        unfinished = frozenset({NEXT_CURRENT} & entries.keys())
         foreign = entries.keys() - versions - unfinished - {CURRENT}
         return PackageDirectory(skill_id, versions, current, unfinished, tuple(sorted(foreign)))
     finally:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from fcntl import ioctl
 from io import FileIO
-from stat import S_IFREG, S_IMODE
-from typing import NamedTuple, Protocol, TypeAlias
+from stat import S_IMODE
+from typing import NamedTuple, Protocol
 
 from catalog.filesystem.by_descriptor import DIRECTORY, descended, remove
 from catalog.model.errors import NotAsJudged
@@ -29,15 +29,6 @@ class PackageFile(NamedTuple):
     size: int  # bytes
     sha256: str
     mode: int  # 0o755 or 0o644, as in FileEntry
-
-    @property
-    def content(self) -> "Content":
-        """Hash and mode, which hard links have in common."""
-        return (self.sha256, self.mode)
-
-
-Content: TypeAlias = tuple[str, int]
-"""SHA-256 and mode."""
 
 
 class Readable(Protocol):
@@ -72,35 +63,18 @@ class Folder(NamedTuple):
             return FileIO(os.open(name, _READ, dir_fd=parent))
 
 
-class Candidates(NamedTuple):
-    """Files of an earlier package that a new one may take over if they are undamaged."""
+class Earlier(NamedTuple):
+    """Earlier package that has some of the same files."""
 
-    package_path: str = ""
-    paths: Mapping[Content, str] = {}  # paths in that package
-    are_shared: bool = False  # by hard links; else they are copied where the original has changed
+    package_path: str
+    files: Mapping[str, str]  # paths in that package, by SHA-256
 
-    def link(self, file: PackageFile, package: int, dir_fd: int) -> bool:
-        """Hard-link a file to its candidate if that is undamaged; return whether it was linked."""
-        path = self.paths.get(file.content)
-        if path is None:
-            return False
-        *above, name = os_path(path).split("/")
-        try:
-            with descended(package, above) as parent:
-                candidate = os.open(name, _READ, dir_fd=parent)
-            try:
-                stat = os.fstat(candidate)
-                if (stat.st_mode, stat.st_size) != (S_IFREG | file.mode & 0o555, file.size):
-                    return False
-                if hash_of(candidate) != file.sha256:
-                    return False
-                # By descriptor: the hashed file is linked even if its name has been reused since.
-                os.link(f"/proc/self/fd/{candidate}", os_path(file.path), dst_dir_fd=dir_fd)
-            finally:
-                os.close(candidate)
-        except OSError:  # it is missing, or has too many links
-            return False
-        return True
+
+class Spare(NamedTuple):
+    """Files that are copied where the original has changed since it was hashed."""
+
+    folder: Folder
+    files: Mapping[str, str]  # paths in it, by SHA-256
 
 
 class Stager:
@@ -116,15 +90,12 @@ class Stager:
         dir_fd: int,
         files: Sequence[PackageFile],
         original: Original,
-        candidates: Candidates,
-        earlier: int | None,
+        spare: Spare | None = None,
     ) -> None:
         """Make a read-only directory of exactly these files in an open directory.
 
-        Files equal to a candidate in the package `earlier` become hard links to it, or are copied
-        from it where the original has changed since it was hashed. Raises NotAsJudged for a changed
-        file without a candidate, and OSError if the package cannot be written; an unfinished
-        package then remains.
+        Raises NotAsJudged for a file that has changed since it was hashed and that no spare
+        replaces, and OSError if the package cannot be written; an unfinished package then remains.
         """
         try:
             os.mkdir(name, 0o755, dir_fd=dir_fd)
@@ -137,10 +108,7 @@ class Stager:
             for directory in directories:
                 os.mkdir(directory, 0o755, dir_fd=top)
             for file in files:
-                if earlier is None:
-                    self._copy(original, file, top)
-                elif not (candidates.are_shared and candidates.link(file, earlier, top)):
-                    self._copy_either(original, file, top, candidates, earlier)
+                self._copy_either(original, file, top, spare)
             for directory in directories:
                 _lock(directory, top)
             os.fchmod(top, 0o555)
@@ -148,17 +116,16 @@ class Stager:
             os.close(top)
 
     def _copy_either(
-        self, original: Original, file: PackageFile, top: int, candidates: Candidates, earlier: int
+        self, original: Original, file: PackageFile, top: int, spare: Spare | None
     ) -> None:
         try:
             self._copy(original, file, top)
         except NotAsJudged:
-            path = candidates.paths.get(file.content)
-            if path is None:
+            if spare is None or file.sha256 not in spare.files:
                 raise
             with suppress(FileNotFoundError):
                 os.unlink(os_path(file.path), dir_fd=top)
-            self._copy(Folder(earlier), file, top, path)
+            self._copy(spare.folder, file, top, spare.files[file.sha256])
 
     def _copy(
         self, original: Original, file: PackageFile, top: int, path: str | None = None

@@ -1,13 +1,10 @@
 """Rows of a batch of changes: accepted content, rejections and removals."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
-from functools import partial
-from typing import NamedTuple
 
-from catalog.database import sql as database_sql
-from catalog.database.queries import Database
-from catalog.database.sql import to_json
+from catalog.database.sql import Row, to_json
+from catalog.database.writer import Writer
 from catalog.model import finding as model_finding
 from catalog.model.change import Change, ChangeResult, Judged, Removal
 from catalog.model.finding import Finding
@@ -20,20 +17,40 @@ from catalog.text import humanize
 from catalog.writing.rows import dialects, fulltext, mapping, purge, references, reviews, texts
 from catalog.writing.rows.unit_of_work import PRESENT, UnitOfWork, place_of
 
+USUAL = Retention()
 HOUR = timedelta(hours=1)
 
 
-def seconds_until_next(db: Database, retention: Retention, skill: int, at: datetime) -> float:
-    """Return the seconds until a skill may have its next version; 0 if it may now.
+def write_batch(
+    db: Writer,
+    changes: Sequence[Change],
+    *,
+    trigger: Trigger,
+    at: datetime,
+    scan: int | None = None,
+    retention: Retention = USUAL,
+    named_after: str = "",
+) -> UnitOfWork:
+    """Write a batch in the caller's transaction, before shadowing is decided.
 
-    A version from the future, made before the clock was set back, counts as equally old.
+    Return the work with its results. New versions get names after `named_after`. Raises
+    sqlite3.Error.
     """
-    row = db.execute(
-        "SELECT ingested_at FROM versions WHERE skill = ? ORDER BY id DESC LIMIT 1 OFFSET ?",
-        [skill, retention.versions_per_hour - 1],
-    ).fetchone()
-    age = abs(at - datetime.fromisoformat(row[0])) if row else HOUR
-    return max(0.0, (HOUR - age).total_seconds())
+    work = UnitOfWork(db, trigger, at, scan, retention, named_after)
+    work.load(changes)
+    for change in changes:
+        if isinstance(change, Removal):
+            _remove(work, change)
+            continue
+        if change.moved_from in work.old:  # the new place already has a row, with its history
+            _remove(work, Removal(*change.moved_from))
+            change = change._replace(moved_from=None)
+        if isinstance(change.verdict, SkillRecord):
+            accept(work, change.verdict, change)
+        else:
+            _reject(work, change.verdict, change)
+    work.write()
+    return work
 
 
 def accept(work: UnitOfWork, record: SkillRecord, judged: Judged) -> None:
@@ -51,73 +68,50 @@ def accept(work: UnitOfWork, record: SkillRecord, judged: Judged) -> None:
     if (
         old
         and work.is_stored(old, fields, findings)
-        and dialects.holds(work.db.conn, old["id"], record.dialects)
-        and references.holds(work.db.conn, old["id"], record.references)
+        and dialects.has(work.db.conn, old["id"], record.dialects)
+        and references.has(work.db, old["id"], record.references)
     ):
         work.touch(old, record.fingerprint)
         work.note_unchanged(place, record.name)
         return
-    stored = _stored_version(work, old, record, review)
+    has_version = old and old["current_version_id"] and old["digest"]
+    stored = work.stored_version(old["id"], record) if old and has_version else None
     if not stored and old and _is_delayed(work, old, record):
         return
     skill = old["id"] if old else work.new_skill()
     if old or record.dialects:
-        work.buffer.declared[skill] = record.dialects
+        work.declared[skill] = record.dialects
     if old or record.references:
-        work.buffer.references[skill] = record.references
+        work.references[skill] = record.references
     if stored:
-        work.describe(stored, record)
-    version = stored or work.add_version(skill, old, record, fields, work.moment(old), review)
+        work.update_version(stored, record, review)
+        version = int(stored["id"])
+    else:
+        version = work.add_version(skill, record, fields, work.moment(old), review)
     is_new = not old or version != old["current_version_id"]
-    if stored and old and is_new:  # it waited behind the present one
-        work.buffer.superseded.append((work.moment(old), old["current_version_id"]))
+    if is_new:
+        work.supersede(old)
     if review in reviews.UNPUBLISHABLE:
-        work.buffer.texts_gone.append(skill)
+        work.texts_gone.append(skill)
     else:
         fields |= _accepted_status(old)
-        work.buffer.texts.append(mapping.search_document(skill, version, record))
+        work.texts.append(mapping.search_document(skill, version, record))
     fields |= {"id": skill, "fingerprint": record.fingerprint, "current_version_id": version}
     work.write_skill(old, fields)
-    work.replace_findings(skill, record.place.root, record.place.path, findings, old)
+    work.replace_findings(skill, place, findings, old)
     work.contested |= {record.skill_id, old["skill_id"]} if old else {record.skill_id}
     new, outcome = version if is_new else None, _outcome(judged, old)
     work.note(skill, place, record.name, outcome, judged, new, old, review=review)
 
 
-def _accepted_status(old: database_sql.Row | None) -> database_sql.Row:
+def _accepted_status(old: Row | None) -> Row:
     """Return the status of published content until shadowing is decided."""
     if old and old["status"] in PRESENT:
         return {"status": old["status"], "status_reason": old["status_reason"]}
     return {"status": "active", "status_reason": None}
 
 
-def _kept(
-    work: UnitOfWork, old: database_sql.Row, record: SkillRecord, review: ReviewState | None
-) -> database_sql.Row | None:
-    """Return the version that a held skill stays at: of its pin, or until a review; else None."""
-    if old["pinned_version_id"] and not is_reranked(old, record.place):
-        return work.version_row(old["pinned_version_id"])
-    if review in reviews.UNPUBLISHABLE and old["status"] in PRESENT:
-        return reviews.newest_publishable(work.db, old["id"], but=record.digest)
-    return None
-
-
-def _stored_version(
-    work: UnitOfWork,
-    old: database_sql.Row | None,
-    record: SkillRecord,
-    review: ReviewState | None,
-) -> int | None:
-    """Return the newest version if it has this content, with its new state; None to add one."""
-    if not old or not old["current_version_id"] or not old["digest"]:
-        return None
-    if stored := work.stored_version(old["id"], record):
-        work.set_review(stored, review)
-        return int(stored["id"])
-    return None
-
-
-def _outcome(judged: Judged, old: database_sql.Row | None) -> FolderOutcome:
+def _outcome(judged: Judged, old: Row | None) -> FolderOutcome:
     """Return the outcome of accepted content, given the row of its skill."""
     if judged.moved_from and judged.moved_from[0] != LOST_ROOT:
         return "renamed"
@@ -126,12 +120,23 @@ def _outcome(judged: Judged, old: database_sql.Row | None) -> FolderOutcome:
     return "updated" if old and old["status"] in PRESENT else "added"
 
 
+def _kept(
+    work: UnitOfWork, old: Row, record: SkillRecord, review: ReviewState | None
+) -> Row | None:
+    """Return the version that a held skill stays at: of its pin, or until a review; else None."""
+    if old["pinned_version_id"] and not _is_reranked(old, record.place):
+        return work.version_row(old["pinned_version_id"])
+    if review in reviews.UNPUBLISHABLE and old["status"] in PRESENT:
+        return reviews.newest_publishable(work.db, old["id"], but=record.digest)
+    return None
+
+
 def _accept_behind(
     work: UnitOfWork,
     record: SkillRecord,
     judged: Judged,
-    old: database_sql.Row,
-    kept: database_sql.Row,
+    old: Row,
+    kept: Row,
     review: ReviewState | None,
 ) -> None:
     """Store accepted content as a version, while the skill stays at another one."""
@@ -139,72 +144,65 @@ def _accept_behind(
     if not kept["digest"] and old["digest"] == record.digest:
         _restore_content(work, kept["id"], record, old)
     fields = SETTLED | {"seen_digest": record.digest, "root": place[0], "path": place[1]}
-    fields["files_left_out"] = database_sql.to_json(record.left_out)
+    fields["files_left_out"] = to_json(record.left_out)
     pinned = kept["version"] if old["pinned_version_id"] == kept["id"] else None
-    has_new_rank = is_reranked(old, record.place)
+    has_new_rank = _is_reranked(old, record.place)
     held = reviews.findings(work.db, None if has_new_rank else pinned, review, record.digest)
     findings = (*record.findings, *held)
     stored = work.stored_version(skill, record)
     if not stored and _is_delayed(work, old, record):
         return
     if stored:
-        work.describe(stored["id"], record)
+        work.update_version(stored, record, review)
     fields |= _at_version(work, old, kept)
     if has_new_rank:
         old = old | {"current_version_id": kept["id"]}
-        fields |= work.readdressed(old, with_level(old, record.place))
+        fields |= work.readdressed(old, _with_level(old, record.place))
     elif stored and stored["review"] == review and work.is_stored(old, fields, findings):
         work.touch(old, record.fingerprint)
         work.note_unchanged(place, old["name"])
         return
     version = None
-    if stored:
-        work.set_review(stored, review)
-    else:
+    if not stored:
         version = work.add_version(
-            skill, None, record, mapping.accepted(record), work.moment(old), review
+            skill, record, mapping.accepted(record), work.moment(old), review
         )
     work.write_skill(old, fields | {"fingerprint": record.fingerprint})
-    work.replace_findings(skill, place[0], place[1], findings, old)
+    work.replace_findings(skill, place, findings, old)
     work.contested |= {record.skill_id, old["skill_id"], str(fields.get("skill_id", ""))}
     outcome = _outcome(judged, old)
     work.note(skill, place, old["name"], outcome, judged, version, old, review=review)
 
 
-def _at_version(
-    work: UnitOfWork, old: database_sql.Row, kept: database_sql.Row
-) -> database_sql.Row:
+def _at_version(work: UnitOfWork, old: Row, kept: Row) -> Row:
     """Return the columns that put a skill at a stored version, and search its text."""
-    fields: database_sql.Row = {}
+    fields: Row = {}
     if old["status"] not in PRESENT:
         fields = {"status": "active", "status_reason": None}
     if old["current_version_id"] != kept["id"]:
         fields |= versions.restored(kept)
-        work.buffer.declared[old["id"]] = dialects.restored(kept)
-        work.buffer.references[old["id"]] = references.restored(kept)
+        work.declared[old["id"]] = dialects.restored(kept)
+        work.references[old["id"]] = references.restored(kept)
     if fields:
-        work.buffer.texts.append(fulltext.stored_document(work.db, old["id"], kept))
+        work.texts.append(fulltext.stored_document(work.db, old["id"], kept))
     return fields
 
 
-def _restore_content(
-    work: UnitOfWork, version: int, record: SkillRecord, old: database_sql.Row
-) -> None:
+def _restore_content(work: UnitOfWork, version: int, record: SkillRecord, old: Row) -> None:
     """Restore the lost content of a version from its folder."""
     row = mapping.version(record, mapping.accepted(record)) | {"skill_id": old["skill_id"]}
     text = {row["skill_md_hash"]: row.pop("skill_md_content")}
-    content = row | {"text_id": texts.ids_of(work.db.conn, text)[row["skill_md_hash"]]}
-    settings = ", ".join(f"{column} = :{column}" for column in content)
-    work.db.execute(f"UPDATE versions SET {settings} WHERE id = :id", content | {"id": version})
-    work.buffer.files.extend(mapping.file(version, entry) for entry in record.files)
-    work.buffer.declared[old["id"]] = record.dialects
-    work.buffer.references[old["id"]] = record.references
-    work.buffer.texts.append(mapping.search_document(old["id"], version, record))
+    content = row | {"text_id": texts.ids_of(work.db, text)[row["skill_md_hash"]]}
+    work.db.table("versions").update(version, content)
+    work.files += [mapping.file(version, entry) for entry in record.files]
+    work.declared[old["id"]] = record.dialects
+    work.references[old["id"]] = record.references
+    work.texts.append(mapping.search_document(old["id"], version, record))
 
 
-def _is_delayed(work: UnitOfWork, old: database_sql.Row, record: SkillRecord) -> bool:
+def _is_delayed(work: UnitOfWork, old: Row, record: SkillRecord) -> bool:
     """Return whether a skill must wait after too many recent versions; mark it if so."""
-    wait = seconds_until_next(work.db, work.retention, old["id"], work.clock)
+    wait = _seconds_until_next(work.db, work.retention, old["id"], work.clock)
     if not wait:
         return False
     count = old["coalesced"] + (old["seen_digest"] != record.digest)
@@ -225,106 +223,17 @@ def _is_delayed(work: UnitOfWork, old: database_sql.Row, record: SkillRecord) ->
     return True
 
 
-def is_reranked(row: database_sql.Row, place: Place) -> bool:
-    """Return whether a place has another level or namespace than the row of its skill."""
-    return (row["level"], row["namespace"]) != (place.level, place.namespace)
+def _seconds_until_next(db: Writer, retention: Retention, skill: int, at: datetime) -> float:
+    """Return the seconds until a skill may have its next version; 0 if it may now.
 
-
-def with_level(row: database_sql.Row, place: Place) -> database_sql.Row:
-    """Return the columns that depend on the level and the namespace of a root."""
-    name = bare_name(row["name"], row["namespace"])
-    return {
-        "level": place.level,
-        "plugin": place.plugin,
-        "namespace": place.namespace,
-        "name": qualified_name(name, place.namespace),
-        "skill_id": skill_id(name, place.namespace, place.path),
-    }
-
-
-SETTLED: database_sql.Row = {
-    "pending_since": None,
-    "pending_reason": None,
-    "held_cause": None,
-    "newest_rejected_at": None,
-    "coalesced": 0,
-}
-"""Columns of a folder whose content was judged."""
-
-
-USUAL = Retention()
-
-
-class BatchResult(NamedTuple):
-    """Results of a batch, and the remaining steps for the caller."""
-
-    applied: list[ChangeResult]  # in the order of the changes
-    contested: set[str]  # each skill_id whose active skill must be decided again
-    write_texts: Callable[[], None]  # writes the full-text rows, inside the same transaction
-    purged: list[int]  # skills whose content must be deleted after that; see `purge`
-
-
-def write_batch(
-    db: Database,
-    changes: Sequence[Change],
-    *,
-    trigger: Trigger,
-    at: datetime,
-    scan: int | None = None,
-    retention: Retention = USUAL,
-    named_after: str = "",
-) -> BatchResult:
-    """Write a batch in the caller's transaction, before shadowing is decided.
-
-    The caller chooses when to write the full-text rows, which take longest and which no other step
-    needs. New versions get names after `named_after`. Raises sqlite3.Error.
+    A version from the future, made before the clock was set back, counts as equally old.
     """
-    work = UnitOfWork(db, trigger, at, scan, retention)
-    work.buffer.named_after = named_after
-    work.load(changes)
-    for change in changes:
-        if isinstance(change, Removal):
-            _remove(work, change)
-            continue
-        if change.moved_from in work.old:  # the new place already has a row, with its history
-            _remove(work, Removal(*change.moved_from))
-            change = change._replace(moved_from=None)
-        if isinstance(change.verdict, SkillRecord):
-            accept(work, change.verdict, change)
-        else:
-            _reject(work, change.verdict, change)
-    work.buffer.write(db.conn)
-    return BatchResult(
-        work.applied, work.contested, partial(work.buffer.write_texts, db.conn), work.purged
-    )
-
-
-def _remove(work: UnitOfWork, removal: Removal) -> None:
-    """Mark a skill as removed; its history stays, unless its content was outside the root."""
-    place = (removal.root, removal.path)
-    row = work.old.get(place)
-    if row is None or row["status"] == "removed":
-        return
-    fields = SETTLED | {
-        "status": "removed",
-        "status_reason": None,
-        "fingerprint": "",
-        "files_left_out": "[]",
-        "shadowed_by": None,
-    }
-    detail = None
-    if removal.leads_out:
-        fields |= purge.EMPTY
-        work.purged.append(row["id"])
-        work.buffer.declared[row["id"]] = {}
-        work.buffer.references[row["id"]] = ()
-        pinned = row["pinned_version_id"]
-        detail = purge.detail(work.version_row(pinned)["version"] if pinned else None)
-    work.write_skill(row, fields)
-    work.buffer.judged_again.append((row["id"],))
-    work.buffer.texts_gone.append(row["id"])
-    work.contested.add(row["skill_id"])
-    work.note(row["id"], place, row["name"], "removed", None, None, row, detail)
+    row = db.execute(
+        "SELECT ingested_at FROM versions WHERE skill = ? ORDER BY id DESC LIMIT 1 OFFSET ?",
+        [skill, retention.versions_per_hour - 1],
+    ).fetchone()
+    age = abs(at - datetime.fromisoformat(row[0])) if row else HOUR
+    return max(0.0, (HOUR - age).total_seconds())
 
 
 def _reject(work: UnitOfWork, rejection: Rejection, judged: Judged) -> None:
@@ -332,7 +241,7 @@ def _reject(work: UnitOfWork, rejection: Rejection, judged: Judged) -> None:
     place = place_of(judged)
     old = work.old.get(place)
     findings = rejection.findings
-    if old and old["status"] in PRESENT and not work.holds(old, rejection.refused):
+    if old and old["status"] in PRESENT and not work.has_file(old, rejection.refused):
         findings = (*findings, model_finding.LAST_GOOD_VERSION_STANDS.at())
         fields = SETTLED | {
             "seen_digest": rejection.digest,
@@ -341,8 +250,8 @@ def _reject(work: UnitOfWork, rejection: Rejection, judged: Judged) -> None:
             "newest_rejected_at": old["newest_rejected_at"] or work.moment(old),
             "files_left_out": to_json(rejection.left_out),
         }
-        if is_reranked(old, rejection.place):
-            fields |= work.readdressed(old, with_level(old, rejection.place))
+        if _is_reranked(old, rejection.place):
+            fields |= work.readdressed(old, _with_level(old, rejection.place))
         elif old["pinned_version_id"]:
             findings = (
                 *findings,
@@ -365,11 +274,11 @@ def _reject(work: UnitOfWork, rejection: Rejection, judged: Judged) -> None:
         return
     skill = old["id"] if old else work.new_skill()
     work.write_skill(old, fields | {"id": skill, "fingerprint": rejection.fingerprint})
-    work.replace_findings(skill, place[0], place[1], findings, old)
+    work.replace_findings(skill, place, findings, old)
     if old:
         work.contested |= {str(row["skill_id"]) for row in (old, fields) if "skill_id" in row}
         if fields.get("status") == "rejected":  # accepted earlier; its files are lost or refused
-            work.buffer.texts_gone.append(skill)
+            work.texts_gone.append(skill)
     work.note(skill, place, rejection.name, "rejected", judged, None, old)
 
 
@@ -377,3 +286,58 @@ def _rejection_reason(findings: Iterable[Finding]) -> str:
     return " ".join(
         dict.fromkeys(finding.message for finding in findings if finding.severity == "error")
     )
+
+
+def _is_reranked(row: Row, place: Place) -> bool:
+    """Return whether a place has another level or namespace than the row of its skill."""
+    return (row["level"], row["namespace"]) != (place.level, place.namespace)
+
+
+def _with_level(row: Row, place: Place) -> Row:
+    """Return the columns that depend on the level and the namespace of a root."""
+    name = bare_name(row["name"], row["namespace"])
+    return {
+        "level": place.level,
+        "plugin": place.plugin,
+        "namespace": place.namespace,
+        "name": qualified_name(name, place.namespace),
+        "skill_id": skill_id(name, place.namespace, place.path),
+    }
+
+
+def _remove(work: UnitOfWork, removal: Removal) -> None:
+    """Mark a skill as removed; its history stays, unless its content was outside the root."""
+    place = (removal.root, removal.path)
+    row = work.old.get(place)
+    if row is None or row["status"] == "removed":
+        return
+    fields = SETTLED | {
+        "status": "removed",
+        "status_reason": None,
+        "fingerprint": "",
+        "files_left_out": "[]",
+        "shadowed_by": None,
+    }
+    detail = None
+    if removal.leads_out:
+        fields |= purge.EMPTY
+        work.purged.append(row["id"])
+        work.declared[row["id"]] = {}
+        work.references[row["id"]] = ()
+        pinned = row["pinned_version_id"]
+        detail = purge.detail(work.version_row(pinned)["version"] if pinned else None)
+    work.write_skill(row, fields)
+    work.replace_findings(row["id"], place, (), row)
+    work.texts_gone.append(row["id"])
+    work.contested.add(row["skill_id"])
+    work.note(row["id"], place, row["name"], "removed", None, None, row, detail)
+
+
+SETTLED: Row = {
+    "pending_since": None,
+    "pending_reason": None,
+    "held_cause": None,
+    "newest_rejected_at": None,
+    "coalesced": 0,
+}
+"""Columns of a folder whose content was judged."""

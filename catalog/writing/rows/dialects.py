@@ -6,27 +6,29 @@ from collections.abc import Mapping
 from dataclasses import asdict, fields, is_dataclass
 from typing import Any, TypeAlias, get_args
 
-from catalog.database import sql
 from catalog.database.sql import Row, columns, to_json
+from catalog.database.writer import Writer
 from catalog.model.declarations import RECORDS
 
 Records: TypeAlias = Mapping[str, Any]
 """Declarations of a skill, one dataclass for each dialect, by the dialect's name."""
 
 
-def holds(db: sqlite3.Connection, skill: int, records: Records) -> bool:
+def has(db: sqlite3.Connection, skill: int, records: Records) -> bool:
     """Return whether the tables already contain the declarations of a skill."""
     return all(_stored(db, skill, name) == _row(records.get(name)) for name in RECORDS)
 
 
-def write(db: sqlite3.Connection, records: Mapping[int, Records]) -> None:
+def write(db: Writer, records: Mapping[int, Records]) -> None:
     """Replace the rows of these skills, inside the caller's transaction."""
     for name in RECORDS:
         old = f"DELETE FROM {name}_skills WHERE skill = ?"
-        db.executemany(old, [(skill,) for skill in records])
+        db.conn.executemany(old, [(skill,) for skill in records])
         rows = {skill: _row(declared.get(name)) for skill, declared in records.items()}
-        values = [(skill, *row) for skill, row in rows.items() if row]
-        sql.write(db, sql.insert, f"{name}_skills", ("skill", *_columns(name)), values)
+        names = ("skill", *_columns(name))
+        db.table(f"{name}_skills").insert_all(
+            dict(zip(names, (skill, *row), strict=True)) for skill, row in rows.items() if row
+        )
 
 
 def described(records: Records) -> Row:

@@ -1,19 +1,19 @@
 """Full-text rows: their search documents, and the repair of wrong ones."""
 
 from collections.abc import Iterable, Sequence
-from sqlite3 import Connection
 from typing import NamedTuple
 
 from catalog.database.queries import Database
-from catalog.database.sql import Row, insert, write
+from catalog.database.sql import Row
+from catalog.database.writer import Writer
 from catalog.writing.rows import mapping
 from catalog.writing.rows.mapping import SearchDocument, restored_text
 
 
-def replace(db: Connection, texts: Sequence[SearchDocument]) -> None:
+def replace(db: Writer, texts: Sequence[SearchDocument]) -> None:
     """Replace the searchable text of skills, whose rows are written. Raises sqlite3.Error."""
     remove(db, [text.id for text in texts])
-    write(db, insert, "skill_text", SearchDocument._fields, texts)
+    db.table("skill_text").insert_all(text._asdict() for text in texts)
 
 
 def stored_document(db: Database, skill: int, version: Row) -> SearchDocument:
@@ -22,22 +22,22 @@ def stored_document(db: Database, skill: int, version: Row) -> SearchDocument:
     return restored_text(skill, version, [path for (path,) in rows.fetchall()])
 
 
-def remove(db: Connection, skills: Iterable[int]) -> None:
+def remove(db: Writer, skills: Iterable[int]) -> None:
     """Remove skills from the search. Raises sqlite3.Error."""
-    db.executemany("DELETE FROM skill_text WHERE id = ?", [(skill,) for skill in skills])
+    db.conn.executemany("DELETE FROM skill_text WHERE id = ?", [(skill,) for skill in skills])
 
 
-def rebuild(db: Connection) -> None:
+def rebuild(db: Writer) -> None:
     """Rebuild the indexes from the stored texts. Raises sqlite3.Error."""
     _command(db, "rebuild")
 
 
-def optimize(db: Connection) -> None:
+def optimize(db: Writer) -> None:
     """Write the indexes once more without any trace of removed texts. Raises sqlite3.Error."""
     _command(db, "optimize")
 
 
-def _command(db: Connection, command: str) -> None:
+def _command(db: Writer, command: str) -> None:
     for table in ("skills_fts", "skill_text_fts"):
         db.execute(f"INSERT INTO {table} ({table}) VALUES (?)", [command])
 
@@ -57,16 +57,16 @@ def wrong_rows(db: Database) -> list[WrongRow]:
     return [WrongRow(*row) for row in db.execute(_WRONG)]
 
 
-def repair_rows(db: Database, wrong: Sequence[WrongRow]) -> None:
+def repair_rows(db: Writer, wrong: Sequence[WrongRow]) -> None:
     """Rewrite these rows from the versions, inside the caller's transaction.
 
     Raises sqlite3.Error.
     """
     if not all(row.is_indexed for row in wrong):
-        rebuild(db.conn)  # first: a row must be indexed before it can be removed
-    remove(db.conn, [row.skill for row in wrong])
+        rebuild(db)  # first: a row must be indexed before it can be removed
+    remove(db, [row.skill for row in wrong])
     replace(
-        db.conn,
+        db,
         [text for row in wrong if row.version for text in _text(db, row.skill, row.version)],
     )
 

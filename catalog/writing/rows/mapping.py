@@ -155,56 +155,21 @@ def _document(
     )
 
 
-def file(version_id: int, entry: FileEntry) -> tuple[Any, ...]:
-    """Return a row of `files`: version, path, kind, size, sha256, mode, is_text, text."""
-    return (
-        version_id,
-        entry.path,
-        entry.kind,
-        entry.size,
-        entry.sha256,
-        f"{entry.mode:o}",
-        int(entry.is_text),
-        entry.text,
-    )
+def file(version_id: int, entry: FileEntry) -> Row:
+    """Return a row of `files`, with its text instead of the id of that."""
+    return entry._asdict() | {
+        "version": version_id,
+        "mode": f"{entry.mode:o}",
+        "is_text": int(entry.is_text),
+    }
 
 
-def finding(skill: int | None, root: str, folder: str, finding: Finding) -> tuple[Any, ...]:
-    """Return a row of `findings`, in the order of FINDING_COLUMNS."""
-    return (
-        skill,
-        root,
-        folder,
-        finding.code,
-        finding.severity,
-        finding.profile,
-        finding.field,
-        finding.path,
-        finding.line,
-        finding.column,
-        finding.message,
-        finding.fix,
-        finding.before,
-        finding.after,
-    )
+def finding(skill: int | None, root: str, folder: str, finding: Finding) -> Row:
+    """Return a row of `findings`."""
+    return {"skill": skill, "root": root, "folder": folder, **finding._asdict()}
 
 
-FINDING_COLUMNS = (
-    "skill",
-    "root",
-    "folder",
-    "code",
-    "severity",
-    "profile",
-    "field",
-    "path",
-    "line",
-    "column",
-    "message",
-    "fix",
-    "before",
-    "after",
-)
+FINDING_COLUMNS = ("skill", "root", "folder", *Finding._fields)
 
 
 def _inventory(inventory: Inventory) -> str:

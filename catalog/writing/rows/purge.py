@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Sequence
-from sqlite3 import Connection
 
 from catalog.database import sql
+from catalog.database.writer import Writer
 from catalog.model import fields
 from catalog.model.skill import Inventory
 from catalog.writing.rows import fulltext, texts
@@ -37,7 +37,7 @@ DELETED_TEXT = "This text was deleted: it named a skill whose path now leads out
 """Replacement of the text of a prompt index."""
 
 
-def purge(db: Connection, skills: Sequence[int]) -> list[str]:
+def purge(db: Writer, skills: Sequence[int]) -> list[str]:
     """Delete the content of all versions of some skills; return the packages to remove.
 
     Also deletes index texts that named them. The rows of versions and publications stay, so
@@ -71,7 +71,7 @@ def purge(db: Connection, skills: Sequence[int]) -> list[str]:
     return packages
 
 
-def _purge_index_texts(db: Connection, parameters: Sequence[str]) -> None:
+def _purge_index_texts(db: Writer, parameters: Sequence[str]) -> None:
     """Delete the texts that may quote some skills: later texts that contain one of their names.
 
     A name is found by its longest run of ASCII letters and digits, which no format escapes. A name

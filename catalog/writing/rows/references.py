@@ -4,12 +4,11 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from posixpath import basename, dirname, join, normpath, relpath
-from sqlite3 import Connection
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from catalog.database import sql
 from catalog.database.queries import Database
-from catalog.database.sql import insert
+from catalog.database.writer import Writer
 from catalog.model.finding import DEPENDENCY_MISSING, REFERENCE_BROKEN, Finding
 from catalog.model.naming import bare_name, entry_name, skill_id
 from catalog.model.paths import linked
@@ -58,6 +57,14 @@ class Resolver:
     def resolved(self, row: sql.Row) -> Resolved:
         """Return the resolved columns of a reference."""
         return self._resolved[row["id"]]
+
+    def changed(self) -> list[tuple[sql.Row, Resolved]]:
+        """Return the references that are stored otherwise, each with its resolved columns."""
+        return [
+            (row, resolved)
+            for row in self.rows
+            if (resolved := self.resolved(row)) != tuple(row[name] for name in RESOLVED)
+        ]
 
     def _resolve(self, row: sql.Row) -> Resolved:
         if row["kind"] == "declared":
@@ -268,102 +275,73 @@ _EXISTING = """
 """
 
 
+# Rows and findings
+
+
 MOST_FINDINGS = 10
 """Findings of one skill about its references, at most; the last one counts the others."""
 CODES = (REFERENCE_BROKEN.code, DEPENDENCY_MISSING.code)
 
-_COLUMNS = SkillReference._fields
-_STORED = f"SELECT {sql.columns(_COLUMNS)} FROM skill_references WHERE skill = ? ORDER BY id"
+
+def has(db: Database, skill: int, references: Sequence[SkillReference]) -> bool:
+    """Return whether the table already has the references of a skill, as they are written."""
+    return db.execute(_WRITTEN, [skill]).fetchall() == list(map(tuple, references))
 
 
-# As they are written
-
-
-def holds(db: Connection, skill: int, references: Sequence[SkillReference]) -> bool:
-    """Return whether the table already contains the references of a skill."""
-    return db.execute(_STORED, [skill]).fetchall() == list(map(tuple, references))
-
-
-def write(db: Connection, references: Mapping[int, Sequence[SkillReference]]) -> None:
+def write(db: Writer, references: Mapping[int, Sequence[SkillReference]]) -> None:
     """Replace the references of these skills, unresolved, inside the caller's transaction."""
-    db.executemany(
+    db.conn.executemany(
         "DELETE FROM skill_references WHERE skill = ?", [(skill,) for skill in references]
     )
-    rows = [(skill, *row) for skill, written in references.items() for row in written]
-    sql.write(db, insert, "skill_references", ("skill", *_COLUMNS), rows)
+    db.table("skill_references").insert_all(
+        {"skill": skill, **reference._asdict()}
+        for skill, written in references.items()
+        for reference in written
+    )
 
 
 def restored(version: sql.Row) -> tuple[SkillReference, ...]:
-    """Return the references of a version; none if an earlier release stored it."""
+    """Return the references of a version."""
     stored = json.loads(version["described"]).get("references", ())
     return tuple(SkillReference(*reference) for reference in stored)
 
 
-# As they are resolved
-
-
-def resolve(db: Database, skill_ids: Iterable[str]) -> set[str]:
+def resolve(db: Writer, skill_ids: Iterable[str]) -> None:
     """Resolve the references of, and to, the skills of these skill_ids, and their findings.
 
-    Return each skill_id of which a reference has changed or may have.
     The cost depends on the number of these references, not of skills. Runs after the decision on
     the active skill, in the same transaction of the caller.
     """
-    if not db.execute("SELECT 1 FROM skill_references LIMIT 1").fetchone():
-        _update_findings(db, {}, _skills_of(db, skill_ids))
-        return set()
-    touched = _skills_of(db, skill_ids)
-    places = [f"{row['root']}/{row['path']}" for row in touched]
-    names = {row["skill_id"] for row in touched} | {_bare_id(row) for row in touched}
+    touched = list(db.query(_OF_SKILL_IDS, [sql.to_json(sorted(set(skill_ids)))]))
+    names = {row["skill_id"] for row in touched} | {
+        skill_id(bare_name(row["name"], row["namespace"]), None, row["path"]) for row in touched
+    }
     ids = [row["id"] for row in touched]
     parameters = {
         "ids": sql.to_json(ids),
-        "places": sql.to_json(places),
+        "places": sql.to_json([f"{row['root']}/{row['path']}" for row in touched]),
         "names": sql.to_json(sorted(names)),
     }
     users = [skill for (skill,) in db.execute(_USERS, parameters)]
-    return resolve_skills(db, sorted({*ids, *users}))
-
-
-def resolve_skills(db: Database, skills: Sequence[int]) -> set[str]:
-    """Resolve the references of these skills, and their findings, in the caller's transaction.
-
-    Return their skill_ids.
-    """
-    resolver = Resolver(db, skills)
-    changed = [
-        (*resolved, row["id"])
-        for row in resolver.rows
-        if (resolved := resolver.resolved(row)) != tuple(row[name] for name in RESOLVED)
-    ]
-    db.conn.executemany(_SET_RESOLVED, changed)
-    rows = _skills(db, skills)
-    _update_findings(db, _findings(resolver), rows)
-    return {row["skill_id"] for row in rows}
+    resolve_skills(db, sorted({*ids, *users}))
 
 
 def wrong_skills(db: Database) -> list[sql.Row]:
     """Return the skills whose references or findings about them are not as `resolve` makes them."""
     skills = [skill for (skill,) in db.execute(_WITH_REFERENCES, CODES)]
     resolver = Resolver(db, skills)
-    wrong = {
-        row["skill"]
-        for row in resolver.rows
-        if resolver.resolved(row) != tuple(row[name] for name in RESOLVED)
-    }
-    expected, rows = _findings(resolver), _skills(db, skills)
-    stored = _stored_findings(db, skills)
+    wrong = {row["skill"] for row, _ in resolver.changed()}
     return [
         row
-        for row in rows
-        if row["id"] in wrong or _wanted_rows(row, expected) != stored.get(row["id"], [])
+        for row, wanted, stored in _with_findings(db, skills, resolver)
+        if row["id"] in wrong or wanted != stored
     ]
 
 
-def repair(db: Database) -> set[str]:
-    """Resolve all that is wrong, in the caller's transaction; return the skill_ids concerned."""
-    wrong = wrong_skills(db)
-    return resolve_skills(db, [row["id"] for row in wrong]) if wrong else set()
+def repair(db: Writer) -> None:
+    """Resolve all that is wrong, in the caller's transaction."""
+    if wrong := wrong_skills(db):
+        resolve_skills(db, [row["id"] for row in wrong])
 
 
 def users_of(db: Database, skill: int) -> tuple[str, ...]:
@@ -371,16 +349,44 @@ def users_of(db: Database, skill: int) -> tuple[str, ...]:
     return tuple(name for (name,) in db.execute(_USED_BY, [skill, skill]))
 
 
-def _bare_id(row: sql.Row) -> str:
-    return skill_id(bare_name(row["name"], row["namespace"]), None, row["path"])
+def resolve_skills(db: Writer, skills: Sequence[int]) -> None:
+    """Store where the references of some skills lead, and the findings about them."""
+    resolver = Resolver(db, skills)
+    db.conn.executemany(
+        _SET_RESOLVED, [(*resolved, row["id"]) for row, resolved in resolver.changed()]
+    )
+    for row, wanted, stored in _with_findings(db, skills, resolver):
+        if wanted != stored:
+            db.execute(
+                "DELETE FROM findings WHERE skill = ? AND code IN (?, ?)", [row["id"], *CODES]
+            )
+            db.table("findings").insert_all(wanted)
 
 
-def _skills_of(db: Database, skill_ids: Iterable[str]) -> list[sql.Row]:
-    return list(db.query(_OF_SKILL_IDS, [sql.to_json(sorted(set(skill_ids)))]))
+def _with_findings(
+    db: Database, skills: Sequence[int], resolver: Resolver
+) -> list[tuple[sql.Row, list[sql.Row], list[sql.Row]]]:
+    """Return rows of skills, each with the findings that it should have and those it has.
 
-
-def _skills(db: Database, skills: Sequence[int]) -> list[sql.Row]:
-    return list(db.query(_OF_IDS, [sql.to_json(list(skills))]))
+    Only active skills should have some.
+    """
+    ids = sql.to_json(list(skills))
+    found = _findings(resolver)
+    stored: dict[int, list[sql.Row]] = defaultdict(list)
+    for row in db.query(_FINDINGS, [ids, *CODES]):
+        stored[row["skill"]].append(row)
+    return [
+        (
+            row,
+            [
+                mapping.finding(row["id"], row["root"], row["path"], each)
+                for each in found[row["id"]][:MOST_FINDINGS]
+                if row["status"] == "active"
+            ],
+            stored[row["id"]],
+        )
+        for row in db.query(_OF_IDS, [ids])
+    ]
 
 
 def _findings(resolver: Resolver) -> dict[int, list[Finding]]:
@@ -399,47 +405,18 @@ def _findings(resolver: Resolver) -> dict[int, list[Finding]]:
         found[row["skill"]].append(
             kind.at(message, fix=fix, field=row["field"], path=row["file"], line=row["line"])
         )
-    return {skill: _first(findings) for skill, findings in found.items()}
+    for findings in found.values():
+        if more := findings[MOST_FINDINGS:]:
+            last = findings[MOST_FINDINGS - 1]
+            others = humanize.count(len(more), "more reference")
+            message = f"{last.message} The same is true of {others}."
+            findings[MOST_FINDINGS - 1] = last._replace(message=message)
+    return found
 
 
-def _first(findings: list[Finding]) -> list[Finding]:
-    if len(findings) <= MOST_FINDINGS:
-        return findings
-    *first, last = findings[:MOST_FINDINGS]
-    more = humanize.count(len(findings) - MOST_FINDINGS, "more reference")
-    return [*first, last._replace(message=f"{last.message} The same is true of {more}.")]
-
-
-def _wanted_rows(
-    skill: sql.Row, findings: Mapping[int, Sequence[Finding]]
-) -> list[tuple[Any, ...]]:
-    """Return the rows of findings that a skill should have; only active skills have some."""
-    found = findings.get(skill["id"], ()) if skill["status"] == "active" else ()
-    return [mapping.finding(skill["id"], skill["root"], skill["path"], each) for each in found]
-
-
-def _stored_findings(db: Database, skills: Sequence[int]) -> dict[int, list[tuple[Any, ...]]]:
-    stored: dict[int, list[tuple[Any, ...]]] = defaultdict(list)
-    for row in db.execute(_FINDINGS, [sql.to_json(list(skills)), *CODES]):
-        stored[row[0]].append(tuple(row))
-    return stored
-
-
-def _update_findings(
-    db: Database, findings: Mapping[int, Sequence[Finding]], skills: Sequence[sql.Row]
-) -> None:
-    """Replace the findings of these skills where they differ."""
-    stored = _stored_findings(db, [row["id"] for row in skills])
-    outdated, new = [], []
-    for row in skills:
-        wanted = _wanted_rows(row, findings)
-        if wanted != stored.get(row["id"], []):
-            outdated.append((row["id"], *CODES))
-            new += wanted
-    db.conn.executemany("DELETE FROM findings WHERE skill = ? AND code IN (?, ?)", outdated)
-    db.conn.executemany(insert("findings", mapping.FINDING_COLUMNS), new)
-
-
+_WRITTEN = f"""
+    SELECT {sql.columns(SkillReference._fields)} FROM skill_references WHERE skill = ? ORDER BY id
+"""
 _OF_SKILL_IDS = """
     SELECT s.id, s.skill_id, s.name, s.namespace, s.root, s.path, s.status
     FROM json_each(?) AS touched

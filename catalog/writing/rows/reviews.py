@@ -9,7 +9,7 @@ from typing import NamedTuple, cast
 from catalog.database import sql
 from catalog.database.expressions import HAS_APPROVAL, MAY_BE_PUBLISHED
 from catalog.database.queries import Database
-from catalog.database.sql import insert
+from catalog.database.writer import Writer
 from catalog.model import finding as model_finding
 from catalog.model.finding import Finding
 from catalog.model.skill import SkillRecord
@@ -116,7 +116,7 @@ def findings(db: Database, pinned: str | None, state: str | None, digest: str) -
         )
 
 
-def update_findings(db: Database, skill: int) -> None:
+def update_findings(db: Writer, skill: int) -> None:
     """Replace the findings that report a hold, after a change of the pin or of a review."""
     codes = sql.to_json(model_finding.OF_HELD)
     db.execute(
@@ -125,12 +125,9 @@ def update_findings(db: Database, skill: int) -> None:
     )
     for row in list(db.query(_HOLD, [skill])):
         state = row["review"] if row["digest"] == row["seen_digest"] else None
-        db.conn.executemany(
-            insert("findings", mapping.FINDING_COLUMNS),
-            [
-                mapping.finding(skill, row["root"], row["path"], finding)
-                for finding in findings(db, row["pinned"], state, row["digest"])
-            ],
+        db.table("findings").insert_all(
+            mapping.finding(skill, row["root"], row["path"], finding)
+            for finding in findings(db, row["pinned"], state, row["digest"])
         )
 
 

@@ -5,21 +5,25 @@ files are lost is withheld, and keeps the name; see `withheld`.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from catalog.database import sql
 from catalog.database.expressions import CANNOT_BE_GIVEN, withheld_reason
 from catalog.database.queries import Database
+from catalog.database.writer import Writer
+from catalog.model.finding import NAME_CONFUSABLE
 from catalog.model.precedence import advantage, precedence
 from catalog.model.values import IngestionOutcome, Trigger
+from catalog.text import visible
 from catalog.text.body import body_of
+from catalog.text.confusables import lookalike_letter, mixed_word, skeleton
 from catalog.text.humanize import iso
 from catalog.text.similarity import NO_PIECES, SIMILAR, pieces_of, similarity
 from catalog.writing import events
 from catalog.writing.events import Ingestion
-from catalog.writing.rows import lookalikes, references
+from catalog.writing.rows import mapping, references
 
 RIVAL = f"""
     s.id, s.skill_id, s.name, s.namespace, s.level, s.root, s.path, s.status, s.shadowed_by,
@@ -46,12 +50,11 @@ _DISPUTED = """
 
 
 def decide(
-    db: Database, skill_ids: Iterable[str], at: str, trigger: Trigger, scan: int | None = None
-) -> set[str]:
+    db: Writer, skill_ids: Iterable[str], at: str, trigger: Trigger, scan: int | None = None
+) -> None:
     """Decide which skill of each skill_id is active, as of a time in ISO 8601.
 
-    Skills that one scan found take their names at the same time. Return each skill_id whose
-    references to other skills may lead elsewhere now.
+    Skills that one scan found take their names at the same time.
     """
     began = db.execute("SELECT started_at FROM scans WHERE id = ?", [scan]).fetchone()
     name_since = began[0] if began else at
@@ -64,11 +67,11 @@ def decide(
         first = winner_of(contenders)
         resemblances = resemblance(db, first, contenders)
         for row in contenders:
-            decision = decision_on(db, row, first, resemblances)
+            decision = standing_of(db, row, first, resemblances)
             if decision[:2] != (row["status"], row["shadowed_by"]):
                 decided.append((*decision, at, row["id"]))
                 changes.append(_ingestion(row, decision, at, trigger))
-            elif decision != tuple(row[column] for column in Decision._fields):
+            elif decision != tuple(row[column] for column in Standing._fields):
                 # An edit of the winner is no event of others.
                 decided.append((*decision, row["last_changed"], row["id"]))
     db.conn.executemany(
@@ -77,12 +80,12 @@ def decide(
         decided,
     )
     db.conn.executemany("UPDATE skills SET name_since = ? WHERE id = ?", named)
-    events.add_ingestions(db.conn, changes)
-    lookalikes.mark(db, skill_ids)
-    return references.resolve(db, skill_ids)
+    events.add_ingestions(db, changes)
+    mark_lookalikes(db, skill_ids)
+    references.resolve(db, skill_ids)
 
 
-def decide_all(db: Database, at: str, trigger: Trigger) -> None:
+def decide_all(db: Writer, at: str, trigger: Trigger) -> None:
     """Decide every disputed skill_id again, for example after a change in the order of roots."""
     decide(db, [row["skill_id"] for row in db.query(_DISPUTED)], at, trigger)
 
@@ -112,7 +115,7 @@ def _take_name(rivals: Sequence[sql.Row], at: str) -> list[tuple[str, int]]:
     return [(at, row["id"]) for row in new]
 
 
-def _ingestion(row: sql.Row, decision: "Decision", at: str, trigger: Trigger) -> Ingestion:
+def _ingestion(row: sql.Row, decision: "Standing", at: str, trigger: Trigger) -> Ingestion:
     outcome: IngestionOutcome = (
         "active"
         if decision.status == "active"
@@ -160,7 +163,7 @@ def resemblance(db: Database, winner: sql.Row, rivals: Sequence[sql.Row]) -> dic
     return found
 
 
-class Decision(NamedTuple):
+class Standing(NamedTuple):
     """Columns of a skill that are decided among its rivals."""
 
     status: str
@@ -169,24 +172,24 @@ class Decision(NamedTuple):
     is_conflict: int = 0  # 1 if it lost the name to other content of its own level, undecided
 
 
-def decision_on(
+def standing_of(
     db: Database, row: sql.Row, winner: sql.Row, resemblances: Mapping[int, str]
-) -> Decision:
+) -> Standing:
     """Return the decision on a rival, given the winner and the result of `resemblance`."""
     if row["id"] != winner["id"]:
-        return Decision(
+        return Standing(
             "shadowed",
             winner["id"],
             _reason(winner, row, resemblances[row["id"]]),
             int(_is_conflict(winner, row)),
         )
     if not row["is_withheld"]:
-        return Decision("active")
+        return Standing("active")
     (version,) = db.execute(
         "SELECT version FROM versions WHERE id = ?", [row["current_version_id"]]
     ).fetchone()
     is_held = row["pinned_version_id"] is not None
-    return Decision("shadowed", None, withheld_reason(version, is_held=is_held))
+    return Standing("shadowed", None, withheld_reason(version, is_held=is_held))
 
 
 def _reason(winner: sql.Row, row: sql.Row, resemblance: str) -> str:
@@ -201,3 +204,69 @@ def _is_conflict(winner: sql.Row, row: sql.Row) -> bool:
     is_decided = preferred_at is not None and row["name_since"] <= preferred_at
     is_rival = row["level"] == level and row["digest"] != winner["digest"]
     return is_rival and not row["is_alias"] and not is_decided
+
+
+# Names that look alike
+
+
+def mark_lookalikes(db: Writer, skill_ids: Iterable[str]) -> None:
+    """Update the finding of all active skills whose names look like one of these.
+
+    The cost depends on the number of lookalikes, not of skills.
+    """
+    touched = sorted(set(map(skeleton, skill_ids)))
+    groups: dict[str, list[sql.Row]] = defaultdict(list)
+    for row in db.query(_ALIKE, [sql.to_json(touched)]):
+        groups[row["skeleton"]].append(row)
+    messages = [pair for group in groups.values() for pair in _messages(group)]
+    known = dict(db.execute(_KNOWN, [sql.to_json([row["id"] for row, _ in messages])]).fetchall())
+    for row, message in messages:
+        if known.get(row["id"], "") != message:
+            db.execute(
+                "DELETE FROM findings WHERE skill = ? AND code = ?",
+                [row["id"], NAME_CONFUSABLE.code],
+            )
+            if message:
+                finding = NAME_CONFUSABLE.at(message)
+                db.table("findings").insert(
+                    mapping.finding(row["id"], row["root"], row["path"], finding)
+                )
+
+
+def _messages(group: Sequence[sql.Row]) -> Iterator[tuple[sql.Row, str]]:
+    """Yield each skill with the message of its finding; empty if it needs none."""
+    active = [row for row in group if row["status"] == "active"]
+    for row in group:
+        message = ""
+        if row["status"] == "active":
+            other = next((rival for rival in active if rival["skill_id"] != row["skill_id"]), None)
+            word = mixed_word(row["skill_id"])
+            if other:
+                message = (
+                    f"The name {row['name']} looks like that of another skill, "
+                    f"{other['name']} in {other['root']}/{other['path']}."
+                    f"{_letter(row) or _letter(other)}"
+                )
+            elif word:
+                message = f"The word {word} in the name mixes letters of scripts that look alike."
+        yield row, message
+
+
+def _letter(row: sql.Row) -> str:
+    """Return a sentence on the letter of another script in a name; empty if it has none."""
+    letter = lookalike_letter(row["skill_id"])
+    return f" In {row['path']}, {letter} is the {visible.character_name(letter)}." if letter else ""
+
+
+_ALIKE = """
+    SELECT s.skeleton, s.id, s.skill_id, s.name, s.root, s.path, s.status
+    FROM json_each(?) AS touched
+    CROSS JOIN skills AS s INDEXED BY skills_by_skeleton
+        ON s.skeleton = touched.value AND s.status IN ('active', 'shadowed', 'rejected', 'removed')
+    ORDER BY s.skill_id, s.id
+"""
+_KNOWN = f"""
+    SELECT f.skill, f.message FROM json_each(?) AS touched
+    CROSS JOIN findings AS f INDEXED BY findings_by_skill
+        ON f.skill = touched.value AND f.code = '{NAME_CONFUSABLE.code}'
+"""

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from catalog.database.queries import Database
-from catalog.database.sql import Transaction, to_json
+from catalog.database.sql import to_json
+from catalog.database.writer import Writer
 from catalog.model.values import HeldCause, Trigger
 from catalog.text.humanize import iso
 from catalog.writing import events
@@ -42,10 +42,9 @@ class Tally(NamedTuple):
 class Removals:
     """The rows that a scan reads before it removes a skill."""
 
-    def __init__(self, db: Database, transaction: Transaction) -> None:
-        """Take the catalog and its transactions."""
+    def __init__(self, db: Writer) -> None:
+        """Take the catalog."""
         self._db = db
-        self._transaction = transaction
 
     # Counts
 
@@ -65,7 +64,7 @@ class Removals:
         self, root: str, paths: Sequence[str], at: datetime, uptime: Uptime, span: float
     ) -> None:
         """Note skills that will be removed next, and forget removals older than the span."""
-        with self._transaction():
+        with self._db.transaction():
             self._db.execute(_FORGET_OLD, _moment(at, uptime, span))
             self._db.execute(_NOTE_GOING, [*uptime, root, json.dumps(list(paths))])
 
@@ -90,7 +89,7 @@ class Removals:
     ) -> int:
         """Hold the removal of skills; return the number of newly held ones."""
         moment, message = iso(at), reason.message
-        with self._transaction():
+        with self._db.transaction():
             rows = self._db.execute(_TO_HOLD, [root, json.dumps(list(paths)), message]).fetchall()
             new = [row for row in rows if not row[-1]]
             self._db.conn.executemany(
@@ -105,7 +104,7 @@ class Removals:
             ids = json.dumps([skill for skill, *_ in new])
             times = dict(self._db.execute(_LAST_CHANGES, [ids]).fetchall())
             events.add_ingestions(
-                self._db.conn,
+                self._db,
                 [
                     Ingestion(skill, root, path, scan, trigger, "held", message, None, times[skill])
                     for skill, path, *_ in new

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from catalog.database.queries import Database
-from catalog.database.sql import Transaction, to_json
+from catalog.database.sql import to_json
+from catalog.database.writer import Writer
 from catalog.model import naming
 from catalog.model.skill import RootSpec
 from catalog.text.humanize import iso
@@ -15,10 +15,9 @@ from catalog.writing.tables.removals import NO_ROOT, Removals
 class Roots:
     """The table of roots, and the state of skills that depends on it."""
 
-    def __init__(self, db: Database, transaction: Transaction, removals: Removals) -> None:
-        """Take the catalog, its transactions, and the removals held in it."""
+    def __init__(self, db: Writer, removals: Removals) -> None:
+        """Take the catalog, and the removals held in it."""
         self._db = db
-        self._transaction = transaction
         self._removals = removals
 
     def configure(self, roots: Sequence[RootSpec], judged_by: str, at: datetime) -> None:
@@ -28,7 +27,7 @@ class Roots:
         them again; published content then needs no review. That scan also holds the removal of
         skills whose root is no longer configured; configuring the root again restores them.
         """
-        with self._transaction():
+        with self._db.transaction():
             known = {row["path"]: row for row in self._db.query("SELECT * FROM roots")}
             # Unconfigured roots come after the configured ones.
             self._db.execute("UPDATE roots SET configured = 0, position = ?", [len(roots)])
@@ -104,14 +103,13 @@ _UPSERT = """
 class Mirrors:
     """The roots that are repositories."""
 
-    def __init__(self, db: Database, transaction: Transaction) -> None:
-        """Take the catalog and its transactions."""
+    def __init__(self, db: Writer) -> None:
+        """Take the catalog."""
         self._db = db
-        self._transaction = transaction
 
     def configure(self, roots: Sequence[RootSpec], commits: Mapping[str, str | None]) -> None:
         """Store the origins of the configured roots, whose rows exist, and their commits."""
-        with self._transaction():
+        with self._db.transaction():
             self._db.conn.executemany(
                 _CONFIGURE,
                 [

@@ -3,17 +3,267 @@
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict
 from datetime import datetime
 from functools import cache
 from typing import NamedTuple, TypeAlias
 
-from catalog.database import sql as database_sql
 from catalog.database.queries import Database
-from catalog.database.sql import Transaction, insert
+from catalog.database.sql import Row, to_json
+from catalog.database.writer import Writer
 from catalog.model.naming import is_skill_id, skill_id
-from catalog.model.outcome import BadOutcome, JudgedOutcome, MemoryWrite, RunOutcome, RunStep
+from catalog.model.outcome import BadOutcome, JudgedOutcome, MemoryWrite, RunOutcome
 from catalog.model.values import Json
 from catalog.text.humanize import iso
+
+
+class ReadFile(NamedTuple):
+    """Outcome file, as far as it was read."""
+
+    path: str  # relative to the folder of outcomes
+    fingerprint: str  # changes when the file's stat signature does; "" where more waits
+    bytes: int = 0  # of a file of JSON Lines: up to here, …
+    lines: int = 0  # … which are so many lines, …
+    tail: str = ""  # … with this SHA-256 of their end
+
+
+class Stored(NamedTuple):
+    """Outcome that was stored."""
+
+    run_id: str
+    revision: int  # from 1
+    is_linked: bool  # the catalog has its skill, and its version if it names one
+
+
+class RunOutcomes:
+    """The tables of run outcomes, of their files and of rejected files."""
+
+    def __init__(self, db: Writer) -> None:
+        """Take the catalog."""
+        self._db = db
+
+    def read_files(self) -> dict[str, ReadFile]:
+        """Return the files that were read, by their paths."""
+        rows = self._db.execute("SELECT path, fingerprint, bytes, lines, tail FROM outcome_files")
+        return {row[0]: ReadFile(*row) for row in rows.fetchall()}
+
+    def occurrences(self, path: str, run_id: str) -> int:
+        """Return the number of stored lines of a file with one content, by its first run_id."""
+        row = self._db.execute(
+            "SELECT count(*) FROM outcomes WHERE path = ? AND run_id >= ? AND run_id < ?",
+            [path, run_id, f"{run_id}."],
+        ).fetchone()
+        return int(row[0])
+
+    def add(self, file: ReadFile, judged: Iterable[JudgedOutcome], at: datetime) -> list[Stored]:
+        """Store the valid outcomes of a file, and how far it was read; return the new ones."""
+        with self._db.transaction():
+            find = origins(self._db)
+            stored = [
+                result
+                for outcome in judged
+                if isinstance(outcome, RunOutcome)
+                and (result := self._add_outcome(outcome, find, at))
+            ]
+            self._db.table("outcome_files").insert(file._asdict(), replace=True)
+        return stored
+
+    def _add_outcome(self, outcome: RunOutcome, find: "FindOrigin", at: datetime) -> Stored | None:
+        """Store one outcome; return None if it is already stored.
+
+        A line is its own only once; a file counts as changed if its content was another before.
+        """
+        file, run_id = outcome.file, outcome.run_id
+        revisions = self._db.execute(
+            "SELECT id, revision, sha256, received_at FROM outcomes"
+            " WHERE path = ? AND run_id = ? ORDER BY revision DESC",
+            [file.path, run_id],
+        ).fetchall()
+        last = revisions[0] if revisions else None
+        if any(file.sha256 == row[2] for row in (revisions if file.line else revisions[:1])):
+            return None
+        if last:
+            self._db.execute("UPDATE outcomes SET is_newest = 0 WHERE id = ?", [last[0]])
+        origin = find(file.path, outcome.skill, outcome.version)
+        revision = last[1] + 1 if last else 1
+        row = outcome_row(outcome, origin) | {
+            "revision": revision,
+            "received_at": max(iso(at), last[3] if last else ""),
+        }
+        written = self._db.table("outcomes").insert(row)
+        self._add_parts(int(written.last_pk or 0), outcome)
+        return Stored(run_id, revision, _is_linked(origin))
+
+    def _add_parts(self, row: int, outcome: RunOutcome) -> None:
+        """Add the memory writes and step traces of the outcome in a row."""
+        self._db.table("memory_writes").insert_all(
+            asdict(write)
+            | {
+                "outcome": row,
+                "position": position,
+                "metadata": to_json(write.metadata),
+                "suggestion": _suggestion(outcome, write),
+            }
+            for position, write in enumerate(outcome.memory_writes, start=1)
+        )
+        self._db.table("step_traces").insert_all(
+            asdict(step)
+            | {
+                "outcome": row,
+                "position": position,
+                "input": to_json(step.input),
+                "output": to_json(step.output),
+                "error_declared": _optional_json(step.error_declared),
+                "timestamp_declared": _optional_json(step.timestamp_declared),
+            }
+            for position, step in enumerate(outcome.steps, start=1)
+        )
+
+    def link(self) -> int:
+        """Link outcomes to skills that have arrived since; return their number."""
+        find, linked = origins(self._db), 0
+        with self._db.transaction():
+            for row, path, skill, version in self._db.execute(_UNLINKED).fetchall():
+                origin = find(path, skill, version)
+                if origin.skill is not None:
+                    linked += 1
+                    self._db.execute(
+                        "UPDATE outcomes SET skill_id = ?, version_declared = ?, skill = ?,"
+                        " version = ? WHERE id = ?",
+                        [*origin, row],
+                    )
+        return linked
+
+    def reject(
+        self,
+        file: ReadFile,
+        bad: Sequence[BadOutcome],
+        quarantined_as: str | None,
+        at: datetime,
+    ) -> None:
+        """Store why a file or some of its lines are rejected, and their path in quarantine.
+
+        That is None if the file stays in place. Replaces any earlier row of the same content.
+        """
+        findings = [finding for outcome in bad for finding in outcome.findings]
+        lines = [outcome.file.line for outcome in bad if outcome.file.line is not None]
+        with self._db.transaction():
+            self._db.execute(
+                "DELETE FROM outcome_rejections WHERE path = ? AND fingerprint = ?",
+                [file.path, file.fingerprint],
+            )
+            row = {
+                "path": file.path,
+                "fingerprint": file.fingerprint,
+                "lines": to_json(lines) if lines else None,
+                "quarantined_as": quarantined_as,
+                "rejected_at": iso(at),
+                "reason": reason(bad),
+                "findings": to_json([finding.as_json() for finding in findings]),
+            }
+            self._db.table("outcome_rejections").insert(row)
+
+    def forget(self, paths: Sequence[str]) -> None:
+        """Delete the rows of files that no longer exist, except those of their content."""
+        gone = [to_json(paths)]
+        with self._db.transaction():
+            self._db.execute(
+                "DELETE FROM outcome_files WHERE path IN (SELECT value FROM json_each(?))", gone
+            )
+            self._db.execute(
+                "DELETE FROM outcome_rejections WHERE quarantined_as IS NULL"
+                " AND path IN (SELECT value FROM json_each(?))",
+                gone,
+            )
+
+    def quarantined_since(self, at: datetime, most: int) -> list[tuple[str, str]]:
+        """Return (path, time) of the files quarantined since a moment, newest first."""
+        return self._db.execute(
+            "SELECT quarantined_as, rejected_at FROM outcome_rejections"
+            " WHERE rejected_at >= ? AND quarantined_as IS NOT NULL"
+            " ORDER BY rejected_at DESC LIMIT ?",
+            [iso(at), most],
+        ).fetchall()
+
+
+def outcome_row(outcome: RunOutcome, origin: "Origin") -> Row:
+    """Return a row of `outcomes`, without its revision."""
+    file = outcome.file
+    return {
+        "path": file.path,
+        "line": file.line,
+        "run_id": outcome.run_id,
+        "is_newest": 1,
+        "skill_id": origin.skill_id,
+        "skill": origin.skill,
+        "version": origin.version,
+        "skill_declared": outcome.skill,
+        "version_declared": origin.version_declared,
+        "form": outcome.form,
+        "tool": outcome.tool,
+        "call_id": outcome.call_id,
+        "status": outcome.status,
+        "failed": int(outcome.failed),
+        "message": outcome.message,
+        "format": outcome.format,
+        "output": to_json(outcome.output),
+        "token_usage": _optional_json(outcome.token_usage),
+        "tokens": outcome.tokens,
+        "warnings": to_json(outcome.warnings),
+        "findings": to_json([finding.as_json() for finding in outcome.findings]),
+        "sha256": file.sha256,
+    }
+
+
+def _suggestion(outcome: RunOutcome, write: MemoryWrite) -> str:
+    """Return the identifier of a memory, which other revisions of the run have, too.
+
+    An outcome that has the same memory twice suggests it once.
+    """
+    content = [
+        outcome.file.path,
+        outcome.run_id,
+        write.owner_type,
+        write.owner_id,
+        write.type,
+        write.importance,
+        write.content,
+        write.metadata,
+    ]
+    return hashlib.sha256(to_json(content).encode()).hexdigest()[:32]
+
+
+def _optional_json(value: Json) -> str | None:
+    return None if value is None else to_json(value)
+
+
+def reason(bad: Sequence[BadOutcome]) -> str:
+    """Return the messages of rejected outcomes, of the first few lines if there are many."""
+    messages = [
+        f"{f'Line {outcome.file.line}: ' if outcome.file.line else ''}"
+        f"{' '.join(finding.message for finding in outcome.findings)}"
+        for outcome in bad[:_NAMED]
+    ]
+    more = [f"{len(bad) - _NAMED} more lines."] if len(bad) > _NAMED else []
+    return " ".join([*messages, *more])
+
+
+def _is_linked(origin: "Origin") -> bool:
+    return origin.skill is not None and (
+        origin.version is not None or origin.version_declared is None
+    )
+
+
+_NAMED = 3
+"""Rejected lines whose messages are in the reason."""
+_UNLINKED = """
+    SELECT id, path, skill_declared, version_declared FROM outcomes
+    WHERE is_newest = 1 AND skill IS NULL
+"""
+
+
+# Skill and version of a run
+
 
 _SEPARATORS = re.compile(r"[\W_]")
 _VERSIONS = re.compile(r"(@?)(?<!\d)(\d{8}-\d{6})(-\d)?(?!\d)")
@@ -109,299 +359,3 @@ _CURRENT = """
     ORDER BY status != 'active', last_changed DESC LIMIT 1
 """
 _VERSION = "SELECT skill, id FROM versions WHERE skill_id = ? AND version = ?"
-
-
-def outcome_row(outcome: RunOutcome, origin: Origin) -> database_sql.Row:
-    """Return a row of `outcomes`, without its revision."""
-    file = outcome.file
-    return {
-        "path": file.path,
-        "line": file.line,
-        "run_id": outcome.run_id,
-        "is_newest": 1,
-        "skill_id": origin.skill_id,
-        "skill": origin.skill,
-        "version": origin.version,
-        "skill_declared": outcome.skill,
-        "version_declared": origin.version_declared,
-        "form": outcome.form,
-        "tool": outcome.tool,
-        "call_id": outcome.call_id,
-        "status": outcome.status,
-        "failed": int(outcome.failed),
-        "message": outcome.message,
-        "format": outcome.format,
-        "output": database_sql.to_json(outcome.output),
-        "token_usage": _optional_json(outcome.token_usage),
-        "tokens": outcome.tokens,
-        "warnings": database_sql.to_json(outcome.warnings),
-        "findings": database_sql.to_json([finding.as_json() for finding in outcome.findings]),
-        "sha256": file.sha256,
-    }
-
-
-def suggestions(outcome: RunOutcome) -> Iterator[tuple[MemoryWrite, str]]:
-    """Yield the memory writes with identifiers, which other revisions of the run have, too.
-
-    An outcome that has the same memory twice suggests it once.
-    """
-    for write in outcome.memory_writes:
-        content = [
-            outcome.file.path,
-            outcome.run_id,
-            write.owner_type,
-            write.owner_id,
-            write.type,
-            write.importance,
-            write.content,
-            write.metadata,
-        ]
-        yield write, hashlib.sha256(database_sql.to_json(content).encode()).hexdigest()[:32]
-
-
-def step_values(step: RunStep) -> Iterable[object]:
-    """Return the values of STEP_COLUMNS but the first two."""
-    return (
-        step.step_id,
-        step.step_name,
-        database_sql.to_json(step.input),
-        database_sql.to_json(step.output),
-        step.duration,
-        step.error,
-        _optional_json(step.error_declared),
-        step.timestamp,
-        _optional_json(step.timestamp_declared),
-    )
-
-
-def _optional_json(value: Json) -> str | None:
-    return None if value is None else database_sql.to_json(value)
-
-
-MEMORY_COLUMNS = (
-    "outcome",
-    "position",
-    "owner_type",
-    "owner_id",
-    "type",
-    "importance",
-    "importance_declared",
-    "content",
-    "metadata",
-    "suggestion",
-)
-STEP_COLUMNS = (
-    "outcome",
-    "position",
-    "step_id",
-    "step_name",
-    "input",
-    "output",
-    "duration",
-    "error",
-    "error_declared",
-    "timestamp",
-    "timestamp_declared",
-)
-
-
-class ReadFile(NamedTuple):
-    """Outcome file, as far as it was read."""
-
-    path: str  # relative to the folder of outcomes
-    fingerprint: str  # changes when the file's stat signature does; "" where more waits
-    bytes: int = 0  # of a file of JSON Lines: up to here, …
-    lines: int = 0  # … which are so many lines, …
-    tail: str = ""  # … with this SHA-256 of their end
-
-
-class Stored(NamedTuple):
-    """Outcome that was stored."""
-
-    run_id: str
-    revision: int  # from 1
-    is_linked: bool  # the catalog has its skill, and its version if it names one
-
-
-class RunOutcomes:
-    """The tables of run outcomes, of their files and of rejected files."""
-
-    def __init__(self, db: Database, transaction: Transaction) -> None:
-        """Take the catalog and its transactions."""
-        self._db = db
-        self._transaction = transaction
-
-    def read_files(self) -> dict[str, ReadFile]:
-        """Return the files that were read, by their paths."""
-        rows = self._db.execute("SELECT path, fingerprint, bytes, lines, tail FROM outcome_files")
-        return {row[0]: ReadFile(*row) for row in rows.fetchall()}
-
-    def occurrences(self, path: str, run_id: str) -> int:
-        """Return the number of stored lines of a file with one content, by its first run_id."""
-        row = self._db.execute(
-            "SELECT count(*) FROM outcomes WHERE path = ? AND run_id >= ? AND run_id < ?",
-            [path, run_id, f"{run_id}."],
-        ).fetchone()
-        return int(row[0])
-
-    def add(self, file: ReadFile, judged: Iterable[JudgedOutcome], at: datetime) -> list[Stored]:
-        """Store the valid outcomes of a file, and how far it was read; return the new ones."""
-        with self._transaction():
-            find = origins(self._db)
-            stored = [
-                result
-                for outcome in judged
-                if isinstance(outcome, RunOutcome)
-                and (result := self._add_outcome(outcome, find, at))
-            ]
-            self._db.execute(
-                insert("outcome_files", ReadFile._fields).replace("INSERT", "INSERT OR REPLACE", 1),
-                file,
-            )
-        return stored
-
-    def _add_outcome(self, outcome: RunOutcome, find: FindOrigin, at: datetime) -> Stored | None:
-        """Store one outcome; return None if it is already stored.
-
-        A line is its own only once; a file counts as changed if its content was another before.
-        """
-        file, run_id = outcome.file, outcome.run_id
-        revisions = self._db.execute(
-            "SELECT id, revision, sha256, received_at FROM outcomes"
-            " WHERE path = ? AND run_id = ? ORDER BY revision DESC",
-            [file.path, run_id],
-        ).fetchall()
-        last = revisions[0] if revisions else None
-        if any(file.sha256 == row[2] for row in (revisions if file.line else revisions[:1])):
-            return None
-        if last:
-            self._db.execute("UPDATE outcomes SET is_newest = 0 WHERE id = ?", [last[0]])
-        origin = find(file.path, outcome.skill, outcome.version)
-        revision = last[1] + 1 if last else 1
-        row = outcome_row(outcome, origin) | {
-            "revision": revision,
-            "received_at": max(iso(at), last[3] if last else ""),
-        }
-        written = self._db.execute(insert("outcomes", list(row)), list(row.values())).lastrowid
-        assert written
-        self._add_parts(written, outcome)
-        return Stored(run_id, revision, _is_linked(origin))
-
-    def _add_parts(self, row: int, outcome: RunOutcome) -> None:
-        """Add the memory writes and step traces of the outcome in a row."""
-        self._db.conn.executemany(
-            insert("memory_writes", MEMORY_COLUMNS),
-            [
-                (
-                    row,
-                    position,
-                    write.owner_type,
-                    write.owner_id,
-                    write.type,
-                    write.importance,
-                    write.importance_declared,
-                    write.content,
-                    database_sql.to_json(write.metadata),
-                    suggestion,
-                )
-                for position, (write, suggestion) in enumerate(suggestions(outcome), start=1)
-            ],
-        )
-        self._db.conn.executemany(
-            insert("step_traces", STEP_COLUMNS),
-            [
-                (row, position, *step_values(step))
-                for position, step in enumerate(outcome.steps, start=1)
-            ],
-        )
-
-    def link(self) -> int:
-        """Link outcomes to skills that have arrived since; return their number."""
-        find, linked = origins(self._db), 0
-        with self._transaction():
-            for row, path, skill, version in self._db.execute(_UNLINKED).fetchall():
-                origin = find(path, skill, version)
-                if origin.skill is not None:
-                    linked += 1
-                    self._db.execute(
-                        "UPDATE outcomes SET skill_id = ?, version_declared = ?, skill = ?,"
-                        " version = ? WHERE id = ?",
-                        [*origin, row],
-                    )
-        return linked
-
-    def reject(
-        self,
-        file: ReadFile,
-        bad: Sequence[BadOutcome],
-        quarantined_as: str | None,
-        at: datetime,
-    ) -> None:
-        """Store why a file or some of its lines are rejected, and their path in quarantine.
-
-        That is None if the file stays in place. Replaces any earlier row of the same content.
-        """
-        findings = [finding for outcome in bad for finding in outcome.findings]
-        lines = [outcome.file.line for outcome in bad if outcome.file.line is not None]
-        with self._transaction():
-            self._db.execute(
-                "DELETE FROM outcome_rejections WHERE path = ? AND fingerprint = ?",
-                [file.path, file.fingerprint],
-            )
-            row = {
-                "path": file.path,
-                "fingerprint": file.fingerprint,
-                "lines": database_sql.to_json(lines) if lines else None,
-                "quarantined_as": quarantined_as,
-                "rejected_at": iso(at),
-                "reason": reason(bad),
-                "findings": database_sql.to_json([finding.as_json() for finding in findings]),
-            }
-            self._db.execute(insert("outcome_rejections", list(row)), list(row.values()))
-
-    def forget(self, paths: Sequence[str]) -> None:
-        """Delete the rows of files that no longer exist, except those of their content."""
-        gone = [database_sql.to_json(paths)]
-        with self._transaction():
-            self._db.execute(
-                "DELETE FROM outcome_files WHERE path IN (SELECT value FROM json_each(?))", gone
-            )
-            self._db.execute(
-                "DELETE FROM outcome_rejections WHERE quarantined_as IS NULL"
-                " AND path IN (SELECT value FROM json_each(?))",
-                gone,
-            )
-
-    def quarantined_since(self, at: datetime, most: int) -> list[tuple[str, str]]:
-        """Return (path, time) of the files quarantined since a moment, newest first."""
-        return self._db.execute(
-            "SELECT quarantined_as, rejected_at FROM outcome_rejections"
-            " WHERE rejected_at >= ? AND quarantined_as IS NOT NULL"
-            " ORDER BY rejected_at DESC LIMIT ?",
-            [iso(at), most],
-        ).fetchall()
-
-
-def reason(bad: Sequence[BadOutcome]) -> str:
-    """Return the messages of rejected outcomes, of the first few lines if there are many."""
-    messages = [
-        f"{f'Line {outcome.file.line}: ' if outcome.file.line else ''}"
-        f"{' '.join(finding.message for finding in outcome.findings)}"
-        for outcome in bad[:_NAMED]
-    ]
-    more = [f"{len(bad) - _NAMED} more lines."] if len(bad) > _NAMED else []
-    return " ".join([*messages, *more])
-
-
-def _is_linked(origin: Origin) -> bool:
-    return origin.skill is not None and (
-        origin.version is not None or origin.version_declared is None
-    )
-
-
-_NAMED = 3
-"""Rejected lines whose messages are in the reason."""
-_UNLINKED = """
-    SELECT id, path, skill_declared, version_declared FROM outcomes
-    WHERE is_newest = 1 AND skill IS NULL
-"""

@@ -5,8 +5,8 @@ from datetime import datetime
 from sys import intern
 from typing import NamedTuple
 
-from catalog.database.queries import Database
-from catalog.database.sql import Transaction, columns, insert, to_json
+from catalog.database.sql import columns, to_json
+from catalog.database.writer import Writer
 from catalog.model.finding import Finding
 from catalog.model.skill import FolderStats, Place
 from catalog.text.humanize import iso
@@ -28,10 +28,9 @@ class KnownSkills(NamedTuple):
 class Skills:
     """The tables of skills and of findings outside of skills."""
 
-    def __init__(self, db: Database, transaction: Transaction) -> None:
-        """Take the catalog and its transactions."""
+    def __init__(self, db: Writer) -> None:
+        """Take the catalog."""
         self._db = db
-        self._transaction = transaction
 
     def known(self, root: str, under: str = "") -> KnownSkills:
         """Return the skill folders of a root at or below a path that are not removed."""
@@ -68,7 +67,7 @@ class Skills:
         """Store the stats of folders, by path, so that the next scan need not list them."""
         if not stats:
             return
-        with self._transaction():
+        with self._db.transaction():
             self._db.conn.executemany(
                 "UPDATE skills SET folder_paths = ?, folder_stats = ? WHERE root = ? AND path = ?",
                 [(*folder, root, path) for path, folder in stats.items()],
@@ -84,7 +83,7 @@ class Skills:
 
     def doubt(self, places: Sequence[tuple[str, str]]) -> None:
         """Clear fingerprint and digest of skills, so that the next scan stores them again."""
-        with self._transaction():
+        with self._db.transaction():
             self._db.conn.executemany(
                 "UPDATE skills SET fingerprint = '', digest = NULL WHERE root = ? AND path = ?",
                 places,
@@ -94,7 +93,7 @@ class Skills:
         self, place: Place, name: str, skill_id: str, since: datetime, reason: str
     ) -> None:
         """Mark a folder as pending; a folder that was never accepted gets a row for it."""
-        with self._transaction():
+        with self._db.transaction():
             self._db.execute(
                 _UPSERT_PENDING,
                 {
@@ -126,16 +125,14 @@ class Skills:
         below, bounds = _at_or_below("folder", under)
         condition, values = f"skill IS NULL AND root = ? AND {below}", [root, *bounds]
         selected = columns(mapping.FINDING_COLUMNS)
-        if (
-            self._db.execute(
-                f"SELECT {selected} FROM findings WHERE {condition} ORDER BY id", values
-            ).fetchall()
-            == new
-        ):
+        stored = self._db.query(
+            f"SELECT {selected} FROM findings WHERE {condition} ORDER BY id", values
+        )
+        if list(stored) == new:
             return
-        with self._transaction():
+        with self._db.transaction():
             self._db.execute(f"DELETE FROM findings WHERE {condition}", values)
-            self._db.conn.executemany(insert("findings", mapping.FINDING_COLUMNS), new)
+            self._db.table("findings").insert_all(new)
 
 
 def _at_or_below(column: str, path: str) -> tuple[str, list[str]]:

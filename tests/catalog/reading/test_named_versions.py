@@ -21,7 +21,6 @@ from catalog.model.retention import Retention
 from catalog.prompt_index import builder, query
 from catalog.prompt_index.builder import DEFAULT_BUDGET_CHARS, Candidate, IndexSpec
 from catalog.reading import published, skill_files
-from catalog.writing import index_publisher
 from catalog.writing import retention as package_retention
 from pipeline.cli.app import cli
 from pipeline.service.open_catalog import open_store
@@ -262,7 +261,7 @@ def test_a_version_in_an_index_is_kept(shelf: Shelf) -> None:
     old, new = names(shelf)
     store = open_store(shelf.settings)
     store.indexes.configure([spec])
-    index_publisher.publish_indexes(store, [spec], shelf.settings.index_folder, NOON)
+    store.publish_indexes([spec], shelf.settings.index_folder, NOON)
     assert query.index_spec(store.db, "default") == spec
     assert [path for (path,) in store.db.execute("SELECT package_path FROM index_entries")] == [
         f"flip/{new}"
@@ -295,9 +294,7 @@ def test_an_index_follows_its_versions(shelf: Shelf) -> None:
         shelf.scan()
         store = open_store(shelf.settings)
         store.indexes.configure([spec])
-        assert index_publisher.publish_indexes(
-            store, [spec], shelf.settings.index_folder, NOON
-        ) == ["default"]
+        assert store.publish_indexes([spec], shelf.settings.index_folder, NOON) == ["default"]
         store.close()
         texts.append((shelf.settings.index_folder / "default.txt").read_text())
         assert names(shelf)[-1] in texts[-1]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from catalog.database.queries import Writer
+from catalog.database.writer import Writer
 from catalog.model.change import Removal
 from catalog.writing import events as writing_events
 from catalog.writing.damaged_catalog import recover

@@ -9,7 +9,6 @@ import pytest
 
 from catalog.prompt_index import files
 from catalog.prompt_index.builder import IndexSpec
-from catalog.writing.index_publisher import publish_indexes
 from catalog.writing.store import Store
 from tests.support.records import NOON, judged, rooted
 
@@ -30,12 +29,12 @@ def store(tmp_path: Path) -> Iterator[Store]:
 def test_only_new_texts_are_published(store: Store, tmp_path: Path) -> None:
     """The same catalog gives the same bytes, including the time of publication."""
     folder = tmp_path / "index"
-    assert publish_indexes(store, SPECS, folder, NOON) == ["default", "small"]
+    assert store.publish_indexes(SPECS, folder, NOON) == ["default", "small"]
     before = {path: path.read_bytes() for path in folder.iterdir()}
-    assert publish_indexes(store, SPECS, folder, LATER) == []
+    assert store.publish_indexes(SPECS, folder, LATER) == []
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
     store.apply([judged("c")], trigger="command", at=LATER)
-    assert publish_indexes(store, SPECS, folder, LATER) == ["default"]
+    assert store.publish_indexes(SPECS, folder, LATER) == ["default"]
     report = json.loads((folder / "small.meta.json").read_text())
     assert (report["left_out"], report["published_at"][:13]) == (2, "2026-11-20T13")
 
@@ -46,13 +45,13 @@ def test_a_file_that_was_lost_or_damaged_is_written_again(
 ) -> None:
     """The file itself is compared, not the catalog's record of it."""
     folder = tmp_path / "index"
-    publish_indexes(store, SPECS, folder, NOON)
+    store.publish_indexes(SPECS, folder, NOON)
     before = {path: path.read_bytes() for path in folder.iterdir()}
     if harm == "damaged":
         (folder / "default.txt").write_text("junk")
     else:
         (folder / ("default.txt" if harm == "lost" else "default.meta.json")).unlink()
-    publish_indexes(store, SPECS, folder, LATER)
+    store.publish_indexes(SPECS, folder, LATER)
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
 
 
@@ -61,7 +60,7 @@ def test_a_failed_write_is_repeated(
 ) -> None:
     """An unwritten text does not count as published."""
     folder = tmp_path / "index"
-    publish_indexes(store, SPECS, folder, NOON)
+    store.publish_indexes(SPECS, folder, NOON)
     store.apply([judged("c")], trigger="command", at=LATER)
 
     def full(folder: Path) -> None:
@@ -70,6 +69,6 @@ def test_a_failed_write_is_repeated(
     with monkeypatch.context() as patch:
         patch.setattr(files, "sync", full)
         with pytest.raises(OSError, match="No space"):
-            publish_indexes(store, SPECS, folder, LATER)
-    assert publish_indexes(store, SPECS, folder, LATER) == ["default"]
+            store.publish_indexes(SPECS, folder, LATER)
+    assert store.publish_indexes(SPECS, folder, LATER) == ["default"]
     assert "\nc (" in (folder / "default.txt").read_text()

@@ -15,7 +15,6 @@ from catalog.model.skill import RootSpec
 from catalog.prompt_index.builder import IndexSpec
 from catalog.reading import search
 from catalog.writing import packager
-from catalog.writing.index_publisher import publish_indexes
 from catalog.writing.packages import staging
 from catalog.writing.packages.folder import Packages
 from catalog.writing.rows import batch, shadowing
@@ -82,7 +81,7 @@ def test_the_index_points_to_the_published_skill(
     skill(world.root / "a")
     world.scan()
     world.store.indexes.configure([IndexSpec()])
-    publish_indexes(world.store, [IndexSpec()], tmp_path / "index", NOON)
+    world.store.publish_indexes([IndexSpec()], tmp_path / "index", NOON)
     (hit,) = search.search(world.store.db, "a").hits
     assert hit.location == str(tmp_path / "skills/a/SKILL.md")
     assert location_of((tmp_path / "index/default.txt").read_text(), "a") == hit.location
@@ -100,31 +99,11 @@ def test_versions_share_no_file(world: World, skill: SkillWriter) -> None:
     assert {file.stat().st_nlink for file in files} == {1}
 
 
-def test_an_update_writes_only_what_changed(tmp_path: Path, skill: SkillWriter) -> None:
-    """By a setting, equal files are hard links to those of the version before."""
-    world = World(tmp_path / "sharing", shares_files=True)
-    skill(world.root / "a", files={"x.txt": "same", "y.txt": "one", "run": "same"})
-    (world.root / "a/run").chmod(0o755)
-    world.scan()
-    first = world.current("a")
-    skill(world.root / "a", files={"moved/x.txt": "same", "y.txt": "two"})
-    (world.root / "a/x.txt").unlink()
-    world.scan()
-    second = world.current("a")
-    assert second != first
-    assert (second / "moved/x.txt").samefile(first / "x.txt")
-    assert (second / "run").samefile(first / "run")
-    assert not (second / "y.txt").samefile(first / "y.txt")
-    assert (first / "y.txt").read_text() == "one"
-    assert world.differences() == []
-    world.store.close()
-
-
 @pytest.mark.parametrize("harm", ["bytes", "mode", "link"])
 def test_the_next_version_does_not_inherit_damage(
     world: World, skill: SkillWriter, tmp_path: Path, harm: str
 ) -> None:
-    """A file is shared only if its hash and mode are as accepted."""
+    """Its files are copied from the folder, not from the version before."""
     skill(world.root / "a", files={"x/x.txt": "same", "y.txt": "one"})
     world.scan()
     file = world.current("a") / "x/x.txt"
@@ -157,13 +136,13 @@ def test_the_next_index_removes_the_current_of_a_removed_skill(
     package = world.current("a")
     (world.root / "a").rename(world.folder / "away")
     world.scan()
-    publish_indexes(world.store, [], world.folder / "index", NOON)
+    world.store.publish_indexes([], world.folder / "index", NOON)
     assert not os.path.lexists(world.packages / "a/current")
     assert package.is_dir()
     assert (world.packages / "b/current/SKILL.md").is_file()
     (world.folder / "away").rename(world.root / "a")
     world.scan()
-    publish_indexes(world.store, [], world.folder / "index", NOON)
+    world.store.publish_indexes([], world.folder / "index", NOON)
     assert world.current("a") == package
     assert world.differences() == []
 
@@ -604,10 +583,10 @@ def _steps_of_a_change(world: World, skill: SkillWriter, count: int) -> int:
     world.scan()
     spec = IndexSpec(budget_chars=500)
     world.store.indexes.configure([spec])
-    publish_indexes(world.store, [spec], world.folder / "index", NOON)
+    world.store.publish_indexes([spec], world.folder / "index", NOON)
     skill(world.root / "s000", description="Does another thing.")
     world.store.db.conn.set_progress_handler(counted, 1)
     assert world.look("s000").outcomes == {"updated": 1}
-    publish_indexes(world.store, [spec], world.folder / "index", NOON)
+    world.store.publish_indexes([spec], world.folder / "index", NOON)
     world.store.close()
     return steps

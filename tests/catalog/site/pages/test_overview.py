@@ -126,7 +126,7 @@ def test_what_fails_is_said_with_what_to_do(site: Site, catalog: Path) -> None:
     assert "No service is running." in site.get("/health").text
     now = iso(datetime.now(UTC))
     store = Store.open(catalog)
-    with store.transaction():
+    with store.db.transaction():
         store.db.execute(
             "UPDATE health SET service_pid = 1, service_seen = ?, service_stopped = NULL,"
             " watcher_mode = 'native'",

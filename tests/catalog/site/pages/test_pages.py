@@ -12,7 +12,6 @@ import pytest
 
 from catalog.model.skill import FileEntry
 from catalog.site.http import security_headers
-from catalog.writing import index_publisher
 from catalog.writing.store import Store
 from tests.support.damaged_pages import PAGE, overwrite
 from tests.support.records import NOON, ODD, ROOT, WRONG, judged
@@ -472,7 +471,7 @@ def store_skill_of(text: str, skill_id: str, ending: str, catalog: Path) -> File
     )
     with closing(Store.open(catalog)) as store:
         store.apply([verdict], trigger="event", at=NOON)
-        index_publisher.publish_indexes(store, [DEFAULT], catalog.parent / "index", NOON)
+        store.publish_indexes([DEFAULT], catalog.parent / "index", NOON)
     return file
 
 

@@ -16,6 +16,7 @@ from catalog.filesystem.exchange import exchanged
 from catalog.model.selection import LinkedDirectory
 from catalog.reading import status
 from catalog.writing.links import directory
+from catalog.writing.store import Store
 from pipeline.service.publication import publish
 from tests.support.linking import Linking, links_in, names_in
 from tests.support.records import NOON
@@ -122,20 +123,6 @@ def test_after_a_kill_every_entry_is_whole(
     )
     assert names_in(agent) == names_in(it.skills) == ["a", "b", "d"]
     assert it.differences() == []
-
-
-def test_links_of_the_layout_before_are_replaced(tmp_path: Path) -> None:
-    """They led to packages; a lost catalog knows them by that."""
-    agent = tmp_path / "agent"
-    it = Linking(tmp_path, links=[{"path": agent}])
-    it.add("a")
-    it.scan()
-    (agent / "a").unlink()
-    (agent / "a").symlink_to(it.settings.packages_folder / "a" / "current")
-    for file in it.settings.data.glob("catalog.db*"):
-        file.unlink()
-    it.scan()
-    assert links_in(agent) == {"a": str(it.skills / "a")}
 
 
 # Directories of others
@@ -404,13 +391,20 @@ def test_a_kill_between_record_and_link_leaves_nothing_unknown(
     assert list(links_in(agent)) == ["b"]
 
 
+def place(store: Store) -> None:
+    """Update the directories of skills."""
+    assert store.packages
+    store.links.update(store.packages, store.packager.changed)
+    store.packager.changed.clear()
+
+
 def test_publishing_without_a_change_writes_nothing(tmp_path: Path) -> None:
     """Neither to the directories nor to the catalog."""
     it = Linking(tmp_path, links=[{"path": tmp_path / "agent"}])
     it.add("a")
     it.scan()
     store = it.open()
-    store.place()
+    place(store)
     before = os.stat(it.skills).st_mtime_ns, store.db.conn.total_changes
     store.links.check_all()
     publish(it.settings, store, NOON)
@@ -424,11 +418,11 @@ def test_an_update_after_a_change_counts_no_links(tmp_path: Path) -> None:
     it.add("a")
     it.scan()
     store = it.open()
-    store.place()
+    place(store)
     statements: list[str] = []
     store.db.conn.set_trace_callback(statements.append)
     store.packager.changed.add("a")
-    store.place()
+    place(store)
     assert statements
     assert not [statement for statement in statements if "count(" in statement]
     store.close()

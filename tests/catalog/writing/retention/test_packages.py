@@ -9,7 +9,6 @@ import pytest
 from catalog.model.retention import Retention
 from catalog.prompt_index.builder import IndexSpec
 from catalog.reading.versions import history
-from catalog.writing.index_publisher import publish_indexes
 from tests.support.packages import World, later
 from tests.support.skills import SkillWriter
 from tests.support.without_rights import bound_by_permissions
@@ -106,12 +105,12 @@ def test_packages_named_by_an_index_stay(world: World) -> None:
     """All packages of a removed skill are removed once no published index names it."""
     specs = [IndexSpec()]
     world.store.indexes.configure(specs)
-    publish_indexes(world.store, specs, world.folder / "index", later(0))
+    world.store.publish_indexes(specs, world.folder / "index", later(0))
     shutil.rmtree(world.root / "a")
     world.scan()
     collect(world, NOTHING_KEPT)
     assert (world.packages / "a/current/SKILL.md").is_file()
-    publish_indexes(world.store, specs, world.folder / "index", later(1))
+    world.store.publish_indexes(specs, world.folder / "index", later(1))
     assert collect(world, NOTHING_KEPT) == 1
     assert world.lying() == []
 

@@ -12,7 +12,6 @@ from catalog.prompt_index.builder import IndexSpec
 from catalog.prompt_index.formats.registry import FORMATS
 from catalog.reading import search
 from catalog.reading.versions import history
-from catalog.writing.index_publisher import publish_indexes
 from catalog.writing.rows import purge
 from tests.support.packages import World, audits, later
 from tests.support.skills import write_skill
@@ -76,7 +75,7 @@ def test_no_table_and_no_package_contains_it(world: World, name: str) -> None:
 
 def publish(world: World, spec: IndexSpec, minutes: int) -> None:
     """Publish an index, some minutes after noon."""
-    publish_indexes(world.store, [spec], world.folder / "index", later(minutes))
+    world.store.publish_indexes([spec], world.folder / "index", later(minutes))
 
 
 def published_texts(world: World) -> list[tuple[object, ...]]:

@@ -1,21 +1,49 @@
-"""Rows of full scans."""
+"""The health row, and the rows of full scans."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
-from catalog.database.queries import Database
-from catalog.database.sql import Transaction, columns
+from catalog.database import stored_health
+from catalog.database.sql import columns
+from catalog.database.writer import Writer
+from catalog.model.trouble import Trouble
 from catalog.model.values import ChangeOutcome, Trigger
 from catalog.text.humanize import iso
+
+
+class Health:
+    """The health of the service and the catalog, as readers see it."""
+
+    def __init__(self, db: Writer) -> None:
+        """Take the catalog."""
+        self._db = db
+
+    def set(self, **fields: Any) -> None:
+        """Set columns of the one health row; times are datetimes."""
+        values = {
+            name: iso(value) if isinstance(value, datetime) else value
+            for name, value in fields.items()
+        }
+        settings = ", ".join(f"{name} = :{name}" for name in values)
+        self._db.execute(f"UPDATE health SET {settings}", values)
+
+    def set_troubles(self, troubles: Sequence[Trouble]) -> None:
+        """Replace the rows of failed work that is retried."""
+        with self._db.transaction():
+            stored_health.replace(self._db, troubles)
+
+    def count_overflow(self) -> None:
+        """Count one more overflow of the system's event queue."""
+        self._db.execute("UPDATE health SET overflows = overflows + 1")
 
 
 class Scans:
     """The table of full scans."""
 
-    def __init__(self, db: Database, transaction: Transaction) -> None:
-        """Take the catalog and its transactions."""
+    def __init__(self, db: Writer) -> None:
+        """Take the catalog."""
         self._db = db
-        self._transaction = transaction
 
     def begin(self, trigger: Trigger, at: datetime) -> int:
         """Add a row for a scan that begins, and return its id."""
@@ -34,7 +62,7 @@ class Scans:
         missed_by_events: int,
     ) -> None:
         """Complete the row of a scan with its counts of skill folders."""
-        with self._transaction():
+        with self._db.transaction():
             values = {
                 "took_ms": round(took_ms, 1),
                 "seen": seen,
