@@ -1,7 +1,7 @@
 """Shadowing among skills of one skill_id: one is active, the others are shadowed.
 
 Within a level and root the incumbent keeps the name: the skill that took it first. A winner whose
-files are lost is withheld, and keeps the name; see `withheld`.
+files are lost is withheld, and keeps the name; see `expressions`.
 """
 
 from collections import defaultdict
