@@ -24,7 +24,6 @@ class Watching:
             ],
             # The hint has its time, as the loop may be at work.
             lambda path: loop.call(partial(self._hint, path, time.monotonic())),
-            depth=settings.limits.depth,
             poll_every=settings.poll_every,
             only_polls=settings.follow == "polling",
         )

@@ -1,10 +1,18 @@
 """Watch over directories: path hints from watchdog's events, and faults that may lose some."""
 
 import errno
+import logging
 import os
+import threading
+import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from enum import Enum, auto
 from pathlib import Path
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 from watchdog.events import (
     DirAttribEvent,
@@ -21,11 +29,12 @@ from watchdog.events import (
     FileSystemEvent,
     FileSystemEventHandler,
 )
+from watchdog.observers.api import BaseObserver, EventDispatcher
+from watchdog.observers.inotify import InotifyEmitter
+from watchdog.observers.inotify_c import InotifyFD
+from watchdog.utils import BaseThread
 
-from pipeline.roots.local.folder import Limits
 from pipeline.roots.names import is_junk
-from pipeline.watch.fault import LIMIT_REACHED, OVERFLOWED, FaultKind, WatchFault
-from pipeline.watch.inotify import InotifyObserver
 
 # "Opened" and "closed without a write" are left out. Our own reading raises them, and the walk
 # that adds the watches of a large tree would overflow the queue with them again and again.
@@ -42,6 +51,42 @@ _EVENTS: list[type[FileSystemEvent]] = [
     FileModifiedEvent,
     FileMovedEvent,
 ]
+_LONGEST_END = 1.0
+"""Seconds to wait for a thread of a watch that stops; a stuck thread ends by itself."""
+_OVERFLOW_LOG = logging.getLogger("watchdog.observers.inotify_c")
+"""The only sign of an overflow is a warning of this logger."""
+_OVERFLOW_LOG.setLevel(logging.WARNING)
+_OVERFLOW_LOG.propagate = False  # `Watch.fault` reports it
+logging.getLogger("watchdog.observers.inotify").setLevel(logging.CRITICAL)
+# Its errors say that an emitter was stopped.
+
+# watchdog 7.1 warns like this during an ordinary `cp -r`.
+warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning)
+
+
+class FaultKind(Enum):
+    """Kind of a fault, on which the reaction depends."""
+
+    OVERFLOW = auto()  # the event queue was full
+    ROOT_CHANGED = auto()  # a root came, went or was replaced: no fault of the watch itself
+    LIMIT_REACHED = auto()  # more directories than the system watches: a new watch cannot help
+    UNWATCHED = auto()  # some directories are not watched
+    THREAD_ENDED = auto()  # a thread of the watch ended
+    NOT_STARTED = auto()  # the watch is not running
+
+
+@dataclass(frozen=True, slots=True)
+class WatchFault:
+    """Fault of a watch. After any fault, start a new watch and scan everything."""
+
+    kind: FaultKind
+    message: str  # without a capital letter or a full stop
+
+
+OVERFLOWED = WatchFault(FaultKind.OVERFLOW, "the event queue overflowed")
+LIMIT_REACHED = WatchFault(
+    FaultKind.LIMIT_REACHED, "there are more directories than the system will watch for one user"
+)
 
 
 class WatchLimitReached(OSError):
@@ -51,17 +96,12 @@ class WatchLimitReached(OSError):
 class Watch:
     """One watchdog observer over all roots. After any fault, start a new one and scan."""
 
-    def __init__(
-        self, roots: Sequence[str], on_hint: Callable[[str], None], depth: int = Limits().depth
-    ) -> None:
-        """Take absolute root paths and a callback for hinted paths, called on another thread.
-
-        Directories more than `depth` levels below a root are not watched.
-        """
+    def __init__(self, roots: Sequence[str], on_hint: Callable[[str], None]) -> None:
+        """Take absolute root paths and a callback for hinted paths, called on another thread."""
         self._roots = roots
-        self._depth = depth
         self._on_hint = on_hint
-        self._observer: InotifyObserver | None = None
+        self._threads: _Threads | None = None
+        self._overflow: _OverflowHandler | None = None
         self._inodes: dict[str, tuple[int, int] | None] = {}
 
     def start(self) -> None:
@@ -70,87 +110,152 @@ class Watch:
         Raises WatchLimitReached, and watches nothing, if the system's limit is too low for all
         directories: a partial watch takes as much memory as a large catalog.
         """
-        if (limit := watch_limit()) is not None and any(
-            number > limit for number, _ in enumerate(self._all_directories(), 1)
-        ):
+        if (limit := watch_limit()) is not None and self._count_directories() > limit:
             raise WatchLimitReached(errno.ENOSPC, LIMIT_REACHED.message)
-        real = {root: os.path.realpath(root) for root in self._roots}  # watchdog follows no link
-        observer = InotifyObserver(list(real.values()), self._depth)
+        # The reader is this watch's own. watchdog's shared one is never replaced once it has died.
+        reader = InotifyFD()
+        observer = BaseObserver(InotifyEmitter, inotify_fd=reader)
+        self._threads = _Threads(reader, observer)
+        self._overflow = _OverflowHandler(self._threads)
+        threading.excepthook = _note_error
         try:
+            reader.start()
             for root in self._roots:
                 if Path(root).is_dir():
-                    observer.schedule(
-                        _HintHandler(self._on_hint, root, real[root]),
-                        real[root],
-                        recursive=True,
-                        event_filter=_EVENTS,
-                    )
+                    real = os.path.realpath(root)  # watchdog follows no link
+                    handler = _HintHandler(self._on_hint, root, real)
+                    observer.schedule(handler, real, recursive=True, event_filter=_EVENTS)
                     self._inodes[root] = _inode(root)
             observer.start()
         except RecursionError as error:  # of os.walk in watchdog, before Python 3.12
-            observer.end()
+            self.stop()
             raise OSError(errno.ELOOP, "directories are nested too deeply") from error
         except RuntimeError as error:
-            observer.end()
+            self.stop()
             raise OSError(errno.EAGAIN, "no more threads can be started") from error
         except BaseException:
-            observer.end()
+            self.stop()
             raise
-        self._observer = observer
 
     def fault(self) -> WatchFault | None:
         """Return why events may have been missed; None while the watch is sound."""
-        if self._observer and self._observer.inotify.has_overflowed:
+        if self._overflow and self._overflow.has_overflowed:
             return OVERFLOWED
         for root in self._roots:
             if self._inodes.get(root) != (inode := _inode(root)):
                 change = "was replaced" if inode else "is gone"
                 return WatchFault(FaultKind.ROOT_CHANGED, f"the root {root} {change}")
-        if self._observer is None:
+        if self._threads is None:
             return WatchFault(FaultKind.NOT_STARTED, "the watch is not running")
-        for thread in self._observer.threads():
+        for emitter in self._threads.observer.emitters:
+            if not emitter.should_keep_running():  # it ends with its directory
+                path = os.fsdecode(emitter.watch.path)
+                return WatchFault(FaultKind.ROOT_CHANGED, f"the root {path} was deleted")
+        for thread in self._threads.all():
             if not thread.is_alive():
-                return thread.fault or WatchFault(FaultKind.THREAD_ENDED, "a watch thread ended")
-        return LIMIT_REACHED if self._observer.inotify.refused else None
-
-    @property
-    def may_miss_directories(self) -> bool:
-        """Whether some directories may be unwatched since the last `count_unwatched`.
-
-        A new directory was deleted, or its parent was renamed, before it could be watched; or
-        its permissions forbade that and have changed.
-        """
-        return self._observer is not None and self._observer.inotify.has_missed
+                error = _ERRORS.get(thread)
+                message = "a watch thread ended" + (f": {error}" if error else "")
+                return WatchFault(FaultKind.THREAD_ENDED, message)
+        return None
 
     def count_unwatched(self) -> int:
-        """Return the number of directories that are not watched; this lists all directories."""
-        if self._observer:
-            self._observer.inotify.has_missed = False
-        return sum(
-            not (self._observer and self._observer.watches(path))
-            for path in self._all_directories()
-        )
+        """Return the number of directories that are not watched; this lists all directories.
+
+        A directory that was moved out of its root is still watched, and may hide another.
+        """
+        return max(0, self._count_directories() - watched_directories()) if self._threads else 0
 
     def stop(self) -> None:
-        """Stop watching and wait for the threads, for a second at most."""
-        if self._observer:
-            self._observer.end()
-            self._observer = None
+        """Stop watching and wait for each thread, for a second at most."""
+        if self._threads:
+            self._threads.stop()
+            self._threads = None
+        if self._overflow:
+            _OVERFLOW_LOG.removeHandler(self._overflow)
+            self._overflow = None
 
-    def _all_directories(self) -> Iterator[str]:
-        """Yield the real path of every directory that should be watched."""
-        pending = [(os.path.realpath(root), 0) for root in self._roots]
-        while pending:
-            path, depth = pending.pop()
-            with suppress(OSError), os.scandir(path) as entries:
-                yield path
-                pending += [
-                    (entry.path, depth + 1)
-                    for entry in entries
-                    if depth < self._depth
-                    and not is_junk(entry.name)
-                    and entry.is_dir(follow_symlinks=False)
-                ]
+    def _count_directories(self) -> int:
+        return sum(_directories_below(os.path.realpath(root)) for root in self._roots)
+
+
+class _Threads(NamedTuple):
+    """Threads of a watch."""
+
+    reader: InotifyFD  # reads the system's events
+    observer: BaseObserver  # passes the events of one emitter a root to the handlers
+
+    def all(self) -> Iterator[threading.Thread]:
+        yield from (self.reader, self.observer, *self.observer.emitters)
+
+    def stop(self) -> None:
+        """Stop all threads, the reader first: its end removes all watches at once.
+
+        `observer.stop` would wait without a limit for an emitter that an error of watchdog keeps.
+        """
+        threads = list(self.all())
+        _stop(self.reader)
+        self.stop_emitters()
+        self.observer.stopped_event.set()
+        self.observer.event_queue.put(EventDispatcher.stop_event)
+        until = time.monotonic() + _LONGEST_END
+        for thread in threads:
+            if thread.is_alive():
+                thread.join(max(0.0, until - time.monotonic()))
+
+    def stop_emitters(self) -> None:
+        for emitter in list(self.observer.emitters):
+            _stop(emitter)
+
+
+def _stop(thread: BaseThread) -> None:
+    with suppress(KeyError):  # of watchdog, if directories were exchanged while it watched them
+        thread.stop()
+
+
+class _OverflowHandler(logging.Handler):
+    """Handler of watchdog's log that notices the overflow of one watch.
+
+    It stops the emitters, so that watchdog does not add all watches again: the events of that
+    would overflow the queue of a large tree again and again.
+    """
+
+    def __init__(self, threads: _Threads) -> None:
+        super().__init__(logging.WARNING)
+        self.has_overflowed = False
+        self._threads = threads
+        _OVERFLOW_LOG.addHandler(self)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.thread == self._threads.reader.ident:
+            self.has_overflowed = True
+            self._threads.stop_emitters()
+
+
+class _HintHandler(FileSystemEventHandler):
+    """Passes on the paths of an event and does nothing else: an error would end the thread."""
+
+    def __init__(self, on_hint: Callable[[str], None], root: str, real_root: str) -> None:
+        self._on_hint = on_hint
+        self._root, self._real_root = root, real_root
+
+    def on_any_event(self, event: FileSystemEvent) -> None:
+        for path in (event.src_path, event.dest_path):
+            if path:
+                below = os.fsdecode(path).removeprefix(self._real_root)
+                if not any(map(is_junk, below.split("/")[:-1])):
+                    self._on_hint(self._root + below)
+
+
+_ERRORS: WeakKeyDictionary[threading.Thread, str] = WeakKeyDictionary()
+_other_threads_hook = threading.excepthook
+
+
+def _note_error(ended: threading.ExceptHookArgs) -> None:
+    """Record the error that ended a thread of watchdog; `Watch.fault` reports it."""
+    if isinstance(ended.thread, BaseThread):
+        _ERRORS[ended.thread] = f"{ended.exc_type.__name__}: {ended.exc_value}"
+    else:
+        _other_threads_hook(ended)
 
 
 def watch_limit() -> int | None:
@@ -164,17 +269,28 @@ def watch_limit() -> int | None:
         return None
 
 
-class _HintHandler(FileSystemEventHandler):
-    """Passes on the paths of an event and does nothing else: an error would end the thread."""
+def watched_directories() -> int:
+    """Return how many directories the system watches for this process.
 
-    def __init__(self, on_hint: Callable[[str], None], root: str, real_root: str) -> None:
-        self._on_hint = on_hint
-        self._root, self._real_root = root, real_root
+    Source: proc_pid_fdinfo(5), inotify.
+    """
+    count = 0
+    for descriptor in Path("/proc/self/fd").iterdir():
+        with suppress(OSError):  # closed meanwhile
+            if os.readlink(descriptor) == "anon_inode:inotify":
+                described = Path("/proc/self/fdinfo", descriptor.name).read_bytes()
+                count += described.count(b"inotify wd:")
+    return count
 
-    def on_any_event(self, event: FileSystemEvent) -> None:
-        for path in (event.src_path, event.dest_path):
-            if path:
-                self._on_hint(self._root + os.fsdecode(path).removeprefix(self._real_root))
+
+def _directories_below(root: str) -> int:
+    """Return the number of directories that can be watched, with the root."""
+    count, pending = 0, [root]
+    while pending:
+        with suppress(OSError), os.scandir(pending.pop()) as entries:
+            count += 1
+            pending += [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
+    return count
 
 
 def _inode(root: str) -> tuple[int, int] | None:

@@ -9,8 +9,13 @@ from typing import Literal, TypeAlias
 from catalog.model.trouble import Problem
 from catalog.text import humanize
 from pipeline.roots.local.mounts import network_type
-from pipeline.watch.fault import LIMIT_REACHED, FaultKind, WatchFault
-from pipeline.watch.observer import Watch, WatchLimitReached
+from pipeline.watch.observer import (
+    LIMIT_REACHED,
+    FaultKind,
+    Watch,
+    WatchFault,
+    WatchLimitReached,
+)
 
 log = logging.getLogger("skilldrop")
 
@@ -47,14 +52,12 @@ class WatchSupervisor:
         on_hint: Callable[[str], None],
         *,
         poll_every: float,
-        depth: int,
         only_polls: bool = False,
     ) -> None:
         """Take absolute root paths and a callback for hinted paths, called on another thread."""
         self._remote = {} if only_polls else _remote(roots)
         self._watched = [] if only_polls else [root for root in roots if root not in self._remote]
         self._on_hint = on_hint
-        self._depth = depth
         self._poll_every = poll_every
         self._watch = self._new_watch()
         self.mode: Mode = "native"
@@ -65,6 +68,7 @@ class WatchSupervisor:
         self._next_try: float | None = None
         self._next_poll = 0.0
         self._last_unwatched = 0
+        self._was_restarted_for_unwatched = False
 
     def begin(self, now: float) -> ModeChange:
         """Start to watch."""
@@ -81,19 +85,24 @@ class WatchSupervisor:
         return self._handle(now, fault)
 
     def check_all_heard(self, now: float) -> ModeChange | None:
-        """Restart a watch that misses directories. To be called while no events arrive.
+        """Restart a watch that misses directories; this lists all directories of the roots.
 
-        The watch of a new directory may come a moment late, so two counts in a row must agree
-        that some are unwatched.
+        Call it after a scan while no events arrive. The watch of a new directory may come a
+        moment late, so two counts in a row must agree that some are unwatched.
         """
         unwatched = 0
         if self._watched and self._next_try is None:
             unwatched = self._watch.count_unwatched()
         last_unwatched, self._last_unwatched = self._last_unwatched, unwatched
-        if unwatched and last_unwatched:
-            count = humanize.count(unwatched, "directory was", "directories were")
-            return self._handle(now, WatchFault(FaultKind.UNWATCHED, f"{count} not watched"))
-        return None
+        if not unwatched:
+            self._was_restarted_for_unwatched = False
+        if not unwatched or not last_unwatched:
+            return None
+        if self._was_restarted_for_unwatched:  # the system refuses to watch them
+            return self._handle(now, LIMIT_REACHED)
+        self._was_restarted_for_unwatched = True
+        count = humanize.count(unwatched, "directory was", "directories were")
+        return self._handle(now, WatchFault(FaultKind.UNWATCHED, f"{count} not watched"))
 
     @property
     def trouble(self) -> Problem | None:
@@ -112,10 +121,8 @@ class WatchSupervisor:
 
     @property
     def needs_count(self) -> bool:
-        """Whether `check_all_heard` has a suspicion to check, or to confirm."""
-        return self._last_unwatched > 0 or (
-            self._next_try is None and self._watch.may_miss_directories
-        )
+        """Whether `check_all_heard` has a suspicion to confirm."""
+        return self._last_unwatched > 0
 
     def polls(self, now: float) -> bool:
         """Whether a full scan is due because changes are polled."""
@@ -182,8 +189,7 @@ class WatchSupervisor:
             return WatchFault(
                 FaultKind.NOT_STARTED, f"the system will not watch: {error.strerror or error}"
             )
-        fault = self._watch.fault()
-        return fault if fault and fault.kind is FaultKind.LIMIT_REACHED else None
+        return None
 
     def _fall_back(self, now: float, fault: WatchFault, has_overflowed: bool = False) -> ModeChange:
         """Poll for a while, and free the watches for other programs."""
@@ -211,7 +217,7 @@ class WatchSupervisor:
         )
 
     def _new_watch(self) -> Watch:
-        return Watch(self._watched, self._on_hint, self._depth)
+        return Watch(self._watched, self._on_hint)
 
 
 def _remote(roots: Sequence[str]) -> dict[str, str]:

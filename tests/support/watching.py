@@ -1,51 +1,37 @@
-"""Threads of a running watch, for tests that find or delay them."""
+"""The thread of a running watch that reads the system's events, for tests that end or delay it."""
 
-import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
-from watchdog.observers.inotify_c import InotifyEvent
+from watchdog.observers.inotify_c import InotifyEvent, InotifyFD
 
-from pipeline.watch.inotify import InotifyObserver
 from tests.support.waiting import PATIENCE
 
 
-def observer_of(root: Path) -> InotifyObserver:
-    """Return the observer of this process that watches a root and was not stopped."""
-    path = os.path.realpath(root)
-    (observer,) = [
+def running_reader() -> InotifyFD:
+    """Return the thread of this process that reads events and was not stopped."""
+    (reader,) = [
         thread
         for thread in threading.enumerate()
-        if isinstance(thread, InotifyObserver)
-        and thread.should_keep_running()
-        and path in {emitter.watch.path for emitter in thread.emitters}
+        if isinstance(thread, InotifyFD) and thread.should_keep_running()
     ]
-    return observer
-
-
-def watched_by(observer: InotifyObserver) -> int:
-    """Return how many directories the system watches for an observer.
-
-    Source: proc_pid_fdinfo(5), inotify.
-    """
-    described = Path(f"/proc/self/fdinfo/{observer.inotify._inotify_fd}").read_text()
-    return described.count("inotify wd:")
+    return reader
 
 
 @contextmanager
-def delayed_events(observer: InotifyObserver) -> Iterator[None]:
+def delayed_events() -> Iterator[None]:
     """Let the thread that reads the system's events wait before it handles the next one."""
-    handle, may_go_on = observer.inotify.handle_event, threading.Event()
+    reader = running_reader()
+    handle, may_go_on = reader.handle_event, threading.Event()
 
     def wait_and_handle(event: InotifyEvent) -> None:
         may_go_on.wait(PATIENCE)
         handle(event)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(observer.inotify, "handle_event", wait_and_handle)
+        patch.setattr(reader, "handle_event", wait_and_handle)
         try:
             yield
         finally:

@@ -33,7 +33,7 @@ from tests.support.indexes import location_of
 from tests.support.paths import REPOSITORY
 from tests.support.serving import Serving
 from tests.support.skills import SkillWriter
-from tests.support.watching import observer_of
+from tests.support.watching import running_reader
 
 
 @pytest.fixture(autouse=True)
@@ -219,7 +219,7 @@ def test_a_watcher_that_keeps_dying_is_reported(
     for _ in range(supervisor.FAULTS):
         it.settle()
         since = it.health()["watcher_since"]
-        observer_of(it.root).inotify.stop()
+        running_reader().stop()
         it.wait_for(lambda since=since: it.health()["watcher_since"] != since)
     it.wait_for(lambda: "a watch thread ended" in told(it))
     it.wait_for(lambda: it.health()["watcher_mode"] == "native" and not told(it))

@@ -1,33 +1,31 @@
 """Decisions of the supervisor over a real watch, with time as an argument."""
 
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from watchdog.observers.inotify_c import InotifyEvent
 
 from pipeline.watch import supervisor
 from pipeline.watch.observer import Watch
 from pipeline.watch.supervisor import FAULTS, RETRY, WatchSupervisor
 from tests.support.waiting import wait_for
-from tests.support.watching import observer_of
+from tests.support.watching import delayed_events, running_reader
 
 
 @pytest.fixture
 def supervised(tmp_path: Path) -> Iterator[WatchSupervisor]:
     """Return the supervisor of a root, started at second 0."""
-    made = WatchSupervisor([str(tmp_path)], lambda _: None, poll_every=10.0, depth=32)
+    made = WatchSupervisor([str(tmp_path)], lambda _: None, poll_every=10.0)
     assert made.begin(0.0).mode == "native"
     yield made
     made.stop()
 
 
-def end_reading(root: Path) -> None:
+def end_reading() -> None:
     """End the thread that reads the system's events, and wait until it is dead."""
-    observer = observer_of(root)
-    observer.inotify.stop()
-    observer.inotify.join()
+    reader = running_reader()
+    reader.stop()
+    reader.join()
 
 
 def test_a_quiet_watch_is_left_alone(supervised: WatchSupervisor) -> None:
@@ -40,7 +38,7 @@ def test_a_quiet_watch_is_left_alone(supervised: WatchSupervisor) -> None:
 
 def test_a_dead_thread_restarts_the_watch(supervised: WatchSupervisor, tmp_path: Path) -> None:
     """Everything is scanned, because events were lost."""
-    end_reading(tmp_path)
+    end_reading()
     change = supervised.check(1.0)
     assert change
     assert (change.mode, change.reason) == ("native", "a watch thread ended")
@@ -52,7 +50,7 @@ def test_repeated_faults_mean_polling_until_events_work_again(
 ) -> None:
     """After three faults in a minute the supervisor polls, and later tries events again."""
     for second in range(FAULTS):
-        end_reading(tmp_path)
+        end_reading()
         change = supervised.check(float(second))
     assert change
     assert change.mode == "polling"
@@ -65,7 +63,7 @@ def test_repeated_faults_mean_polling_until_events_work_again(
 def test_rare_faults_do_not_cause_polling(supervised: WatchSupervisor, tmp_path: Path) -> None:
     """With one an hour, the watch is restarted each time."""
     for hour in range(1, 6):
-        end_reading(tmp_path)
+        end_reading()
         change = supervised.check(hour * 3600.0)
         assert change
         assert change.mode == "native"
@@ -88,27 +86,33 @@ def test_a_root_that_comes_and_goes_does_not_cause_polling(
 
 
 def test_an_unwatched_directory_counts_once_it_is_found_twice(
-    supervised: WatchSupervisor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    supervised: WatchSupervisor, tmp_path: Path
 ) -> None:
     """The watch of a new directory may only be late."""
-    observer = observer_of(tmp_path)
-    handle, passed_over = observer.inotify.handle_event, threading.Event()
-
-    def handling(event: InotifyEvent) -> None:
-        handle(event)
-        passed_over.set()
-
-    monkeypatch.setattr(observer.inotify, "handle_event", handling)
-    observer.inotify.has_overflowed = True  # from now on events are ignored
-    (tmp_path / "unheard").mkdir()
-    wait_for(passed_over.is_set)
-    observer.inotify.has_overflowed = False
-    assert supervised.check_all_heard(1.0) is None
-    assert supervised.needs_count
-    change = supervised.check_all_heard(2.0)
+    with delayed_events():
+        (tmp_path / "unheard").mkdir()
+        assert supervised.check_all_heard(1.0) is None
+        assert supervised.needs_count
+        change = supervised.check_all_heard(2.0)
     assert change
-    assert change.reason == "1 directory was not watched"
+    assert (change.mode, change.reason) == ("native", "1 directory was not watched")
     assert supervised.check_all_heard(3.0) is None
+
+
+def test_a_new_watch_that_misses_directories_again_means_polling(
+    supervised: WatchSupervisor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Other programs of the user have the rest of the watches that the system allows."""
+    monkeypatch.setattr(Watch, "count_unwatched", lambda _: 3)
+    changes = [supervised.check_all_heard(float(second)) for second in range(4)]
+    assert [change.mode if change else None for change in changes] == [
+        None,
+        "native",
+        None,
+        "polling",
+    ]
+    assert changes[3]
+    assert "more directories than the system will watch" in changes[3].reason
 
 
 def test_failed_attempts_become_rarer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,7 +122,7 @@ def test_failed_attempts_become_rarer(tmp_path: Path, monkeypatch: pytest.Monkey
         raise OSError(28, "no more")
 
     monkeypatch.setattr(Watch, "start", refuse)
-    made = WatchSupervisor([str(tmp_path)], lambda _: None, poll_every=10.0, depth=32)
+    made = WatchSupervisor([str(tmp_path)], lambda _: None, poll_every=10.0)
     assert made.begin(0.0).mode == "polling"
     tries = []
     for second in range(1, 1000):
@@ -131,9 +135,7 @@ def test_failed_attempts_become_rarer(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_polling_is_due_at_intervals(tmp_path: Path) -> None:
     """Polling can be configured; the interval begins at the end of the last scan."""
-    made = WatchSupervisor(
-        [str(tmp_path)], lambda _: None, poll_every=10.0, depth=32, only_polls=True
-    )
+    made = WatchSupervisor([str(tmp_path)], lambda _: None, poll_every=10.0, only_polls=True)
     assert made.begin(0.0) == supervisor.ModeChange("polling", "polling is configured")
     assert made.polls(0.0)
     made.polled(3.0)
@@ -155,7 +157,7 @@ def test_a_root_on_a_network_is_polled_and_the_others_are_watched(
         supervisor, "network_type", lambda path: "nfs4" if path == str(remote) else None
     )
     heard: list[str] = []
-    made = WatchSupervisor([str(remote), str(local)], heard.append, poll_every=10.0, depth=32)
+    made = WatchSupervisor([str(remote), str(local)], heard.append, poll_every=10.0)
     change = made.begin(0.0)
     assert change.mode == "polling"
     assert change.reason == f"{remote} lies on a network file system (nfs4)"
