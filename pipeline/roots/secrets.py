@@ -1,10 +1,96 @@
-"""Files that hold secrets, by their names and by the forms of secrets in their texts."""
+"""Files that contain secrets, by their names and by the forms of secrets in their texts."""
 
 import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from math import log2
 from typing import NamedTuple
 
-from pipeline.roots import secret_forms
-from pipeline.roots.words import found
+from pipeline.roots.words import found, searched
+
+_MOST_STARTS = 2_000  # of one form
+_LEAST_ENTROPY = 3.0  # bits per character, below which a text is a placeholder
+
+_TOKEN = re.compile(
+    r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b|\bgh[pousr]_[A-Za-z0-9]{36,200}\b|\bgithub_pat_\w{40,200}\b"
+    r"|\bglpat-[\w-]{20,200}|\bsk-(?:ant-|proj-|or-)?[\w-]{24,200}"
+    r"|\b[rs]k_live_[A-Za-z0-9]{20,200}\b"
+    r"|\bxox[abprs]-[\w-]{20,200}|\bAIza[\w-]{35}\b|\bnpm_[A-Za-z0-9]{36}\b"
+    r"|\bhf_[A-Za-z0-9]{30,200}\b"
+    r"|\bSG\.[\w-]{16,200}\.[\w-]{16,200}|\bpypi-[\w-]{50,200}|\bnvapi-[\w-]{40,200}"
+    r"|\bgsk_[A-Za-z0-9]{32,200}\b|\bshpat_[0-9a-f]{32}\b|\bdop_v1_[0-9a-f]{64}\b"
+    r"|\bhooks\.slack\.com/services/T\w{6,20}/B\w{6,20}/\w{16,40}|\bAccountKey=[\w+/]{60,100}={0,2}"
+    r"|\beyJ[\w-]{10,2000}\.eyJ[\w-]{10,4000}\.[\w-]{20,1000}"
+    r"|-----BEGIN (?:[A-Z]+ )?PRIVATE KEY(?: BLOCK)?-----(?:\s|\\[nr])*[\w+/=]{20}"
+)
+_VALUE = re.compile(
+    r"(?<![A-Za-z:])(?i:api[_-]?key|(?:client|app|access|auth)[_-]?(?:secret|token|key)"
+    r"|passw(?:or)?d|secret)"
+    r"[\"']?\]?\s{0,3}(?:=|:)\s{0,3}([\"']?)(?P<value>[\w+/~.-]{16,200})\1(?=[\s,;)}\]\"']|$)"
+)
+_IN_URL = re.compile(r"://[\w.-]{1,60}:(?P<value>[^\s:/@\"'<>${}]{10,100})@[\w.-]{3}")
+_STARTS = (
+    *("AKIA", "ASIA", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "sk-"),
+    *("sk_live_", "rk_live_", "xox", "AIza", "npm_", "hf_", "SG.", "pypi-", "-----BEGIN "),
+    *("nvapi-", "gsk_", "shpat_", "dop_v1_", "hooks.slack.com", "AccountKey=", "eyJ"),
+)
+_WORDY = ("sk-", "pypi-", "SG.")
+_PATTERNS = {**{start.lower(): _TOKEN for start in _STARTS}, "://": _IN_URL}
+_SECRET_NAMES = frozenset(
+    f"{name}{sign}"
+    for name in ("key", "secret", "token", "password", "passwd")
+    for sign in ("=", ":", " =", " :", '":', "':", '" :', "' :", '"] =', "'] =")
+)
+_PLACEHOLDER = re.compile(
+    r"example|x{4}|0{5}|1234|abcd|a1b2c3|your|fake|dummy|test|placeholder|redacted|\.\.\.|sample"
+    r"|change"
+    r"|eyJzdWIiOiIxMjM0",  # the token that documents of JSON Web Tokens show
+    re.IGNORECASE,
+)
+_DIGIT = re.compile(r"\d")
+_CAPITAL = re.compile("[A-Z]")
+_HEX = re.compile(r"[0-9a-f]{32,128}")
+searched((*_PATTERNS, *sorted(_SECRET_NAMES)))
+
+
+def secrets(text: str, words: Mapping[str, Sequence[int]]) -> Iterator[re.Match[str]]:
+    """Yield the first texts in the form of a secret; `words` are those found in the text."""
+    for word, offsets in words.items():
+        if pattern := _PATTERNS.get(word):
+            for at in offsets[:_MOST_STARTS]:
+                match = pattern.match(text, at)
+                if match and _is_secret(match[0], match.groupdict().get("value")):
+                    yield match
+        elif word in _SECRET_NAMES:
+            for at in offsets[:_MOST_STARTS]:
+                match = _VALUE.search(text, max(at - 10, 0), at + 260)  # a name of two words
+                if match and match.start() <= at < match.end() and _is_value(match["value"]):
+                    yield match
+
+
+def _is_secret(token: str, password: str | None) -> bool:
+    if password is not None:
+        return _is_value(password, least=10)
+    if token.startswith(_WORDY) and not (_DIGIT.search(token[3:]) and _CAPITAL.search(token[3:])):
+        return False  # a name of words and hyphens
+    return _is_random(token) and not _PLACEHOLDER.search(token)
+
+
+def _is_value(value: str, least: int = 16) -> bool:
+    """Return whether a value has the mix of a generated one: digits with both cases, or hex."""
+    if len(value) < least or _PLACEHOLDER.search(value) or len(_DIGIT.findall(value)) < 2:
+        return False
+    if _HEX.fullmatch(value):
+        return _is_random(value)
+    is_mixed = bool(_CAPITAL.search(value)) and bool(re.search("[a-z]", value))
+    return is_mixed and not re.search(r"[/.].*[/.]|_", value) and _is_random(value)
+
+
+def _is_random(text: str) -> bool:
+    """Return whether a text has the entropy of a random one."""
+    counts = Counter(text).values()
+    return -sum(n / len(text) * log2(n / len(text)) for n in counts) >= _LEAST_ENTROPY
+
 
 _NAMES = re.compile(
     r"\.env(?:\.(?!example$|sample$|template$|dist$|defaults$|schema$)[\w.-]+)?|\.envrc"
@@ -42,7 +128,7 @@ def in_file(path: str, head: bytes, *, is_text: bool) -> Secret | None:
     text = head.decode(errors="replace")
     if values and (match := values.search(text)):
         return Secret(path, _line(text, match.start()), "holds a password or a token")
-    if match := next(secret_forms.secrets(text, found(text)), None):
+    if match := next(secrets(text, found(text)), None):
         words = f"{match[0][:4]}…"
         if match[0].startswith("-"):
             words = "a private key"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from catalog.model.finding import FindingType
-from pipeline.roots.secret_forms import secrets
+from pipeline.roots.secrets import secrets
 from pipeline.roots.words import found, searched
 from pipeline.validation.profiles.safety.codes import (
     CREDENTIALS_READ,
