@@ -14,7 +14,7 @@ from catalog.model.errors import RootUnreadable
 from catalog.model.paths import archive_of, os_path
 from catalog.model.skill import FileEntry
 from catalog.model.values import FileKind
-from pipeline.roots import lfs, secrets
+from pipeline.roots import secrets, text_files
 from pipeline.roots.archives.reader import open_archive
 from pipeline.roots.archives.refusal import is_refused, refused_at
 from pipeline.roots.local.files import identity, is_text, open_expected
@@ -143,7 +143,7 @@ def _read(root: RootDirectory, folder: Folder, limits: Limits) -> Snapshot:
         files.append(file)
         if secret := secrets.in_file(path, head, is_text=file.is_text):
             found.append(secret)
-        if stands_in := lfs.pointer(path, head):
+        if stands_in := text_files.pointer(path, head):
             problems.append(stands_in)
     return Snapshot(
         path=folder.path,

@@ -1,8 +1,12 @@
-"""Choice of the files of a skill whose text rules read: scripts and Markdown, within a budget."""
+"""Kinds of files of a skill: texts that rules read within a budget, native code, LFS pointers."""
 
+import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from posixpath import splitext
+
+from catalog.model.finding import Finding
+from pipeline.roots.codes import GIT_LFS_POINTER
 
 FILE_BYTES = 64 * 1024
 """Bytes of the largest file that is read."""
@@ -56,3 +60,37 @@ def is_script(path: str) -> bool:
 
 def _extension(path: str) -> str:
     return splitext(path)[1].removeprefix(".").lower()
+
+
+NATIVE = frozenset(
+    """
+    a apk app bin bundle class com cpl deb dex dll dmg dylib elf exe jar ko lib msi node o obj pyc
+    pyd pyo rpm run scr so sys war wasm xpi
+""".split()
+)
+"""File name extensions of native code."""
+
+_LIBRARY = re.compile(r"\.so(?:\.\d+)+$")
+
+
+def may_be_native(path: str, mode: int) -> bool:
+    """Whether a file is native code, provided that it is not text."""
+    _, dot, ending = path.rpartition("/")[2].lstrip(".").rpartition(".")
+    if not dot:
+        return mode == 0o755  # typical of compiled programs
+    return ending.lower() in NATIVE or (ending.isdecimal() and bool(_LIBRARY.search(path)))
+
+
+_FIRST_LINE = b"version https://git-lfs.github.com/spec/v1\n"
+_MOST_BYTES = 1024
+"""Source of both: Git LFS specification, The Pointer."""
+
+
+def pointer(path: str, head: bytes) -> Finding | None:
+    """Return the finding for a file that is a pointer, given its first bytes; else None."""
+    if not head.startswith(_FIRST_LINE) or len(head) >= _MOST_BYTES or b"\noid " not in head:
+        return None
+    return GIT_LFS_POINTER.at(
+        f"{path} is a pointer of Git LFS, and agents get it instead of the file's content.",
+        path=path,
+    )

@@ -19,7 +19,7 @@ from pipeline.dialects.apexbridge.codes import (
 )
 from pipeline.dialects.apexbridge.fields import ApexBridgeFields
 from pipeline.parsing import markdown
-from pipeline.roots.native_files import may_be_native
+from pipeline.roots.text_files import may_be_native
 from pipeline.validation.skill import MOST_ALIKE, File, Rule, Skill
 
 SCRIPTS = "scripts/"

@@ -7,7 +7,7 @@ from stat import S_IXUSR
 from catalog.model.errors import RootUnreadable
 from catalog.model.finding import Finding
 from catalog.model.paths import os_path
-from pipeline.roots import lfs, secrets
+from pipeline.roots import secrets, text_files
 from pipeline.roots.local.files import read_head, text_of
 from pipeline.roots.local.folder import Folder, Limits, unreadable_now
 from pipeline.roots.local.root_directory import RootDirectory, held_open
@@ -60,7 +60,7 @@ def _read(root: RootDirectory, folder: Folder, limits: Limits) -> PartialSnapsho
         files.append(PartialFile(path, mode, text is not None, stat.st_size))
         if secret := secrets.in_file(path, head, is_text=text is not None):
             found.append(secret)
-        if stands_in := lfs.pointer(path, head):
+        if stands_in := text_files.pointer(path, head):
             problems.append(stands_in)
     return PartialSnapshot(
         skill_md_name=None if skill_md is None else name,

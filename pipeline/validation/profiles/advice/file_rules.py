@@ -13,8 +13,7 @@ from catalog.model.paths import linked
 from catalog.text import humanize, tokens
 from catalog.text.visible import printable, quoted
 from pipeline.roots.names import SKILL_MD
-from pipeline.roots.native_files import may_be_native
-from pipeline.roots.text_files import FILE_BYTES, is_document
+from pipeline.roots.text_files import FILE_BYTES, is_document, may_be_native
 from pipeline.roots.words import found, searched
 from pipeline.validation.profiles.advice.codes import (
     FILE_UNREFERENCED,

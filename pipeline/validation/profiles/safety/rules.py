@@ -12,7 +12,7 @@ from catalog.model.finding import Finding, FindingType
 from catalog.model.values import Json
 from catalog.text.visible import printable, quoted
 from pipeline.parsing.markdown import code_blocks, lies_in
-from pipeline.roots.native_files import may_be_native
+from pipeline.roots.text_files import may_be_native
 from pipeline.validation.profile import Profile
 from pipeline.validation.profiles.safety.codes import (
     ALLOWED_TOOLS_BROAD,
