@@ -19,10 +19,10 @@ from pydantic import AfterValidator, Field, FiniteFloat, StringConstraints, mode
 from pydantic.dataclasses import dataclass as settings_table
 
 from catalog.model.errors import HookFailed, SecretMissing
+from catalog.model.event import OF_MEMORIES
 from catalog.model.outcome import OwnerType
 from catalog.model.setting import STRICT, Directory
 from catalog.model.values import IngestionOutcome
-from catalog.writing.events import OF_MEMORIES
 
 SIGNATURE = "X-Skilldrop-Signature-256"
 """Header with `sha256=` and the HMAC-SHA256 of the body, in hex digits."""

@@ -3,7 +3,8 @@
 import json
 from collections.abc import Iterator, Sequence
 
-from catalog.writing.events import Event, Events, MemoryEvent
+from catalog.model.event import Event, MemoryEvent
+from catalog.writing.events import Events
 from pipeline.hooks.hook import Hook
 
 BATCH = 100

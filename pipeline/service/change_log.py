@@ -4,9 +4,9 @@ import logging
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from catalog.model.event import Event
 from catalog.text import humanize
 from catalog.text.visible import visible
-from catalog.writing.events import Event
 from pipeline.outcomes.collect import OutcomeReport
 
 log = logging.getLogger("skilldrop")

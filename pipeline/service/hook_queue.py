@@ -5,8 +5,8 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 
 from catalog.model.errors import HookFailed
+from catalog.model.event import Event, MemoryEvent
 from catalog.model.trouble import Problem
-from catalog.writing.events import Event, MemoryEvent
 from catalog.writing.store import Store
 from pipeline.hooks.hook import Hook
 from pipeline.hooks.payload import delivery_id, payload, pending

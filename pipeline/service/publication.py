@@ -5,7 +5,7 @@ import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from catalog.writing.events import Event
+from catalog.model.event import Event
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
 

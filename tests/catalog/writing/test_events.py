@@ -10,9 +10,9 @@ import pytest
 
 from catalog.database.writer import Writer
 from catalog.model.change import Removal
+from catalog.model.event import Event
 from catalog.writing import events as writing_events
 from catalog.writing.damaged_catalog import recover
-from catalog.writing.events import Event
 from catalog.writing.store import Store
 from tests.support.records import NOON, ROOT, judged, refused, rooted
 

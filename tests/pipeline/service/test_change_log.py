@@ -2,7 +2,7 @@
 
 import pytest
 
-from catalog.writing.events import Event
+from catalog.model.event import Event
 from pipeline.outcomes.collect import OutcomeReport
 from pipeline.service.change_log import TroubleLog, log_changes, log_outcomes
 
