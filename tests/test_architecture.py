@@ -15,7 +15,6 @@ MODULES = sorted(
 
 HOMES = {
     "ahocorasick_rs": "pipeline.roots.words",
-    "backports": "pipeline.roots.archives.compression",
     "apscheduler": "pipeline.service.timer",
     "click": "pipeline.cli",
     "datasette": "catalog.site",

@@ -4,7 +4,11 @@ import re
 from posixpath import dirname, join, normpath
 
 ARCHIVE_ENDINGS = (
-    *(".zip", ".skill", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar.zst"),
+    ".zip",
+    ".skill",
+    ".tar",
+    ".tar.gz",
+    ".tgz",
 )
 """Endings of files whose skills are read in place, at paths such as `x.zip!/inner/folder`."""
 

@@ -71,7 +71,7 @@ def team(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Team]:
     write_skill(top / "ida/installer", body=f"{RISKY}Twice.\n")
     write_skill(folder / "packed/pdf")
     (top / "hal").mkdir()
-    with tarfile.open(top / "hal/pdf.tar.xz", "w:xz") as archive:
+    with tarfile.open(top / "hal/pdf.tar.gz", "w:gz") as archive:
         archive.add(folder / "packed/pdf", "pdf")
     (top / "jim/wrong").mkdir(parents=True)
     (top / "jim/wrong/SKILL.MD.txt").write_text("x")

@@ -8,7 +8,7 @@ from typing import IO
 from catalog.model.finding import Finding
 from catalog.model.paths import os_path
 from pipeline.roots import internal_errors
-from pipeline.roots.archives import compression, refusal
+from pipeline.roots.archives import refusal
 from pipeline.roots.archives.codes import (
     ARCHIVE_TOO_LARGE,
     ARCHIVE_TOO_MANY_MEMBERS,
@@ -29,6 +29,7 @@ from pipeline.roots.local.tree_walk import Archive, LooseFinding
 from pipeline.roots.local.walk import folders_in
 
 _ZIPS = (".zip", ".skill")
+_GZIPS = (".gz", ".tgz")
 _REFUSES = {kind.code for kind in (FOLDER_TOO_DEEP, IGNORE_FILE_REFUSED, INTERNAL_ERROR)}
 """Codes of findings about a directory for which nothing of its archive is read."""
 
@@ -109,7 +110,7 @@ def _open(archive: Archive, file: IO[bytes]) -> AbstractContextManager[ArchiveEn
         )
     if archive.file.lower().endswith(_ZIPS):
         return open_zip(file, size, limits)
-    return open_tar(file, limits, compression.of_file(archive.file))
+    return open_tar(file, limits, is_compressed=archive.file.lower().endswith(_GZIPS))
 
 
 class _ArchiveContent:

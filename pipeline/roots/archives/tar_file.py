@@ -3,6 +3,7 @@
 import os
 import tarfile
 import tempfile
+import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from stat import S_IFDIR, S_IFLNK, S_IFREG, S_IMODE
@@ -14,7 +15,6 @@ from pipeline.roots.archives.codes import (
     ARCHIVE_SPECIAL_MEMBER,
     ARCHIVE_TRUNCATED,
 )
-from pipeline.roots.archives.compression import Compression
 from pipeline.roots.archives.entries import (
     CHUNK,
     ArchiveEntries,
@@ -34,21 +34,20 @@ _HEADER_BYTES = 64 * 1024  # of one entry
 _HEADER_FIELDS = 1000  # that apply to all entries
 _STREAMS = 20_000  # in one file; programs that compress in blocks write many
 _BLOCK = 512  # bytes
+_GZIP = 31  # window bits that ask zlib for the header of gzip
 
 
 @contextmanager
-def open_tar(
-    file: IO[bytes], limits: Limits, compression: Compression | None
-) -> Iterator[ArchiveEntries]:
+def open_tar(file: IO[bytes], limits: Limits, *, is_compressed: bool) -> Iterator[ArchiveEntries]:
     """Open a tar; a compressed one is unpacked into a spool file that allows access in any order.
 
     Raises ArchiveRejected, and OSError for example if the disk is full.
     """
     with ExitStack() as stack:
-        if compression:
+        if is_compressed:
             spool = stack.enter_context(tempfile.SpooledTemporaryFile(_IN_MEMORY))
             with rejecting():
-                _unpack(file, spool, limits, compression)
+                _unpack(file, spool, limits)
             file = cast(IO[bytes], spool)
         with rejecting():
             size = file.seek(0, os.SEEK_END)
@@ -60,13 +59,12 @@ def open_tar(
             yield _Tar(archive, reader, size)
 
 
-def _unpack(file: IO[bytes], spool: IO[bytes], limits: Limits, compression: Compression) -> None:
-    """Unpack the streams of a compressed file and check the size on the way."""
-    stream, streams, unpacked, data = compression(), 1, 0, b""
+def _unpack(file: IO[bytes], spool: IO[bytes], limits: Limits) -> None:
+    """Unpack the gzip streams of a file and check the size on the way."""
+    stream, streams, unpacked, data = zlib.decompressobj(_GZIP), 1, 0, b""
     while True:
-        if stream.needs_input:
-            data = data or file.read(_READ)
-        is_at_end = stream.needs_input and not data
+        data = stream.unconsumed_tail or data or file.read(_READ)
+        is_at_end = not data
         out, data = stream.decompress(data, CHUNK), b""
         unpacked += len(out)
         check_size(unpacked, file.tell(), limits)
@@ -79,7 +77,7 @@ def _unpack(file: IO[bytes], spool: IO[bytes], limits: Limits, compression: Comp
         data = stream.unused_data.lstrip(b"\0") or file.read(_READ).lstrip(b"\0")
         if not data:
             return
-        stream, streams = compression(), streams + 1
+        stream, streams = zlib.decompressobj(_GZIP), streams + 1
         if streams > _STREAMS:
             raise ArchiveRejected(
                 ARCHIVE_CORRUPT.at(f"The file has more than {_STREAMS:,} compressed streams.")

@@ -31,7 +31,7 @@ _MISNAMED = re.compile(
 )
 _UNREAD_ARCHIVES = (
     *(".rar", ".7z", ".zipx", ".cab", ".ace", ".arj", ".lzh", ".tar.lz", ".tar.lzma", ".tar.z"),
-    *(".tbz", ".tbz2", ".txz", ".tzst", ".taz", ".tlz"),
+    *(".tar.bz2", ".tar.xz", ".tar.zst", ".tbz", ".tbz2", ".txz", ".tzst", ".taz", ".tlz"),
 )
 _OF_PROJECTS = re.compile(
     r"(?:readme|licen[cs]e|copying|notices?|third[_-]party[_-]notices|changelog|changes|history"

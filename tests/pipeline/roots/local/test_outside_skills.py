@@ -48,7 +48,7 @@ def test_a_name_like_skill_md_is_told(tmp_path: Path, name: str) -> None:
     assert told(tmp_path) == [(f"s/{name}", "skill-md-misnamed")]
 
 
-@pytest.mark.parametrize("name", ["x.rar", "x.7z", "group/X.RAR", "x.tar.lz"])
+@pytest.mark.parametrize("name", ["x.rar", "x.7z", "group/X.RAR", "x.tar.lz", "x.tar.xz"])
 def test_an_archive_of_another_kind_is_told(tmp_path: Path, name: str) -> None:
     """It must be packed again."""
     write(tmp_path, name)
