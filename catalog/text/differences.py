@@ -10,8 +10,8 @@ from typing import Literal, NamedTuple, TypeAlias
 Kind: TypeAlias = Literal["place", "same", "del", "add"]
 _Opcode: TypeAlias = tuple[str, int, int, int, int]
 
-STEPS = 4_000_000
-"""Comparisons of two lines, at most; they take about half a second."""
+STEPS = 1_000_000
+"""Comparisons of two lines, at most; they take about an eighth of a second."""
 CONTEXT = 3
 """Unchanged lines around a change."""
 MOST_WORDS = 300

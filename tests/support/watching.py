@@ -10,13 +10,18 @@ from watchdog.observers.inotify_c import InotifyEvent, InotifyFD
 from tests.support.waiting import PATIENCE
 
 
-def running_reader() -> InotifyFD:
-    """Return the thread of this process that reads events and was not stopped."""
-    (reader,) = [
+def running_readers() -> list[InotifyFD]:
+    """Return the threads of this process that read events and were not stopped."""
+    return [
         thread
         for thread in threading.enumerate()
         if isinstance(thread, InotifyFD) and thread.should_keep_running()
     ]
+
+
+def running_reader() -> InotifyFD:
+    """Return the one such thread."""
+    (reader,) = running_readers()
     return reader
 
 

@@ -18,7 +18,7 @@ from catalog.filesystem.exchange import exchanged
 from catalog.filesystem.fsync import sync
 from catalog.filesystem.ownership import MARKER, refuse_owned
 from catalog.model.errors import NotAsJudged
-from catalog.model.naming import NAME_BYTES, is_skill_id, is_version, skill_id
+from catalog.model.naming import CURRENT, NAME_BYTES, is_skill_id, is_version, skill_id
 from catalog.model.paths import os_path, text_path
 from catalog.writing.links.table import LinkRow
 from catalog.writing.packages.folder import is_same_tree
@@ -145,13 +145,16 @@ class Entries:
     def recognised(self, path: str, name: str, *, with_copies: bool) -> str | None:
         """Return the target of an entry that a lost catalog made; None for an entry of others.
 
-        Such a link leads to a published skill. Such a copy has exactly the files of a version among
-        the packages. `path` is that of the directory.
+        Such a link leads to a published skill or, as in the layout before, to its package. Such a
+        copy has exactly the files of a version among the packages. `path` is that of the directory.
         """
         target = self.target(name)
         if target is not None:
             place = Path(os.path.normpath(os.path.join(path, target)))
-            return target if place.parent == self.packages.with_name("skills") else None
+            is_ours = place.parent == self.packages.with_name("skills") or (
+                place.name == CURRENT and place.parent.parent == self.packages
+            )
+            return target if is_ours else None
         if not with_copies:
             return None
         own = name if is_skill_id(name) else skill_id(name, None, name)

@@ -16,7 +16,7 @@ from watchdog.observers.inotify_c import InotifyFD
 from pipeline.watch import observer as watch_observer
 from pipeline.watch.observer import OVERFLOWED, FaultKind, Watch, WatchFault, WatchLimitReached
 from tests.support.waiting import PATIENCE, overflow, wait_for
-from tests.support.watching import delayed_events, running_reader
+from tests.support.watching import delayed_events, running_reader, running_readers
 
 
 class Heard:
@@ -205,7 +205,8 @@ def test_an_ended_watch_leaves_no_thread_and_no_descriptor(
             watch = Watch([str(root) for root in roots], hints.put)
             watch.start()
             if number % 3 == 1:
-                monkeypatch.setattr(running_reader(), "handle_event", fail)
+                for reader in running_readers():  # it may have ended already
+                    monkeypatch.setattr(reader, "handle_event", fail)
             if number % 3 == 2:
                 wait_for(partial(has_shown_life, watch, hints))
             watch.stop()

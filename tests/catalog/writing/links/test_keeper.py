@@ -125,6 +125,20 @@ def test_after_a_kill_every_entry_is_whole(
     assert it.differences() == []
 
 
+def test_links_of_the_layout_before_are_replaced(tmp_path: Path) -> None:
+    """They led to packages; a lost catalog knows them by that."""
+    agent = tmp_path / "agent"
+    it = Linking(tmp_path, links=[{"path": agent}])
+    it.add("a")
+    it.scan()
+    (agent / "a").unlink()
+    (agent / "a").symlink_to(it.settings.packages_folder / "a" / "current")
+    for file in it.settings.data.glob("catalog.db*"):
+        file.unlink()
+    it.scan()
+    assert links_in(agent) == {"a": str(it.skills / "a")}
+
+
 # Directories of others
 
 

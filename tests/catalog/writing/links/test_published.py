@@ -23,7 +23,7 @@ from pipeline.service.publication import publish
 from tests.support import without_rights
 from tests.support.disks import folder_on_another
 from tests.support.indexes import location_of
-from tests.support.linking import Linking, names_in
+from tests.support.linking import Linking, links_in, names_in
 from tests.support.packages import World
 from tests.support.records import NOON
 from tests.support.skills import write_skill
@@ -371,6 +371,19 @@ def test_a_foreign_file_stays_and_is_a_difference(it: Linking) -> None:
     it.scan()
     assert (it.skills / "notes.txt").read_text() == "mine"
     assert it.differences() == ["notes.txt: no selected skill has this name"]
+
+
+@pytest.mark.parametrize("is_absolute", [True, False])
+def test_links_of_the_layout_before_are_replaced(it: Linking, *, is_absolute: bool) -> None:
+    """They led to packages, by which they are known, also those of skills that left."""
+    shutil.rmtree(it.skills / "a")
+    packages = str(it.settings.packages_folder) if is_absolute else "../packages"
+    for name in ("a", "gone"):
+        (it.skills / name).symlink_to(f"{packages}/{name}/current")
+    it.scan()
+    assert links_in(it.skills) == {}
+    assert names_in(it.skills) == ["a", "b"]
+    assert it.differences() == []
 
 
 def test_folders_of_a_lost_catalog_are_recognised(it: Linking) -> None:
