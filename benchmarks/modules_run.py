@@ -1,7 +1,8 @@
 """Modules of skilldrop that one command runs, as a measure of how much must be read to follow it.
 
-A module counts if one of its functions is called. Also counted are the calls that lead from one
-module to another, and the deepest stack of own functions. Child processes do not count.
+A module counts if one of its functions is called after its import. Class bodies, and calls made by
+an import, are counted apart, as declarations. Also counted are the calls that lead from one module
+to another, and the deepest stack of own functions. Child processes do not count.
 """
 
 import contextlib
@@ -33,6 +34,7 @@ class _Counter:
 
     def __init__(self) -> None:
         self.modules: set[str] = set()
+        self.declaring: set[str] = set()
         self.changes = 0
         self.deepest = 0
         self._last = ""
@@ -43,9 +45,14 @@ class _Counter:
         file = frame.f_code.co_filename
         if event not in ("call", "return") or not file.startswith(PACKAGES):
             return
+        step = 1 if event == "call" else -1
         if frame.f_code.co_name == "<module>":
+            self._depth.imports = getattr(self._depth, "imports", 0) + step
             return
-        depth = getattr(self._depth, "now", 0) + (1 if event == "call" else -1)
+        if getattr(self._depth, "imports", 0):
+            self.declaring.add(file)
+            return
+        depth = getattr(self._depth, "now", 0) + step
         self._depth.now = max(0, depth)
         self.deepest = max(self.deepest, self._depth.now)
         if event == "call":
@@ -65,11 +72,12 @@ def _profiled(words: list[str]) -> None:
     with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):
         main()
     sys.setprofile(None)
-    print(len(counter.modules), counter.changes, counter.deepest)
+    only_declaring = len(counter.declaring - counter.modules)
+    print(len(counter.modules), only_declaring, counter.changes, counter.deepest)
 
 
 def _measure(words: list[str]) -> str:
-    """Return the three numbers of a command, run by a process of its own."""
+    """Return the four numbers of a command, run by a process of its own."""
     command = [sys.executable, __file__, "--profiled", *words]
     run = subprocess.run(command, capture_output=True, text=True, check=True, cwd=REPOSITORY)
     return run.stdout.splitlines()[-1]
@@ -90,8 +98,11 @@ def main() -> None:
             ("first scan of one skill", ["scan", "--engine", "serial"]),
             ("read of that skill", ["read", "first-steps"]),
         ):
-            modules, changes, deepest = _measure([*places, *words]).split()
-            print(f"{name}: {modules} modules, {changes} changes of module, {deepest} calls deep")
+            modules, declaring, changes, deepest = _measure([*places, *words]).split()
+            print(
+                f"{name}: {modules} modules and {declaring} that only declare,"
+                f" {changes} changes of module, {deepest} calls deep"
+            )
 
 
 if __name__ == "__main__":
