@@ -3,7 +3,7 @@
 import os
 import sqlite3
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Set
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,18 +21,14 @@ from mcp.server.subscriptions import (
     ServerEvent,
 )
 from mcp.types import (
-    EmptyResult,
     NotificationParams,
-    SubscribeRequestParams,
     SubscriptionsListenRequestParams,
     SubscriptionsListenResult,
-    UnsubscribeRequestParams,
 )
 
 from catalog.database import connection
 from catalog.database.queries import Database
 from catalog.mcp import uris
-from catalog.mcp.access import protocol_errors
 from catalog.model.errors import NotInCatalog, SkilldropError
 from catalog.reading import offered
 
@@ -48,7 +44,7 @@ class Changes:
     """Differences between two looks at the catalog."""
 
     lists: tuple[ServerEvent, ...] = ()  # that have changed
-    skill_ids: frozenset[str] = frozenset()  # of skills whose files may have changed
+    skill_ids: Set[str] = frozenset()  # of skills whose files may have changed
 
 
 @dataclass(slots=True)
@@ -73,8 +69,13 @@ class CatalogWatch:
         except (OSError, sqlite3.Error, SkilldropError):
             self.close()
             new = ({}, {})
-        old, self._versions = self._versions, new
-        return Changes() if old is None else _difference(old, new)
+        old, self._versions = self._versions or new, new
+        models, users = (
+            {skill_id for skill_id, _ in before.items() ^ after.items()}
+            for before, after in zip(old, new, strict=True)
+        )
+        lists: list[ServerEvent] = [ResourcesListChanged()] if models else []
+        return Changes((*lists, PromptsListChanged()) if users else tuple(lists), models | users)
 
     def close(self) -> None:
         """Close the catalog; the next look opens it again."""
@@ -95,35 +96,11 @@ class CatalogWatch:
         return self._db
 
 
-def _difference(
-    old: tuple[dict[str, int], dict[str, int]], new: tuple[dict[str, int], dict[str, int]]
-) -> Changes:
-    changed = [
-        frozenset(skill_id for skill_id, _ in before.items() ^ after.items())
-        for before, after in zip(old, new, strict=True)
-    ]
-    events: tuple[ServerEvent, ...] = (ResourcesListChanged(), PromptsListChanged())
-    return Changes(
-        tuple(event for event, ids in zip(events, changed, strict=True) if ids),
-        changed[0] | changed[1],
-    )
-
-
-def _of_skills(followed: Iterable[str], skill_ids: frozenset[str]) -> list[str]:
-    """Return the URIs of some skills, out of those that are followed."""
-    found = []
-    for uri in sorted(followed):
-        with suppress(NotInCatalog):
-            if uris.parse(uri).skill_id in skill_ids:
-                found.append(uri)
-    return found
-
-
 class ChangeNotifier:
     """Watcher of the catalog while a server runs, which notifies clients of changes.
 
-    Since protocol 2026-07-28 a client opens a stream for them. An older one is notified without
-    one, if it is the only client of its connection.
+    Since protocol 2026-07-28 a client opens a stream for them. An older one is notified of changed
+    lists without one, if it is the only client of its connection.
     """
 
     def __init__(self, catalog: Path) -> None:
@@ -132,7 +109,6 @@ class ChangeNotifier:
         self._listen = ListenHandler(self._bus)
         self._followed: Counter[str] = Counter()  # URIs, with the number of streams
         self._client: ServerSession | None = None
-        self._client_uris: set[str] = set()
 
     @asynccontextmanager
     async def watching(self, _: Server[Any]) -> AsyncIterator[None]:
@@ -144,27 +120,6 @@ class ChangeNotifier:
             finally:
                 tasks.cancel_scope.cancel()
                 self._watch.close()
-
-    async def _run(self) -> None:
-        while True:
-            changes = self._watch.look()
-            await anyio.sleep(INTERVAL)
-            await self._notify(changes)
-
-    async def _notify(self, changes: Changes) -> None:
-        for event in changes.lists:
-            await self._bus.publish(event)
-            if self._client and event == ResourcesListChanged():
-                await self._client.send_resource_list_changed()
-            elif self._client:
-                await self._client.send_prompt_list_changed()
-        followed = self._followed.keys() | self._client_uris
-        for uri in _of_skills(followed, changes.skill_ids):
-            await self._bus.publish(ResourceUpdated(uri))
-            if self._client and uri in self._client_uris:
-                await self._client.send_resource_updated(uri)
-
-    # Streams, since protocol 2026-07-28
 
     async def listen(
         self, context: ServerRequestContext[Any], params: SubscriptionsListenRequestParams
@@ -181,31 +136,21 @@ class ChangeNotifier:
         """End all streams, so that a server can stop."""
         self._listen.close()
 
-    # The one client of an older protocol
-
-    def add_to(self, server: Server[Any]) -> None:
-        """Register the methods with which an older client follows resources."""
-        server.add_notification_handler(
-            "notifications/initialized", NotificationParams, self._remember
-        )
-        server.add_request_handler("resources/subscribe", SubscribeRequestParams, self._subscribe)
-        server.add_request_handler(
-            "resources/unsubscribe", UnsubscribeRequestParams, self._unsubscribe
-        )
-
-    async def _remember(self, context: ServerRequestContext[Any], _: NotificationParams) -> None:
+    async def remember(self, context: ServerRequestContext[Any], _: NotificationParams) -> None:
+        """Remember the one client of an older protocol."""
         self._client = context.session
 
-    async def _subscribe(
-        self, _: ServerRequestContext[Any], params: SubscribeRequestParams
-    ) -> EmptyResult:
-        with protocol_errors():
-            uris.parse(params.uri)
-        self._client_uris.add(params.uri)
-        return EmptyResult()
-
-    async def _unsubscribe(
-        self, _: ServerRequestContext[Any], params: UnsubscribeRequestParams
-    ) -> EmptyResult:
-        self._client_uris.discard(params.uri)
-        return EmptyResult()
+    async def _run(self) -> None:
+        while True:
+            changes = self._watch.look()
+            await anyio.sleep(INTERVAL)
+            for event in changes.lists:
+                await self._bus.publish(event)
+                if self._client and event == ResourcesListChanged():
+                    await self._client.send_resource_list_changed()
+                elif self._client:
+                    await self._client.send_prompt_list_changed()
+            for uri in sorted(self._followed):
+                with suppress(NotInCatalog):
+                    if uris.parse(uri).skill_id in changes.skill_ids:
+                        await self._bus.publish(ResourceUpdated(uri))

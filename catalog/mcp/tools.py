@@ -1,17 +1,14 @@
-"""Structured results of the tools, from which their output schemas are made."""
+"""Tools for agents: they search skills, list them and read their files."""
 
-import functools
 import inspect
 import json
 import logging
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal, ParamSpec, Self
+from typing import Annotated, Any, Literal, TypeAlias, cast
 
-from mcp.server import ServerRequestContext
-from mcp.server.mcpserver.context import Context
+from mcp.server import MCPServer, ServerRequestContext
 from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
-from mcp.server.mcpserver.tools import ToolManager
 from mcp.types import (
     BlobResourceContents,
     CallToolRequestParams,
@@ -20,12 +17,10 @@ from mcp.types import (
     ListToolsResult,
     PaginatedRequestParams,
     TextContent,
-    Tool,
     ToolAnnotations,
 )
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from catalog.database import sql
 from catalog.mcp import uris
 from catalog.mcp.access import CatalogAccess, unknown_cursor
 from catalog.model.errors import SkilldropError
@@ -34,82 +29,55 @@ from catalog.reading.filters import FILTERS, Filter, Filters, parse
 from catalog.reading.paging import PAGE_BYTES
 from catalog.reading.published import SKILL_MD, Package, package_of
 from catalog.reading.references import References
-from catalog.reading.search_hits import Hit
 from catalog.reading.skill_files import SkillFile
 from catalog.text.suggestions import few, shown
 from catalog.text.visible import one_line
 
+Line: TypeAlias = Annotated[str, BeforeValidator(one_line)]
+"""Text of a skill in a single line."""
 
-class OtherSkills(BaseModel):
+
+class _Result(BaseModel):
+    model_config = ConfigDict(from_attributes=True)
+
+
+class OtherSkills(_Result):
     """Skills of the same name."""
 
     count: int
-    first: list[str] = Field(description="Paths of the first of them.")
+    first: list[Line] = Field(description="Paths of the first of them.")
 
 
-class FoundSkill(BaseModel):
+class ListedSkill(_Result):
+    """Skill in the list of all."""
+
+    name: Line
+    skill_id: str
+    description: Line
+    level: str
+
+
+class FoundSkill(ListedSkill):
     """Skill that a search found."""
 
-    name: str
-    skill_id: str
-    description: str
     status: str
-    level: str
     version: str | None
-    location: str = Field(description="Path or URI of SKILL.md.")
+    location: Line = Field(description="Path or URI of SKILL.md.")
     score: float
     matched: list[str] = Field(description="Words of the query that the skill has.")
-    snippet: str
+    snippet: Line
     others: OtherSkills
 
-    @classmethod
-    def of(cls, hit: Hit) -> Self:
-        """Return a hit with the text of its skill in single lines."""
-        return cls(
-            name=one_line(hit.name),
-            skill_id=hit.skill_id,
-            description=one_line(hit.description),
-            status=hit.status,
-            level=hit.level,
-            version=hit.version,
-            location=one_line(hit.location),
-            score=hit.score,
-            matched=list(hit.matched),
-            snippet=one_line(hit.snippet),
-            others=OtherSkills(
-                count=hit.others.count, first=[one_line(path) for path in hit.others.first]
-            ),
-        )
 
-
-class FoundSkills(BaseModel):
+class FoundSkills(_Result):
     """Result of search_skills."""
 
     skills: list[FoundSkill]
     next_offset: int | None = Field(description="Offset of the next page, if there is one.")
-    note: str = Field("", description="Words or filters that no skill has.")
+    note: Line = Field("", description="Words or filters that no skill has.")
 
 
-class ListedSkill(BaseModel):
-    """Skill in the list of all."""
-
-    name: str
-    skill_id: str
-    description: str
-    level: str
-
-    @classmethod
-    def of(cls, row: sql.Row) -> Self:
-        """Return a skill with its text in single lines."""
-        return cls(
-            name=one_line(row["name"]),
-            skill_id=row["skill_id"],
-            description=one_line(row["description"]),
-            level=row["level"],
-        )
-
-
-class ListedSkills(BaseModel):
+class ListedSkills(_Result):
     """Result of list_skills."""
 
     total: int
@@ -143,24 +111,10 @@ Prefer search_skills if you know the subject.
 
 _READ_ONLY = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
 
-_Arguments = ParamSpec("_Arguments")
-_Function = Callable[_Arguments, CallToolResult]
+_Function: TypeAlias = Callable[..., CallToolResult]
 
 
-def _with_errors(tool: _Function[_Arguments]) -> _Function[_Arguments]:
-    """Return the tool with errors as results of one sentence."""
-
-    @functools.wraps(tool)
-    def run(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> CallToolResult:
-        try:
-            return tool(*args, **kwargs)
-        except SkilldropError as error:
-            return _error(str(error))
-
-    return run
-
-
-def _with_filters(tool: _Function[_Arguments]) -> _Function[_Arguments]:
+def _with_filters(tool: _Function) -> _Function:
     """Declare a parameter for each filter instead of the tool's keyword arguments."""
     signature = inspect.signature(tool)
     own = [each for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
@@ -198,24 +152,18 @@ def _filters(given: Mapping[str, Any]) -> Filters:
     return parse(texts, datetime.now(UTC)).for_models
 
 
-def _error(message: str) -> CallToolResult:
-    return CallToolResult(content=[TextContent(text=message)], is_error=True)
-
-
 class SkillTools:
     """The tools, and handlers of the methods for tools."""
 
     def __init__(self, access: CatalogAccess) -> None:
         self._access = access
-        self._manager = ToolManager()
+        self._tools = MCPServer("skilldrop")
         for tool, title, description in (
             (self.read_skill_file, "Read a skill file", _READ),
             (self.search_skills, "Search skills", _SEARCH),
             (self.list_skills, "List skills", _LIST),
         ):
-            self._manager.add_tool(
-                tool, title=title, description=description, annotations=_READ_ONLY
-            )
+            self._tools.add_tool(tool, None, title, description, _READ_ONLY)
 
     async def list(
         self, _: ServerRequestContext[Any], params: PaginatedRequestParams | None
@@ -223,42 +171,20 @@ class SkillTools:
         """Return all tools, on one page."""
         if params and params.cursor is not None:
             raise unknown_cursor("tools")
-        return ListToolsResult(
-            tools=[
-                Tool(
-                    name=tool.name,
-                    title=tool.title,
-                    description=tool.description,
-                    input_schema=tool.parameters,
-                    output_schema=tool.output_schema,
-                    annotations=tool.annotations,
-                )
-                for tool in self._manager.list_tools()
-            ]
-        )
+        return ListToolsResult(tools=await self._tools.list_tools())
 
     async def call(
         self, _: ServerRequestContext[Any], params: CallToolRequestParams
     ) -> CallToolResult:
-        """Call a tool; report invalid arguments in one sentence instead of the library's page."""
+        """Call a tool; report an error in one sentence instead of the library's page."""
         try:
-            result: CallToolResult = await self._manager.call_tool(
-                params.name, params.arguments or {}, Context(), convert_result=True
-            )
-        except UnexpectedToolError:
-            logging.getLogger(__name__).exception("The tool %s failed.", params.name)
-            return _error(f"The tool {params.name} failed; this is an internal error.")
+            result = await self._tools.call_tool(params.name, params.arguments or {})
         except ToolError as error:
-            if not isinstance(error.__cause__, ValidationError):
-                return _error(str(error))
-            messages = [
-                f"{'.'.join(map(str, item['loc']))}: {item['msg']}"
-                for item in error.__cause__.errors()
-            ]
-            return _error(f"Invalid arguments for {params.name}: {'; '.join(messages)}.")
-        return result
+            return CallToolResult(
+                content=[TextContent(text=_message(params.name, error))], is_error=True
+            )
+        return cast("CallToolResult", result)
 
-    @_with_errors
     def read_skill_file(
         self,
         skill_name: Annotated[str, Field(description="Name of the skill, or its skill_id.")],
@@ -295,7 +221,6 @@ class SkillTools:
         )
 
     @_with_filters
-    @_with_errors
     def search_skills(
         self,
         query: Annotated[
@@ -318,13 +243,12 @@ class SkillTools:
             hits = self._access.locate(db, results.hits)
         return _structured(
             FoundSkills(
-                skills=[FoundSkill.of(hit) for hit in hits],
+                skills=[FoundSkill.model_validate(hit) for hit in hits],
                 next_offset=results.next_offset,
-                note=one_line(results.note),
+                note=results.note,
             )
         )
 
-    @_with_errors
     def list_skills(
         self,
         offset: Annotated[int, Field(ge=0, description="Number of skills to skip.")] = 0,
@@ -338,7 +262,7 @@ class SkillTools:
             ListedSkills(
                 total=total,
                 offset=offset,
-                skills=[ListedSkill.of(skill) for skill in skills],
+                skills=[ListedSkill.model_validate(skill) for skill in skills],
                 next_offset=following if skills and following < total else None,
             )
         )
@@ -355,6 +279,20 @@ class SkillTools:
         if wrapped and _is_skill_md(package, file):
             return TextContent(text=self._access.wrapped(package, file))
         return TextContent(text=file.text)
+
+
+def _message(tool: str, error: ToolError) -> str:
+    """Return the sentence for a failed call; a bug is logged."""
+    match error.__cause__:
+        case SkilldropError() as cause:
+            return str(cause)
+        case ValidationError() as cause:
+            wrong = (f"{'.'.join(map(str, it['loc']))}: {it['msg']}" for it in cause.errors())
+            return f"Invalid arguments for {tool}: {'; '.join(wrong)}."
+    if not isinstance(error, UnexpectedToolError):
+        return str(error)
+    logging.getLogger(__name__).error("The tool %s failed.", tool, exc_info=error)
+    return f"The tool {tool} failed; this is an internal error."
 
 
 def _is_skill_md(package: Package, file: SkillFile) -> bool:

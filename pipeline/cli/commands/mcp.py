@@ -40,8 +40,7 @@ def mcp(context: click.Context, http: str | None, names: tuple[str, ...]) -> int
     if listen:
         address.check(*listen, "The MCP server")
     try:
-        from catalog.mcp import transports  # an optional dependency
-        from catalog.mcp.server import SkillServer
+        from catalog.mcp import server as mcp_server  # an optional dependency
     except ImportError as error:
         raise ExtraMissing(
             "The MCP server is not installed. Install skilldrop with its extra: skilldrop[mcp]."
@@ -50,7 +49,7 @@ def mcp(context: click.Context, http: str | None, names: tuple[str, ...]) -> int
     counter = ReadCounter(settings.usage_path) if settings.usage_path else None
     if counter:
         context.call_on_close(counter.close)
-    server = SkillServer(
+    server = mcp_server.SkillServer(
         settings.catalog_path,
         settings.packages_folder,
         VERSION,
@@ -61,18 +60,18 @@ def mcp(context: click.Context, http: str | None, names: tuple[str, ...]) -> int
     )
     _warn_without_catalog(settings.catalog_path)
     if listen is None:
-        transports.serve_stdio(server)
+        mcp_server.serve_stdio(server)
         return DONE
     host, port = listen
     click.echo(
         f"Serving {settings.catalog_path} to agents at "
-        f"{address.url(host, port)}{transports.PATH.removeprefix('/')}",
+        f"{address.url(host, port)}{mcp_server.PATH.removeprefix('/')}",
         err=True,
     )
     warning = address.warning(settings.catalog_path, host, behind_proxy=settings.site.behind_proxy)
     if warning:
         click.echo(f"skilldrop: {warning}", err=True)
-    transports.serve_http(server, host, port, names, TokenFile(settings.tokens_path))
+    mcp_server.serve_http(server, host, port, names, TokenFile(settings.tokens_path))
     return DONE
 
 

@@ -146,7 +146,7 @@ def test_the_extension_is_declared_to_clients_of_all_versions(shelf: Shelf) -> N
     for mode in ("auto", "legacy"):
         declared = session(in_process(shelf), work, mode=mode, extensions=client)
         assert declared.extensions == {"io.modelcontextprotocol/skills": {"directoryRead": True}}
-        assert declared.resources.subscribe
+        assert declared.resources.subscribe == (mode == "auto")
         assert declared.resources.list_changed
         assert declared.prompts.list_changed
     shared = in_process(shelf, has_one_client=False)

@@ -438,7 +438,7 @@ def test_a_foreign_page_cannot_reach_it(url: str, header: str, value: str, statu
 
 def test_another_name_of_the_host_can_be_allowed() -> None:
     """For clients on other machines; all else stays refused."""
-    from catalog.mcp.transports import _security
+    from catalog.mcp.server import _security
 
     hosts = _security("0.0.0.0", ["skills.example"]).allowed_hosts
     assert {"skills.example", "skills.example:*", "127.0.0.1:*", "[::1]:*"} <= set(hosts)
