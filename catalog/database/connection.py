@@ -12,7 +12,7 @@ from pathlib import Path
 
 from catalog.database import schema_version
 from catalog.database.lock import is_locked, lock_of
-from catalog.database.queries import Database, Reader
+from catalog.database.queries import Database
 from catalog.model.errors import CatalogDamaged, CatalogUnusable, DiskFull, NotInCatalog
 
 VALUE_BYTES = 32 * 2**20
@@ -234,7 +234,7 @@ def open_catalog(path: Path) -> Database:
         raise NotInCatalog(
             f"There is no catalog at {path} yet. Make one with `skilldrop scan` or `skilldrop up`."
         )
-    return Reader(connect_to_read(path))
+    return Database(connect_to_read(path))
 
 
 def service_runs(path: Path) -> bool:

@@ -1,35 +1,18 @@
-"""Queries on an open catalog, the same for readers and for its writer.
-
-Readers need no sqlite-utils, and no query has a savepoint around it, which full-text tables would
-pay for.
-"""
+"""Queries on an open catalog, the same for readers and for its writer."""
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 Parameters: TypeAlias = Sequence[Any] | dict[str, Any]
 
 
-class Database(Protocol):
-    """Open catalog: a `Reader`, or the `Writer` of the process that writes it."""
+class Database:
+    """Open catalog; its one writing process has a `Writer`, which is a `Database`, too.
 
-    @property
-    def conn(self) -> sqlite3.Connection:
-        """The connection."""
-        ...
-
-    def execute(self, sql: str, parameters: Any = None) -> sqlite3.Cursor:
-        """Run a statement. Raises sqlite3.Error."""
-        ...
-
-    def query(self, sql: str, params: Any = None) -> Iterator[dict[str, Any]]:
-        """Run a query; yield its rows, each by the names of its columns. Raises sqlite3.Error."""
-        ...
-
-
-class Reader:
-    """Open catalog of a process that only reads."""
+    Readers need no sqlite-utils, and no query has a savepoint around it, which full-text tables
+    would pay for.
+    """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         """Take an open connection."""

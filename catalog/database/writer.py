@@ -4,19 +4,19 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from sqlite_utils import Database
+import sqlite_utils
 from sqlite_utils.db import Table
 
-from catalog.database.queries import Reader
+from catalog.database.queries import Database
 
 
-class Writer(Reader):
+class Writer(Database):
     """Open catalog of its writer; a statement outside a transaction is one of its own."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         """Take an open connection in autocommit mode."""
         super().__init__(connection)
-        self._tables = Database(connection)
+        self._tables = sqlite_utils.Database(connection)
         self.execute("PRAGMA foreign_keys = ON")
 
     def table(self, name: str) -> Table:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from catalog.database.expressions import AWAITING_REVIEW, FOLDER_NAME
-from catalog.database.queries import Database, Reader
+from catalog.database.queries import Database
 from catalog.database.sql import Row, to_json
 from catalog.model.finding import NAME_CONFUSABLE
 from catalog.reading import dangers, index_views, named, sorting
@@ -27,7 +27,7 @@ FRONT = 12
 
 def over(connection: sqlite3.Connection) -> Catalog:
     """Return the catalog on a connection that the caller opened and closes."""
-    return Reader(connection)
+    return Database(connection)
 
 
 # Skills

@@ -17,8 +17,8 @@ import apscheduler.triggers.interval
 import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
-from sqlite_utils import Database
 
+from catalog.database.queries import Database
 from catalog.model.paths import os_path
 from catalog.model.retention import Retention
 from catalog.writing.packages.inspection import damages, package_files

@@ -7,8 +7,8 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from sqlite_utils import Database
 
+from catalog.database.queries import Database
 from catalog.usage import database, summary
 from catalog.usage.database import Read, SkillRead
 from catalog.usage.summary import SkillReads
@@ -43,7 +43,7 @@ def test_a_skill_has_its_reads_of_thirty_days_and_the_last_of_all(
 
 def test_nothing_is_said_where_nothing_is_counted() -> None:
     """None differs from no reads."""
-    db = Database(memory=True)
+    db = Database(sqlite3.connect(":memory:"))
     assert summary.of_skill(db, "pdf", TODAY) is None
     assert summary.totals(db) is None
 

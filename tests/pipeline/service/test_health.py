@@ -18,10 +18,10 @@ from typing import Any
 import pytest
 from apscheduler.job import Job
 from apscheduler.jobstores.memory import MemoryJobStore
-from sqlite_utils import Database
 
 from catalog.database import connection as database_connection
 from catalog.database import stored_health
+from catalog.database.queries import Database
 from catalog.model.errors import OutOfMemory
 from catalog.model.trouble import Trouble
 from catalog.reading import status as reading_status
