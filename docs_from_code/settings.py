@@ -15,11 +15,9 @@ from catalog.model.selection import LinkedDirectory
 from catalog.prompt_index.builder import IndexSpec
 from catalog.prompt_index.measures import RoomFactors
 from docs_from_code.markdown import cell
-from pipeline.config.error_messages import fields_of
-from pipeline.config.loader import PREFIX
+from pipeline.config.loader import PREFIX, fields_of
 from pipeline.config.root_settings import GitRootSettings, RootSettings
-from pipeline.config.settings import Settings, SiteSettings, WebhookSettings
-from pipeline.config.validate_settings import ValidateSettings
+from pipeline.config.settings import Settings, SiteSettings, ValidateSettings, WebhookSettings
 from pipeline.hooks.hook import Hook
 from pipeline.roots.local.folder import Limits
 

@@ -3,15 +3,14 @@
 import difflib
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 from catalog.model.errors import SettingsInvalid
-from catalog.model.finding import ALWAYS, Finding
+from catalog.model.finding import ALWAYS, Finding, FindingType
 from catalog.model.values import Severity
 from catalog.text.body import with_plain_line_ends
-from pipeline.config.validate_settings import ValidateConfig, ValidateSettings
+from pipeline.config.settings import ValidateConfig, ValidateSettings
 from pipeline.dialects.registry import DEFAULT_PROFILES, FINDING_TYPES, OF_PROFILES
 from pipeline.roots.ignore_files import spec_of
 
@@ -29,17 +28,7 @@ _COMMENT = re.compile(
     r"(?P<codes>[\w, \t-]*?)[ \t]*(?:-->|$)"
 )
 
-_KINDS = {kind.code: kind for kind in FINDING_TYPES}
-SELECTORS = frozenset({ALL, READING, *OF_PROFILES, *_KINDS})
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """Selectors of the command line."""
-
-    select: tuple[str, ...] = ()
-    extend_select: tuple[str, ...] = ()
-    ignore: tuple[str, ...] = ()
+SELECTORS = frozenset({ALL, READING, *OF_PROFILES, *(kind.code for kind in FINDING_TYPES)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +44,11 @@ class Selection:
     @property
     def profiles(self) -> tuple[str, ...]:
         """Names of the profiles whose rules must run."""
-        return _profiles(self.codes)
+        return tuple(
+            name
+            for name, types in OF_PROFILES.items()
+            if any(kind.code in self.codes for kind in types)
+        )
 
     def apply(self, findings: Iterable[Finding], folder: str, document: str) -> Iterator[Finding]:
         """Yield the reported findings of a skill; `folder` is its real path."""
@@ -73,47 +66,39 @@ class Selection:
         )
 
 
-@lru_cache
-def _profiles(codes: frozenset[str]) -> tuple[str, ...]:
-    return tuple(
-        name for name, types in OF_PROFILES.items() if any(kind.code in codes for kind in types)
-    )
-
-
 def of_profiles(names: Iterable[str]) -> Selection:
     """Return the selection of these profiles, and of what is reported with any profiles."""
     return Selection(_chosen(("spec", READING, *names), ()))
 
 
-def of_settings(config: ValidateConfig, options: Options, *, comments: bool = True) -> Selection:
-    """Return the selection of the settings, changed by the options.
+def of_settings(
+    config: ValidateConfig, options: ValidateSettings, *, comments: bool = True
+) -> Selection:
+    """Return the selection of the settings, changed by the selectors of the command line.
 
-    `--select` replaces the selectors of the file. Raises SettingsInvalid for an unknown selector,
+    Its `select` replaces the selectors of the file. Raises SettingsInvalid for an unknown selector,
     with its source and the nearest known one.
     """
-    settings, line = config.settings, "the command line"
-    for key in ("select", "extend_select", "ignore"):
-        check(getattr(options, key), f"{line}: {key.replace('_', '-')}")
-        check(getattr(settings, key), f"{config.source}: {key.replace('_', '-')}")
-    check(settings.severity, f"{config.source}: severity")
+    settings = config.settings
+    for source, given in (("the command line", options), (config.source, settings)):
+        for key in ("select", "extend_select", "ignore"):
+            _check(getattr(given, key), f"{source}: {key.replace('_', '-')}")
+    _check(settings.severity, f"{config.source}: severity")
     for pattern, selectors in settings.per_path_ignores.items():
-        check(selectors, f'{config.source}: per-path-ignores, "{pattern}",')
-    if options.select:
-        settings = ValidateSettings(
-            per_path_ignores=settings.per_path_ignores, severity=settings.severity
-        )
+        _check(selectors, f'{config.source}: per-path-ignores, "{pattern}",')
+    file = ValidateSettings() if options.select else settings
+    select = options.select or file.select or DEFAULT
     return Selection(
         _chosen(
-            (
-                *(options.select or settings.select or DEFAULT),
-                *settings.extend_select,
-                *options.extend_select,
-            ),
-            (*settings.ignore, *options.ignore),
+            (*select, *file.extend_select, *options.extend_select), (*file.ignore, *options.ignore)
         ),
-        _severities(settings.severity),
+        {
+            kind.code: settings.severity[selector]
+            for kind in FINDING_TYPES
+            if (selector := _nearest(kind, settings.severity))
+        },
         tuple(
-            (pattern, codes_of(selectors))
+            (pattern, _codes_of(selectors))
             for pattern, selectors in settings.per_path_ignores.items()
         ),
         os.path.realpath(config.folder),
@@ -121,13 +106,13 @@ def of_settings(config: ValidateConfig, options: Options, *, comments: bool = Tr
     )
 
 
-def check(selectors: Iterable[str], source: str) -> None:
+def _check(selectors: Iterable[str], source: str) -> None:
     """Raise SettingsInvalid for a selector that is neither a code nor a profile."""
-    if message := unknown(selectors):
+    if message := _unknown(selectors):
         raise SettingsInvalid(f"{source} {message}")
 
 
-def unknown(selectors: Iterable[str]) -> str | None:
+def _unknown(selectors: Iterable[str]) -> str | None:
     """Return the end of a sentence about the first unknown selector; None if all are known."""
     for selector in selectors:
         if selector not in SELECTORS:
@@ -137,12 +122,9 @@ def unknown(selectors: Iterable[str]) -> str | None:
     return None
 
 
-def codes_of(selectors: Iterable[str]) -> frozenset[str]:
+def _codes_of(selectors: Collection[str]) -> frozenset[str]:
     """Return the codes that selectors name."""
-    named = frozenset(selectors)
-    return frozenset(
-        code for code, kind in _KINDS.items() if not named.isdisjoint((code, kind.profile, ALL))
-    )
+    return frozenset(kind.code for kind in FINDING_TYPES if _nearest(kind, selectors))
 
 
 def matches(patterns: tuple[str, ...], folder: str, path: str) -> bool:
@@ -159,26 +141,16 @@ def _chosen(select: tuple[str, ...], ignore: tuple[str, ...]) -> frozenset[str]:
     Findings that reject a folder in every root are selected unless they are ignored.
     """
     chosen = set()
-    for code, kind in _KINDS.items():
-        for selector in (code, kind.profile, ALL):
-            if selector in ignore:
-                break
-            if selector in select:
-                chosen.add(code)
-                break
-        else:
-            chosen |= {code} if kind.rejects == ALWAYS else set()
+    for kind in FINDING_TYPES:
+        selector = _nearest(kind, (*select, *ignore))
+        if selector not in ignore and (selector or kind.rejects == ALWAYS):
+            chosen.add(kind.code)
     return frozenset(chosen)
 
 
-def _severities(by_selector: Mapping[str, Severity]) -> Mapping[str, Severity]:
-    """Return the severity of each code; the most specific selector decides."""
-    return {
-        code: by_selector[selector]
-        for code, kind in _KINDS.items()
-        for selector in [next((s for s in (code, kind.profile, ALL) if s in by_selector), None)]
-        if selector
-    }
+def _nearest(kind: FindingType, selectors: Container[str]) -> str | None:
+    """Return the most specific of the selectors that name a finding type; None if none does."""
+    return next((one for one in (kind.code, kind.profile, ALL) if one in selectors), None)
 
 
 @dataclass(slots=True)
@@ -219,10 +191,10 @@ def comments_in(text: str) -> Ignores:
 
 
 def _codes(comment: re.Match[str], number: int, ignores: Ignores) -> frozenset[str]:
-    selectors: Iterable[str] = [word for word in re.split(r"[,\s]+", comment["codes"]) if word]
+    selectors = [word for word in re.split(r"[,\s]+", comment["codes"]) if word]
     if comment["verb"] not in ("ignore", "ignore-file"):
         ignores.problems.append(f"{number}: the comment must say ignore=… or ignore-file=….")
         return frozenset()
-    if message := unknown(selectors):
+    if message := _unknown(selectors):
         ignores.problems.append(f"{number}: the comment {message}")
-    return codes_of(selectors)
+    return _codes_of(selectors)

@@ -6,7 +6,6 @@ import tempfile
 import traceback
 from collections.abc import Mapping
 from contextlib import suppress
-from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 
@@ -66,12 +65,12 @@ def _damaged_catalog(error: Exception) -> int | None:
 def _leave_closed_streams() -> None:
     """Discard output that has no reader; otherwise Python would exit with code 120."""
     for stream in (sys.stdout, sys.stderr):
+        if stream is None or stream.closed:  # nothing is left to write
+            continue
         try:
             stream.flush()
         except OSError:  # its reader is gone, or its disk is full
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-        except (AttributeError, ValueError):
-            pass  # the stream does not exist or is closed: nothing is left to write
 
 
 def _internal_error(error: BaseException) -> int:
@@ -134,10 +133,6 @@ class _Group(click.Group):
     Global options may come before or after the command.
     """
 
-    def list_commands(self, context: click.Context) -> list[str]:
-        """Return the names of all commands, sorted."""
-        return sorted(COMMANDS)
-
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         """Return a command; None if there is none of this name."""
         if name not in COMMANDS:
@@ -146,25 +141,15 @@ class _Group(click.Group):
         command: click.Command = getattr(import_module(f"pipeline.cli.commands.{module}"), function)
         return command
 
-    def resolve_command(
-        self, context: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the called command; an unknown name is answered with the closest ones."""
-        name = args[0]
-        if name not in COMMANDS and (closest := get_close_matches(name, COMMANDS)):
-            raise click.UsageError(
-                f"No such command {name!r}. Did you mean {' or '.join(map(repr, closest))}?",
-                context,
-            )
-        return super().resolve_command(context, args)
-
     def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
         """Parse the words of the command line, with the global options moved to the front."""
         return super().parse_args(context, with_global_options_first(args))
 
 
 @click.group(
-    cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+    cls=_Group,
+    commands={name: click.Command(name) for name in COMMANDS},  # their names, for suggestions
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.option(
     "--config",

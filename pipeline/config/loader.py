@@ -4,22 +4,34 @@ import difflib
 import json
 import os
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, get_origin
+from typing import Any, NamedTuple, TypeAlias, get_args, get_origin
 
 from pydantic import ValidationError
+from pydantic.fields import FieldInfo
 
 from catalog.model.errors import SettingsInvalid
-from pipeline.config.error_messages import Layer, error_sentence, fields_of, tables_of
 from pipeline.config.root_settings import GitRootSettings
-from pipeline.config.settings import Settings
+from pipeline.config.settings import Settings, ValidateConfig, ValidateSettings
 
 PREFIX = "SKILLDROP_"
 """Prefix of the environment variables that correspond to settings."""
 FILE_NAME = "skilldrop.toml"
+_PYPROJECT = "pyproject.toml"
 CONFIG_VARIABLE = f"{PREFIX}CONFIG"
 """Name of the settings file, and the environment variable that names another."""
+
+_Tables: TypeAlias = Mapping[str, type]
+"""Models of tables by name, and that of all settings by `_TOP`."""
+_TOP = ""
+
+
+class _Layer(NamedTuple):
+    """Values from one source, in the shape of Settings."""
+
+    source: str
+    values: Mapping[str, Any]
 
 
 def load(
@@ -35,26 +47,54 @@ def load(
     """
     options = {"watched": watched, "data": data}
     layers = [
-        Layer("the command line", {key: path for key, path in options.items() if path}),
-        Layer("the environment", _environment()),
+        _Layer("the command line", {key: path for key, path in options.items() if path}),
+        _Layer("the environment", _environment()),
         *_file(config),
     ]
     try:
         return Settings(**_merged(layers))
     except ValidationError as error:
-        tables = tables_of(Settings)
+        tables = _tables_of(Settings)
         match error.errors(include_url=False)[0]["loc"]:
             case ("roots", int(number), *_) if "git" in _root(layers, number):
                 tables["roots"] = GitRootSettings
-        raise SettingsInvalid(error_sentence(error, layers, tables)) from None
+        raise SettingsInvalid(_sentence(error, layers, tables)) from None
 
 
-def _root(layers: Sequence[Layer], number: int) -> Any:
+def load_validation(config: Path | None = None) -> ValidateConfig:
+    """Return the settings of `[validate]` for the working directory.
+
+    `config` is the settings file; without it, SKILLDROP_CONFIG, or the nearest file with such a
+    table in the working directory and the directories above it. Raises SettingsInvalid as `load`.
+    """
+    named, here = config or os.environ.get(CONFIG_VARIABLE), Path.cwd()
+    for file in [Path(named)] if named else _files_above(here):
+        values: Any = read_toml(file)
+        for key in ("tool", "skilldrop", "validate") if file.name == _PYPROJECT else ("validate",):
+            values = values.get(key) if isinstance(values, dict) else None
+        if values is None:
+            continue
+        source = str(file.relative_to(here) if file.is_relative_to(here) else file)
+        try:
+            settings = ValidateSettings.model_validate(values)
+        except ValidationError as error:
+            layer, tables = _Layer(source, {"validate": values}), {"validate": ValidateSettings}
+            raise SettingsInvalid(_sentence(error, [layer], tables, "validate")) from None
+        return ValidateConfig(settings, file.resolve().parent, source)
+    return ValidateConfig(ValidateSettings(), here, "the defaults")
+
+
+def _files_above(folder: Path) -> Iterator[Path]:
+    for above in (folder, *folder.parents):
+        yield from (file for name in (FILE_NAME, _PYPROJECT) if (file := above / name).is_file())
+
+
+def _root(layers: Sequence[_Layer], number: int) -> Any:
     root = next(layer.values["roots"] for layer in layers if "roots" in layer.values)[number]
     return root if isinstance(root, dict) else {}
 
 
-def _merged(layers: Sequence[Layer]) -> dict[str, Any]:
+def _merged(layers: Sequence[_Layer]) -> dict[str, Any]:
     """Return one set of values; the first layer with a key decides its value.
 
     `watched` and `roots` are alternatives, so a layer with either overrides both in the layers
@@ -71,14 +111,14 @@ def _merged(layers: Sequence[Layer]) -> dict[str, Any]:
     return values
 
 
-def _file(config: Path | None) -> list[Layer]:
+def _file(config: Path | None) -> list[_Layer]:
     named = config or os.environ.get(CONFIG_VARIABLE)
     path = Path(named or FILE_NAME)
     if not named and not path.exists():
         return []
     values = read_toml(path)
-    values.pop("validate", None)  # for `skilldrop validate`, which reads it itself
-    return [Layer(str(path), _starting_from(path.absolute().parent, values))]
+    values.pop("validate", None)  # see `load_validation`
+    return [_Layer(str(path), _starting_from(path.absolute().parent, values))]
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -178,3 +218,82 @@ def _refuse_misspelt(variable: str, key: str) -> None:
             f"The environment: {variable} is not a setting; "
             f"did you mean {PREFIX}{matches[0].upper()}?"
         )
+
+
+# Errors of the models as sentences
+
+
+def _sentence(
+    error: ValidationError, layers: Sequence[_Layer], tables: _Tables, *table: str
+) -> str:
+    """Return one sentence about the first error, with the source and the key.
+
+    `table` is the table that was validated, if it was not all settings.
+    """
+    problem = error.errors(include_url=False)[0]
+    where = (*table, *problem["loc"])
+    sentence = f"{_source(where, layers)}: {_complaint(problem, where, tables)}"
+    return sentence.replace("the ", "The ", 1) if sentence.startswith("the ") else sentence
+
+
+def fields_of(model: object) -> Mapping[str, FieldInfo]:
+    """Return the fields of a model or dataclass of pydantic; other types have none."""
+    return getattr(model, "__pydantic_fields__", {})
+
+
+def _tables_of(model: type) -> dict[str, type]:
+    """Return a model with those of its tables."""
+    found = {name: _table_in(field.annotation) for name, field in fields_of(model).items()}
+    return {_TOP: model} | {name: table for name, table in found.items() if table}
+
+
+def _table_in(annotation: Any) -> type | None:
+    """Return the model of a table or of a list of tables."""
+    if fields_of(annotation):
+        return annotation  # type: ignore[no-any-return]  # only classes have fields
+    return next((table for part in get_args(annotation) if (table := _table_in(part))), None)
+
+
+def _source(where: Sequence[str | int], layers: Sequence[_Layer]) -> str:
+    """Return the source of the value at a location; all sources for an error without location."""
+    if not where:
+        return " and ".join(layer.source for layer in reversed(layers) if layer.values)
+    having = [layer for layer in layers if where[0] in layer.values]
+    having = [layer for layer in having if _has_key(layer, where)] or having
+    return having[0].source if having else "the defaults"
+
+
+def _has_key(layer: _Layer, where: Sequence[str | int]) -> bool:
+    table = layer.values[str(where[0])]
+    return not isinstance(table, dict) or len(where) == 1 or where[1] in table
+
+
+def _complaint(problem: Mapping[str, Any], where: Sequence[str | int], tables: _Tables) -> str:
+    message = problem.get("ctx", {}).get("error")
+    match where:
+        case ():
+            return f"{message}."
+        case (str(top),) if top in tables and (message or _TOP not in tables):
+            return f"[{top}] {message or 'must be a table'}."
+        case (str(top), int(number)):
+            return f"[[{top}]] number {number + 1} {message or 'must be a table'}."
+        case (str(top), int(number), str(key), *_):
+            return _complaint_of(problem, key, tables[top], f"[[{top}]] number {number + 1}")
+        case (str(top), str(key), *_) if top in tables:
+            return _complaint_of(problem, key, tables[top], f"[{top}]")
+    return _complaint_of(problem, str(where[0]), tables[_TOP], "")
+
+
+def _complaint_of(problem: Mapping[str, Any], key: str, model: type, table: str) -> str:
+    inside = f" in {table}" if table else ""
+    known = fields_of(model)
+    if key not in known:
+        matches = difflib.get_close_matches(key, known, n=1)
+        return f"there is no setting {key}{inside}; " + (
+            f"did you mean {matches[0]}?" if matches else f"the settings are {', '.join(known)}."
+        )
+    if problem["type"] == "missing":
+        return f"{table} has no {key}; it must be {known[key].description}."
+    value = problem["input"]
+    shown = repr(str(value) if isinstance(value, Path) else value)
+    return f"{key}{inside} is {shown}; it must be {known[key].description}."

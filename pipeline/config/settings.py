@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from itertools import combinations
 from pathlib import Path
-from typing import Annotated, Literal, Self, TypeAlias
+from typing import Annotated, Any, Literal, NamedTuple, Self, TypeAlias
 from urllib.parse import urlsplit
 
 from pydantic import (
@@ -23,7 +23,7 @@ from catalog.model.retention import Retention
 from catalog.model.selection import LinkedDirectory
 from catalog.model.setting import Directory, Root, Table, real_path
 from catalog.model.skill import RootSpec
-from catalog.model.values import Json
+from catalog.model.values import Json, Severity
 from catalog.prompt_index.builder import IndexSpec
 from catalog.usage import database as usage_database
 from pipeline.config.root_settings import GitRootSettings, RootSettings, by_kind
@@ -75,6 +75,48 @@ class WebhookSettings(Table):
     def secret(self) -> Secret:
         """The place of the secret."""
         return Secret(self.secret_env, self.secret_file)
+
+
+Selectors: TypeAlias = Annotated[
+    tuple[str, ...], Field(description="a list of finding codes and profiles")
+]
+Patterns: TypeAlias = Annotated[
+    tuple[str, ...], Field(description="a list of patterns, as in a .gitignore")
+]
+
+
+class ValidateSettings(Table):
+    """Settings of `[validate]`; hyphens in keys are read as underscores."""
+
+    select: Selectors = ()
+    extend_select: Selectors = ()
+    ignore: Selectors = ()
+    per_path_ignores: dict[str, Selectors] = Field(
+        {}, description="a table of patterns, each with a list of finding codes and profiles"
+    )
+    exclude: Patterns = ()
+    severity: dict[str, Severity] = Field(
+        {}, description="a table of finding codes and profiles, each error, warning or info"
+    )
+
+    docs_url: str | None = Field(
+        None, pattern=r"\Ahttps?://", description="the address of a page, with http or https"
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_underscores(cls, values: Any) -> Any:
+        if not isinstance(values, Mapping):
+            return values
+        return {str(key).replace("-", "_"): value for key, value in values.items()}
+
+
+class ValidateConfig(NamedTuple):
+    """Settings of `[validate]` in force, with their source."""
+
+    settings: ValidateSettings
+    folder: Path  # real path; patterns are relative to it
+    source: str  # name of the file for messages
 
 
 def _with_real_path(table: object) -> object:

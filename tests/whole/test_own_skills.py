@@ -4,15 +4,15 @@ import re
 from pathlib import Path
 
 from pipeline.authoring.lint import judge_paths
-from pipeline.authoring.selection import Options, of_settings
+from pipeline.authoring.selection import of_settings
 from pipeline.authoring.targets import Exclusions
-from pipeline.config.validate_settings import ValidateConfig, ValidateSettings
+from pipeline.config.settings import ValidateConfig, ValidateSettings
 from tests.support.paths import REPOSITORY
 
 
 def findings(folder: Path) -> list[str]:
     """Return the findings in the skills below a folder, as `validate` reports them."""
-    select = of_settings(ValidateConfig(ValidateSettings(), folder, ""), Options())
+    select = of_settings(ValidateConfig(ValidateSettings(), folder, ""), ValidateSettings())
     judged = judge_paths([folder], select=select, exclusions=Exclusions(), cores=1)
     return [f"{found.code} {one.place(found)}" for one in judged for found in one.findings]
 

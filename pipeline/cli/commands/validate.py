@@ -2,13 +2,13 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, TextIO, TypeVar, get_args
+from typing import Any, TextIO, get_args
 
 import click
 
-from catalog.model.values import Acceptance
+from catalog.model.values import Acceptance, Severity
 from catalog.text.visible import visible
 from pipeline.authoring import selection
 from pipeline.authoring.baseline import Baseline
@@ -19,65 +19,19 @@ from pipeline.authoring.targets import Exclusions
 from pipeline.cli.options import DONE, FINDINGS, USAGE_ERROR, GlobalOptions, as_json_option
 from pipeline.cli.output import lint, terminal
 from pipeline.cli.output.lint import LintOutput
-from pipeline.config import validate_settings
-from pipeline.config.validate_settings import ValidateConfig
+from pipeline.config import loader
+from pipeline.config.settings import ValidateConfig, ValidateSettings
 from pipeline.dialects.registry import OF_PROFILES
 from pipeline.roots.names import is_skill_md
 
-Command = TypeVar("Command", bound=Callable[..., Any])
 
-
-def _with_selection(command: Command) -> Command:
-    """Add the options that select findings and paths; see `_selected`."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
-
-
-def _selectors(*names: str, text: str) -> Callable[[Command], Command]:
+def _selectors(*names: str, text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return an option with codes and profiles, which may be repeated or separated by commas."""
 
     def split(_: object, __: object, values: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(word.strip() for value in values for word in value.split(",") if word.strip())
 
     return click.option(*names, multiple=True, metavar="CODES", callback=split, help=text)
-
-
-_OPTIONS = (
-    _selectors(
-        "--select",
-        text="Codes and profiles to report instead of the default; with commas, or repeated.",
-    ),
-    _selectors("--extend-select", text="Codes and profiles to report in addition."),
-    _selectors("--ignore", text="Codes and profiles to leave out."),
-    click.option(
-        "--profile",
-        "profiles",
-        type=click.Choice(list(OF_PROFILES)),
-        multiple=True,
-        help="Report this profile besides reading and spec; "
-        "short for --select reading,spec,PROFILE.",
-    ),
-    click.option(
-        "--exclude",
-        multiple=True,
-        metavar="PATTERN",
-        help="Paths to leave out, as in a .gitignore.",
-    ),
-    click.option(
-        "--force-exclude",
-        is_flag=True,
-        help="Leave out excluded paths even if they are given as PATHS.",
-    ),
-    click.option(
-        "--no-gitignore", is_flag=True, help="Also validate paths that .gitignore files leave out."
-    ),
-    click.option(
-        "--no-comments",
-        is_flag=True,
-        help="Report findings that comments in a SKILL.md leave out; use it for skills of others.",
-    ),
-)
 
 
 @click.command()
@@ -94,7 +48,38 @@ _OPTIONS = (
     show_default=True,
     help="Which findings reject a skill, as in the setting of a root.",
 )
-@_with_selection
+@_selectors(
+    "--select",
+    text="Codes and profiles to report instead of the default; with commas, or repeated.",
+)
+@_selectors("--extend-select", text="Codes and profiles to report in addition.")
+@_selectors("--ignore", text="Codes and profiles to leave out.")
+@click.option(
+    "--profile",
+    "profiles",
+    type=click.Choice(list(OF_PROFILES)),
+    multiple=True,
+    help="Report this profile besides reading and spec; short for --select reading,spec,PROFILE.",
+)
+@click.option(
+    "--exclude",
+    multiple=True,
+    metavar="PATTERN",
+    help="Paths to leave out, as in a .gitignore.",
+)
+@click.option(
+    "--force-exclude",
+    is_flag=True,
+    help="Leave out excluded paths even if they are given as PATHS.",
+)
+@click.option(
+    "--no-gitignore", is_flag=True, help="Also validate paths that .gitignore files leave out."
+)
+@click.option(
+    "--no-comments",
+    is_flag=True,
+    help="Report findings that comments in a SKILL.md leave out; use it for skills of others.",
+)
 @click.option(
     "--format",
     "form",
@@ -158,7 +143,7 @@ def validate(
     unsafe_fixes: bool,
     stdin_filename: Path,
     output_file: TextIO | None,
-    fail_on: str,
+    fail_on: Severity,
     form: str,
     as_json: bool,
     quiet: bool,
@@ -178,8 +163,8 @@ def validate(
     """
     if write_baseline and not baseline:
         raise click.UsageError("--write-baseline needs the file: add --baseline FILE.")
-    given: GlobalOptions = context.obj or GlobalOptions(None, None, None)
-    config = validate_settings.load(given.config)
+    given: GlobalOptions | None = context.obj
+    config = loader.load_validation(given and given.config)
     select, exclusions = _selected(config, chosen)
     fixer = Fixer(acceptance, select, unsafe_fixes)
     if "-" in map(str, paths):
@@ -197,9 +182,11 @@ def validate(
         "json" if as_json else form, quiet, statistics, output_file, config.settings.docs_url
     )
     known = Baseline.read(baseline) if baseline else None
+    reported = known.new_only if known else lambda judgement: judgement
+    judged = map(reported, judged)
     if diff:
-        return output.show_diff(map(known.new_only, judged) if known else judged, fixer)
-    tally = output.show(_reported(judged, known, fixer if fix else None), fixer)
+        return output.show_diff(judged, fixer)
+    tally = output.show(fixer.fix(judged, reported) if fix else judged, fixer)
     if known:
         _tell_gone(known)
     if fixer.problems:
@@ -218,15 +205,13 @@ def _selected(config: ValidateConfig, options: Mapping[str, Any]) -> tuple[Selec
 
     Raises SettingsInvalid.
     """
-    profiles = options["profiles"]
-    by_profile = ("reading", "spec", *profiles) if profiles else ()
-    select = selection.of_settings(
-        config,
-        selection.Options(
-            (*options["select"], *by_profile), options["extend_select"], options["ignore"]
-        ),
-        comments=not options["no_comments"],
+    by_profile = ("reading", "spec", *options["profiles"]) if options["profiles"] else ()
+    given = ValidateSettings(
+        select=(*options["select"], *by_profile),
+        extend_select=options["extend_select"],
+        ignore=options["ignore"],
     )
+    select = selection.of_settings(config, given, comments=not options["no_comments"])
     patterns = (
         (os.path.realpath(config.folder), config.settings.exclude),
         (os.path.realpath("."), options["exclude"]),
@@ -236,16 +221,6 @@ def _selected(config: ValidateConfig, options: Mapping[str, Any]) -> tuple[Selec
         not options["no_gitignore"],
         options["force_exclude"],
     )
-
-
-def _reported(
-    judged: Iterable[Judgement], known: Baseline | None, fixer: Fixer | None
-) -> Iterator[Judgement]:
-    """Return judgements without the findings of a baseline, after the fixer if there is one."""
-    reported = map(known.new_only, judged) if known else iter(judged)
-    if fixer is None:
-        return reported
-    return fixer.fix(reported, known.new_only) if known else fixer.fix(reported)
 
 
 def _print_mended(data: bytes, file: Path, fixer: Fixer) -> int:

@@ -2,14 +2,15 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, Protocol, TextIO
+from functools import partial
+from typing import NamedTuple, TextIO
 
 import click
 
 from catalog.model.finding import Finding
-from catalog.model.values import Json, Severity
+from catalog.model.values import SEVERITIES, Json, Severity
 from catalog.reading import finding_pages
 from catalog.text.body import with_plain_line_ends
 from catalog.text.visible import visible
@@ -46,9 +47,9 @@ class Tally:
                 progress(self.skills)
             yield judgement
 
-    def reaches(self, severity: str) -> bool:
+    def reaches(self, severity: Severity) -> bool:
         """Return whether any finding has this severity or a worse one."""
-        return any(self.severities[word] for word in _UP_TO[severity])
+        return any(self.severities[word] for word in SEVERITIES[: SEVERITIES.index(severity) + 1])
 
     def summary(self, fixed: int = 0) -> str:
         """Return the counts as a sentence, with the number of findings that were fixed."""
@@ -73,9 +74,10 @@ class LintOutput(NamedTuple):
         """Print judgements as they come, and return their counts."""
         tally = Tally()
         with terminal.progress("skills") as progress:
-            counted = tally.counting(judged, progress)
-            shown = map(errors_only, counted) if self.quiet else counted
-            for lines in self._lines(shown):
+            counting = tally.counting(judged, progress)
+            shown = map(errors_only, counting) if self.quiet else counting
+            form = partial(statistics, form=self.form) if self.statistics else FORMATS[self.form]
+            for lines in form(shown, docs_url=self.docs_url):
                 progress.clear()
                 self._echo(lines)
         for note in (*tally.notes, *fixer.problems):
@@ -92,17 +94,9 @@ class LintOutput(NamedTuple):
                 for line in skill.diff(judgement.path) if skill else ():
                     progress.clear()
                     self._echo(visible(line))
-        found = terminal.counted(fixer.fixed, "finding")
-        skills = terminal.counted(fixer.skills, "skill")
+        found, skills = counted(fixer.fixed, "finding"), counted(fixer.skills, "skill")
         click.echo(f"--fix would fix {found} in {skills}.", err=True)
         return FINDINGS if fixer.skills else DONE
-
-    def _lines(self, shown: Iterable[Judgement]) -> Iterator[str]:
-        return (
-            statistics(shown, self.form)
-            if self.statistics
-            else FORMATS[self.form](shown, self.docs_url)
-        )
 
     def _echo(self, lines: str) -> None:
         if self.file is None:
@@ -111,11 +105,8 @@ class LintOutput(NamedTuple):
             self.file.write(f"{click.unstyle(lines)}\n")
 
 
-class Format(Protocol):
-    """Format of an output; `docs_url` is the address of the page with a section for each code."""
-
-    def __call__(self, judged: Iterable[Judgement], docs_url: str | None = ...) -> Iterator[str]:
-        """Yield each line to print as soon as its judgements are available."""
+# A format yields each line as soon as its judgements are available; `docs_url` is the address of
+# the page with a section for each code.
 
 
 def text(judged: Iterable[Judgement], docs_url: str | None = None) -> Iterator[str]:
@@ -165,17 +156,24 @@ def github(judged: Iterable[Judgement], docs_url: str | None = None) -> Iterator
                 if value
             )
             message = _escaped(f"{visible(finding.message)}\n{visible(finding.fix)}")
-            yield f"::{_GITHUB[finding.severity]} {properties}::{message}"
+            yield f"::{_GITHUB.get(finding.severity, finding.severity)} {properties}::{message}"
 
 
-FORMATS: Mapping[str, Format] = {"text": text, "json": as_json, "sarif": sarif, "github": github}
+FORMATS: Mapping[str, Callable[..., Iterator[str]]] = {
+    "text": text,
+    "json": as_json,
+    "sarif": sarif,
+    "github": github,
+}
 
 
 FOR_READERS = frozenset({"text", "github"})
 """Formats that may end with a summary; the others are for programs only."""
 
 
-def statistics(judged: Iterable[Judgement], form: str) -> Iterator[str]:
+def statistics(
+    judged: Iterable[Judgement], form: str, docs_url: str | None = None
+) -> Iterator[str]:
     """Yield how often each code occurs, most frequent first; a JSON list for the format json."""
     counts = Counter(
         (finding.code, finding.severity) for judgement in judged for finding in judgement.findings
@@ -197,14 +195,7 @@ def errors_only(judgement: Judgement) -> Judgement:
 
 
 _COLOURS: Mapping[Severity, str] = {"error": "red", "warning": "yellow", "info": "blue"}
-
-
-_GITHUB: Mapping[Severity, str] = {"error": "error", "warning": "warning", "info": "notice"}
-
-
-_UP_TO: Mapping[str, Sequence[Severity]] = {"error": ["error"], "warning": ["error", "warning"]}
-
-
+_GITHUB = {"info": "notice"}  # the other severities have the same name there
 _LINES_OF_A_REPAIR = 3
 
 
@@ -250,12 +241,7 @@ def _source(finding: Finding, line: str) -> Iterator[str]:
 
 WIDTH = 100
 """Terminal columns of an excerpt; the rest of the line is cut."""
-
-
 _BEFORE = 60  # most columns before the caret
-
-
-_CUT = "…"
 
 
 def excerpt(line: str, column: int | None = None) -> tuple[str, str | None]:
@@ -265,35 +251,18 @@ def excerpt(line: str, column: int | None = None) -> tuple[str, str | None]:
     value is None.
     """
     if column is None or not 1 <= column <= len(line) + 1:
-        return _head(line, WIDTH), None
-    before = _tail(line[: column - 1], _BEFORE)
+        return _start_of(line, WIDTH), None
+    before = line[: column - 1]
+    mark = "…" if len(before) > _BEFORE else ""
+    before = terminal.cut_before(mark + visible(before[-_BEFORE:]), _BEFORE + 1)
     used = terminal.width(before)
-    return before + _head(line[column - 1 :], WIDTH - used), " " * used + "^"
+    return before + _start_of(line[column - 1 :], WIDTH - used), " " * used + "^"
 
 
-def _head(text: str, width: int) -> str:
-    """Return the text, cut at its end to at most `width` columns."""
-    kept = _fitting(text, width)
-    return "".join(kept) + (_CUT if len(kept) < len(text) else "")
-
-
-def _tail(text: str, width: int) -> str:
-    """Return the text, cut at its start to at most `width` columns."""
-    kept = _fitting(reversed(text), width)
-    return (_CUT if len(kept) < len(text) else "") + "".join(reversed(kept))
-
-
-def _fitting(text: Iterable[str], width: int) -> list[str]:
-    """Return the printable forms of the leading characters that fit."""
-    kept: list[str] = []
-    for character in text:
-        shown = visible(character)
-        width -= terminal.width(shown)
-        # Combining marks have no width, and a line may contain a million of them.
-        if width < 0 or len(kept) == WIDTH:
-            break
-        kept.append(shown)
-    return kept
+def _start_of(text: str, columns: int) -> str:
+    # A line may contain a million combining marks, which have no width.
+    mark = "…" if len(text) > columns else ""
+    return terminal.cut(visible(text[:columns]) + mark, columns + 1)
 
 
 def _escaped(value: str, also: str = "") -> str:

@@ -71,3 +71,10 @@ def cut(text: str, columns: int) -> str:
     if width(text) <= columns:
         return text
     return wcwidth.clip(text, 0, max(columns - 1, 0), fillchar="") + "…"
+
+
+def cut_before(text: str, columns: int) -> str:
+    """Return the text, shortened to `…` and its end if it is wider than `columns`."""
+    if (whole := width(text)) <= columns:
+        return text
+    return "…" + wcwidth.clip(text, whole - columns + 1, whole, fillchar="")

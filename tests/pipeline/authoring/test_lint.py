@@ -13,9 +13,8 @@ import yaml
 from catalog.model.errors import RootUnreadable
 from pipeline.authoring import lint, selection
 from pipeline.authoring.lint import Judgement, judge_paths
-from pipeline.authoring.selection import Options
 from pipeline.cli import app
-from pipeline.config.validate_settings import ValidateConfig, ValidateSettings
+from pipeline.config.settings import ValidateConfig, ValidateSettings
 from pipeline.dialects.registry import profiles
 from pipeline.parsing.document import parse
 from pipeline.roots.local.partial_read import read_partially
@@ -188,7 +187,9 @@ def test_a_comment_in_another_file_leaves_out_its_findings_alone(
             "scripts/b.sh": f"{command}\n",
         },
     )
-    select = selection.of_settings(ValidateConfig(ValidateSettings(), folder, ""), Options())
+    select = selection.of_settings(
+        ValidateConfig(ValidateSettings(), folder, ""), ValidateSettings()
+    )
     (judgement,) = judged(folder, select=select)
     assert [(each.code, each.path) for each in judgement.findings] == [
         ("download-run", "scripts/b.sh")

@@ -6,8 +6,8 @@ import pytest
 
 from catalog.model.errors import SettingsInvalid
 from catalog.model.finding import Finding
-from pipeline.authoring.selection import Options, Selection, comments_in, of_profiles, of_settings
-from pipeline.config.validate_settings import ValidateConfig, ValidateSettings
+from pipeline.authoring.selection import Selection, comments_in, of_profiles, of_settings
+from pipeline.config.settings import ValidateConfig, ValidateSettings
 from pipeline.dialects.registry import FINDING_TYPES
 
 BY_CODE = {kind.code: kind for kind in FINDING_TYPES}
@@ -16,7 +16,8 @@ BY_CODE = {kind.code: kind for kind in FINDING_TYPES}
 def selected(folder: Path, *options: tuple[str, ...], **settings: object) -> Selection:
     """Return the selection of options (select, extend-select, ignore) and settings."""
     config = ValidateConfig(ValidateSettings.model_validate(settings), folder, "skilldrop.toml")
-    return of_settings(config, Options(*options))
+    keys = ("select", "extend_select", "ignore")
+    return of_settings(config, ValidateSettings(**dict(zip(keys, options, strict=False))))
 
 
 def finding(code: str, path: str | None = "SKILL.md") -> Finding:

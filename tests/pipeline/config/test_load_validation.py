@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from catalog.model.errors import SettingsInvalid
-from pipeline.config import loader, validate_settings
+from pipeline.config import loader
 
 
 @pytest.fixture
@@ -18,15 +18,15 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_the_nearest_file_with_such_a_table_counts(project: Path) -> None:
     """A file without the table is passed over, and skilldrop.toml precedes pyproject.toml."""
-    assert validate_settings.load().settings.ignore == ()
+    assert loader.load_validation().settings.ignore == ()
     (project / "pyproject.toml").write_text('[tool.skilldrop.validate]\nignore = ["spec"]\n')
     (project / "deeper/pyproject.toml").write_text("[tool.other]\n")
-    found = validate_settings.load()
+    found = loader.load_validation()
     assert (found.settings.ignore, found.folder) == (("spec",), project.resolve())
     (project / "skilldrop.toml").write_text('[validate]\nextend-select = ["advice"]\n')
-    assert validate_settings.load().settings.extend_select == ("advice",)
+    assert loader.load_validation().settings.extend_select == ("advice",)
     (project / "other.toml").write_text('[validate]\nextend_select = ["safety"]\n')
-    assert validate_settings.load(project / "other.toml").settings.extend_select == ("safety",)
+    assert loader.load_validation(project / "other.toml").settings.extend_select == ("safety",)
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_an_error_is_one_sentence(project: Path, line: str, message: str) -> Non
     """It names the file, the table and the key."""
     (project / "deeper/skilldrop.toml").write_text(f"[validate]\n{line}\n")
     with pytest.raises(SettingsInvalid) as info:
-        validate_settings.load()
+        loader.load_validation()
     assert str(info.value).startswith("skilldrop.toml: ")
     assert message.lower() in str(info.value).lower()
 
@@ -54,7 +54,7 @@ def test_a_value_that_is_no_table_is_an_error(project: Path, content: str) -> No
     """The sentence names the table."""
     (project / "deeper/skilldrop.toml").write_text(content)
     with pytest.raises(SettingsInvalid) as raised:
-        validate_settings.load()
+        loader.load_validation()
     assert str(raised.value) == "skilldrop.toml: [validate] must be a table."
 
 
