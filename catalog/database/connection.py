@@ -137,8 +137,8 @@ def leave_readable(connection: sqlite3.Connection, path: Path) -> None:
 
 
 REBUILT = (
-    "A running service, or the next `skilldrop up` or `skilldrop scan`, keeps the damaged file "
-    "and builds a new one from the roots and all history that can be read."
+    "A running service, or the next `skilldrop up` or `skilldrop scan`, puts the damaged file "
+    "aside and builds a new one from the roots, the published versions and people's decisions."
 )
 
 

@@ -43,14 +43,11 @@ AWAITING_REVIEW = f"""
 """
 """SQL after FROM: the versions `v` that wait for review, each with its skill `s`."""
 CANNOT_BE_GIVEN = f"""
-    (s.digest = '' OR {IS_HELD} AND EXISTS (
+    ({IS_HELD} AND EXISTS (
         SELECT 1 FROM versions AS held WHERE held.id = s.current_version_id
             AND held.package_path IS NULL AND held.digest IS NOT s.seen_digest))
 """
-"""SQL condition: the held version of a skill `s` is lost, and its folder has other content.
-
-A version whose content could not be recovered has an empty digest.
-"""
+"""SQL condition: the held version of a skill `s` is lost, and its folder has other content."""
 IS_WITHHELD = "(s.status = 'shadowed' AND s.shadowed_by IS NULL)"
 """SQL condition: the skill `s`, which should be active, is withheld."""
 

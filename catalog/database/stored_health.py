@@ -132,7 +132,6 @@ _WITHHELD = f"""
            s.pinned_version_id IS NULL AND {IS_HELD} AS is_reviewed
     FROM skills AS s WHERE {IS_WITHHELD} AND s.id IN (
         SELECT id FROM skills WHERE pinned_version_id IS NOT NULL
-        UNION SELECT id FROM skills WHERE digest = ''
         UNION SELECT skill FROM versions WHERE review IN ('waits', 'rejected'))
     ORDER BY s.skill_id
 """

@@ -88,11 +88,6 @@ FROM health AS h, json_each(h.troubles) AS t
 SELECT json_extract(r.value, '$.recovered_at') AS recovered_at,
        json_extract(r.value, '$.reason') AS reason,
        json_extract(r.value, '$.damaged_file') AS damaged_file,
-       json_extract(r.value, '$.skills') AS skills,
-       json_extract(r.value, '$.versions') AS versions,
-       json_extract(r.value, '$.ingestions') AS ingestions,
-       json_extract(r.value, '$.index_builds') AS index_builds,
-       json_extract(r.value, '$.outcomes') AS outcomes,
        json_extract(r.value, '$.packages_removed') AS packages_removed,
        json_type(r.value, '$.packages_removed') IS 'null' AS is_under_way
 FROM health AS h, json_each(h.recoveries) AS r

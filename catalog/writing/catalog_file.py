@@ -1,11 +1,12 @@
 """The catalog file and its writer lock, from opening to closing."""
 
 import logging
+import os
+import re
 import sqlite3
 from contextlib import closing, suppress
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from catalog.database import schema_version
 from catalog.database.connection import (
@@ -19,11 +20,15 @@ from catalog.database.connection import (
 from catalog.database.lock import WriterLock, is_same_file, lock_of
 from catalog.database.writer import Writer
 from catalog.model.errors import CatalogDamaged
-from catalog.text import humanize
-from catalog.writing import damaged_catalog, journal
+from catalog.writing import journal
 from catalog.writing.takeover import Lost
 
 log = logging.getLogger("skilldrop")
+
+KEPT = 3
+"""Number of damaged catalogs to keep; each is as large as the catalog was."""
+_ASIDE = r"\.damaged-(\d{8}-\d{6})(?:-(\d+))?"
+"""Suffix of the name of a damaged catalog: the time, and a number for ties."""
 
 
 class CatalogFile:
@@ -50,10 +55,10 @@ class CatalogFile:
     ) -> "CatalogFile":
         """Open or create the catalog file for writing.
 
-        A damaged file is renamed, with the time `at`, and replaced by a new one with its readable
-        history; `damage` is the reason if the damage is known already. Raises CatalogBusy if
-        another process writes the catalog, CatalogUnusable if the file is not a catalog,
-        CatalogDamaged if it is damaged and `at` is missing, and DiskFull.
+        A damaged file is put aside, with the time `at` in its name, and counts as lost; `damage` is
+        the reason if the damage is known already. Raises CatalogBusy if another process writes the
+        catalog, CatalogUnusable if the file is not a catalog, CatalogDamaged if it is damaged and
+        `at` is missing, and DiskFull.
         """
         with explained(path):
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -68,7 +73,6 @@ class CatalogFile:
     def _open_locked(
         cls, path: Path, lock: WriterLock, at: datetime | None, damage: str | None
     ) -> "CatalogFile":
-        damaged_catalog.sweep(path)
         if aside := _put_unreleased_aside(path, at):
             lost = Lost("was made by an unreleased version", aside)
             return cls(path, lock, _connected(path), lost=lost)
@@ -79,12 +83,19 @@ class CatalogFile:
             is_doubted = lock.left != _closing_note(path)
             return cls(path, lock, _connected(path, is_doubted=is_doubted))
         except (CatalogDamaged, sqlite3.DatabaseError) as error:
-            if not is_damage(error) or not (lock.left or is_ours(path)):
+            if not at or not is_damage(error) or not (lock.left or is_ours(path)):
                 raise
-            if not at:
-                raise
-            reason = str(error).removesuffix(REBUILT).rstrip(". ")  # the rebuild starts now
-            lost = Lost("was damaged", _recover(path, reason, at))
+            reason = str(error).removesuffix(REBUILT).rstrip(". ")
+            aside = _put_aside(path, at, "damaged")
+            log.error(
+                "the catalog is damaged (%s) and is kept as %s; a new one takes over the published "
+                "versions and people's decisions, but neither the history of changes, scans and "
+                "indexes nor superseded versions",
+                reason,
+                aside,
+            )
+            _keep_newest(path, aside)
+            lost = Lost(f"was damaged ({reason})", aside)
             return cls(path, lock, _connected(path), lost=lost)
 
     def close(self) -> None:
@@ -123,11 +134,48 @@ def _put_unreleased_aside(path: Path, at: datetime | None) -> Path | None:
         decided = journal.decided_in(connection)
         connection.close()
         journal.Journal(path.with_name(journal.NAME)).update(decided, at)
-        aside = damaged_catalog.aside_of(path, at, "old")
-        damaged_catalog.put_log_aside(path, aside)  # where a reader still needs it
-        path.rename(aside)
-        return aside
+        return _put_aside(path, at, "old")
     return None
+
+
+def _put_aside(path: Path, at: datetime, kind: str) -> Path:
+    """Rename a catalog, with the time in its new name, and return that path.
+
+    Its log is renamed first, because a new catalog must not find it.
+    """
+    base = f"{path.name}.{kind}-{at.astimezone(UTC):%Y%m%d-%H%M%S}"
+    name, count = base, 1
+    while os.path.lexists(path.with_name(name)):
+        count += 1
+        name = f"{base}-{count}"
+    for ending in ("-wal", "-shm", ""):
+        with suppress(FileNotFoundError):
+            path.with_name(f"{path.name}{ending}").rename(path.with_name(f"{name}{ending}"))
+    return path.with_name(name)
+
+
+def _keep_newest(path: Path, aside: Path) -> None:
+    """Remove all but the newest damaged catalogs beside a catalog, and log the removed ones.
+
+    `aside`, the one just renamed, stays even if the clock was set back.
+    """
+    copies: list[tuple[str, int, str]] = []
+    with os.scandir(path.parent) as entries:
+        for entry in entries:
+            match = re.fullmatch(re.escape(path.name) + _ASIDE, entry.name)
+            if match and entry.name != aside.name and entry.is_file(follow_symlinks=False):
+                copies.append((match[1], int(match[2] or 1), entry.name))
+    for *_, name in sorted(copies)[: -(KEPT - 1)]:
+        try:
+            path.with_name(name).unlink()
+        except OSError as error:
+            log.warning("%s cannot be removed: %s", path.with_name(name), error.strerror)
+            continue
+        for ending in ("-wal", "-shm"):
+            path.with_name(f"{name}{ending}").unlink(missing_ok=True)
+        log.warning(
+            "removed %s: only the newest %d damaged catalogs are kept", path.with_name(name), KEPT
+        )
 
 
 def migrated(connection: sqlite3.Connection) -> Writer:
@@ -147,31 +195,6 @@ def _connected(path: Path, *, is_doubted: bool = False) -> Writer:
     except BaseException:
         connection.close()
         raise
-
-
-def _recover(path: Path, reason: str, at: datetime) -> Path:
-    """Replace a damaged catalog by a new one; return the new path of the damaged file."""
-    aside = damaged_catalog.aside_of(path, at)
-    log.error(
-        "the catalog is damaged (%s); it is kept as %s, and a new one is built from the roots",
-        reason,
-        aside,
-    )
-    with TemporaryDirectory(dir=path.parent, prefix=damaged_catalog.RECOVERING) as folder:
-        new = Path(folder, path.name)
-        connection = connect(new)
-        try:
-            saved = damaged_catalog.recover(migrated(connection), path, aside, reason, at)
-            leave_readable(connection, new)
-        finally:
-            connection.close()
-        damaged_catalog.exchange(path, aside, new)
-    damaged_catalog.keep_newest(path, aside)
-    log.warning(
-        "recovered from the damaged catalog: %s",
-        ", ".join(f"{humanize.count(count, 'row')} of {table}" for table, count in saved.items()),
-    )
-    return aside
 
 
 def _closing_note(path: Path) -> str | None:

@@ -44,7 +44,7 @@ _WITHOUT_PACKAGE = f"""
     JOIN versions AS v ON v.id IN ({NEWEST}, s.current_version_id)
     LEFT JOIN versions AS e ON e.id =
         (SELECT max(n.id) FROM versions AS n WHERE n.skill = s.id AND n.package_path IS NOT NULL)
-    WHERE v.package_path IS NULL AND has_package(s.path) AND v.digest != ''
+    WHERE v.package_path IS NULL AND has_package(s.path)
         AND (s.status = 'active' OR {IS_WITHHELD}
              OR s.status = 'pending' AND v.review = 'waits')
         AND (v.digest IS s.seen_digest OR NOT {IS_HELD})

@@ -95,18 +95,34 @@ class Takeover:
         """Begin a takeover if a catalog was lost just now; return a clause on that catalog."""
         lost, self._lost = self._lost, None
         is_published = any(each.current for each in listing.directories.values())
-        if not lost or not (is_published or has_decisions):
+        if not lost or not (lost.aside or is_published or has_decisions):
             return None
-        name = lost.aside.name if lost.aside else None
-        recoveries = self._recoveries()
-        if self.is_under_way and not name:
+        if self.is_under_way and not lost.aside:
             return None  # it was begun by an earlier start
-        if not (recoveries and name and recoveries[-1]["damaged_file"] == name):
-            entry = {"recovered_at": iso(at), "reason": lost.reason, "damaged_file": name}
-            recoveries.append(entry)
-        recoveries[-1]["packages_removed"] = None
-        self._store(recoveries)
-        return f"{lost.reason} and is kept as {lost.aside}" if lost.aside else lost.reason
+        entry: dict[str, Any] = {
+            "recovered_at": iso(at),
+            "reason": lost.reason,
+            "damaged_file": lost.aside.name if lost.aside else None,
+            "packages_removed": None,
+        }
+        self._store([*self._recoveries(), entry])
+        if not lost.aside:
+            return lost.reason
+        self._take_links(lost.aside)
+        return f"{lost.reason} and is kept as {lost.aside}"
+
+    def _take_links(self, aside: Path) -> None:
+        """Store the directories of links that a catalog knew, as far as they can be read.
+
+        A copy there counts as ours only while it equals its package.
+        """
+        with suppress(sqlite3.Error), self._db.transaction(), _opened(aside) as former:
+            for table, ours in (("linked_directories", {}), ("links", {"former_target": ""})):
+                rows = former.execute(f"SELECT * FROM {table}")
+                names = [name for name, *_ in rows.description]
+                self._db.table(table).insert_all(
+                    dict(zip(names, row, strict=True)) | ours for row in rows.fetchall()
+                )
 
     def end(self, packages_removed: int) -> None:
         """Note that the takeover has ended, and how many packages it removed."""
@@ -128,11 +144,8 @@ class Takeover:
         found: dict[str, Former] = {}
         for recovery in filter(_is_open, self._recoveries()):
             if self._file and recovery["damaged_file"]:
-                uri = self._file.with_name(recovery["damaged_file"]).absolute().as_uri()
-                with (
-                    suppress(sqlite3.Error),
-                    closing(sqlite3.connect(f"{uri}?mode=ro", uri=True)) as former,
-                ):
+                aside = self._file.with_name(recovery["damaged_file"])
+                with suppress(sqlite3.Error), _opened(aside) as former:
                     found |= {path: Former(*row) for path, *row in former.execute(_PUBLISHED)}
         return found
 
@@ -172,6 +185,11 @@ class Takeover:
     def _store(self, recoveries: Sequence[Mapping[str, Any]]) -> None:
         self._db.execute("UPDATE health SET recoveries = ?", [to_json(recoveries)])
         self.is_under_way = any(map(_is_open, recoveries))
+
+
+def _opened(aside: Path) -> closing[sqlite3.Connection]:
+    """Open a catalog that was put aside. Raises sqlite3.Error."""
+    return closing(sqlite3.connect(f"{aside.absolute().as_uri()}?mode=ro", uri=True))
 
 
 def lost_place(skill_id: str, level: Level) -> Place:

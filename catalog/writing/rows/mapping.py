@@ -72,28 +72,6 @@ def version(record: SkillRecord, skill: Row) -> Row:
     }
 
 
-def without_content(skill: Row) -> Row:
-    """Return a row of `versions` for the lost version that a skill is pinned to.
-
-    Only the row of the skill is known. The digest is empty; no content has an empty digest.
-    """
-    return {
-        "id": skill["pinned_version_id"],
-        "skill": skill["id"],
-        "skill_id": skill["skill_id"],
-        "ingested_at": skill["last_changed"],
-        "digest": "",
-        "skill_md_hash": skill["skill_md_hash"],
-        "file_inventory": "{}",
-        "frontmatter": skill["frontmatter"],
-        "described": to_json(
-            {column: skill[column] for column in EMPTY}
-            | {"headings": [], "body_chars": 0}
-            | dialects.described({})
-        ),
-    }
-
-
 def readdressed(version: Row, skill: Row) -> Row:
     """Return the row of a version under another name and skill_id."""
     described = json.loads(version["described"]) | {"name": skill["name"]}

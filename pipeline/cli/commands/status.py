@@ -126,23 +126,9 @@ def _recovery(row: Mapping[str, Any]) -> str:
     elif row["packages_removed"]:
         removed = counted(row["packages_removed"], "package")
         packages = f"; {removed} that only the former catalog knew were removed"
-    if row["skills"] is None:
-        kept = f" and is kept as {row['damaged_file']}" if row["damaged_file"] else ""
-        return visible(
-            f"rebuilt at {row['recovered_at']}: the former catalog {row['reason']}{kept}{packages}"
-        )
-    counts = ", ".join(
-        counted(row[key], word)
-        for key, word in (
-            ("skills", "skill"),
-            ("versions", "version"),
-            ("index_builds", "index publication"),
-            ("outcomes", "outcome"),
-        )
-    )
+    kept = f" and is kept as {row['damaged_file']}" if row["damaged_file"] else ""
     return visible(
-        f"recovered at {row['recovered_at']} from a damaged catalog, which is kept as "
-        f"{row['damaged_file']}: {counts} ({row['reason']}){packages}"
+        f"rebuilt at {row['recovered_at']}: the former catalog {row['reason']}{kept}{packages}"
     )
 
 

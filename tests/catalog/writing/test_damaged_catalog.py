@@ -169,131 +169,91 @@ def scan(settings: Settings) -> CompletedProcess[str]:
 DAMAGES = [middle_of_versions, truncated, without_header, emptied]
 
 
+PINNED = "SELECT v.version FROM skills AS s JOIN versions AS v ON v.id = s.pinned_version_id"
+
+
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_catalog_is_rebuilt(settings: Settings, damage: Callable[[Path], None]) -> None:
+def test_a_damaged_catalog_is_rebuilt(
+    settings: Settings, damage: Callable[[Path], None], caplog: pytest.LogCaptureFixture
+) -> None:
     """The damaged file is kept, the catalog matches the folder again, and both are reported."""
+    before = rows(settings.catalog_path, PINNED)
     damage(settings.catalog_path)
     damaged = settings.catalog_path.read_bytes()
     done = scan(settings)
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
-    ((reason, damaged_file, versions),) = rows(
-        settings.catalog_path, "SELECT reason, damaged_file, versions FROM recoveries"
+    ((reason, damaged_file),) = rows(
+        settings.catalog_path, "SELECT reason, damaged_file FROM recoveries"
     )
     assert (settings.data / str(damaged_file)).read_bytes() == damaged
-    assert reason
-    if damage is not middle_of_versions:
-        assert_whole(settings)
-        return
-    assert SKILLS < int(str(versions)) < 3 * SKILLS  # without those on the lost pages
-    assert rows(settings.catalog_path, "SELECT count(*) FROM index_builds")[0][0] >= 4
+    assert str(damaged_file) in caplog.text
+    assert "40 published skills, 0 reviews, 1 pin and 0 preferences taken over" in caplog.text
+    assert str(reason).startswith("was damaged (")
+    assert rows(settings.catalog_path, PINNED) == before
+    assert b"One" in (settings.packages_folder / "s05/current/SKILL.md").read_bytes()
     status = run("--data", settings.data, "status")
-    assert (status.returncode, "recovered" in status.stdout) == (0, True)
-    handle(settings, "unpin", {"skill": "s05"})
+    assert (status.returncode, "the former catalog was damaged" in status.stdout) == (0, True)
     assert_whole(settings)
-
-
-def test_pinned_skills_stay_pinned(settings: Settings) -> None:
-    """Pins and run outcomes are history, which no folder can restore."""
-    settings.outcomes_folder.joinpath("s01").mkdir(parents=True)
-    settings.outcomes_folder.joinpath(MARKER).touch()  # handed over
-    settings.outcomes_folder.joinpath("s01/run.json").write_text('{"output": "ok"}')
-    scan(settings)
-    pages = pages_of(settings.catalog_path, "versions")
-    overwrite(settings.catalog_path, pages[-2:-1])
-    pinned = "SELECT v.version FROM skills AS s JOIN versions AS v ON v.id = s.pinned_version_id"
-    before = rows(settings.catalog_path, pinned)
-    assert scan(settings).returncode == 0
-    assert rows(settings.catalog_path, "SELECT count(*) FROM recoveries") == [(1,)]
-    assert rows(settings.catalog_path, pinned) == before
-    assert rows(settings.catalog_path, "SELECT skill_id FROM outcomes") == [("s01",)]
-    assert b"One" in (settings.packages_folder / "s05/current/SKILL.md").read_bytes()
-
-
-def test_a_damaged_header_loses_no_rows(settings: Settings) -> None:
-    """Without it SQLite recognises no database; all rows and the pin are recovered."""
-    counted = "SELECT (SELECT count(*) FROM skills), (SELECT count(*) FROM versions)"
-    pinned = "SELECT v.version FROM skills AS s JOIN versions AS v ON v.id = s.pinned_version_id"
-    before = rows(settings.catalog_path, counted), rows(settings.catalog_path, pinned)
-    with settings.catalog_path.open("r+b") as file:
-        file.write(b"GARBAGE")
-    assert scan(settings).returncode == 0
-    assert rows(settings.catalog_path, "SELECT count(*) FROM recoveries") == [(1,)]
-    assert (rows(settings.catalog_path, counted), rows(settings.catalog_path, pinned)) == before
-    assert b"One" in (settings.packages_folder / "s05/current/SKILL.md").read_bytes()
-
-
-@pytest.mark.parametrize("table", ["versions", "files"])
-def test_a_pin_to_a_lost_version_stays(settings: Settings, table: str) -> None:
-    """The skill is not published, and status reports that, until it is unpinned."""
-    overwrite(settings.catalog_path, pages_of(settings.catalog_path, table)[:4])
-    before = rows(settings.catalog_path, "SELECT package_path FROM skills WHERE skill_id = 's05'")
-    assert scan(settings).returncode == 0
-    assert rows(
-        settings.catalog_path,
-        "SELECT status, shadowed_by, s.skill_id || '/' || v.version"
-        " FROM skills AS s JOIN versions AS v ON v.id = s.pinned_version_id",
-    ) == [("shadowed", None, *before[0])]
-    assert not os.path.lexists(settings.packages_folder / "s05/current")
-    assert "s05/" not in (settings.index_folder / "default.txt").read_text()
-    status = run("--data", settings.data, "status", "--check")
-    assert status.returncode == 1
-    assert "`skilldrop unpin s05`" in status.stdout
-    assert reconcile.compare(settings, engine=serial).differences == ()
     handle(settings, "unpin", {"skill": "s05"})
     assert b"Three" in (settings.packages_folder / "s05/current/SKILL.md").read_bytes()
     assert_whole(settings)
 
 
-def test_an_interrupted_recovery_loses_no_history(
+def test_run_outcomes_are_read_again(settings: Settings) -> None:
+    """Their files stay in the inbox, so a new catalog has them, too."""
+    settings.outcomes_folder.joinpath("s01").mkdir(parents=True)
+    settings.outcomes_folder.joinpath(MARKER).touch()  # handed over
+    settings.outcomes_folder.joinpath("s01/run.json").write_text('{"output": "ok"}')
+    scan(settings)
+    truncated(settings.catalog_path)
+    assert scan(settings).returncode == 0
+    assert rows(settings.catalog_path, "SELECT count(*) FROM recoveries") == [(1,)]
+    assert rows(settings.catalog_path, "SELECT skill_id FROM outcomes") == [("s01",)]
+
+
+@pytest.mark.parametrize("copy", [False, True], ids=["links", "copies"])
+def test_linked_directories_are_kept_up_to_date(
+    settings: Settings, tmp_path: Path, *, copy: bool
+) -> None:
+    """No root knows them; what the damaged file says of them counts as far as it can be read."""
+    agent = tmp_path / "agent"
+    options = ["--copy"] if copy else []
+    done = run("--watched", settings.watched, "--data", settings.data, "link", agent, *options)
+    assert done.returncode == 0, done.stderr
+    before = sorted(os.listdir(agent))
+    assert len(before) == SKILLS
+    middle_of_versions(settings.catalog_path)
+    assert scan(settings).returncode == 0
+    assert sorted(os.listdir(agent)) == before
+    status = run("--data", settings.data, "status").stdout
+    assert f"{'copies' if copy else 'links'} {agent}: {SKILLS} skills" in status
+    handle(settings, "unpin", {"skill": "s05"})
+    assert b"Three" in (agent / "s05/SKILL.md").read_bytes()
+
+
+def test_a_killed_rebuild_loses_nothing(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The damaged catalog stays until the new one is complete, so the next start recovers it."""
+    """The damaged catalog is kept, and the next start takes over what agents get."""
+    before = rows(settings.catalog_path, PINNED)
     middle_of_versions(settings.catalog_path)
     damaged = settings.catalog_path.read_bytes()
 
-    def full(*_: object) -> None:
+    def full(*_: object, **__: object) -> None:
         error = sqlite3.OperationalError("database or disk is full")
         error.sqlite_errorcode = sqlite3.SQLITE_FULL
         raise error
 
     with monkeypatch.context() as broken:
-        broken.setattr("catalog.writing.damaged_catalog._write_derived", full)
+        broken.setattr("catalog.writing.takeover.Takeover.begin", full)
         with pytest.raises(DiskFull):
             open_store(settings)
-    assert settings.catalog_path.read_bytes() == damaged
+    (aside,) = settings.data.glob("catalog.db.damaged-*[0-9]")
+    assert aside.read_bytes() == damaged
     assert scan(settings).returncode == 0
-    ((versions,),) = rows(settings.catalog_path, "SELECT versions FROM recoveries")
-    assert int(str(versions)) > SKILLS
-    assert len(list(settings.data.glob("catalog.db.damaged-*[0-9]"))) == 1
-    assert list(settings.data.glob(".recovering-*")) == []
-
-
-def test_a_killed_recovery_leaves_nothing_behind(settings: Settings, tmp_path: Path) -> None:
-    """The next writer removes its directory, and no other directory or link of a similar name."""
-    killed, others, link = (settings.data / f".recovering-{name}" for name in ("a", "b", "c"))
-    for folder in (killed, others, tmp_path / "elsewhere"):
-        folder.mkdir()
-        (folder / settings.catalog_path.name).touch()
-    (others / "notes.txt").touch()
-    link.symlink_to(tmp_path / "elsewhere")
-    open_store(settings).close()
-    assert sorted(settings.data.glob(".recovering-*")) == [others, link]
-    assert (link / settings.catalog_path.name).exists()
-    assert (others / settings.catalog_path.name).exists()
-
-
-def test_recovery_gets_past_a_stale_page(settings: Settings) -> None:
-    """A lost write leads back to earlier rows, which must not be read endlessly."""
-    pages = pages_of(settings.catalog_path, "versions")
-    with settings.catalog_path.open("r+b") as file:
-        file.seek((pages[2] - 1) * PAGE)
-        old = file.read(PAGE)
-        file.seek((pages[-3] - 1) * PAGE)
-        file.write(old)
-    overwrite(settings.catalog_path, pages[-2:-1])
-    assert scan(settings).returncode == 0
-    assert rows(settings.catalog_path, "SELECT count(*) FROM recoveries") == [(1,)]
+    assert rows(settings.catalog_path, PINNED) == before
+    assert_whole(settings)
 
 
 @pytest.mark.parametrize("damage", [*DAMAGES])

@@ -1,18 +1,14 @@
 """Events: committed changes, delivered to each listener in order and at least once."""
 
-import json
-import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 
 import pytest
 
-from catalog.database.writer import Writer
 from catalog.model.change import Removal
 from catalog.model.event import Event
 from catalog.writing import events as writing_events
-from catalog.writing.damaged_catalog import recover
 from catalog.writing.store import Store
 from tests.support.records import NOON, ROOT, judged, refused, rooted
 
@@ -138,15 +134,3 @@ def test_shadowing_and_its_end_are_events(store: Store) -> None:
         ("removed", "a"),
         ("active", "b/a"),
     ]
-
-
-def test_a_listener_is_not_ahead_of_a_recovered_catalog(store: Store, tmp_path: Path) -> None:
-    """It would miss the events whose ids are used again."""
-    change(store, "a")
-    store.events.deliver("log", Recorder())
-    (before,) = store.db.execute("SELECT delivered FROM health").fetchone()
-    store.db.execute("UPDATE health SET delivered = ?", [re.sub(r":\d+", ":1000", before)])
-    with Store.in_memory().db.conn as connection:
-        recover(Writer(connection), tmp_path / "catalog.db", tmp_path / "aside", "test", NOON)
-        (after,) = connection.execute("SELECT delivered FROM health").fetchone()
-        assert set(json.loads(after).values()) == {1}

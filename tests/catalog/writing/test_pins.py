@@ -2,9 +2,7 @@
 
 import os
 import shutil
-import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,11 +11,9 @@ from catalog.database import stored_health
 from catalog.model import finding
 from catalog.model.errors import NotInCatalog
 from catalog.model.retention import Retention
-from catalog.model.skill import RootSpec
 from catalog.reading import health_summary, search
 from catalog.reading import status as reading_status
 from catalog.reading.versions import history
-from catalog.writing.store import Store
 from tests.support.packages import World, audits, later
 from tests.support.skills import SkillWriter, write_skill
 
@@ -337,74 +333,6 @@ def test_an_unnoticed_change_of_the_folder_does_not_unpin_the_skill(
     assert_withheld(world, first)
     world.store.unpin("a", later(4))
     assert text(world) == "three"
-
-
-def recover(world: World, lost: str) -> None:
-    """Recover the catalog from a damaged file that has lost some rows."""
-    world.store.close()
-    with closing(sqlite3.connect(world.folder / "catalog.db")) as db, db:
-        db.execute(f"DELETE FROM {lost}")
-    Store.open(world.folder / "catalog.db", later(2), damage="torn").close()
-    world.store = world.opened()
-    world.scan()
-
-
-@pytest.mark.parametrize("lost", ["files WHERE version = 1", "versions WHERE id = 1"])
-@pytest.mark.parametrize("notes", [True, False])
-def test_a_pinned_version_lost_by_a_recovery_is_restored_from_its_folder(
-    world: World, lost: str, notes: bool
-) -> None:
-    """The pin outlasts a second recovery, and a scan of equal content restores the version."""
-    first, _ = versions(world)
-    world.store.pin("a", first, later(1))
-    if not notes:
-        world.store.db.execute("UPDATE skills SET package_path = NULL")
-    recover(world, lost)
-    pinned = history(world.store.db, "a").held_at
-    assert pinned
-    assert pinned == first or not notes
-    assert_withheld(world, pinned)
-    recover(world, "scans")
-    assert_withheld(world, pinned)
-    (world.root / "a/SKILL.md").write_text("---\nname: a\n---\n")
-    world.scan()
-    assert_withheld(world, pinned)
-    rewrite_first(world)
-    world.scan()
-    assert text(world) == "one"
-    assert history(world.store.db, "a").held_at == pinned
-    assert [hit.name for hit in search.search(world.store.db, "sheep wool").hits] == ["a"]
-    assert troubles(world) == []
-    assert audits(world) == []
-    assert world.differences() == []
-
-
-def test_a_version_without_content_is_never_published(world: World) -> None:
-    """Not even if it is unpinned while the content of its folder is rejected."""
-    _, second = versions(world)
-    world.store.pin("a", second, later(1))
-    (world.root / "a/SKILL.md").write_text("---\nname: a\n---\n")
-    world.scan()
-    recover(world, "files WHERE version = 2")
-    assert_withheld(world, second)
-    world.store.unpin("a", later(3))
-    for _ in range(2):
-        world.publish()
-        assert not os.path.lexists(world.packages / "a/current")
-        (message,) = troubles(world)
-        assert message == (
-            f"a is left with version {second}, whose files are lost, so agents do "
-            "not get it. Fix the errors in its folder."
-        )
-        assert audits(world) == []
-        world.roots = [RootSpec(str(world.root), "personal")]
-        world.restart()
-        world.scan()
-    write_skill(world.root / "a", description="Third.", files={"x.txt": "three"})
-    world.scan()
-    assert text(world) == "three"
-    assert troubles(world) == []
-    assert audits(world) == []
 
 
 def test_a_withheld_skill_keeps_its_name(world: World, skill: SkillWriter) -> None:
