@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from catalog.model.finding import FindingType
-from docs_from_code.markdown import cell, prose
+from catalog.model.finding import OURS, FindingType
+from docs_from_code.markdown import prose
 from pipeline.cli.commands.rule import EXAMPLES, PURPOSES, REJECTS
 from pipeline.cli.output.finding_types import REGISTRY
 from pipeline.dialects.registry import OF_PROFILES
@@ -13,11 +13,10 @@ _OPENING = """\
 
 <!-- Generated from the registry by `make docs`; edit the codes.py beside the rules instead. -->
 
-This page lists every message of `skilldrop` about a skill. Each finding has a stable code, a
-severity and a profile, and gives the file, the line and a fix. A skill is valid by the
+This page lists every message of `skilldrop` about a skill, by profile. A skill is valid by the
 specification (`spec_valid`) if it has no finding of profile `spec` and severity `error`. The
 acceptance of the root decides whether a finding rejects the skill: `strict`, `lenient` (the
-default) or `permissive`.
+default) or `permissive`. A finding without a source is skilldrop's own.
 
 Findings that lines of a file or a few paths can show have a bad and a good example. In them, → is a
 tab, <U+200B> and the like are invisible characters, <FF> and the like are bytes that are not UTF-8,
@@ -26,7 +25,7 @@ and […] stands for omitted text.
 
 
 def page() -> str:
-    """Return the page: for each profile a table, then a section for each code."""
+    """Return the page: for each profile its codes, then a section for each code."""
     parts = [_OPENING]
     for profile in ("reading", *OF_PROFILES, "outcome"):
         types = [type_ for type_ in REGISTRY.values() if type_.profile == profile]
@@ -35,22 +34,17 @@ def page() -> str:
 
 
 def _overview(profile: str, types: Sequence[FindingType]) -> str:
-    rows = (
-        f"| [{type_.code}](#{type_.code}) | {type_.severity} | {cell(type_.summary)} |\n"
-        for type_ in types
-    )
-    return (
-        f"## `{profile}`\n\n{PURPOSES[profile]}\n\n"
-        f"| code | severity | problem |\n|---|---|---|\n{''.join(rows)}"
-    )
+    codes = ", ".join(f"[{type_.code}](#{type_.code})" for type_ in types)
+    return f"## `{profile}`\n\n{PURPOSES[profile]}\n\n{codes}.\n"
 
 
 def _section(type_: FindingType) -> str:
+    source = "" if type_.source == OURS else f"- **Source:** {prose(type_.source)}.\n"
     return (
         f"### `{type_.code}`\n\n"
         f"{prose(type_.summary)}\n\n"
         f"- **Fix:** {prose(type_.fix)}\n"
         f"- **Severity:** {type_.severity}; {REJECTS[type_.rejects]}.\n"
-        f"- **Source:** {prose(type_.source)}.\n"
+        f"{source}"
         + (f"\n{example.as_markdown()}" if (example := EXAMPLES.get(type_.code)) else "")
     )

@@ -76,85 +76,102 @@ class FindingType:
         )
 
 
+class FindingTypes(list[FindingType]):
+    """Types of findings of one profile, in the order in which they are declared."""
+
+    def __init__(
+        self, profile: str, source: str = OURS, *, rejects: frozenset[Acceptance] = IF_STRICT
+    ) -> None:
+        super().__init__()
+        self._profile = profile
+        self._source = source  # of the types that name none
+        self._rejects = rejects  # of the errors that name none
+
+    def rejection(self, code: str, summary: str, fix: str, source: str = "") -> FindingType:
+        """Declare an error that always rejects a folder."""
+        return self._declared("error", ALWAYS, code, summary, fix, source)
+
+    def error(
+        self,
+        code: str,
+        summary: str,
+        fix: str,
+        source: str = "",
+        *,
+        rejects: frozenset[Acceptance] | None = None,
+    ) -> FindingType:
+        """Declare an error, which rejects a folder under the given acceptances."""
+        rejects = self._rejects if rejects is None else rejects
+        return self._declared("error", rejects, code, summary, fix, source)
+
+    def warning(self, code: str, summary: str, fix: str, source: str = "") -> FindingType:
+        """Declare a warning, which never rejects a folder."""
+        return self._declared("warning", NEVER, code, summary, fix, source)
+
+    def info(self, code: str, summary: str, fix: str, source: str = "") -> FindingType:
+        """Declare a remark, which never rejects a folder."""
+        return self._declared("info", NEVER, code, summary, fix, source)
+
+    def _declared(
+        self,
+        severity: Severity,
+        rejects: frozenset[Acceptance],
+        code: str,
+        summary: str,
+        fix: str,
+        source: str,
+    ) -> FindingType:
+        kind = FindingType(
+            code, severity, self._profile, rejects, summary, fix, source or self._source
+        )
+        self.append(kind)
+        return kind
+
+
 # Findings of the catalog. Only these depend on earlier content or on other skills; all others
 # depend on the folder alone.
 
-_SOURCE = f"{OURS}, publication"
+_READING = FindingTypes("reading")
+_SAFETY = FindingTypes("safety")
 
-LAST_GOOD_VERSION_STANDS = FindingType(
+LAST_GOOD_VERSION_STANDS = _READING.warning(
     "last-good-version-stands",
-    "warning",
-    "reading",
-    NEVER,
     "The newest content was rejected, so the last good version stays published.",
     "Fix the errors of this skill; its new content is then published automatically.",
-    _SOURCE,
 )
-VERSION_HELD = FindingType(
+VERSION_HELD = _READING.info(
     "version-held",
-    "info",
-    "reading",
-    NEVER,
     "The skill is held at an earlier version by `skilldrop rollback`.",
     "Run `skilldrop unpin` with its name to publish the content of its folder.",
-    _SOURCE,
 )
-NAME_CONFUSABLE = FindingType(
+NAME_CONFUSABLE = _SAFETY.warning(
     "name-confusable",
-    "warning",
-    "safety",
-    NEVER,
     "The name looks like that of another active skill, or mixes scripts within a word.",
     "Check that it is the skill you want; rename one of the two in letters of one script.",
-    _SOURCE,
 )
-AWAITS_REVIEW = FindingType(
+AWAITS_REVIEW = _READING.warning(
     "awaits-review",
-    "warning",
-    "reading",
-    NEVER,
     "The content of the folder waits for review; agents do not get it.",
     "Look at its changes on the page Review of the site, then run `skilldrop approve` or "
     "`skilldrop reject` with its name.",
-    _SOURCE,
 )
-REJECTED_IN_REVIEW = FindingType(
+REJECTED_IN_REVIEW = _READING.warning(
     "rejected-in-review",
-    "warning",
-    "reading",
-    NEVER,
     "The content of the folder was rejected in review; agents do not get it.",
     "Change the skill as the reviewer asks; the new content then waits for review.",
-    _SOURCE,
 )
-REFERENCE_BROKEN = FindingType(
+REFERENCE_BROKEN = _READING.warning(
     "skill-reference-broken",
-    "warning",
-    "reading",
-    NEVER,
     "Agents cannot follow a link to a file of another skill: the published skills lie side by "
     "side, each under its name, and nothing else lies there.",
     "Link to a published skill as `../its-name/SKILL.md`, or copy the file into the folder.",
-    _SOURCE,
 )
-DEPENDENCY_MISSING = FindingType(
+DEPENDENCY_MISSING = _READING.warning(
     "dependency-missing",
-    "warning",
-    "reading",
-    NEVER,
     "A skill that it declares to need is not published.",
     "Add that skill, or correct its name.",
-    _SOURCE,
 )
-PUBLICATION_TYPES = (
-    LAST_GOOD_VERSION_STANDS,
-    VERSION_HELD,
-    NAME_CONFUSABLE,
-    AWAITS_REVIEW,
-    REJECTED_IN_REVIEW,
-    REFERENCE_BROKEN,
-    DEPENDENCY_MISSING,
-)
+PUBLICATION_TYPES = (*_READING, *_SAFETY)
 OF_HELD = (VERSION_HELD.code, AWAITS_REVIEW.code, REJECTED_IN_REVIEW.code)
 """Codes of the findings for skills that do not follow their folder."""
 PUBLICATION_CODES = tuple(kind.code for kind in PUBLICATION_TYPES)

@@ -1,6 +1,6 @@
 """Registry of profiles and dialects; their rules are imported only when a folder is judged."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pipeline.validation.dialect import Dialect, Dialects
     from pipeline.validation.profile import Profile
 
-OF_ALL_SKILLS: Mapping[str, tuple[FindingType, ...]] = {
+OF_ALL_SKILLS: Mapping[str, Sequence[FindingType]] = {
     "spec": spec.TYPES,
     "advice": advice.TYPES,
     "safety": safety.TYPES,
@@ -26,7 +26,7 @@ OF_ALL_SKILLS: Mapping[str, tuple[FindingType, ...]] = {
 }
 """Finding types by profile; roots and `validate` ask for these unless others are named."""
 
-OF_PROFILES: Mapping[str, tuple[FindingType, ...]] = {
+OF_PROFILES: Mapping[str, Sequence[FindingType]] = {
     **OF_ALL_SKILLS,
     "apexbridge": apexbridge.TYPES,
 }

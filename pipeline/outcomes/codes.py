@@ -1,89 +1,49 @@
 """Findings about outcome files, in which runtimes report the results of runs."""
 
-from catalog.model.finding import NEVER, OURS, FindingType
+from catalog.model.finding import NEVER, FindingTypes
 
-_FILES = f"{OURS}, outcome files"
-_SCHEMA = f"{OURS}, docs/schemas"
+TYPES = FindingTypes("outcome", rejects=NEVER)
 
-OUTCOME_TOO_LARGE = FindingType(
+OUTCOME_TOO_LARGE = TYPES.error(
     "outcome-too-large",
-    "error",
-    "outcome",
-    NEVER,
     "The outcome is larger than 16 MiB.",
     "Write large output to a separate file, and give its path in output.",
-    _FILES,
 )
-OUTCOME_UNREADABLE = FindingType(
+OUTCOME_UNREADABLE = TYPES.error(
     "outcome-unreadable",
-    "error",
-    "outcome",
-    NEVER,
     "An outcome file cannot be read, or is not a regular file.",
     "Make it a regular file that the user running skilldrop can read.",
-    _FILES,
 )
-OUTCOME_NOT_JSON = FindingType(
+OUTCOME_NOT_JSON = TYPES.error(
     "outcome-not-json",
-    "error",
-    "outcome",
-    NEVER,
     "The outcome is not one JSON object.",
     "Write one object in UTF-8, with a JSON library.",
     "RFC 8259",
 )
-OUTCOME_KEY_TWICE = FindingType(
+OUTCOME_KEY_TWICE = TYPES.error(
     "outcome-key-twice",
-    "error",
-    "outcome",
-    NEVER,
     "An object in the outcome has the same key twice.",
     "Keep one of them; JSON parsers differ in which one they use.",
     "RFC 8259, section 4",
 )
-OUTCOME_FIELD_MISSING = FindingType(
+OUTCOME_FIELD_MISSING = TYPES.error(
     "outcome-field-missing",
-    "error",
-    "outcome",
-    NEVER,
     "A required field of the outcome is missing.",
     "Add it; docs/schemas holds the schema.",
-    _SCHEMA,
 )
-OUTCOME_FIELD_WRONG = FindingType(
+OUTCOME_FIELD_WRONG = TYPES.error(
     "outcome-field-wrong",
-    "error",
-    "outcome",
-    NEVER,
     "The value of an outcome field is not valid.",
     "Correct the value; docs/schemas holds the schema.",
-    _SCHEMA,
 )
-OUTCOME_FIELD_UNKNOWN = FindingType(
+OUTCOME_FIELD_UNKNOWN = TYPES.warning(
     "outcome-field-unknown",
-    "warning",
-    "outcome",
-    NEVER,
     "An outcome has fields that no schema defines; they are not stored.",
     "Remove them, or move them into output or the metadata of a memory write.",
-    _SCHEMA,
 )
-OUTCOME_HALF_CHARACTER = FindingType(
+OUTCOME_HALF_CHARACTER = TYPES.warning(
     "outcome-half-character",
-    "warning",
-    "outcome",
-    NEVER,
     "A text of the outcome has a \\u escape for half a character; it is stored as U+FFFD.",
     "Cut texts between characters, not between the halves of an emoji.",
     "RFC 8259, section 8.2",
-)
-TYPES = (
-    OUTCOME_TOO_LARGE,
-    OUTCOME_UNREADABLE,
-    OUTCOME_NOT_JSON,
-    OUTCOME_KEY_TWICE,
-    OUTCOME_FIELD_MISSING,
-    OUTCOME_FIELD_WRONG,
-    OUTCOME_FIELD_UNKNOWN,
-    OUTCOME_HALF_CHARACTER,
 )

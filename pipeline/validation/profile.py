@@ -1,6 +1,6 @@
 """A profile: a named set of rules, of which some findings reject a skill."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
@@ -16,7 +16,7 @@ class Profile:
     """Named set of rules, with the types of their findings."""
 
     name: str  # "claude-code"
-    types: tuple[FindingType, ...]
+    types: Sequence[FindingType]
     rules: tuple[Rule, ...]
 
 

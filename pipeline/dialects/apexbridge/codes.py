@@ -1,6 +1,6 @@
 """Findings of the `apexbridge` profile: requirements on the fields and files of a package."""
 
-from catalog.model.finding import IF_STRICT, NEVER, FindingType
+from catalog.model.finding import FindingTypes
 
 OWNER = "ApexBridge"
 PURPOSE = (
@@ -15,266 +15,157 @@ _RESOURCES = f"{_FORMAT}, Resource references"
 _LAYOUT = f"{_FORMAT}, Package layout"
 _ABP = f"{_FORMAT}, ABP format"
 _SCHEMA = f"{_FRONT_MATTER}, input_schema and output_schema; JSON Schema"
+TYPES = FindingTypes("apexbridge", _FRONT_MATTER)
 
-REQUIRED_FIELD_MISSING = FindingType(
+REQUIRED_FIELD_MISSING = TYPES.error(
     "required-field-missing",
-    "error",
-    "apexbridge",
-    IF_STRICT,
     "A field that ApexBridge requires is missing or empty.",
     "Add the field; docs/how-to/apexbridge.md shows a package with all of them.",
-    _FRONT_MATTER,
 )
-FIELD_MALFORMED = FindingType(
+FIELD_MALFORMED = TYPES.error(
     "field-malformed",
-    "error",
-    "apexbridge",
-    IF_STRICT,
     "An ApexBridge field has the wrong type or is out of range.",
     "Use the expected type and range; the field is ignored until then.",
-    _FRONT_MATTER,
 )
-VERSION_NOT_SEMANTIC = FindingType(
+VERSION_NOT_SEMANTIC = TYPES.error(
     "version-not-semantic",
-    "error",
-    "apexbridge",
-    IF_STRICT,
     "version is not a semantic version.",
     "Write three numbers separated by dots, such as 1.0.0; a suffix may follow after - or +.",
     f"{_FRONT_MATTER}, version; Semantic Versioning 2.0.0",
 )
-PACKAGE_TYPE_UNKNOWN = FindingType(
+PACKAGE_TYPE_UNKNOWN = TYPES.error(
     "package-type-unknown",
-    "error",
-    "apexbridge",
-    IF_STRICT,
     "type is not an execution type that ApexBridge knows.",
     "Write direct, service, distributed, static, preprocessor or internal.",
-    f"{_FRONT_MATTER}, type",
 )
-PROTOCOL_UNKNOWN = FindingType(
+PROTOCOL_UNKNOWN = TYPES.error(
     "protocol-unknown",
-    "error",
-    "apexbridge",
-    IF_STRICT,
     "protocol is neither vcp nor abp.",
     "Write vcp or abp, or remove the field; the default is vcp.",
-    f"{_FRONT_MATTER}, protocol",
 )
-TRIGGERS_EMPTY = FindingType(
+TRIGGERS_EMPTY = TYPES.warning(
     "triggers-empty",
-    "warning",
-    "apexbridge",
-    NEVER,
     "triggers names no intent, no phrase and no event type, so nothing triggers the skill.",
     "Under triggers.phrases, list the phrases with which people ask for the skill.",
     f"{_FORMAT}, Triggers",
 )
-SCHEMA_INVALID = FindingType(
+SCHEMA_INVALID = TYPES.error(
     "schema-invalid",
-    "error",
-    "apexbridge",
-    IF_STRICT,
     "A schema is not valid JSON Schema.",
     "Correct that value; put digits that are meant as text in quotes.",
     _SCHEMA,
 )
-SCHEMA_REFERENCE_OUTSIDE = FindingType(
+SCHEMA_REFERENCE_OUTSIDE = TYPES.warning(
     "schema-reference-outside",
-    "warning",
-    "apexbridge",
-    NEVER,
     "A schema refers to something outside itself, which is never fetched.",
     "Copy the target to $defs, and refer to it as #/$defs/name.",
     _SCHEMA,
 )
-SCHEMA_DIALECT_UNKNOWN = FindingType(
+SCHEMA_DIALECT_UNKNOWN = TYPES.warning(
     "schema-dialect-unknown",
-    "warning",
-    "apexbridge",
-    NEVER,
     "$schema does not name a known version of JSON Schema; 2020-12 was assumed.",
     "Write https://json-schema.org/draft/2020-12/schema, or remove $schema.",
     _SCHEMA,
 )
-SECURITY_VALUE_UNKNOWN = FindingType(
+SECURITY_VALUE_UNKNOWN = TYPES.error(
     "security-value-unknown",
-    "error",
-    "apexbridge",
-    IF_STRICT,
     "security or permissions has a value that ApexBridge does not know.",
     "Write none or allowlist for network, none or read-only for filesystem.",
     _SECURITY,
 )
-SECURITY_INCOMPLETE = FindingType(
+SECURITY_INCOMPLETE = TYPES.warning(
     "security-incomplete",
-    "warning",
-    "apexbridge",
-    NEVER,
     "security does not set the time limit, the memory limit or the network access.",
     "Add the missing fields, such as timeout_ms: 5000, memory_mb: 128, network: none.",
     _SECURITY,
 )
-ALLOWLIST_MISSING = FindingType(
+ALLOWLIST_MISSING = TYPES.error(
     "allowlist-missing",
-    "error",
-    "apexbridge",
-    IF_STRICT,
     "network is allowlist, but network_allowlist names no address.",
     "List the addresses that the skill needs, or write network: none.",
     _SECURITY,
 )
-ALLOWLIST_UNUSED = FindingType(
+ALLOWLIST_UNUSED = TYPES.warning(
     "allowlist-unused",
-    "warning",
-    "apexbridge",
-    NEVER,
     "network_allowlist names addresses, but network is not allowlist.",
     "Write network: allowlist, or remove the list.",
     _SECURITY,
 )
-PERMISSIONS_OUTDATED = FindingType(
+PERMISSIONS_OUTDATED = TYPES.warning(
     "permissions-outdated",
-    "warning",
-    "apexbridge",
-    NEVER,
     "permissions is the old form of security.",
     "Write security instead; `skilldrop migrate` does this for you.",
     f"{_FORMAT}, Migration note",
 )
-RESOURCE_MISSING = FindingType(
+RESOURCE_MISSING = TYPES.error(
     "resource-missing",
-    "error",
-    "apexbridge",
-    IF_STRICT,
     "resources names a file that is not in the skill's folder.",
     "Add the file, correct the path (it starts at the skill's folder), or remove it.",
     _RESOURCES,
 )
-RESOURCE_OUTSIDE_FOLDER = FindingType(
+RESOURCE_OUTSIDE_FOLDER = TYPES.error(
     "resource-outside-folder",
-    "error",
-    "apexbridge",
-    IF_STRICT,
     "resources names a path that is not relative or leaves the skill's folder.",
     "Copy the file into the skill's folder, and name it by a path such as ./references/name.",
     _RESOURCES,
 )
-SCRIPT_MISSING = FindingType(
+SCRIPT_MISSING = TYPES.error(
     "script-missing",
-    "error",
-    "apexbridge",
-    IF_STRICT,
     "No file lies under scripts/, so ApexBridge has nothing to execute.",
     "Add scripts/execute.ts or another script.",
     _LAYOUT,
 )
-ENTRY_MISSING = FindingType(
+ENTRY_MISSING = TYPES.error(
     "entry-missing",
-    "error",
-    "apexbridge",
-    IF_STRICT,
     "The package has several scripts, but resources.entry does not name the one to execute.",
     "Name the script that ApexBridge executes: entry: ./scripts/execute.ts.",
     f"{_FORMAT}, Scripts, references and assets",
 )
-ENTRY_NOT_SCRIPT = FindingType(
+ENTRY_NOT_SCRIPT = TYPES.error(
     "entry-not-script",
-    "error",
-    "apexbridge",
-    IF_STRICT,
     "resources.entry is not a file under scripts/.",
     "Name a script under scripts/, the folder of all executed code.",
     f"{_FORMAT}, Scripts, references and assets",
 )
-CODE_OUTSIDE_SCRIPTS = FindingType(
+CODE_OUTSIDE_SCRIPTS = TYPES.error(
     "code-outside-scripts",
-    "error",
-    "apexbridge",
-    IF_STRICT,
     "The file is executable code outside scripts/ and tests/.",
     "Move it to scripts/, or to tests/ if it is a test.",
     _LAYOUT,
 )
-FOLDER_UNKNOWN = FindingType(
+FOLDER_UNKNOWN = TYPES.info(
     "folder-unknown",
-    "info",
-    "apexbridge",
-    NEVER,
     "The package layout defines no folder of this name, so its purpose is unknown.",
     "Move its files to scripts/, references/, assets/, tests/ or config/.",
     _LAYOUT,
 )
-SECTION_MISSING = FindingType(
+SECTION_MISSING = TYPES.error(
     "section-missing",
-    "error",
-    "apexbridge",
-    IF_STRICT,
     "The body lacks a section that ApexBridge requires.",
     "Add a heading for it, in Chinese or English, with a sentence or two below it.",
     f"{_FORMAT}, Required sections",
 )
-ABP_MISSING = FindingType(
+ABP_MISSING = TYPES.warning(
     "abp-missing",
-    "warning",
-    "apexbridge",
-    NEVER,
     "protocol is abp, but abp declares no tools.",
     "List the tools under abp.tools, each with a name, parameters and returns.",
     _ABP,
 )
-ABP_UNUSED = FindingType(
+ABP_UNUSED = TYPES.warning(
     "abp-unused",
-    "warning",
-    "apexbridge",
-    NEVER,
     "abp declares tools, but protocol is not abp, so they are not used.",
     "Add protocol: abp, or remove abp.",
     _ABP,
 )
-TOOL_INCOMPLETE = FindingType(
+TOOL_INCOMPLETE = TYPES.warning(
     "tool-incomplete",
-    "warning",
-    "apexbridge",
-    NEVER,
     "A tool under abp does not declare its parameters or its returns.",
     "Add parameters and returns to it; a tool without parameters has parameters: {}.",
     _ABP,
 )
-TOOL_TWICE = FindingType(
+TOOL_TWICE = TYPES.error(
     "tool-twice",
-    "error",
-    "apexbridge",
-    IF_STRICT,
     "Two tools under abp have the same name.",
     "Rename one of them; agents call a tool by its name.",
     _ABP,
-)
-TYPES = (
-    REQUIRED_FIELD_MISSING,
-    FIELD_MALFORMED,
-    VERSION_NOT_SEMANTIC,
-    PACKAGE_TYPE_UNKNOWN,
-    PROTOCOL_UNKNOWN,
-    TRIGGERS_EMPTY,
-    SCHEMA_INVALID,
-    SCHEMA_REFERENCE_OUTSIDE,
-    SCHEMA_DIALECT_UNKNOWN,
-    SECURITY_VALUE_UNKNOWN,
-    SECURITY_INCOMPLETE,
-    ALLOWLIST_MISSING,
-    ALLOWLIST_UNUSED,
-    PERMISSIONS_OUTDATED,
-    RESOURCE_MISSING,
-    RESOURCE_OUTSIDE_FOLDER,
-    SCRIPT_MISSING,
-    ENTRY_MISSING,
-    ENTRY_NOT_SCRIPT,
-    CODE_OUTSIDE_SCRIPTS,
-    FOLDER_UNKNOWN,
-    SECTION_MISSING,
-    ABP_MISSING,
-    ABP_UNUSED,
-    TOOL_INCOMPLETE,
-    TOOL_TWICE,
 )

@@ -1,172 +1,105 @@
 """Findings of the `advice` profile: ways to make a skill easier to find, load and follow."""
 
-from catalog.model.finding import NEVER, SPECIFICATION, FindingType
+from catalog.model.finding import SPECIFICATION, FindingTypes
 
 _DISCLOSURE = f"{SPECIFICATION}, Progressive disclosure"
 _FILES = f"{SPECIFICATION}, File references"
 _DESCRIPTION = f"{SPECIFICATION}, Frontmatter, description"
 _OPTIMIZING = "Agent Skills guide, Optimizing skill descriptions"
+TYPES = FindingTypes("advice", _DESCRIPTION)
 
-NAME_RESERVED = FindingType(
+NAME_RESERVED = TYPES.warning(
     "name-reserved",
-    "warning",
-    "advice",
-    NEVER,
     "name contains a word that a vendor reserves.",
     "Choose a name without anthropic or claude; Claude's API refuses such skills.",
     "Claude Platform documentation, Agent Skills, Skill structure",
 )
-DESCRIPTION_SHORT = FindingType(
+DESCRIPTION_SHORT = TYPES.warning(
     "description-short",
-    "warning",
-    "advice",
-    NEVER,
     "description is too short for an agent to decide when to use the skill.",
     "Say what the skill does, what it works on and when to use it.",
-    _DESCRIPTION,
 )
-DESCRIPTION_LONG = FindingType(
+DESCRIPTION_LONG = TYPES.info(
     "description-long",
-    "info",
-    "advice",
-    NEVER,
     "description is longer than necessary and takes up context in every session of every agent.",
     "Say only what the skill does and when to use it; move the rest into the body.",
     f"{_OPTIMIZING}; the limit is skilldrop's own",
 )
-DESCRIPTION_VAGUE = FindingType(
+DESCRIPTION_VAGUE = TYPES.warning(
     "description-vague",
-    "warning",
-    "advice",
-    NEVER,
     "description has no concrete verb.",
     "Name what the skill does: extracts, converts, reviews, deploys …",
-    f"{_DESCRIPTION}",
 )
-DESCRIPTION_SAYS_NOTHING = FindingType(
+DESCRIPTION_SAYS_NOTHING = TYPES.warning(
     "description-says-nothing",
-    "warning",
-    "advice",
-    NEVER,
     "description does not say what the skill does.",
     "Say what the skill does and when to use it; until then, prompt indexes show the first "
     "sentence of the body.",
     f"{_DESCRIPTION}; {_OPTIMIZING}",
 )
-DESCRIPTION_WITHOUT_WHEN = FindingType(
+DESCRIPTION_WITHOUT_WHEN = TYPES.warning(
     "description-without-when",
-    "warning",
-    "advice",
-    NEVER,
     "description names neither the occasion for the skill nor its input and output.",
     "Add a sentence such as “Use when …”, in the words people use when they need it.",
     f"{_DESCRIPTION}; {_OPTIMIZING}",
 )
-DESCRIPTION_GENERIC = FindingType(
+DESCRIPTION_GENERIC = TYPES.warning(
     "description-generic",
-    "warning",
-    "advice",
-    NEVER,
     "description contains a phrase that fits any other skill as well.",
     "Remove it, or say what this skill alone does.",
-    f"{_OPTIMIZING}",
+    _OPTIMIZING,
 )
-NOBODY_CAN_INVOKE = FindingType(
+NOBODY_CAN_INVOKE = TYPES.warning(
     "nobody-can-invoke",
-    "warning",
-    "advice",
-    NEVER,
     "Neither a model nor a user can invoke the skill: both are switched off.",
     "Remove disable-model-invocation or user-invocable, or remove the skill.",
     "Claude Code documentation, Skills, Control who invokes a skill",
 )
-BODY_EMPTY = FindingType(
+BODY_EMPTY = TYPES.warning(
     "body-empty",
-    "warning",
-    "advice",
-    NEVER,
     "The body is empty, so an agent that loads the skill learns nothing.",
     "Write the steps to follow below the frontmatter.",
     f"{SPECIFICATION}, Body content",
 )
-BODY_TOO_LONG = FindingType(
+BODY_TOO_LONG = TYPES.warning(
     "body-too-long",
-    "warning",
-    "advice",
-    NEVER,
     "The body is longer than recommended, and an agent loads all of it at once.",
     "Move details into files under references/, and say in the body when to read each.",
     _DISCLOSURE,
 )
-REFERENCE_MISSING = FindingType(
+REFERENCE_MISSING = TYPES.warning(
     "reference-missing",
-    "warning",
-    "advice",
-    NEVER,
     "A text names a file that is not in the skill's folder.",
     "Add the file, correct the path (it starts at the skill's folder), or remove the path.",
     _FILES,
 )
-REFERENCE_CASE = FindingType(
+REFERENCE_CASE = TYPES.warning(
     "reference-case",
-    "warning",
-    "advice",
-    NEVER,
     "A text names a file whose name has other capital letters, which fails on Linux.",
     "Write the name as the file has it, or rename the file.",
     _FILES,
 )
-FILE_UNREFERENCED = FindingType(
+FILE_UNREFERENCED = TYPES.info(
     "file-unreferenced",
-    "info",
-    "advice",
-    NEVER,
     "No text that an agent reads names the script or reference, so that it is never opened.",
     "Say in SKILL.md when to read or run the file, or delete it.",
     f"{_DISCLOSURE}; {_FILES}",
 )
-REFERENCE_TOO_LONG = FindingType(
+REFERENCE_TOO_LONG = TYPES.info(
     "reference-too-long",
-    "info",
-    "advice",
-    NEVER,
     "The file to which SKILL.md leads is long, and an agent loads all of it at once.",
     "Split it by topic, and say in SKILL.md when to read each part.",
     f"{_DISCLOSURE}; the limit is skilldrop's own",
 )
-REFERENCE_OUTSIDE_FOLDER = FindingType(
+REFERENCE_OUTSIDE_FOLDER = TYPES.warning(
     "reference-outside-folder",
-    "warning",
-    "advice",
-    NEVER,
     "A text names a file outside the skill's folder, which is not shipped with it.",
     "Copy the file into the skill's folder, or name the other skill instead.",
     _FILES,
 )
-REFERENCE_DEEP = FindingType(
+REFERENCE_DEEP = TYPES.info(
     "reference-deep",
-    "info",
-    "advice",
-    NEVER,
     "The body names a file that lies more than one folder below SKILL.md.",
     "Move the file up, so that agents find it from SKILL.md in one step.",
     _FILES,
-)
-TYPES = (
-    NAME_RESERVED,
-    DESCRIPTION_SHORT,
-    DESCRIPTION_LONG,
-    DESCRIPTION_SAYS_NOTHING,
-    DESCRIPTION_VAGUE,
-    DESCRIPTION_WITHOUT_WHEN,
-    DESCRIPTION_GENERIC,
-    NOBODY_CAN_INVOKE,
-    BODY_EMPTY,
-    BODY_TOO_LONG,
-    REFERENCE_MISSING,
-    REFERENCE_CASE,
-    FILE_UNREFERENCED,
-    REFERENCE_TOO_LONG,
-    REFERENCE_OUTSIDE_FOLDER,
-    REFERENCE_DEEP,
 )
