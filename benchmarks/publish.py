@@ -23,10 +23,8 @@ from catalog.writing.packages.builder import Packaging
 from catalog.writing.packages.folder import PackageFolder
 from catalog.writing.store import Store
 from pipeline.processes import at_work
-from pipeline.roots.local.folder import Limits
 from pipeline.service.scanning import package_sources
-from pipeline.service.scanning.engines import serial
-from pipeline.service.scanning.full_scan import FullScan
+from tests.support.scanning import scan_all
 
 
 def main() -> None:
@@ -105,16 +103,7 @@ class _Bench:
         return len(files), files.count(1)
 
     def _scan(self) -> None:
-        list(
-            FullScan(
-                self.store,
-                [RootSpec(str(self.root))],
-                Limits(),
-                quiet=0.0,
-                trigger="re-scan",
-                engine=serial,
-            ).run()
-        )
+        scan_all(self.store, [RootSpec(str(self.root))])
 
     def _cp(self, option: str, name: str, *, sync: bool = False) -> None:
         subprocess.run(["cp", option, self.root, self.place / name], check=True)

@@ -1,14 +1,16 @@
 """Scans of the loop: of everything batch by batch, and of the units that have settled."""
 
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from catalog.database.requests import Request
 from catalog.model.change import ChangeResult
 from catalog.model.errors import OutOfRoom
+from catalog.model.naming import qualified_name, skill_id
 from catalog.model.trouble import Problem
 from catalog.model.values import Trigger
 from catalog.writing.store import Store
@@ -17,10 +19,10 @@ from pipeline.roots.units import WatchUnit
 from pipeline.service import pulls
 from pipeline.service.change_log import TroubleLog
 from pipeline.service.pending_units import PendingUnits
-from pipeline.service.scanning.change_batches import Report
-from pipeline.service.scanning.engines import Engine
-from pipeline.service.scanning.full_scan import FullScan, show_pending
-from pipeline.service.scanning.synchronizer import Synchronizer
+from pipeline.service.scanning.change_batches import Report, ScanPlan
+from pipeline.service.scanning.engines import Engine, serial
+from pipeline.service.scanning.results import place_of
+from pipeline.service.scanning.synchronizer import FullScan, Synchronizer
 
 _FINISHED = object()
 
@@ -65,7 +67,7 @@ class Scans:
         self._mirrors = {root.path for root in settings.root_specs if root.origin}
         self._trouble_log = TroubleLog()
         self._requested: list[ScanRequest] = []
-        self._scan: FullScan | Synchronizer | None = None
+        self._scan: Synchronizer | None = None
         self._steps: Iterator[None] | None = None
         self.granted: Sequence[ScanRequest] = ()
         """Requests that the running or the last scan fulfils."""
@@ -129,7 +131,7 @@ class Scans:
         due = self._units.due(now)
         if not due:
             return self._units.problem
-        scan = self._of_settled(due, now)
+        scan = Synchronizer(self._plan_of_settled(due, now))
         try:
             with suppress(*([OutOfRoom] if self._is_polling else [])):  # others must not wait
                 for _ in scan.run(due):
@@ -146,11 +148,17 @@ class Scans:
         return self._units.problem
 
     def show_pending(self, report: Report) -> None:
-        """Mark the folders that take too long to settle as pending."""
-        for overdue in self._units.overdue(report):
-            since = datetime.now(UTC) - timedelta(seconds=overdue.seconds)
-            roots = self._settings.root_specs
-            show_pending(self._store, roots, overdue.place, since, overdue.reason)
+        """Mark the folders that take too long to settle, or cannot be read, as pending."""
+        roots = {root.path: root for root in self._settings.root_specs}
+        for (root, path), seconds, reason in self._units.overdue(report):
+            place = place_of(roots[root], path)
+            self._store.skills.set_pending(
+                place,
+                qualified_name(place.folder_name, place.namespace),
+                skill_id(place.folder_name, place.namespace, path),
+                datetime.now(UTC) - timedelta(seconds=seconds),
+                reason or "still changing",
+            )
 
     def write_row(self) -> None:
         """Store the results of the scan with those of the units that it found changing."""
@@ -165,48 +173,34 @@ class Scans:
         """Begin a scan that fulfils requests; only one by itself can be for some units."""
         self._store.skills.doubt([place for request in requests for place in request.doubted])
         if requests[0].units:
-            self._scan = self._synchronizer(None)
+            self._scan = Synchronizer(self._plan("command"))
             return self._scan.run(requests[0].units)
-        self._scan = FullScan(
-            self._store,
-            self._settings.root_specs,
-            self._settings.limits,
-            trigger=requests[0].trigger,
-            quiet=self._settings.settle_quiet,
-            engine=self._engine,
-            deep=any(request.is_deep for request in requests),
-            is_poll=all(request.is_poll for request in requests),
+        plan = replace(
+            self._plan(requests[0].trigger),
             accepts_removals=any(request.accepts_removals for request in requests),
             was_announced=self._was_announced,
             still_settling=self._units.waiting(),
         )
-        return self._scan.run()
+        self._scan = scan = FullScan(plan, is_poll=all(request.is_poll for request in requests))
+        return scan.run_all()
 
-    def _of_settled(self, due: Sequence[WatchUnit], now: float) -> Synchronizer:
-        """Return a scan of settled units, by events, or as a part of the command's scan."""
+    def _plan_of_settled(self, due: Collection[WatchUnit], now: float) -> ScanPlan:
+        """Return the plan of a scan of settled units, as a part of the command's scan or apart."""
         if not self._is_polling:
-            return self._synchronizer(
-                self._scan.scan_id if isinstance(self._scan, FullScan) else None
-            )
-        return Synchronizer(
-            self._store,
-            self._settings.root_specs,
-            self._settings.limits,
-            trigger="event",
-            quiet=self._settings.settle_quiet,
-            still_settling=self._units.still_settling(due, now),
-        )
+            scan_id = self._scan.plan.scan_id if self._scan else None
+            return replace(self._plan("command"), scan_id=scan_id)
+        settling = self._units.still_settling(due, now)
+        return replace(self._plan("event"), engine=serial, deep=False, still_settling=settling)
 
-    def _synchronizer(self, scan_id: int | None) -> Synchronizer:
-        return Synchronizer(
-            self._store,
-            self._settings.root_specs,
-            self._settings.limits,
-            trigger="command",
+    def _plan(self, trigger: Trigger) -> ScanPlan:
+        return ScanPlan(
+            store=self._store,
+            roots=self._settings.root_specs,
+            limits=self._settings.limits,
             quiet=self._settings.settle_quiet,
+            trigger=trigger,
             engine=self._engine,
             deep=any(request.is_deep for request in self.granted),
-            scan_id=scan_id,
         )
 
     def _was_announced(self, change: ChangeResult) -> bool:

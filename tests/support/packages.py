@@ -17,15 +17,12 @@ from catalog.writing.packages.builder import Packaging
 from catalog.writing.packages.folder import PackageFolder
 from catalog.writing.store import Store
 from pipeline.processes import at_work
-from pipeline.roots.local.folder import Limits
-from pipeline.roots.units import WatchUnit
 from pipeline.service import open_catalog
 from pipeline.service.change_log import log_changes
 from pipeline.service.scanning import package_sources
 from pipeline.service.scanning.change_batches import Report
-from pipeline.service.scanning.full_scan import FullScan
-from pipeline.service.scanning.synchronizer import Synchronizer
 from tests.support.records import NOON
+from tests.support.scanning import scan_all, scan_units
 
 
 class World:
@@ -64,10 +61,9 @@ class World:
 
     def scan(self, *, deep: bool = False) -> Report:
         """Make a full scan."""
-        scan = FullScan(self.store, self.roots, Limits(), quiet=0.0, trigger="re-scan", deep=deep)
-        list(scan.run())
+        report = scan_all(self.store, self.roots, deep=deep)
         self.log()
-        return scan.report
+        return report
 
     def log(self) -> None:
         """Log the changes since the last call, as a service does."""
@@ -75,9 +71,7 @@ class World:
 
     def look(self, *units: str) -> Report:
         """Scan some units."""
-        work = Synchronizer(self.store, self.roots, Limits(), quiet=0.0, trigger="event")
-        list(work.run([WatchUnit(str(self.root), unit) for unit in units]))
-        return work.report
+        return scan_units(self.store, self.roots, *units)
 
     def publish(self) -> None:
         """Publish the index into a separate folder."""

@@ -5,12 +5,11 @@ from pathlib import Path
 
 from catalog.model.skill import RootSpec
 from catalog.writing.store import Store
-from pipeline.roots.local.folder import Limits
 from pipeline.service import open_catalog
 from pipeline.service.change_log import log_changes
 from pipeline.service.scanning.change_batches import Report
-from pipeline.service.scanning.full_scan import FullScan
 from tests.support.records import NOON
+from tests.support.scanning import scan_all
 
 
 class Roots:
@@ -30,10 +29,9 @@ class Roots:
 
     def scan(self) -> Report:
         """Run a full scan."""
-        scan = FullScan(self.store, self.specs, Limits(), quiet=0.0, trigger="re-scan")
-        list(scan.run())
+        report = scan_all(self.store, self.specs)
         self.store.events.deliver(open_catalog.LOG, log_changes)
-        return scan.report
+        return report
 
     def skills(self, *columns: str) -> dict[str, tuple[str, ...]]:
         """Return columns of each existing skill, by its path relative to all roots."""

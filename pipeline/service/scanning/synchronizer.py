@@ -1,26 +1,24 @@
 """Synchronizer: the only path from changes in the roots to the catalog."""
 
+import time
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from typing import TypeAlias
 
-from catalog.model.change import ChangeResult, Judged, Removal
+from catalog.model.change import Judged, Removal
 from catalog.model.errors import RootUnreadable
 from catalog.model.finding import Finding
 from catalog.model.paths import top_of_archive
 from catalog.model.skill import LOST_ROOT, Rejection, RootSpec
-from catalog.model.values import Trigger
-from catalog.writing.store import Store
 from catalog.writing.tables.removals import NO_FOLDER, NO_ROOT
 from catalog.writing.tables.skills import KnownSkills
 from pipeline.roots import source
-from pipeline.roots.local.folder import Limits
 from pipeline.roots.local.tree_walk import LooseFinding
 from pipeline.roots.units import WatchUnit, outermost, with_archives
 from pipeline.service.scanning import removals
-from pipeline.service.scanning.change_batches import ChangeBatches, Report
-from pipeline.service.scanning.engines import Engine, serial
+from pipeline.service.scanning.change_batches import ChangeBatches, Report, ScanPlan
 from pipeline.service.scanning.removals import RemovalDetector
 from pipeline.service.scanning.results import (
     NewFolder,
@@ -37,8 +35,10 @@ _FolderResult: TypeAlias = Unsettled | NewFolder | Judged
 
 @dataclass(slots=True)
 class _UnitScan:
-    """Results of one unit that are stored when its scan is complete."""
+    """One unit, and results that are stored when its scan is complete."""
 
+    unit: WatchUnit
+    known: KnownSkills
     missing: set[str]
     loose_findings: list[tuple[str, Finding]] = field(default_factory=list)
     unreadable: list[WatchUnit] = field(default_factory=list)
@@ -48,50 +48,16 @@ class _UnitScan:
 class Synchronizer:
     """One scan of some units. `run` may stop after any batch and leaves the catalog consistent."""
 
-    def __init__(
-        self,
-        store: Store,
-        roots: Sequence[RootSpec],
-        limits: Limits,
-        *,
-        quiet: float,
-        trigger: Trigger,
-        engine: Engine = serial,
-        scan_id: int | None = None,
-        deep: bool = False,
-        was_announced: Callable[[ChangeResult], bool] = lambda _: True,
-        still_settling: Collection[WatchUnit] = (),
-        accepts_removals: bool = False,
-    ) -> None:
-        """Take the catalog, the configured roots and the scan options; quiet is in seconds.
-
-        was_announced returns whether events named a change before the scan found it. More events
-        may follow for the units in still_settling. accepts_removals turns the removal guard off.
-        """
-        self._store = store
-        self._batches = ChangeBatches(store, trigger, scan_id, was_announced)
-        self._tally = self._batches.tally
-        self._roots = {root.path: root for root in roots}
-        self._options = ScanOptions(limits, quiet, deep)
-        self._engine = engine
-        self._still_settling = still_settling
-        self._accepts_removals = accepts_removals
-        self._removals = RemovalDetector(
-            store,
-            limits,
-            trigger=trigger,
-            scan_id=scan_id,
-            still_settling=still_settling,
-            accepts_removals=accepts_removals,
-        )
-        self._new_folders: dict[str, list[str]] = defaultdict(list)  # paths by root
-        self._lost = store.takeover.skills()
-        self._changed: list[Judged] = []  # new folders of lost skills, with other content
-
-    @property
-    def report(self) -> Report:
+    def __init__(self, plan: ScanPlan) -> None:
+        self.plan = plan
+        self.report = Report()
         """The results so far."""
-        return self._tally.report(self._removals.troubles)
+        self._store = plan.store
+        self._batches = ChangeBatches(plan, self.report)
+        self._roots = {root.path: root for root in plan.roots}
+        self._new_folders: dict[str, list[str]] = defaultdict(list)  # paths by root
+        self._lost = plan.store.takeover.skills()
+        self._changed: list[Judged] = []  # new folders of lost skills, with other content
 
     def run(self, units: Sequence[WatchUnit]) -> Iterator[None]:
         """Bring the catalog up to the present content of the units.
@@ -104,102 +70,91 @@ class Synchronizer:
         roots = dict.fromkeys(unit.root for unit in units)
         for root in roots:
             removals.note_new(self._store, root)
-        self._removals.scanned = units
+        self._removals = RemovalDetector(self.plan, self.report, units)
         known = {unit: self._store.skills.known(*unit) for unit in units}
-        options = replace(
-            self._options, new_folders=not any(skills.fingerprints for skills in known.values())
-        )
+        options = ScanOptions(self.plan.limits, self.plan.quiet, self.plan.deep)
+        has_known = any(skills.fingerprints for skills in known.values())
         for unit, skills in known.items():
-            yield from self._scan_unit(unit, skills, options)
-        yield from self._read_new_folders()
+            yield from self._scan_unit(unit, skills, replace(options, new_folders=not has_known))
+        yield from self._read_new_folders(options)
         self._give_to_changed()
         self._batches.flush()
-        decision = self._removals.decide()
-        self._tally.outcomes["held"] += decision.held
-        self._tally.postponed = decision.postponed
-        yield from self.remove(decision.removed)
-        troubles = self.report.troubles
+        yield from self._remove(list(self._removals.decide()))
         for root in roots:
-            self._store.roots.set_trouble(root, troubles.get(root))
+            self._store.roots.set_trouble(root, self.report.troubles.get(root))
         if self._batches.no_room:  # raised last: removals free space
             raise self._batches.no_room
 
-    def leave(self, root: str, paths: Sequence[str], *, removes: bool = False) -> Iterator[None]:
-        """Hold the removal of skills whose root is not configured, or remove them."""
-        if removes or self._accepts_removals:
-            yield from self.remove([WatchUnit(root, path) for path in paths])
-        else:
-            reason = NO_FOLDER if root == LOST_ROOT else NO_ROOT
-            self._tally.outcomes["held"] += self._removals.hold(root, paths, reason)
-
-    def remove(self, places: Sequence[WatchUnit]) -> Iterator[None]:
+    def _remove(self, places: Sequence[WatchUnit]) -> Iterator[None]:
         """Mark the skills in places as removed."""
         for place in places:
             self._batches.add(Removal(*place, source.leads_out(*place)))
             yield from self._batches.pause()
         self._batches.flush()
 
+    # Units
+
     def _scan_unit(
         self, unit: WatchUnit, known: KnownSkills, options: ScanOptions
     ) -> Iterator[None]:
         """Scan a unit and note its missing folders."""
-        unit_scan = _UnitScan(set(known.fingerprints))
+        scan = _UnitScan(unit, known, set(known.fingerprints))
         scope = ScanScope(self._roots[unit.root], (unit.path,), known.fingerprints, known.stats)
         try:
-            for result in self._engine(scope, options):
+            for result in self.plan.engine(scope, options):
                 if result:
-                    self._sort(result, unit, known, unit_scan)
+                    self._sort(result, scan)
                 yield from self._batches.pause()
         except RootUnreadable as error:
-            self._tally.troubles[unit.root] = str(error)
+            self.report.troubles[unit.root] = str(error)
             if not source.can_list(unit.root):
                 self._removals.add_root(unit.root, known)
             return
-        self._finish_unit(unit, known, unit_scan)
+        self._finish(scan)
 
-    def _sort(
-        self,
-        result: ScanResult,
-        unit: WatchUnit,
-        known: KnownSkills,
-        unit_scan: _UnitScan,
-    ) -> None:
+    def _sort(self, result: ScanResult, scan: _UnitScan) -> None:
+        root = scan.unit.root
         if isinstance(result, Unchanged):
             self._note_unchanged(result.paths)
-            unit_scan.missing.difference_update(result.paths)
-            self._store.skills.set_stats(unit.root, result.stats)
-            unit_scan.settled += (path for path in result.paths if path in known.pending)
+            scan.missing.difference_update(result.paths)
+            self._store.skills.set_stats(root, result.stats)
+            scan.settled += (path for path in result.paths if path in scan.known.pending)
         elif isinstance(result, LooseFinding):
             # A scan also yields the findings on the way down to the unit.
-            if WatchUnit(unit.root, result.path).lies_in(unit):
-                unit_scan.loose_findings.append((result.path, result.finding))
+            if WatchUnit(root, result.path).lies_in(scan.unit):
+                scan.loose_findings.append((result.path, result.finding))
         elif isinstance(result, UnreadableDirectory):
-            unit_scan.unreadable.append(WatchUnit(unit.root, result.path))
+            scan.unreadable.append(WatchUnit(root, result.path))
         else:
-            path = self._note(unit.root, result, is_new=_path_of(result) not in known.fingerprints)
+            path = _path_of(result)
+            self._note(root, result, is_new=path not in scan.known.fingerprints)
             if not isinstance(result, NewFolder):
-                unit_scan.missing.discard(path)
+                scan.missing.discard(path)
 
-    def _finish_unit(self, unit: WatchUnit, known: KnownSkills, unit_scan: _UnitScan) -> None:
+    def _finish(self, scan: _UnitScan) -> None:
+        root = scan.unit.root
+        # What still settles may not be copied in full; its own scan follows.
+        settling = self.plan.still_settling
         self._store.skills.set_loose_findings(
-            *unit,
+            *scan.unit,
             [
                 (path, finding)
-                for path, finding in unit_scan.loose_findings
-                # What still settles may not be copied in full; its own scan follows.
-                if not any(WatchUnit(unit.root, path).lies_in(u) for u in self._still_settling)
+                for path, finding in scan.loose_findings
+                if not any(WatchUnit(root, path).lies_in(unit) for unit in settling)
             ],
         )
-        if unit_scan.settled:
-            self._store.skills.clear_pending(unit.root, unit_scan.settled)
+        if scan.settled:
+            self._store.skills.clear_pending(root, scan.settled)
         missing = [
             path
-            for path in sorted(unit_scan.missing)
-            if not any(WatchUnit(unit.root, path).lies_in(place) for place in unit_scan.unreadable)
+            for path in sorted(scan.missing)
+            if not any(WatchUnit(root, path).lies_in(place) for place in scan.unreadable)
         ]
-        self._removals.add(unit.root, missing, known)
+        self._removals.add(root, missing, scan.known)
 
-    def _read_new_folders(self) -> Iterator[None]:
+    # New folders
+
+    def _read_new_folders(self, options: ScanOptions) -> Iterator[None]:
         for root, paths in self._new_folders.items():
             new = set(paths)
             tops = outermost([WatchUnit(root, path) for path in paths])
@@ -207,12 +162,12 @@ class Synchronizer:
             known = self._removals.in_archives(root, new)
             scope = ScanScope(self._roots[root], tuple(unit.path for unit in tops), known)
             try:
-                for result in self._engine(scope, self._options):
+                for result in self.plan.engine(scope, options):
                     if result:
                         self._sort_new(root, result, new)
                     yield from self._batches.pause()
             except RootUnreadable as error:
-                self._tally.troubles[root] = str(error)
+                self.report.troubles[root] = str(error)
 
     def _sort_new(self, root: str, result: ScanResult, new: Collection[str]) -> None:
         """Note a result in a new folder; a skill inside may be a known one, already scanned."""
@@ -227,27 +182,26 @@ class Synchronizer:
                 is_new = not self._removals.discard(WatchUnit(root, path))
                 self._note(root, result, is_new=is_new)
 
-    def _note(self, root: str, result: _FolderResult, *, is_new: bool) -> str:
-        """Note the result for a folder, and return its path."""
-        path = _path_of(result)
+    def _note(self, root: str, result: _FolderResult, *, is_new: bool) -> None:
+        """Note the result for a folder."""
         if isinstance(result, NewFolder):
-            self._new_folders[root].append(path)
-            return path
-        self._tally.folders += 1
+            self._new_folders[root].append(result.path)
+            return
+        self.report.folders += 1
         if isinstance(result, Unsettled):
-            self._tally.note_unsettled(WatchUnit(root, path), result.failure)
-            return path
+            self.report.note_unsettled(WatchUnit(root, result.path), result.failure)
+            return
         if is_new:
-            moved_from = self._removals.claim(result.verdict.digest, path)
-            lost = self._lost.get(result.verdict.skill_id)
-            if lost and not moved_from:
-                if lost.digest != result.verdict.digest:
-                    self._changed.append(result)
-                    return path
-                moved_from = self._found(result.verdict.skill_id)
+            verdict = result.verdict
+            moved_from = self._removals.claim(verdict.digest, verdict.place.path)
+            lost = None if moved_from else self._lost.get(verdict.skill_id)
+            if lost and lost.digest != verdict.digest:
+                self._changed.append(result)
+                return
+            if lost:
+                moved_from = self._found(verdict.skill_id)
             result = result._replace(moved_from=moved_from)
         self._batches.add(result)
-        return path
 
     def _found(self, skill_id: str) -> WatchUnit | None:
         """Return the place of a lost skill whose folder was found; None if it is not lost."""
@@ -268,8 +222,92 @@ class Synchronizer:
             self._batches.add(judged._replace(moved_from=self._found(judged.verdict.skill_id)))
 
     def _note_unchanged(self, paths: Sequence[str]) -> None:
-        self._tally.folders += len(paths)
-        self._tally.outcomes["unchanged"] += len(paths)
+        self.report.folders += len(paths)
+        if paths:
+            self.report.outcomes["unchanged"] += len(paths)
+
+
+class FullScan(Synchronizer):
+    """One scan of all roots, with its row in `scans`."""
+
+    def __init__(self, plan: ScanPlan, *, is_poll: bool = False) -> None:
+        """Begin its row; a poll keeps it only if something changed."""
+        scan_id = plan.store.scans.begin(plan.trigger, datetime.now(UTC))
+        super().__init__(replace(plan, scan_id=scan_id))
+        self._scan_id = scan_id
+        self._is_poll = is_poll
+        self._took_ms = 0.0
+
+    def run_all(self) -> Iterator[None]:
+        """Run the scan; pause after each batch, with the catalog consistent."""
+        began = time.perf_counter()
+        yield from self._check_packages()
+        for root, paths in self._unconfigured().items():
+            if root != LOST_ROOT:  # folders of these skills may be found now
+                yield from self._leave(root, paths, removes=self.plan.accepts_removals)
+        yield from self.run([WatchUnit(root.path, "") for root in self.plan.roots])
+        self._store.decisions.take_preferences(datetime.now(UTC))
+        if lost := self._unconfigured().get(LOST_ROOT):
+            is_sure = self._has_read_all() and len(lost) < removals.FEWEST
+            removes = is_sure or self.plan.accepts_removals
+            yield from self._leave(LOST_ROOT, lost, removes=removes)
+        # A repair of packages may have had too little room, or had to wait for the scan.
+        if self._store.repair.is_incomplete:
+            yield from _each(self._store.repair.repair_all(datetime.now(UTC)))
+        if self._has_read_all():
+            yield from _each(self._store.repair.end_takeover(datetime.now(UTC)))
+        self._took_ms = (time.perf_counter() - began) * 1000
+        self.write_row(self.report)
+
+    def write_row(self, report: Report) -> None:
+        """Store the results of the scan; call it again after unsettled folders were rescanned."""
+        for root in self._roots:
+            if self.plan.accepts_removals:
+                self._store.removals.note_accepted(root)
+            trouble = report.troubles.get(root)
+            self._store.roots.set_trouble(root, trouble)
+            if not trouble:
+                removals.note_all(self._store, root)
+        self._store.scans.finish(
+            self._scan_id,
+            datetime.now(UTC),
+            self._took_ms,
+            report.folders,
+            report.outcomes,
+            report.missed_by_events,
+        )
+        if self._is_poll and not report.outcomes.keys() - {"unchanged"}:
+            self._store.scans.drop(self._scan_id)
+
+    def _check_packages(self) -> Iterator[None]:
+        """Check the packages in a start and in a deep scan, as no event reports their changes."""
+        if self.plan.deep:
+            yield from _each(self._store.repair.repair_all(datetime.now(UTC)))
+        if self.plan.deep or self.plan.trigger == "start":
+            self._store.repair_search()
+            self._store.repair_references()
+            for unrepaired in self._store.repair.check(datetime.now(UTC), deep=self.plan.deep):
+                self.report.unsettled += [WatchUnit(*key) for key in unrepaired]
+                yield
+
+    def _unconfigured(self) -> dict[str, list[str]]:
+        return self._store.roots.unconfigured(with_held=self.plan.accepts_removals)
+
+    def _leave(self, root: str, paths: Sequence[str], *, removes: bool) -> Iterator[None]:
+        """Hold the removal of skills whose root is not configured, or remove them."""
+        if removes:
+            yield from self._remove([WatchUnit(root, path) for path in paths])
+        else:
+            reason = NO_FOLDER if root == LOST_ROOT else NO_ROOT
+            removals.hold(self.plan, self.report, root, paths, reason)
+
+    def _has_read_all(self) -> bool:
+        return not self.report.unsettled and can_list_all(self.plan.roots)
+
+
+def _each(steps: Iterator[object]) -> Iterator[None]:
+    for _ in steps:
+        yield
 
 
 def _is_among(path: str, new: Collection[str]) -> bool:

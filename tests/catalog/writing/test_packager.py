@@ -213,7 +213,7 @@ def test_only_the_winner_of_a_name_is_published(world: World, skill: SkillWriter
     assert "First." in (world.current("start") / "SKILL.md").read_text()
     assert len(list((world.packages / "start").iterdir())) == 2
     shutil.rmtree(world.root / "a")
-    assert world.look("a").unsettled == ()
+    assert world.look("a").unsettled == []
     assert "Second." in (world.current("start") / "SKILL.md").read_text()
     assert world.differences() == []
 
@@ -421,7 +421,7 @@ def test_the_next_start_repairs_a_crash_at_any_step(
     _assert_public_versions_are_complete(world, before)
     world.store = world.opened()
     assert world.differences() == []
-    assert world.scan().unsettled == ()
+    assert world.scan().unsettled == []
     assert world.differences() == []
     assert {name: (world.current(name) / "x.txt").read_text() for name in "bcdefg"} == {
         "b": "new b",

@@ -22,10 +22,9 @@ from catalog.model.errors import NotInCatalog
 from catalog.model.skill import RootSpec
 from catalog.writing.store import Store
 from catalog.writing.tables.removals import NO_ROOT
-from pipeline.roots.local.folder import Limits
-from pipeline.roots.units import WatchUnit
-from pipeline.service.scanning.full_scan import FullScan, show_pending
+from pipeline.service.scanning.results import place_of
 from tests.support.packages import World, later
+from tests.support.scanning import scan_all
 from tests.support.skills import SkillWriter, write_skill
 
 FOLDERS = ("p/one", "p/two", "q/one", "q/two", "r/one", "r/three")
@@ -102,17 +101,7 @@ class Lives(RuleBasedStateMachine):
     @rule(deep=st.booleans(), accepts=st.booleans())
     def scan(self, deep: bool, accepts: bool) -> None:
         """Scan all folders, perhaps accepting held removals."""
-        list(
-            FullScan(
-                self.store,
-                self.world.roots,
-                Limits(),
-                quiet=0.0,
-                trigger="re-scan",
-                deep=deep,
-                accepts_removals=accepts,
-            ).run()
-        )
+        scan_all(self.store, self.world.roots, deep=deep, accepts_removals=accepts)
 
     @rule(name=st.sampled_from(["one", "two"]), number=st.integers(0, 5))
     def pin(self, name: str, number: int) -> None:
@@ -136,9 +125,9 @@ class Lives(RuleBasedStateMachine):
     @rule(folder=folders)
     def pend(self, folder: str) -> None:
         """Show a folder as still changing."""
-        show_pending(
-            self.store, self.world.roots, WatchUnit(str(self.world.root), folder), later(1)
-        )
+        place = place_of(self.world.roots[0], folder)
+        name, since = place.folder_name, later(1)
+        self.store.skills.set_pending(place, name, name, since, "still changing")
 
     @rule(which=st.booleans())
     def reconfigure(self, which: bool) -> None:

@@ -9,12 +9,11 @@ import pytest
 from catalog.database import connection
 from catalog.reading import status
 from pipeline.cli.commands import status as output
-from pipeline.roots.local.folder import Limits
 from pipeline.roots.units import WatchUnit
 from pipeline.service.open_catalog import open_store
 from pipeline.service.reconcile import compare
-from pipeline.service.scanning.synchronizer import Synchronizer
 from tests.support.kept_catalogs import Kept
+from tests.support.scanning import scan_units
 from tests.support.serving import Serving
 from tests.support.skills import write_skill
 
@@ -80,16 +79,7 @@ def test_what_still_settles_is_not_told_yet(kept: Listed) -> None:
     store = open_store(kept.settings)
     settling = [WatchUnit(str(kept.root), "copied")]
     for still_settling, expected in ((settling, {}), ([], {"copied": "folder-without-skill"})):
-        synchronizer = Synchronizer(
-            store,
-            kept.settings.root_specs,
-            limits=Limits(),
-            quiet=0,
-            trigger="re-scan",
-            still_settling=still_settling,
-        )
-        for _ in synchronizer.run([WatchUnit(str(kept.root), "")]):
-            pass
+        scan_units(store, kept.settings.root_specs, "", still_settling=still_settling)
         assert kept.entries() == expected
     store.close()
 

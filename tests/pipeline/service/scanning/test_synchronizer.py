@@ -16,17 +16,16 @@ from catalog.writing.store import Store
 from catalog.writing.tables.removals import Uptime
 from pipeline.parsing.document import Parsed, parse
 from pipeline.roots import local_source
-from pipeline.roots.local.folder import Limits
 from pipeline.roots.units import WatchUnit
 from pipeline.service.scanning import change_batches, judging
-from pipeline.service.scanning import full_scan as sync_full_scan
 from pipeline.service.scanning import removals as sync_removals
 from pipeline.service.scanning.change_batches import Report
-from pipeline.service.scanning.full_scan import FullScan
 from pipeline.service.scanning.removals import uptime
-from pipeline.service.scanning.synchronizer import Synchronizer
+from pipeline.service.scanning.results import place_of
+from pipeline.service.scanning.synchronizer import FullScan
 from tests.support.made_archives import make_tar, make_zip
 from tests.support.records import NOON
+from tests.support.scanning import plan_of, scan_all, scan_units
 from tests.support.skills import SkillWriter
 
 
@@ -44,24 +43,18 @@ class Folders:
         self, *, deep: bool = False, quiet: float = 0.0, accepts_removals: bool = False
     ) -> Report:
         """Make a full scan."""
-        scan = FullScan(
+        return scan_all(
             self.store,
             self.roots,
-            Limits(),
             quiet=quiet,
-            trigger="re-scan",
             deep=deep,
             was_announced=lambda _: False,
             accepts_removals=accepts_removals,
         )
-        list(scan.run())
-        return scan.report
 
     def look(self, *units: str) -> Report:
         """Scan some units."""
-        work = Synchronizer(self.store, self.roots, Limits(), quiet=0.0, trigger="event")
-        list(work.run([WatchUnit(str(self.path), unit) for unit in units]))
-        return work.report
+        return scan_units(self.store, self.roots, *units)
 
     def statuses(self) -> dict[str, str]:
         """Return the status of every skill folder ever seen."""
@@ -101,7 +94,7 @@ def test_a_folder_that_changed_just_now_is_left_to_settle(
     folders.scan()
     skill(folders.path / "a", description="Changed.")
     report = folders.scan(quiet=60.0)
-    assert report.unsettled == (WatchUnit(str(folders.path), "a"),)
+    assert report.unsettled == [WatchUnit(str(folders.path), "a")]
     assert folders.statuses() == {"a": "active"}
     assert folders.scan().outcomes == {"updated": 1}
 
@@ -271,8 +264,8 @@ def test_an_interrupted_scan_continues_inside_an_archive(
     """An archive of which only some skills are stored is read again."""
     make_zip(folders.path / "x.zip", {f"{n}/SKILL.md": skill_md(f"s{n}") for n in range(5)})
     monkeypatch.setattr(change_batches, "BATCH", 2)
-    cut = FullScan(folders.store, folders.roots, Limits(), quiet=0.0, trigger="start")
-    next(cut.run())
+    cut = FullScan(plan_of(folders.store, folders.roots, trigger="start"))
+    next(cut.run_all())
     assert len(folders.statuses()) == 2
     assert folders.scan().outcomes == {"unchanged": 2, "added": 3}
 
@@ -283,7 +276,7 @@ def test_an_archive_is_pending_while_it_arrives(folders: Folders) -> None:
     whole = make_tar(path, {"a/SKILL.md": skill_md("a")}).read_bytes()
     path.write_bytes(whole[:-30])
     report = folders.scan(quiet=60.0)
-    assert report.unsettled == (WatchUnit(str(folders.path), "x.tgz!"),)
+    assert report.unsettled == [WatchUnit(str(folders.path), "x.tgz!")]
     assert folders.scan().outcomes == {"rejected": 1}
     assert folders.statuses() == {"x.tgz!": "rejected"}
     path.write_bytes(whole)
@@ -357,8 +350,8 @@ def test_an_interrupted_scan_leaves_complete_skills(
     monkeypatch.setattr(change_batches, "BATCH", 2)
     for number in range(5):
         skill(folders.path / f"s{number}", name=f"s{number}")
-    scan = FullScan(folders.store, folders.roots, Limits(), quiet=0.0, trigger="start")
-    next(scan.run())
+    scan = FullScan(plan_of(folders.store, folders.roots, trigger="start"))
+    next(scan.run_all())
     assert len(folders.statuses()) == 2
     assert folders.scan().outcomes == {"unchanged": 2, "added": 3}
 
@@ -473,9 +466,7 @@ def test_a_folder_that_was_only_touched_is_no_longer_pending(
     """Its content is the stored one."""
     skill(folders.path / "a")
     folders.scan()
-    sync_full_scan.show_pending(
-        folders.store, folders.roots, WatchUnit(str(folders.path), "a"), NOON
-    )
+    folders.store.skills.set_pending(place_of(folders.roots[0], "a"), "a", "a", NOON, "changing")
     folders.scan()
     assert folders.store.db.execute("SELECT pending_since FROM skills").fetchone() == (None,)
 
