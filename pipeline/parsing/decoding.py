@@ -4,16 +4,7 @@ import re
 from collections.abc import Iterator
 
 from catalog.model.finding import Finding, FindingType
-from pipeline.parsing.codes import (
-    BYTE_ORDER_MARK,
-    CONFLICT_MARKERS,
-    CONTROL_CHARACTERS,
-    FORBIDDEN_CHARACTERS,
-    INVALID_UTF_8,
-    LONE_CARRIAGE_RETURN,
-    MOJIBAKE,
-    NOT_UTF_8,
-)
+from pipeline.parsing import codes
 
 _BOM = b"\xef\xbb\xbf"
 # UTF-32 first: its little-endian mark starts with UTF-16's.
@@ -57,8 +48,8 @@ def decode(data: bytes) -> tuple[str, tuple[Finding, ...]]:
     if other:
         message = f"SKILL.md is encoded in {other.upper()}, not UTF-8; agents read garbled text."
         text = data.decode(other, "replace").removeprefix("\ufeff")
-        return text, (NOT_UTF_8.at(message, line=1),)
-    findings = (BYTE_ORDER_MARK.at(line=1),) if data.startswith(_BOM) else ()
+        return text, (codes.NOT_UTF_8.at(message, line=1),)
+    findings = (codes.BYTE_ORDER_MARK.at(line=1),) if data.startswith(_BOM) else ()
     content = data.removeprefix(_BOM)
     try:
         return content.decode(), findings
@@ -71,7 +62,7 @@ def decode(data: bytes) -> tuple[str, tuple[Finding, ...]]:
         )
         return content.decode("utf-8", "replace"), (
             *findings,
-            INVALID_UTF_8.at(message, line=line),
+            codes.INVALID_UTF_8.at(message, line=line),
         )
 
 
@@ -91,10 +82,12 @@ def byte_findings(data: bytes, text: str, frontmatter_ends: int) -> Iterator[Fin
     if not data.isascii() and any(start in data for start in _MOJIBAKE_BYTES):
         yield from _mojibake(text)
     if b"\r" in data and (lone := re.search(rb"\r(?![\n\0])", data)):
-        yield LONE_CARRIAGE_RETURN.at(line=_line_at(data, lone.start()))
+        yield codes.LONE_CARRIAGE_RETURN.at(line=_line_at(data, lone.start()))
     if "<" in text and "<<<<<<< " in text and (conflict := _conflict(text)) is not None:
         line = text.count("\n", 0, conflict) + 1
-        yield CONFLICT_MARKERS.at(f"An unresolved merge conflict starts at line {line}.", line=line)
+        yield codes.CONFLICT_MARKERS.at(
+            f"An unresolved merge conflict starts at line {line}.", line=line
+        )
 
 
 def _other_encoding(data: bytes) -> str | None:
@@ -121,13 +114,13 @@ def _control_characters(data: bytes, frontmatter_ends: int) -> Iterator[Finding]
     forbidden = _FORBIDDEN_BYTES.search(data, 0, body)
     if forbidden:
         yield _characters(
-            FORBIDDEN_CHARACTERS,
+            codes.FORBIDDEN_CHARACTERS,
             data,
             forbidden,
             "is forbidden in YAML; it and any others in the frontmatter were read as U+FFFD",
         )
     if control := _CONTROL.search(data, body if forbidden else 0):
-        yield _characters(CONTROL_CHARACTERS, data, control, "is invisible")
+        yield _characters(codes.CONTROL_CHARACTERS, data, control, "is invisible")
 
 
 def _characters(kind: FindingType, data: bytes, match: re.Match[bytes], problem: str) -> Finding:
@@ -144,7 +137,7 @@ def _mojibake(text: str) -> Iterator[Finding]:
         if _FENCE.match(line):
             in_code = not in_code
         elif not in_code and (match := _MOJIBAKE.search(_CODE_SPAN.sub("``", line))):
-            yield MOJIBAKE.at(f"“{match[0]}” comes from a wrong encoding.", line=number)
+            yield codes.MOJIBAKE.at(f"“{match[0]}” comes from a wrong encoding.", line=number)
             return
 
 

@@ -11,16 +11,7 @@ from frontmatter.default_handlers import YAMLHandler
 from catalog.model.finding import Finding
 from catalog.model.values import Json
 from catalog.text.body import with_plain_line_ends
-from pipeline.parsing import fences
-from pipeline.parsing.codes import (
-    CLOSING_FENCE_MISSING,
-    FRONTMATTER_MISSING,
-    FRONTMATTER_NOT_FIRST,
-    FRONTMATTER_NOT_MAPPING,
-    FRONTMATTER_TOO_LARGE,
-    FRONTMATTER_UNCLOSED,
-    SKILL_MD_EMPTY,
-)
+from pipeline.parsing import codes, fences
 from pipeline.parsing.decoding import (
     byte_findings,
     decode,
@@ -106,18 +97,18 @@ def _read(lines: str) -> _Reading:
         reading = _read_closed(text, first_line) or reading
     if lines.startswith("-"):
         return reading
-    misplaced = FRONTMATTER_NOT_FIRST.at(line=first_line)
+    misplaced = codes.FRONTMATTER_NOT_FIRST.at(line=first_line)
     return replace(reading, findings=(misplaced, *reading.findings))
 
 
 def _missing(text: str, line: int) -> Finding:
     if not text:
-        return SKILL_MD_EMPTY.at(line=1)
+        return codes.SKILL_MD_EMPTY.at(line=1)
     fix = next((fix for start, fix in _LOOKALIKES if text.startswith(start)), None)
     if fix is None and (later := _LATER.search(text)):
         fence_line = line + text.count("\n", 0, later.start())
         fix = f"Move the text before the --- of line {fence_line} below the frontmatter."
-    return FRONTMATTER_MISSING.at(fix=fix, line=line)
+    return codes.FRONTMATTER_MISSING.at(fix=fix, line=line)
 
 
 class _EventHandler(YAMLHandler):
@@ -145,14 +136,14 @@ class _EventHandler(YAMLHandler):
         size, line = len(fm.encode()), self._cut.line
         if size > MAX_FRONTMATTER_BYTES:
             message = f"The frontmatter has {size:,} bytes; the limit is {MAX_FRONTMATTER_BYTES:,}."
-            return Repaired(Unreadable(FRONTMATTER_TOO_LARGE.at(message, line=line)), (), fm)
+            return Repaired(Unreadable(codes.FRONTMATTER_TOO_LARGE.at(message, line=line)), (), fm)
         return read_repaired(without_forbidden_characters(fm), line, self._cut.column)
 
 
 def _read_fenced(text: str, first_line: int) -> _Reading:
     cut = fences.cut(text, first_line)
     if cut is None:
-        unclosed = FRONTMATTER_UNCLOSED.at(line=first_line)
+        unclosed = codes.FRONTMATTER_UNCLOSED.at(line=first_line)
         return _Reading(text, first_line, (unclosed,), maybe_unclosed=True)
     handler = _EventHandler(cut)
     fields, body = frontmatter.parse(text, handler=handler)
@@ -192,7 +183,7 @@ def _fence_findings(cut: fences.Fences, read: Repaired) -> tuple[Finding, ...]:
 
 def _not_a_mapping(value: Json, line: int) -> Finding:
     kind = "empty" if value is None else "a list" if isinstance(value, list) else "plain text"
-    return FRONTMATTER_NOT_MAPPING.at(
+    return codes.FRONTMATTER_NOT_MAPPING.at(
         f"The frontmatter is {kind}, not `key: value` fields.", line=line
     )
 
@@ -212,7 +203,7 @@ def _read_closed(text: str, first_line: int) -> _Reading | None:
         if closed.line == 0:  # one line is the whole frontmatter, and one change is enough
             after = f"---\n{after.strip()}"
             findings = tuple(f._replace(before=None, after=None) for f in findings)
-    missing = CLOSING_FENCE_MISSING.at(
+    missing = codes.CLOSING_FENCE_MISSING.at(
         f"No --- line closes the frontmatter; it was read as ending at line {line}.",
         line=line,
         before=closed.before,

@@ -4,13 +4,7 @@ import re
 from dataclasses import dataclass
 
 from catalog.model.finding import Finding, FindingType
-from pipeline.parsing.codes import (
-    BROKEN_QUOTES,
-    TAB_INDENTATION,
-    UNQUOTED_COLON,
-    UNQUOTED_TEXT,
-    UNQUOTED_VALUE,
-)
+from pipeline.parsing import codes
 from pipeline.parsing.yaml_reader import Unreadable, YamlText, read_yaml
 
 PROSE = ("description", "when_to_use", "compatibility")
@@ -92,7 +86,7 @@ def read_repaired(text: str, first_line: int, first_column: int) -> Repaired:
         current = read_yaml("\n".join(lines), first_line, first_column)
         if (
             isinstance(current, Unreadable)
-            and repair.kind is not TAB_INDENTATION
+            and repair.kind is not codes.TAB_INDENTATION
             and _line_of(current) <= stopped_at
         ):
             return Repaired(outcome, (), text)
@@ -134,13 +128,13 @@ def _unquoted(entry: re.Match[str], number: int) -> _Repair | None:
         value, comment = value[: match.start()].rstrip(), f" {value[match.start() :]}"
     field = (entry["key"] or "").rstrip(": \t") or "this item"
     if entry["key"] and _PLAIN.match(value) and _COLON.search(value):
-        kind, reason = UNQUOTED_COLON, "holds a colon and a space"
+        kind, reason = codes.UNQUOTED_COLON, "holds a colon and a space"
     elif (
         _RESERVED.match(value)
         or _PART_AND_MORE.match(value)
         or (field in PROSE and _OTHER_MARKS.match(value))
     ):
-        kind, reason = UNQUOTED_VALUE, f"starts with {value[0]}"
+        kind, reason = codes.UNQUOTED_VALUE, f"starts with {value[0]}"
     else:
         return None
     after = f"{entry['indent']}{entry['key'] or ''}{_quoted(value)}{comment}"
@@ -156,7 +150,7 @@ def _quoted(value: str) -> str:
 
 def _broken_quotes(line: str, number: int) -> _Repair | None:
     after = _escaped_quotes(line)
-    return None if after is None else _Repair(BROKEN_QUOTES, None, number, [after])
+    return None if after is None else _Repair(codes.BROKEN_QUOTES, None, number, [after])
 
 
 def _tabs(lines: list[str]) -> _Repair | None:
@@ -168,7 +162,7 @@ def _tabs(lines: list[str]) -> _Repair | None:
     first, last = tabbed[0], tabbed[-1]
     after = [_with_spaces(line) for line in lines[first : last + 1]]
     return _Repair(
-        TAB_INDENTATION,
+        codes.TAB_INDENTATION,
         "Fields are indented with tabs, which YAML forbids; each tab was read as two spaces.",
         first,
         after,
@@ -199,14 +193,14 @@ def _whole_text(lines: list[str], number: int) -> _Repair | None:
     value, below = field["value"], lines[first + 1 : last + 1]
     if _BLOCK.match(value):
         aligned = _aligned(below)
-        return _Repair(UNQUOTED_TEXT, None, first + 1, aligned) if aligned != below else None
+        return _Repair(codes.UNQUOTED_TEXT, None, first + 1, aligned) if aligned != below else None
     if value[0] in "\"'[{" or any(_COMMENT_IN_TEXT.search(line) for line in (value, *below)):
         return None
     texts = [line.replace("'", "''") for line in (value, *map(str.strip, below))]
     indented = [f"  {text}" if text else "" for text in texts[1:]]
     repaired = [f"{field['key']}'{texts[0]}", *indented]
     repaired[-1] += "'"
-    return _Repair(UNQUOTED_TEXT, None, first, repaired)
+    return _Repair(codes.UNQUOTED_TEXT, None, first, repaired)
 
 
 def _aligned(block: list[str]) -> list[str]:

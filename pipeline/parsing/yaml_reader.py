@@ -19,17 +19,7 @@ from yaml.events import (
 
 from catalog.model.finding import Finding, FindingType
 from catalog.model.values import Json
-from pipeline.parsing.codes import (
-    DUPLICATE_KEY,
-    FRONTMATTER_TOO_COMPLEX,
-    TAB_OUTSIDE_QUOTES,
-    UNEVEN_INDENTATION,
-    YAML_ALIAS,
-    YAML_INVALID,
-    YAML_KEY_NOT_TEXT,
-    YAML_MULTIPLE_DOCUMENTS,
-    YAML_TAG,
-)
+from pipeline.parsing import codes
 
 MAX_DEPTH = 20
 """Levels of mappings and lists; real frontmatter has at most six."""
@@ -93,7 +83,7 @@ def read_yaml(text: str, first_line: int = 1, first_column: int = 1) -> YamlText
             building.take(event)
     except _RefusedError as refused:
         # An alias without any anchor is text that needs quotes.
-        repairable = refused.finding.code == YAML_ALIAS.code and "&" not in text
+        repairable = refused.finding.code == codes.YAML_ALIAS.code and "&" not in text
         return Unreadable(refused.finding, repairable)
     except yaml.YAMLError as error:
         return Unreadable(building.broken(error), repairable=True)
@@ -155,7 +145,7 @@ class _Building:
         elif isinstance(event, CollectionStartEvent):
             self._start(event)
         elif isinstance(event, AliasEvent):
-            raise self._refused(YAML_ALIAS, event, f"*{event.anchor} is an alias.")
+            raise self._refused(codes.YAML_ALIAS, event, f"*{event.anchor} is an alias.")
         elif isinstance(event, DocumentEndEvent):
             self.complete = True
 
@@ -171,13 +161,13 @@ class _Building:
             comment = _COMMENT.search(line)
             column = line.find("\t", 0, comment.start() if comment else len(line))
             if column >= 0:
-                self._note(TAB_OUTSIDE_QUOTES, None, self._position(number, column))
+                self._note(codes.TAB_OUTSIDE_QUOTES, None, self._position(number, column))
                 return
 
     def broken(self, error: yaml.YAMLError) -> Finding:
         """Return the finding for an error of libyaml."""
         if not isinstance(error, MarkedYAMLError) or error.problem_mark is None:
-            return YAML_INVALID.at(
+            return codes.YAML_INVALID.at(
                 f"The frontmatter is not valid YAML: {error}.", line=self.first_line
             )
         message, mark = error.problem or "", error.problem_mark
@@ -185,12 +175,12 @@ class _Building:
             mark = error.context_mark  # of an unclosed quote, the place where it opens
         position = self._position(mark.line, mark.column)
         if self.complete:
-            return YAML_MULTIPLE_DOCUMENTS.at(line=position.line, column=position.column)
+            return codes.YAML_MULTIPLE_DOCUMENTS.at(line=position.line, column=position.column)
         if error.context and error.context_mark is not None:
             first = self._position(error.context_mark.line, 0).line
             start = f" that begins on line {first}" if first != position.line else ""
             message = f"{error.context}{start}, {message}"
-        return YAML_INVALID.at(
+        return codes.YAML_INVALID.at(
             f"The frontmatter is not valid YAML at line {position.line}: {message}.",
             fix=fix_for(message),
             line=position.line,
@@ -218,7 +208,7 @@ class _Building:
         earlier = self.positions.setdefault(path, position)
         if inside.repeated:
             self._note(
-                DUPLICATE_KEY,
+                codes.DUPLICATE_KEY,
                 f"`{path}` is written on line {earlier.line} and again on line {position.line}.",
                 position,
                 path,
@@ -233,14 +223,14 @@ class _Building:
             if isinstance(inside.into, list):
                 path = f"{inside.path}{len(inside.into)}."
             elif inside.key is None:
-                raise self._refused(YAML_KEY_NOT_TEXT, event)
+                raise self._refused(codes.YAML_KEY_NOT_TEXT, event)
             else:
                 path = f"{inside.path}{inside.key}."
                 if is_mapping and not event.flow_style:
                     self._check_indentation(inside, path[:-1], self._start_of(event))
         if len(self.open) == MAX_DEPTH:
             raise self._refused(
-                FRONTMATTER_TOO_COMPLEX,
+                codes.FRONTMATTER_TOO_COMPLEX,
                 event,
                 f"The frontmatter is nested deeper than {MAX_DEPTH} levels.",
             )
@@ -251,7 +241,7 @@ class _Building:
             inside.column = position.column
         elif inside.column != position.column:
             self._note(
-                UNEVEN_INDENTATION,
+                codes.UNEVEN_INDENTATION,
                 f"The content of `{path}` starts in column {position.column}, that of the field "
                 f"before it in column {inside.column}.",
                 position,
@@ -275,15 +265,17 @@ class _Building:
         self.nodes += 1
         if self.nodes > MAX_NODES:
             raise self._refused(
-                FRONTMATTER_TOO_COMPLEX,
+                codes.FRONTMATTER_TOO_COMPLEX,
                 event,
                 f"The frontmatter has more than {MAX_NODES:,} parts.",
             )
         if event.anchor is not None:
-            raise self._refused(YAML_ALIAS, event, f"&{event.anchor} is an anchor.")
+            raise self._refused(codes.YAML_ALIAS, event, f"&{event.anchor} is an anchor.")
         if event.tag is not None:
             self._note(
-                YAML_TAG, f"The tag {event.tag} before a value was ignored.", self._start_of(event)
+                codes.YAML_TAG,
+                f"The tag {event.tag} before a value was ignored.",
+                self._start_of(event),
             )
 
     def _note(

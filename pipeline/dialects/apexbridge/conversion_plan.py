@@ -13,14 +13,7 @@ from pipeline.dialects.apexbridge.code_block import code_block
 from pipeline.dialects.apexbridge.codes import REQUIRED_FIELD_MISSING, SCRIPT_MISSING
 from pipeline.dialects.apexbridge.field_rules import MAY_BE_EMPTY, REQUIRED
 from pipeline.dialects.apexbridge.fields import OLD_FILESYSTEM, OLD_NETWORK
-from pipeline.parsing import codes as parsing_codes
-from pipeline.parsing import fences, markdown
-from pipeline.parsing.codes import (
-    FRONTMATTER_MISSING,
-    FRONTMATTER_NOT_MAPPING,
-    INVALID_UTF_8,
-    YAML_INVALID,
-)
+from pipeline.parsing import codes, fences, markdown
 from pipeline.parsing.document import parse
 from pipeline.parsing.frontmatter_editor import as_typed, blocks, dumped, with_fields
 from pipeline.parsing.yaml_reader import Unreadable, YamlText, read_yaml
@@ -46,10 +39,10 @@ _RESTRICTED: Mapping[str, Json] = {
     "network": "none",
     "filesystem": "none",
 }
-_UNREADABLE = {INVALID_UTF_8.code} | {
+_UNREADABLE = {codes.INVALID_UTF_8.code} | {
     kind.code
-    for kind in parsing_codes.TYPES
-    if "lenient" in kind.rejects and kind is not FRONTMATTER_MISSING
+    for kind in codes.TYPES
+    if "lenient" in kind.rejects and kind is not codes.FRONTMATTER_MISSING
 }
 """Codes of findings that prevent migration; a SKILL.md without frontmatter can be migrated."""
 
@@ -134,7 +127,7 @@ class _Planner:
         fields = read.value if isinstance(read.value, Mapping) else {}
         if read.value is not None and not isinstance(read.value, Mapping):
             raise _RefusedError(
-                FRONTMATTER_NOT_MAPPING.at(
+                codes.FRONTMATTER_NOT_MAPPING.at(
                     f"{name} does not consist of `key: value` fields.",
                     path=name,
                     line=1,
@@ -301,7 +294,7 @@ class _Planner:
         text = with_fields(self.head, frozenset(self.removed), self.added)
         if text is None:
             raise _RefusedError(
-                YAML_INVALID.at(
+                codes.YAML_INVALID.at(
                     "The missing fields cannot be added to the frontmatter.",
                     path=self.old.document,
                     line=1,

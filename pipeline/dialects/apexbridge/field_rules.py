@@ -6,23 +6,7 @@ from collections.abc import Iterator, Mapping
 from catalog.model.finding import Finding
 from catalog.model.values import Json
 from catalog.text.visible import printable, quoted
-from pipeline.dialects.apexbridge.codes import (
-    ABP_MISSING,
-    ABP_UNUSED,
-    ALLOWLIST_MISSING,
-    ALLOWLIST_UNUSED,
-    FIELD_MALFORMED,
-    PACKAGE_TYPE_UNKNOWN,
-    PERMISSIONS_OUTDATED,
-    PROTOCOL_UNKNOWN,
-    REQUIRED_FIELD_MISSING,
-    SECURITY_INCOMPLETE,
-    SECURITY_VALUE_UNKNOWN,
-    TOOL_INCOMPLETE,
-    TOOL_TWICE,
-    TRIGGERS_EMPTY,
-    VERSION_NOT_SEMANTIC,
-)
+from pipeline.dialects.apexbridge import codes
 from pipeline.dialects.apexbridge.fields import (
     FIELDS,
     OLD_FILESYSTEM,
@@ -83,7 +67,7 @@ def required_fields(skill: Skill) -> Iterator[Finding]:
         empty = value in ((), [], {}) and field not in MAY_BE_EMPTY
         if value is None or empty or (isinstance(value, str) and not value.strip()):
             yield skill.finding(
-                REQUIRED_FIELD_MISSING,
+                codes.REQUIRED_FIELD_MISSING,
                 f"{field} is missing; ApexBridge requires it.",
                 field=field,
                 fix=fix,
@@ -94,12 +78,12 @@ def types_and_ranges(skill: Skill) -> Iterator[Finding]:
     """Find each value of a wrong type or out of range, and texts in place of lists."""
     for mismatch in skill.declaration.mismatches:
         if mismatch.field.partition(".")[0] in FIELDS:
-            yield skill.finding(FIELD_MALFORMED, mismatch.message, field=mismatch.field)
+            yield skill.finding(codes.FIELD_MALFORMED, mismatch.message, field=mismatch.field)
     for field in _LISTS:
         value = _value_of(skill.frontmatter, field)
         if isinstance(value, str) and value.strip():
             yield skill.finding(
-                FIELD_MALFORMED,
+                codes.FIELD_MALFORMED,
                 f"{field} is {quoted(value)}; a list of texts is expected.",
                 field=field,
                 fix="Write a list: one `- text` per line, or [one, two].",
@@ -111,7 +95,7 @@ def version_is_semantic(skill: Skill) -> Iterator[Finding]:
     version = _declared(skill).version
     if version and not _SEMANTIC.fullmatch(version):
         yield skill.finding(
-            VERSION_NOT_SEMANTIC,
+            codes.VERSION_NOT_SEMANTIC,
             f"version is {quoted(version)}, which is not a semantic version.",
             field="version",
         )
@@ -122,13 +106,13 @@ def values_are_known(skill: Skill) -> Iterator[Finding]:
     declared = _declared(skill)
     if declared.type and declared.type not in TYPES:
         yield skill.finding(
-            PACKAGE_TYPE_UNKNOWN,
+            codes.PACKAGE_TYPE_UNKNOWN,
             f"type is {quoted(declared.type)}, which ApexBridge does not know.",
             field="type",
         )
     if declared.protocol and declared.protocol not in PROTOCOLS:
         yield skill.finding(
-            PROTOCOL_UNKNOWN,
+            codes.PROTOCOL_UNKNOWN,
             f"protocol is {quoted(declared.protocol)}, neither vcp nor abp.",
             field="protocol",
         )
@@ -142,7 +126,7 @@ def triggers_are_not_empty(skill: Skill) -> Iterator[Finding]:
     if skill.frontmatter["triggers"] and not any(
         (triggers.intents, triggers.phrases, triggers.event_types)
     ):
-        yield skill.finding(TRIGGERS_EMPTY, field="triggers")
+        yield skill.finding(codes.TRIGGERS_EMPTY, field="triggers")
 
 
 def schemas_are_valid(skill: Skill) -> Iterator[Finding]:
@@ -165,9 +149,9 @@ def security_is_valid(skill: Skill) -> Iterator[Finding]:
         if value and value not in known:
             yield _unknown(skill, f"security.{name}", value, known)
     if security.network == "allowlist" and not security.network_allowlist:
-        yield skill.finding(ALLOWLIST_MISSING, field="security.network")
+        yield skill.finding(codes.ALLOWLIST_MISSING, field="security.network")
     if security.network_allowlist and security.network == "none":
-        yield skill.finding(ALLOWLIST_UNUSED, field="security.network_allowlist")
+        yield skill.finding(codes.ALLOWLIST_UNUSED, field="security.network_allowlist")
     declared = skill.frontmatter["security"]
     if isinstance(declared, Mapping) and (
         missing := [
@@ -177,7 +161,9 @@ def security_is_valid(skill: Skill) -> Iterator[Finding]:
         ]
     ):
         yield skill.finding(
-            SECURITY_INCOMPLETE, f"security does not set {_listed(missing)}.", field="security"
+            codes.SECURITY_INCOMPLETE,
+            f"security does not set {_listed(missing)}.",
+            field="security",
         )
 
 
@@ -188,7 +174,7 @@ def no_old_permissions(skill: Skill) -> Iterator[Finding]:
         return
     if _declared(skill).security:
         yield skill.finding(
-            PERMISSIONS_OUTDATED,
+            codes.PERMISSIONS_OUTDATED,
             "permissions is the old form of security, which is also declared and takes precedence.",
             field="permissions",
             fix="Remove permissions.",
@@ -205,7 +191,7 @@ def no_old_permissions(skill: Skill) -> Iterator[Finding]:
             yield _unknown(skill, f"permissions.{name}", value, known)
     result = f"it was read as security with {_listed(equal)}" if equal else "it was ignored"
     yield skill.finding(
-        PERMISSIONS_OUTDATED,
+        codes.PERMISSIONS_OUTDATED,
         f"permissions is the old form of security; {result}.",
         field="permissions",
     )
@@ -220,15 +206,15 @@ def tools_are_complete(skill: Skill) -> Iterator[Finding]:
         if tool
     ]
     if declared.protocol == "abp" and not tools:
-        yield skill.finding(ABP_MISSING, field="abp" if declared.abp else "protocol")
+        yield skill.finding(codes.ABP_MISSING, field="abp" if declared.abp else "protocol")
     if tools and declared.protocol != "abp":
-        yield skill.finding(ABP_UNUSED, field="abp")
+        yield skill.finding(codes.ABP_UNUSED, field="abp")
     names: set[str] = set()
     for index, tool in tools:
         field = f"abp.tools.{index}.name"
         if tool.name in names:
             yield skill.finding(
-                TOOL_TWICE, f"Two tools under abp are named {quoted(tool.name)}.", field=field
+                codes.TOOL_TWICE, f"Two tools under abp are named {quoted(tool.name)}.", field=field
             )
         names.add(tool.name)
         if missing := [
@@ -237,7 +223,7 @@ def tools_are_complete(skill: Skill) -> Iterator[Finding]:
             if value is None
         ]:
             yield skill.finding(
-                TOOL_INCOMPLETE,
+                codes.TOOL_INCOMPLETE,
                 f"The tool {quoted(tool.name)} has no {_listed(missing, 'or')}.",
                 field=field,
             )
@@ -285,7 +271,7 @@ def _schemas(skill: Skill) -> Iterator[tuple[str, Mapping[str, Json]]]:
 
 def _unknown(skill: Skill, field: str, value: str, known: tuple[str, ...]) -> Finding:
     return skill.finding(
-        SECURITY_VALUE_UNKNOWN,
+        codes.SECURITY_VALUE_UNKNOWN,
         f"{field} is {quoted(value)}, which ApexBridge does not know.",
         field=field,
         fix=f"Write {' or '.join(known)}.",

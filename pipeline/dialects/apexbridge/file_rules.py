@@ -7,16 +7,7 @@ from posixpath import normpath, splitext
 
 from catalog.model.finding import Finding
 from catalog.text.visible import quoted
-from pipeline.dialects.apexbridge.codes import (
-    CODE_OUTSIDE_SCRIPTS,
-    ENTRY_MISSING,
-    ENTRY_NOT_SCRIPT,
-    FOLDER_UNKNOWN,
-    RESOURCE_MISSING,
-    RESOURCE_OUTSIDE_FOLDER,
-    SCRIPT_MISSING,
-    SECTION_MISSING,
-)
+from pipeline.dialects.apexbridge import codes
 from pipeline.dialects.apexbridge.fields import ApexBridgeFields
 from pipeline.parsing import markdown
 from pipeline.roots.text_files import may_be_native
@@ -85,10 +76,10 @@ def script_exists(skill: Skill) -> Iterator[Finding]:
         if file.path.startswith(SCRIPTS) and file.path.count("/") == 1 and _is_code(file)
     ]
     if not any(file.path.startswith(SCRIPTS) for file in skill.files):
-        yield SCRIPT_MISSING.at(path=skill.document, line=1)
+        yield codes.SCRIPT_MISSING.at(path=skill.document, line=1)
     elif resources and not resources.entry and len(entries) > 1:
         yield skill.finding(
-            ENTRY_MISSING,
+            codes.ENTRY_MISSING,
             f"The package has {len(entries)} scripts, but resources.entry names none of them.",
             field="resources",
             fix=f"Name one of them: entry: ./{entries[0]}.",
@@ -103,19 +94,19 @@ def resources_exist(skill: Skill) -> Iterator[Finding]:
         path = normpath(written.replace("\\", "/"))
         if _leaves(written, path):
             yield skill.finding(
-                RESOURCE_OUTSIDE_FOLDER,
+                codes.RESOURCE_OUTSIDE_FOLDER,
                 f"{field} is {quoted(written)}, which is not inside the skill's folder.",
                 field=field,
             )
         elif skill.is_whole and path not in paths:
             yield skill.finding(
-                RESOURCE_MISSING,
+                codes.RESOURCE_MISSING,
                 f"{field} names {quoted(written)}, which does not exist.",
                 field=field,
             )
         elif field == "resources.entry" and not path.startswith(SCRIPTS):
             yield skill.finding(
-                ENTRY_NOT_SCRIPT,
+                codes.ENTRY_NOT_SCRIPT,
                 f"resources.entry is {quoted(written)}, which is not under scripts/.",
                 field=field,
             )
@@ -129,14 +120,14 @@ def code_is_in_scripts(skill: Skill) -> Iterator[Finding]:
         if not file.path.startswith((SCRIPTS, "tests/")) and _is_code(file)
     )
     for file in islice(stray, MOST_ALIKE):
-        yield CODE_OUTSIDE_SCRIPTS.at(path=file.path)
+        yield codes.CODE_OUTSIDE_SCRIPTS.at(path=file.path)
 
 
 def folders_are_known(skill: Skill) -> Iterator[Finding]:
     """Find folders that the package layout does not define."""
     folders = dict.fromkeys(file.path.partition("/")[0] for file in skill.files if "/" in file.path)
     for folder in islice((name for name in folders if name not in FOLDERS), MOST_ALIKE):
-        yield FOLDER_UNKNOWN.at(
+        yield codes.FOLDER_UNKNOWN.at(
             f"The package layout defines no folder {quoted(folder)}, so its purpose is unknown.",
             path=folder,
         )
@@ -150,7 +141,7 @@ def sections_exist(skill: Skill) -> Iterator[Finding]:
     for section in SECTIONS:
         if section not in present:
             yield skill.finding_in_body(
-                SECTION_MISSING,
+                codes.SECTION_MISSING,
                 f"The body has no section {section} ({_CHINESE_NAMES[section]}).",
                 offset=0,
             )

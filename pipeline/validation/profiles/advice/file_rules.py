@@ -15,14 +15,7 @@ from catalog.text.visible import printable, quoted
 from pipeline.roots.names import SKILL_MD
 from pipeline.roots.text_files import FILE_BYTES, is_document, may_be_native
 from pipeline.roots.words import found, searched
-from pipeline.validation.profiles.advice.codes import (
-    FILE_UNREFERENCED,
-    REFERENCE_CASE,
-    REFERENCE_DEEP,
-    REFERENCE_MISSING,
-    REFERENCE_OUTSIDE_FOLDER,
-    REFERENCE_TOO_LONG,
-)
+from pipeline.validation.profiles.advice import codes
 from pipeline.validation.references import MOST_REFERENCES, Reference, commands, references
 from pipeline.validation.skill import MOST_ALIKE, Skill, Text
 from pipeline.validation.skill_references import is_below, may_link, nested_skills
@@ -68,10 +61,10 @@ def references_exist(skill: Skill) -> Iterator[Finding]:
         if text.is_body:
             known = [link for link in inside if link.target in paths]
             deep += [(text, link) for link in known if _is_deep(link.target)]
-    yield from _first(REFERENCE_CASE, wrong_case)
-    yield from _first(REFERENCE_OUTSIDE_FOLDER, outside)
-    yield from _first(REFERENCE_MISSING, missing, lambda target: _same_name(target, paths))
-    yield from _first(REFERENCE_DEEP, deep)
+    yield from _first(codes.REFERENCE_CASE, wrong_case)
+    yield from _first(codes.REFERENCE_OUTSIDE_FOLDER, outside)
+    yield from _first(codes.REFERENCE_MISSING, missing, lambda target: _same_name(target, paths))
+    yield from _first(codes.REFERENCE_DEEP, deep)
 
 
 def files_are_referenced(skill: Skill) -> Iterator[Finding]:
@@ -87,7 +80,7 @@ def files_are_referenced(skill: Skill) -> Iterator[Finding]:
     stray = [path for path in files if path not in skill.led_to and _is_for_agents(path)]
     for path in stray[: 1 if len(stray) > MOST_ALIKE else None]:
         more = humanize.count(len(stray) - 1, "more file") if len(stray) > MOST_ALIKE else ""
-        yield FILE_UNREFERENCED.at(
+        yield codes.FILE_UNREFERENCED.at(
             f"Nothing that an agent reads names {printable(path)}{more and f', or {more}'}.",
             path=path,
         )
@@ -104,7 +97,7 @@ def references_are_short(skill: Skill) -> Iterator[Finding]:
         cost = tokens.estimate_body(text)
         if cost > REFERENCE_TOKENS or file.size > FILE_BYTES:
             size = f"about {cost:,} tokens" if text else f"{file.size:,} bytes"
-            yield REFERENCE_TOO_LONG.at(
+            yield codes.REFERENCE_TOO_LONG.at(
                 f"The file has {size}; {REFERENCE_TOKENS:,} tokens are recommended.",
                 path=file.path,
             )
@@ -143,10 +136,10 @@ def _first(
 
 
 _MESSAGES = {
-    REFERENCE_CASE: ", but the file's name has other capital letters.",
-    REFERENCE_OUTSIDE_FOLDER: ", which is outside the skill's folder.",
-    REFERENCE_MISSING: ", which is not in the skill's folder.",
-    REFERENCE_DEEP: ", more than one folder below SKILL.md.",
+    codes.REFERENCE_CASE: ", but the file's name has other capital letters.",
+    codes.REFERENCE_OUTSIDE_FOLDER: ", which is outside the skill's folder.",
+    codes.REFERENCE_MISSING: ", which is not in the skill's folder.",
+    codes.REFERENCE_DEEP: ", more than one folder below SKILL.md.",
 }
 
 

@@ -8,19 +8,7 @@ from catalog.text import filler, humanize, tokens
 from catalog.text.search_terms import CJK_WEIGHT
 from catalog.text.visible import quoted
 from pipeline.validation.profile import Profile
-from pipeline.validation.profiles.advice.codes import (
-    BODY_EMPTY,
-    BODY_TOO_LONG,
-    DESCRIPTION_GENERIC,
-    DESCRIPTION_LONG,
-    DESCRIPTION_SAYS_NOTHING,
-    DESCRIPTION_SHORT,
-    DESCRIPTION_VAGUE,
-    DESCRIPTION_WITHOUT_WHEN,
-    NAME_RESERVED,
-    NOBODY_CAN_INVOKE,
-    TYPES,
-)
+from pipeline.validation.profiles.advice import codes
 from pipeline.validation.profiles.advice.file_rules import (
     files_are_referenced,
     references_are_short,
@@ -50,7 +38,7 @@ RESERVED_WORDS = ("anthropic", "claude")
 def body_is_not_empty(skill: Skill) -> Iterator[Finding]:
     """Find a body without text."""
     if skill.parsed.frontmatter is not None and not skill.parsed.body:
-        yield skill.finding_in_body(BODY_EMPTY, offset=0)
+        yield skill.finding_in_body(codes.BODY_EMPTY, offset=0)
 
 
 def body_length(skill: Skill) -> Iterator[Finding]:
@@ -62,7 +50,7 @@ def body_length(skill: Skill) -> Iterator[Finding]:
     cost = tokens.estimate_body(body)
     if lines > BODY_LINES or cost > BODY_TOKENS:
         yield skill.finding_in_body(
-            BODY_TOO_LONG,
+            codes.BODY_TOO_LONG,
             f"The body has {lines:,} lines and about {cost:,} tokens; "
             f"{BODY_LINES} and {BODY_TOKENS:,} are recommended.",
             offset=0,
@@ -80,11 +68,11 @@ def description_tells_enough(skill: Skill) -> Iterator[Finding]:
     if not description:
         return
     if filler.says_nothing(description, declared.name or ""):
-        yield skill.finding(DESCRIPTION_SAYS_NOTHING, field="description")
+        yield skill.finding(codes.DESCRIPTION_SAYS_NOTHING, field="description")
         return
     if weight(description) < SHORTEST_DESCRIPTION:
         yield skill.finding(
-            DESCRIPTION_SHORT,
+            codes.DESCRIPTION_SHORT,
             f"description has only {humanize.count(len(description), 'character')}.",
             field="description",
         )
@@ -92,14 +80,14 @@ def description_tells_enough(skill: Skill) -> Iterator[Finding]:
     verb = vague_verb(description)
     if verb is not None:
         yield skill.finding(
-            DESCRIPTION_VAGUE,
+            codes.DESCRIPTION_VAGUE,
             f"description has no verb more concrete than {quoted(verb)}." if verb else None,
             field="description",
         )
     if skill.frontmatter.get("when_to_use") or declared.disable_model_invocation:
         return  # only a model needs the occasion, and `when_to_use` names it
     if not says_when(description):
-        yield skill.finding(DESCRIPTION_WITHOUT_WHEN, field="description")
+        yield skill.finding(codes.DESCRIPTION_WITHOUT_WHEN, field="description")
 
 
 def description_length(skill: Skill) -> Iterator[Finding]:
@@ -110,7 +98,7 @@ def description_length(skill: Skill) -> Iterator[Finding]:
         is_wide = size > len(description)
         enough = ENOUGH_DESCRIPTION // CJK_WEIGHT if is_wide else ENOUGH_DESCRIPTION
         yield skill.finding(
-            DESCRIPTION_LONG,
+            codes.DESCRIPTION_LONG,
             f"description is {len(description):,} characters; about {enough} are enough.",
             field="description",
         )
@@ -121,7 +109,7 @@ def description_is_specific(skill: Skill) -> Iterator[Finding]:
     phrase = generic_phrase(skill.declared.description or "")
     if phrase:
         yield skill.finding(
-            DESCRIPTION_GENERIC,
+            codes.DESCRIPTION_GENERIC,
             f"description says {quoted(phrase)}, which fits any other skill as well.",
             field="description",
         )
@@ -130,7 +118,7 @@ def description_is_specific(skill: Skill) -> Iterator[Finding]:
 def can_be_invoked(skill: Skill) -> Iterator[Finding]:
     """Find a skill that neither a model nor a user can invoke."""
     if skill.declared.disable_model_invocation and skill.declared.user_invocable is False:
-        yield skill.finding(NOBODY_CAN_INVOKE, field="user-invocable")
+        yield skill.finding(codes.NOBODY_CAN_INVOKE, field="user-invocable")
 
 
 def name_is_not_reserved(skill: Skill) -> Iterator[Finding]:
@@ -139,13 +127,15 @@ def name_is_not_reserved(skill: Skill) -> Iterator[Finding]:
     for word in RESERVED_WORDS:
         if word in name:
             yield skill.finding(
-                NAME_RESERVED, f"name contains the reserved word {quoted(word)}.", field="name"
+                codes.NAME_RESERVED,
+                f"name contains the reserved word {quoted(word)}.",
+                field="name",
             )
 
 
 ADVICE = Profile(
     "advice",
-    TYPES,
+    codes.TYPES,
     (
         name_is_not_reserved,
         description_tells_enough,

@@ -8,19 +8,7 @@ from catalog.model.finding import Finding
 from catalog.model.values import Json
 from catalog.text.visible import kind_of, printable, quoted
 from pipeline.validation.profile import Profile
-from pipeline.validation.profiles.claude_code.codes import (
-    AGENT_WITHOUT_FORK,
-    ARGUMENT_HINT_LIST,
-    CONTEXT_UNKNOWN,
-    EFFORT_UNKNOWN,
-    HOOK_EVENT_UNKNOWN,
-    HOOK_MALFORMED,
-    LISTING_TOO_LONG,
-    MODEL_UNKNOWN,
-    PATHS_NEVER_MATCH,
-    SHELL_UNKNOWN,
-    TYPES,
-)
+from pipeline.validation.profiles.claude_code import codes
 from pipeline.validation.skill import Skill
 
 LISTING_LIMIT = 1_536
@@ -58,7 +46,7 @@ def listing_length(skill: Skill) -> Iterator[Finding]:
     description, when = skill.declared.description or "", skill.declared.when_to_use or ""
     if when and (size := len(description) + len(when)) > LISTING_LIMIT:
         yield skill.finding(
-            LISTING_TOO_LONG,
+            codes.LISTING_TOO_LONG,
             f"description and when_to_use are {size:,} characters; Claude sees the first "
             f"{LISTING_LIMIT:,}.",
             field="when_to_use",
@@ -70,12 +58,12 @@ def context_is_fork(skill: Skill) -> Iterator[Finding]:
     context = skill.declared.context
     if context and context != "fork":
         yield skill.finding(
-            CONTEXT_UNKNOWN,
+            codes.CONTEXT_UNKNOWN,
             f"context is {quoted(context)}; fork is the only value that Claude Code knows.",
             field="context",
         )
     elif skill.declared.agent and not context:
-        yield skill.finding(AGENT_WITHOUT_FORK, field="agent")
+        yield skill.finding(codes.AGENT_WITHOUT_FORK, field="agent")
 
 
 def values_are_known(skill: Skill) -> Iterator[Finding]:
@@ -83,19 +71,19 @@ def values_are_known(skill: Skill) -> Iterator[Finding]:
     declared = skill.declared
     if declared.model and not _MODEL.fullmatch(declared.model):
         yield skill.finding(
-            MODEL_UNKNOWN,
+            codes.MODEL_UNKNOWN,
             f"model is {quoted(declared.model)}, which Claude Code does not know.",
             field="model",
         )
     if declared.effort and declared.effort.lower() not in EFFORTS:
         yield skill.finding(
-            EFFORT_UNKNOWN,
+            codes.EFFORT_UNKNOWN,
             f"effort is {quoted(declared.effort)}, which is not an effort level.",
             field="effort",
         )
     if declared.shell and declared.shell.lower() not in SHELLS:
         yield skill.finding(
-            SHELL_UNKNOWN,
+            codes.SHELL_UNKNOWN,
             f"shell is {quoted(declared.shell)}, neither bash nor powershell.",
             field="shell",
         )
@@ -109,13 +97,13 @@ def hooks_are_valid(skill: Skill) -> Iterator[Finding]:
         if event not in EVENTS:
             close = get_close_matches(event[:_LONGEST_MISSPELT], EVENTS, n=1)
             yield skill.finding(
-                HOOK_EVENT_UNKNOWN,
+                codes.HOOK_EVENT_UNKNOWN,
                 f"hooks names the event {quoted(event)}, which Claude Code does not have.",
                 field=field,
                 fix=f"Write {close[0]}." if close else None,
             )
         elif problem := _problem_of(matchers):
-            yield skill.finding(HOOK_MALFORMED, f"{field} {problem}.", field=field)
+            yield skill.finding(codes.HOOK_MALFORMED, f"{field} {problem}.", field=field)
 
 
 def paths_can_match(skill: Skill) -> Iterator[Finding]:
@@ -123,7 +111,7 @@ def paths_can_match(skill: Skill) -> Iterator[Finding]:
     for pattern in skill.declared.paths:
         if pattern.startswith(("/", "~", "../")) or "\\" in pattern or pattern[1:3] == ":/":
             yield skill.finding(
-                PATHS_NEVER_MATCH,
+                codes.PATHS_NEVER_MATCH,
                 f"The pattern {quoted(pattern)} in paths cannot match any file of a project.",
                 field="paths",
             )
@@ -134,7 +122,7 @@ def argument_hint_is_text(skill: Skill) -> Iterator[Finding]:
     """Find a hint whose brackets YAML reads as a list."""
     if isinstance(skill.frontmatter.get("argument-hint"), list) and skill.declared.argument_hint:
         yield skill.finding(
-            ARGUMENT_HINT_LIST,
+            codes.ARGUMENT_HINT_LIST,
             field="argument-hint",
             fix=f'Put it in quotes: argument-hint: "[{printable(skill.declared.argument_hint)}]".',
         )
@@ -142,7 +130,7 @@ def argument_hint_is_text(skill: Skill) -> Iterator[Finding]:
 
 CLAUDE_CODE = Profile(
     "claude-code",
-    TYPES,
+    codes.TYPES,
     (
         listing_length,
         context_is_fork,

@@ -8,18 +8,7 @@ from itertools import islice
 from catalog.model.finding import FindingType
 from pipeline.roots.secrets import secrets
 from pipeline.roots.words import found, searched
-from pipeline.validation.profiles.safety.codes import (
-    CREDENTIALS_READ,
-    DATA_SENT_AWAY,
-    DESTRUCTIVE_COMMAND,
-    DOWNLOAD_LOCKED,
-    DOWNLOAD_RUN,
-    HIDDEN_FROM_USER,
-    PACKAGE_UNPINNED,
-    PAYLOAD_ENCODED,
-    PROTECTION_DISABLED,
-    SECRET,
-)
+from pipeline.validation.profiles.safety import codes
 from pipeline.validation.profiles.safety.context import is_warned_of
 
 _LONGEST = 500  # characters of a command before and after the word that shows it
@@ -62,7 +51,7 @@ def dangers(text: str) -> Iterator[Danger]:
             if not is_warned_of(text, match.start(), match.end()):
                 yield Danger(shape.kind, " ".join(match[0].split()), *match.span())
     for secret in secrets(text, words):
-        yield Danger(SECRET, f"{secret[0][:4]}…", *secret.span())
+        yield Danger(codes.SECRET, f"{secret[0][:4]}…", *secret.span())
 
 
 def _parts(text: str, shape: Shape, words: Mapping[str, Sequence[int]]) -> list[tuple[int, int]]:
@@ -130,7 +119,7 @@ def _shape(kind: FindingType, words: str, *patterns: str) -> Shape:
 
 SHAPES = (
     _shape(
-        DOWNLOAD_RUN,
+        codes.DOWNLOAD_RUN,
         "curl wget iex invoke-expression urlopen requests.get deno\x00run",
         rf"{_FETCH}(?:[^|;\n\\]|\\[^|]){{1,300}}\|\s*(?:tee\s+\S{{1,60}}\s*\|\s*)?{_RUNS}",
         rf"\b(?:ba|z)?sh\s+<\(\s*{_FETCH}",
@@ -150,7 +139,7 @@ SHAPES = (
         r"\bdeno run\s+(?:-\S+\s+)*https?://",
     ),
     _shape(
-        PAYLOAD_ENCODED,
+        codes.PAYLOAD_ENCODED,
         "base64 b64decode atob -enc fromhex xxd buffer.from decode64 marshal.loads"
         " zlib.decompress codecs.decode openssl",
         rf"\bbase64\s+(?:-d|-D|--decode)\b[^|\n]{{0,100}}\|\s*{_RUNS}",
@@ -167,7 +156,7 @@ SHAPES = (
         rf"\bopenssl\s+enc\s[^|\n]{{0,60}}-d\b[^|\n]{{0,100}}\|\s*{_RUNS}",
     ),
     _shape(
-        DOWNLOAD_LOCKED,
+        codes.DOWNLOAD_LOCKED,
         "unzip 7z unrar password passwort passcode passphrase 解压密码 解壓密碼",
         r"\bunzip\s+(?:-\w+\s+)*(?-i:-P)\s*\S",
         r"\b(?:7z|7za|unrar)\s+[xe]\s+(?:\S+\s+)?-p\S",
@@ -180,7 +169,7 @@ SHAPES = (
         r"\bgpg\s[^\n]{0,60}--passphrase\s+(?![\"']?\$)\S",
     ),
     _shape(
-        DESTRUCTIVE_COMMAND,
+        codes.DESTRUCTIVE_COMMAND,
         "rm\x00- remove-item mkfs of=/dev >\x00/dev/ :"
         "(){ find\x00/ find\x00~ find\x00$home del\x00/"
         " rd\x00/ rmdir\x00/ format\x00 rmtree rmsync wipefs shred diskutil",
@@ -204,7 +193,7 @@ SHAPES = (
         r":\(\)\s*\{\s*:\|:&\s*\};:",
     ),
     _shape(
-        PROTECTION_DISABLED,
+        codes.PROTECTION_DISABLED,
         "--dangerously --yolo bypasspermissions reject_unauthorized sslverify setenforce"
         " mppreference master-disable global-disable csrutil executionpolicy ufw\x00disable"
         " firewalld apparmor advfirewall danger-full-access pythonhttpsverify strict-ssl"
@@ -227,7 +216,7 @@ SHAPES = (
         r"\bSet-ExecutionPolicy\s+(?:-\w+\s+)?(?:Bypass|Unrestricted)\b",
     ),
     _shape(
-        CREDENTIALS_READ,
+        codes.CREDENTIALS_READ,
         ".ssh .aws .netrc .git-credentials gh/hosts.yml .docker/config .kube/config .gnupg"
         " .npmrc .pypirc .config/gcloud .bash_history .zsh_history keychain /etc/shadow"
         " security\x00find /environ logins.json login\x00data --export-secret"
@@ -249,7 +238,7 @@ SHAPES = (
         r"|Edge)[^\n]{0,60}Login\\? Data",
     ),
     _shape(
-        DATA_SENT_AWAY,
+        codes.DATA_SENT_AWAY,
         "curl wget |\x00nc webhook.site requestbin. pipedream burpcollab oastify interact.sh !["
         " nslookup"
         " dig\x00 os.environ process.env get-content chat\x00history conversation system\x00prompt"
@@ -284,7 +273,7 @@ SHAPES = (
         r"|chat history|system prompt)\b[^.\n]{0,40}https?://[^\s?]{1,100}\?\S*=",
     ),
     _shape(
-        HIDDEN_FROM_USER,
+        codes.HIDDEN_FROM_USER,
         "from\x00the\x00user from\x00the\x00human from\x00the\x00operator from\x00the\x00developer"
         " tell\x00the telling\x00the inform\x00the informing\x00the notify\x00the notifying\x00the"
         " alert\x00the alerting\x00the let\x00the letting\x00the"
@@ -329,7 +318,7 @@ SHAPES = (
         r"\bne (?:dis|dites|mentionne[sz]?)\b[^.\n]{0,20}\bà l['’]utilisateur\b",
     ),
     _shape(
-        PACKAGE_UNPINNED,
+        codes.PACKAGE_UNPINNED,
         "npx uvx bunx dlx pipx go\x00run",
         rf"\bnpx\s+(?:-y|--yes)\s+(?:-p\s+|--package[= ])?{_PACKAGE}",
         rf"(?:^|[`$;&|(\"'>]|--|\b(?:exec|sudo|then|do|RUN))\s*(?:uvx|bunx|pnpm\s+dlx|yarn\s+dlx"

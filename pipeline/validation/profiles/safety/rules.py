@@ -14,20 +14,7 @@ from catalog.text.visible import printable, quoted
 from pipeline.parsing.markdown import code_blocks, lies_in
 from pipeline.roots.text_files import may_be_native
 from pipeline.validation.profile import Profile
-from pipeline.validation.profiles.safety.codes import (
-    ALLOWED_TOOLS_BROAD,
-    BIDI_CHARACTERS,
-    EXECUTABLE_OUTSIDE_SCRIPTS,
-    HIDDEN_FROM_USER,
-    INSTRUCTION_OVERRIDE,
-    INVISIBLE_CHARACTERS,
-    LINK_TO_MACHINE,
-    MARKUP_IN_PROMPT,
-    NATIVE_BINARY,
-    SECRET,
-    TAG_CHARACTERS,
-    TYPES,
-)
+from pipeline.validation.profiles.safety import codes
 from pipeline.validation.profiles.safety.context import is_only_named
 from pipeline.validation.profiles.safety.dangers import Danger, dangers
 from pipeline.validation.profiles.safety.hidden_text import Hidden, hidden_in
@@ -35,7 +22,11 @@ from pipeline.validation.profiles.safety.overrides import Override, overrides
 from pipeline.validation.references import TO_MACHINE, references
 from pipeline.validation.skill import MOST_ALIKE, File, Skill, Text
 
-_HIDDEN = {"invisible": INVISIBLE_CHARACTERS, "bidi": BIDI_CHARACTERS, "tag": TAG_CHARACTERS}
+_HIDDEN = {
+    "invisible": codes.INVISIBLE_CHARACTERS,
+    "bidi": codes.BIDI_CHARACTERS,
+    "tag": codes.TAG_CHARACTERS,
+}
 _PROMPT_FIELDS = ("name", "displayName", "description", "when_to_use", "argument-hint")
 _MARKS = ("<", "-->", "]]>", "INST]")  # a text without any of them has no markup
 _TAG = re.compile(
@@ -77,7 +68,7 @@ def no_markup_in_the_prompt(skill: Skill) -> Iterator[Finding]:
             continue
         if tag := _TAG.search(value):
             yield skill.finding(
-                MARKUP_IN_PROMPT,
+                codes.MARKUP_IN_PROMPT,
                 f"{field} contains {quoted(tag[0])}, which could close or open a tag in a prompt.",
                 field=field,
             )
@@ -89,14 +80,14 @@ def no_instruction_overrides(skill: Skill) -> Iterator[Finding]:
         value = skill.frontmatter.get(field)
         for override in islice(overrides(value), 1) if isinstance(value, str) else ():
             yield skill.finding(
-                INSTRUCTION_OVERRIDE,
+                codes.INSTRUCTION_OVERRIDE,
                 f"{field} contains {quoted(override.words)}.",
                 field=field,
             )
     meant = ((text, override) for text in skill.texts for override in _overrides_in(text))
     for text, override in islice(meant, MOST_ALIKE):
         yield text.finding(
-            INSTRUCTION_OVERRIDE,
+            codes.INSTRUCTION_OVERRIDE,
             f"{text.name} contains {quoted(override.words)}.",
             offset=override.offset,
         )
@@ -126,7 +117,7 @@ def no_links_to_machine(skill: Skill) -> Iterator[Finding]:
     )
     for text, reference in islice(to_machine, MOST_ALIKE):
         yield text.finding(
-            LINK_TO_MACHINE,
+            codes.LINK_TO_MACHINE,
             f"A link points to {quoted(reference.target)}, a place on the reader's machine.",
             offset=reference.offset,
         )
@@ -134,7 +125,7 @@ def no_links_to_machine(skill: Skill) -> Iterator[Finding]:
 
 def no_native_binaries(skill: Skill) -> Iterator[Finding]:
     """Find compiled programs and libraries, which cannot be read as text."""
-    return _listed(skill, NATIVE_BINARY, filter(_is_native, skill.files))
+    return _listed(skill, codes.NATIVE_BINARY, filter(_is_native, skill.files))
 
 
 def executables_are_in_scripts(skill: Skill) -> Iterator[Finding]:
@@ -146,7 +137,7 @@ def executables_are_in_scripts(skill: Skill) -> Iterator[Finding]:
         for file in skill.files
         if file.mode == 0o755 and not file.path.startswith("scripts/") and not _is_native(file)
     )
-    return _listed(skill, EXECUTABLE_OUTSIDE_SCRIPTS, stray)
+    return _listed(skill, codes.EXECUTABLE_OUTSIDE_SCRIPTS, stray)
 
 
 def tools_are_restricted(skill: Skill) -> Iterator[Finding]:
@@ -154,7 +145,7 @@ def tools_are_restricted(skill: Skill) -> Iterator[Finding]:
     tools = skill.declared.allowed_tools
     if tools and (broad := [tool[0] for tool in _TOOL.finditer(tools) if _is_broad(tool)]):
         yield skill.finding(
-            ALLOWED_TOOLS_BROAD,
+            codes.ALLOWED_TOOLS_BROAD,
             f"allowed-tools allows anything without asking: {printable(', '.join(broad))}.",
             field="allowed-tools",
         )
@@ -162,7 +153,7 @@ def tools_are_restricted(skill: Skill) -> Iterator[Finding]:
 
 SAFETY = Profile(
     "safety",
-    TYPES,
+    codes.TYPES,
     (
         no_hidden_text,
         no_markup_in_the_prompt,
@@ -185,7 +176,7 @@ def _overrides_in(text: Text) -> Iterator[Override]:
 
 def _is_harmless(text: Text, danger: Danger) -> bool:
     """Return whether a script only names a command; words for a reader count wherever they are."""
-    return danger.kind not in (SECRET, HIDDEN_FROM_USER) and is_only_named(
+    return danger.kind not in (codes.SECRET, codes.HIDDEN_FROM_USER) and is_only_named(
         text.content, danger.offset, danger.end
     )
 

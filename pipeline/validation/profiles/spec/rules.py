@@ -25,29 +25,7 @@ from catalog.model.finding import Finding, FindingType
 from catalog.text import humanize
 from catalog.text.visible import kind_of, printable, quoted
 from pipeline.validation.profile import Profile
-from pipeline.validation.profiles.spec.codes import (
-    ALLOWED_TOOLS_NOT_TEXT,
-    COMPATIBILITY_EMPTY,
-    COMPATIBILITY_NOT_TEXT,
-    COMPATIBILITY_TOO_LONG,
-    DESCRIPTION_MISSING,
-    DESCRIPTION_NOT_TEXT,
-    DESCRIPTION_TOO_LONG,
-    FIELD_NOT_IN_SPECIFICATION,
-    FIELDS_OF_DIALECT,
-    LICENSE_NOT_TEXT,
-    METADATA_NOT_MAP,
-    METADATA_VALUE_NOT_TEXT,
-    NAME_CHARACTERS,
-    NAME_DOUBLE_HYPHEN,
-    NAME_MISSING,
-    NAME_NOT_FOLDER,
-    NAME_NOT_LOWER_CASE,
-    NAME_NOT_TEXT,
-    NAME_OUTER_HYPHEN,
-    NAME_TOO_LONG,
-    TYPES,
-)
+from pipeline.validation.profiles.spec import codes
 from pipeline.validation.skill import Skill
 
 _MOST_SHOWN = 10
@@ -65,12 +43,16 @@ class _Kinds(NamedTuple):
 
 
 _KINDS = {
-    "name": _Kinds(NAME_NOT_TEXT, NAME_MISSING, NAME_TOO_LONG),
-    "description": _Kinds(DESCRIPTION_NOT_TEXT, DESCRIPTION_MISSING, DESCRIPTION_TOO_LONG),
-    "compatibility": _Kinds(COMPATIBILITY_NOT_TEXT, COMPATIBILITY_EMPTY, COMPATIBILITY_TOO_LONG),
-    "license": _Kinds(LICENSE_NOT_TEXT),
-    "metadata": _Kinds(METADATA_NOT_MAP),
-    "allowed-tools": _Kinds(ALLOWED_TOOLS_NOT_TEXT),
+    "name": _Kinds(codes.NAME_NOT_TEXT, codes.NAME_MISSING, codes.NAME_TOO_LONG),
+    "description": _Kinds(
+        codes.DESCRIPTION_NOT_TEXT, codes.DESCRIPTION_MISSING, codes.DESCRIPTION_TOO_LONG
+    ),
+    "compatibility": _Kinds(
+        codes.COMPATIBILITY_NOT_TEXT, codes.COMPATIBILITY_EMPTY, codes.COMPATIBILITY_TOO_LONG
+    ),
+    "license": _Kinds(codes.LICENSE_NOT_TEXT),
+    "metadata": _Kinds(codes.METADATA_NOT_MAP),
+    "allowed-tools": _Kinds(codes.ALLOWED_TOOLS_NOT_TEXT),
 }
 _EXPECTED = {"metadata": "a map", "allowed-tools": "a single space-separated text"}
 
@@ -109,7 +91,7 @@ def _not_text(skill: Skill, error: ErrorDetails, others: int) -> Finding:
     key = str(error["loc"][1])
     also = f" The same is true of {humanize.count(others, 'more value')}." if others else ""
     return skill.finding(
-        METADATA_VALUE_NOT_TEXT,
+        codes.METADATA_VALUE_NOT_TEXT,
         f"metadata.{printable(key)} is {kind_of(error['input'])}, not text.{also}",
         field=f"metadata.{key}",
     )
@@ -126,7 +108,7 @@ def name_form(skill: Skill) -> Iterator[Finding]:
     problems = list(_problems(name, unicodedata.normalize("NFKC", skill.folder)))
     if not problems:
         return
-    kind = next((kind for kind, _ in problems if kind == NAME_CHARACTERS), problems[0][0])
+    kind = next((kind for kind, _ in problems if kind == codes.NAME_CHARACTERS), problems[0][0])
     said = [words for _, words in problems]
     listed = " and ".join(filter(None, (", ".join(said[:-1]), said[-1])))
     yield skill.finding(
@@ -143,28 +125,28 @@ def no_other_fields(skill: Skill) -> Iterator[Finding]:
             of_dialects.setdefault(owner, []).append(field)
         elif owner is None:
             yield skill.finding(
-                FIELD_NOT_IN_SPECIFICATION,
+                codes.FIELD_NOT_IN_SPECIFICATION,
                 f"{printable(field)} is not a field of the specification.",
                 field=field,
                 fix=_correction(field),
             )
         elif owner != SPECIFICATION:
             yield skill.finding(
-                FIELD_NOT_IN_SPECIFICATION,
+                codes.FIELD_NOT_IN_SPECIFICATION,
                 f"{field} is a field of {owner}, not of the specification.",
                 field=field,
                 fix=f"Keep it if {owner} needs it; otherwise move it under metadata or remove it.",
             )
     for system, fields in of_dialects.items():
         yield skill.finding(
-            FIELDS_OF_DIALECT,
+            codes.FIELDS_OF_DIALECT,
             f"{humanize.count(len(fields), 'field')} for {system}, not of the specification: "
             f"{', '.join(map(printable, fields))}.",
             field=fields[0],
         )
 
 
-SPEC = Profile("spec", TYPES, (fields_keep_limits, name_form, no_other_fields))
+SPEC = Profile("spec", codes.TYPES, (fields_keep_limits, name_form, no_other_fields))
 
 
 def _right_name(name: str, folder: str) -> str | None:
@@ -182,18 +164,18 @@ def _right_name(name: str, folder: str) -> str | None:
 def _problems(name: str, folder: str) -> Iterator[tuple[FindingType, str]]:
     """Yield each problem of a name, in words that follow the name."""
     if name != name.lower():
-        yield NAME_NOT_LOWER_CASE, "is not all lower case"
+        yield codes.NAME_NOT_LOWER_CASE, "is not all lower case"
     if name.startswith("-") or name.endswith("-"):
-        yield NAME_OUTER_HYPHEN, "begins or ends with a hyphen"
+        yield codes.NAME_OUTER_HYPHEN, "begins or ends with a hyphen"
     if "--" in name:
-        yield NAME_DOUBLE_HYPHEN, "has two hyphens in a row"
+        yield codes.NAME_DOUBLE_HYPHEN, "has two hyphens in a row"
     if name != folder:
-        yield NAME_NOT_FOLDER, f"differs from the folder's name, {quoted(folder)}"
+        yield codes.NAME_NOT_FOLDER, f"differs from the folder's name, {quoted(folder)}"
     if not name.replace("-", "a").isalnum():
         other = dict.fromkeys(c for c in name if not (c.isalnum() or c == "-"))
         shown = ", ".join(_character(c) for c in list(other)[:_MOST_SHOWN])
         yield (
-            NAME_CHARACTERS,
+            codes.NAME_CHARACTERS,
             f"contains characters other than letters, digits and hyphens: {shown}",
         )
 
