@@ -103,6 +103,24 @@ def skill_id_of_bare_name(db: Database, name: str) -> str | None:
     return str(found[0][0]) if found else None
 
 
+def skill_id_meant(db: Database, name: str) -> str | None:
+    """Return the skill_id of a name in any letters, or of a skill that had it before; else None."""
+    namespace, _, bare = name.rpartition(":")
+    asked = {"name": name, "slug": skill_id(bare, namespace or None, bare)}
+    row = db.execute(_MEANT, asked).fetchone()
+    return str(row[0]) if row else None
+
+
+_MEANT = """
+    SELECT skill_id FROM (
+        SELECT 0 AS step, skill_id, status, id FROM skills WHERE name = :name
+        UNION ALL SELECT 1, skill_id, status, id FROM skills WHERE skill_id = :slug
+        UNION ALL SELECT 2, s.skill_id, s.status, -v.id FROM versions AS v
+        JOIN skills AS s ON s.id = v.skill WHERE v.skill_id = :name
+    ) ORDER BY step, status != 'active', status = 'removed', id LIMIT 1
+"""
+
+
 def with_bare_name(db: Database, name: str) -> list[tuple[str, str, str | None]]:
     """Return skill_id, name and time of preference of the active skills with a bare name."""
     return db.execute(_BARE, [name]).fetchall()

@@ -241,12 +241,10 @@ def extra_template_vars(request: Any, datasette: Any) -> Any:
 @hookimpl
 def render_cell(value: Any, column: str, table: str | None, database: str, datasette: Any) -> Any:
     """Render a cell of the catalog in readable form; None leaves it to Datasette."""
-    if not cells.concerns(value, column):
-        return None
     location = http_catalog.find(datasette)
     if not location or location.database.name != database:
         return None
-    if cells.needs_look_up(column, table):
+    if column in cells.SKILL_IDS and value:
         return cells.skill_id(value, location.database, datasette)
     return cells.render(value, column, table, database, datasette)
 

@@ -2,7 +2,6 @@
 
 import re
 import uuid
-from datetime import datetime
 from typing import NamedTuple
 from urllib.parse import urlencode
 
@@ -73,7 +72,7 @@ async def _feed(
         ],
     }
     text = _NOT_IN_XML.sub("\ufffd", templates.render("feed.xml", context, values))
-    return responses.of_text(context.request, text, ATOM, modified=datetime.fromisoformat(updated))
+    return responses.of_text(context.request, text, ATOM)
 
 
 def _load(db: Catalog, choice: Choice) -> _Feed:

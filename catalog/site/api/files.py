@@ -6,7 +6,6 @@ import os
 import posixpath
 import re
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any
@@ -15,7 +14,6 @@ from urllib.parse import quote
 from datasette import Response
 
 from catalog.model.errors import NotInCatalog, PackageDamaged, PathRefused
-from catalog.model.naming import CURRENT
 from catalog.reading import browse, bundle, references, skill_files
 from catalog.reading.browse import Catalog
 from catalog.reading.published import Package, PublishedFile, find_file, package_of
@@ -94,14 +92,11 @@ async def of_skill(context: RequestContext, skill_id: str) -> Response:
 
     Raises NotInCatalog, PathRefused and PackageDamaged.
     """
-    modified = _published_at(context, skill_id)
     package = await context.query(
         _package, context.location.packages, skill_id, version=_requested_version(context)
     )
     file = find_file(package, context.path_part("path"))
     content = await asyncio.to_thread(_opened, package, file)
-    if not _is_linked(context, package):
-        modified = None
     context.count_skill(package.skill_id, package.version)
     kind = content_type(file)
     is_inline = kind.startswith("text/") or kind in _PICTURES or kind == responses.JSON
@@ -113,7 +108,6 @@ async def of_skill(context: RequestContext, skill_id: str) -> Response:
         file.size,
         kind,
         etag=file.sha256,
-        modified=modified,
         headers=_headers(context, disposition, package.version),
     )
 
@@ -121,23 +115,19 @@ async def of_skill(context: RequestContext, skill_id: str) -> Response:
 @with_errors
 async def archive(context: RequestContext) -> Response:
     """Return all files of the current or the requested version as one archive."""
-    modified = _published_at(context, context.path_part("skill_id"))
     package = await context.query(
         _package,
         context.location.packages,
         context.path_part("skill_id"),
         version=_requested_version(context),
     )
-    if not _is_linked(context, package):
-        modified = None
     context.count_skill(package.skill_id, package.version)
     name = quote(f"{package.skill_id}.zip", safe="")
     options: dict[str, Any] = {
         "etag": _hex(package),
-        "modified": modified,
         "headers": _headers(context, f"attachment; filename*=UTF-8''{name}", package.version),
     }
-    if responses.is_known(context.request, options["etag"], options["modified"]):
+    if responses.is_known(context.request, options["etag"]):
         return responses.of_bytes(context.request, b"", ARCHIVE, **options)
     if bundle.size(package) > responses.WHOLE:
         return await _large_archive(context, package, options)
@@ -198,31 +188,6 @@ def _headers(context: RequestContext, disposition: str, version: str) -> dict[st
         "Content-Disposition": disposition,
         VERSION: version,
     }
-
-
-def _published_at(context: RequestContext, skill_id: str) -> datetime | None:
-    """Return when the current version became current; None for a requested version or no link.
-
-    The `current` link is replaced at that time. The age of a version would be wrong after a
-    rollback. Callers take the time before they read the file, so that a newer file never has
-    an older time.
-    """
-    if _requested_version(context):
-        return None
-    try:
-        mtime = (context.location.packages / skill_id / CURRENT).lstat().st_mtime
-    except (OSError, ValueError):  # ValueError: a path with NUL
-        return None
-    return datetime.fromtimestamp(mtime, UTC)
-
-
-def _is_linked(context: RequestContext, package: Package) -> bool:
-    """Return whether `current` leads to a package; on a copy it may be newer than the catalog."""
-    try:
-        target = os.readlink(context.location.packages / package.skill_id / CURRENT)
-    except OSError:
-        return False
-    return target.rpartition("/")[2] == package.version
 
 
 def _requested_version(context: RequestContext) -> str:

@@ -1,9 +1,7 @@
 """Prompt indexes over HTTP, with locations that a reader elsewhere can fetch."""
 
 import hashlib
-import os
 from dataclasses import replace
-from datetime import UTC, datetime
 
 from datasette import Response
 
@@ -70,28 +68,16 @@ _PUBLISHED_AT = """
 def _published(context: RequestContext, spec: IndexSpec, ending: str) -> Response:
     name = f"{spec.name}{REPORT}" if ending == REPORT else spec.file_name
     try:
-        with open(context.location.indexes / name, "rb") as file:
-            modified, body = (
-                datetime.fromtimestamp(os.fstat(file.fileno()).st_mtime, UTC),
-                file.read(),
-            )
+        body = (context.location.indexes / name).read_bytes()
     except OSError:
         return _not_found(name)
-    return _response(context, spec, body, ending, modified)
+    return _response(context, spec, body, ending)
 
 
-def _response(
-    context: RequestContext,
-    spec: IndexSpec,
-    body: bytes,
-    ending: str,
-    modified: datetime | None = None,
-) -> Response:
-    kind = ".json" if ending == REPORT else FORMATS[spec.format].ending
+def _response(context: RequestContext, spec: IndexSpec, body: bytes, ending: str) -> Response:
+    kind = _TYPES.get(".json" if ending == REPORT else FORMATS[spec.format].ending, responses.TEXT)
     etag = hashlib.sha256(body).hexdigest()[:32]
-    return responses.of_bytes(
-        context.request, body, _TYPES.get(kind, responses.TEXT), etag=etag, modified=modified
-    )
+    return responses.of_bytes(context.request, body, kind, etag=etag)
 
 
 def _not_found(name: str) -> Response:

@@ -6,8 +6,6 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
-from email.utils import format_datetime, parsedate_to_datetime
 from typing import IO, Any
 
 from datasette import Response
@@ -35,7 +33,6 @@ def of_bytes(
     *,
     status: int = 200,
     etag: str | None = None,
-    modified: datetime | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> Response:
     """Return a response, or 304 if the client's copy is current.
@@ -44,8 +41,6 @@ def of_bytes(
     compressed if the client accepts gzip.
     """
     all_headers = {"Cache-Control": "no-cache", **(headers or {})}
-    if modified:
-        all_headers["Last-Modified"] = _http_date(modified)
     compress = (
         len(body) >= WORTH_COMPRESSING
         and not content_type.startswith("image/")
@@ -54,7 +49,7 @@ def of_bytes(
     all_headers["Vary"] = "Accept-Encoding"
     if etag:
         all_headers["ETag"] = f'"{etag}{_COMPRESSED}"' if compress else f'"{etag}"'
-    if status == 200 and is_known(request, etag, modified):
+    if status == 200 and is_known(request, etag):
         return Response(b"", 304, all_headers, content_type)
     if compress:
         body = gzip.compress(body, 4, mtime=0)
@@ -89,7 +84,6 @@ def of_file(
     content_type: str,
     *,
     etag: str,
-    modified: datetime | None,
     headers: Mapping[str, str],
     done: Callable[[], None] = lambda: None,
 ) -> "Response | FileResponse":
@@ -97,13 +91,11 @@ def of_file(
 
     done is called at the end, also after an error.
     """
-    if size <= WHOLE or request.method == "HEAD" or is_known(request, etag, modified):
+    if size <= WHOLE or request.method == "HEAD" or is_known(request, etag):
         with file:
             body = file.read() if size <= WHOLE else b""
         done()
-        response = of_bytes(
-            request, body, content_type, etag=etag, modified=modified, headers=headers
-        )
+        response = of_bytes(request, body, content_type, etag=etag, headers=headers)
         if response.status == 200 and size > WHOLE:
             response.headers["Content-Length"] = str(size)
         return response
@@ -115,8 +107,6 @@ def of_file(
         "Content-Type": content_type,
         "Content-Length": str(size),
     }
-    if modified:
-        all_headers["Last-Modified"] = _http_date(modified)
     return FileResponse(file, size, all_headers, done)
 
 
@@ -151,34 +141,15 @@ class FileResponse:
                 await send({"type": "http.response.body", "body": piece, "more_body": left > 0})
 
 
-def is_known(request: Any, etag: str | None, modified: datetime | None) -> bool:
-    """Return whether the client's copy is current: RFC 9110, section 13.2.2."""
-    if "if-none-match" in request.headers:
-        return is_named(request, etag)
-    since = request.headers.get("if-modified-since")
-    if not since or not modified:
-        return False
-    try:
-        moment = parsedate_to_datetime(since)
-    except ValueError:
-        return False
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return modified.replace(microsecond=0) <= moment
-
-
-def is_named(request: Any, etag: str | None) -> bool:
+def is_known(request: Any, etag: str | None) -> bool:
     """Return whether If-None-Match names an ETag, compared weakly: RFC 9110, section 13.1.2.
 
     The suffix that marks compression is ignored.
     """
     named: str = request.headers.get("if-none-match", "")
     if not etag or named.strip() == "*":
-        return bool(etag)
+        return bool(etag and named)
     return etag in {tag.removesuffix(_COMPRESSED) for tag in _ENTITY_TAG.findall(named)}
-
-
-def _http_date(moment: datetime) -> str:
-    return format_datetime(moment.astimezone(UTC), usegmt=True)
 
 
 def _accepts_gzip(header: str) -> bool:

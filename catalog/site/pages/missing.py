@@ -6,7 +6,6 @@ from typing import NamedTuple
 from datasette import Response
 from datasette.utils import tilde_decode
 
-from catalog.model import naming
 from catalog.model.errors import NotInCatalog
 from catalog.reading import named
 from catalog.reading.browse import Catalog
@@ -60,13 +59,11 @@ async def page(context: RequestContext) -> Response:
 
 def find(db: Catalog, name: str) -> Meant:
     """Return the skill of a name: its own, in other letters, bare, or one it had before."""
-    namespace, _, bare = name.rpartition(":")
-    slug = naming.skill_id(bare, namespace or None, bare)
-    for query, value in ((_BY_NAME, name), (_BY_ID, slug), (_FORMER, name)):
-        for (skill_id,) in db.execute(query, [value]).fetchall():
-            return Meant(skill_id, _near(db, name))
+    near = _near(db, name)
+    if found := named.skill_id_meant(db, name):
+        return Meant(found, near)
     try:
-        return Meant(named.skill_id_of_bare_name(db, name), _near(db, name))
+        return Meant(named.skill_id_of_bare_name(db, name), near)
     except NotInCatalog as several:
         names = [(whole, skill_id) for skill_id, whole, _ in named.with_bare_name(db, name)]
         return Meant(None, names[:MOST_MEANT], str(several))
@@ -74,21 +71,9 @@ def find(db: Catalog, name: str) -> Meant:
 
 def _near(db: Catalog, name: str) -> list[tuple[str, str]]:
     asked = name[: named.LONGEST_COMPARED].lower()
-    names = [
-        near
+    return [
+        (near, found)
         for near in named.nearest(db, name, Filters(), MOST_NEAR)
         if suggestions.similarity(asked, near.lower()) >= ALIKE
+        and (found := named.skill_id_meant(db, near))
     ]
-    rows = [(near, db.execute(_BY_NAME, [near]).fetchone()) for near in names]
-    return [(near, row[0]) for near, row in rows if row]
-
-
-_BY_NAME = """
-    SELECT skill_id FROM skills WHERE name = ?
-    ORDER BY status = 'active' DESC, status = 'removed', id LIMIT 1
-"""
-_BY_ID = "SELECT skill_id FROM skills WHERE skill_id = ? LIMIT 1"
-_FORMER = """
-    SELECT s.skill_id FROM versions AS v JOIN skills AS s ON s.id = v.skill
-    WHERE v.skill_id = ? ORDER BY v.id DESC LIMIT 1
-"""

@@ -281,10 +281,9 @@ def link_base(
     context: RequestContext, skill: Row, files: Sequence[Row], links: Mapping[str, LinkTarget]
 ) -> LinkBase:
     """Return the place of a SKILL.md, for its links."""
-    outside = {path: url_of(context, target) for path, target in links.items()}
     return LinkBase(
         context.skill_path(skill["skill_id"]),
         row_query(skill),
-        paths=frozenset(file["path"] for file in files),
-        outside=tuple(sorted(outside.items())),
+        frozenset(file["path"] for file in files),
+        {path: url_of(context, target) for path, target in links.items()},
     )

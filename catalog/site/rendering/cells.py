@@ -6,6 +6,7 @@ from urllib.parse import quote
 
 from markupsafe import Markup, escape
 
+from catalog.reading import browse, named
 from catalog.site.rendering import formatting, invisible
 from catalog.text import humanize
 
@@ -13,28 +14,14 @@ LONGEST = 300
 """Most characters of a value in a cell, as in Datasette."""
 _ITEMS, _PAIRS = 20, 12  # most items of a list, and most pairs of an object, in a cell
 
+SKILL_IDS = frozenset({"skill_id", "skillId"})
+"""Columns whose values are shown by `skill_id`."""
 _INVENTORY = ("file_inventory", "fileInventory")
 _JSON = frozenset(
-    {
-        *_INVENTORY,
-        "tags",
-        "steps",
-        "profiles",
-        "filter",
-        "featured",
-        "frontmatter",
-        "arguments",
-        "result",
-    }
+    "file_inventory fileInventory tags steps profiles filter featured frontmatter arguments"
+    " result".split()
 )
-_TIMES = frozenset(
-    "at began first_seen last_changed last_event last_failure last_full_scan pending_since"
-    " quiet_since service_seen service_started service_stopped suggested timestamp"
-    " watcher_since".split()
-)
-_IDS = frozenset({"skill_id", "skillId"})
-_OF_SKILLS = frozenset({"skills", "skill_definitions"})
-"""Tables whose skill_ids have a page; in the others, one may be of a skill that never was here."""
+_ROWS = {"skill_row": "skills", "outcome_row": "outcomes"}
 _AMOUNTS = {
     "size": humanize.size,
     "took_ms": formatting.milliseconds,
@@ -48,57 +35,37 @@ def as_html(value: Any) -> Markup:
     return Markup(invisible.in_html(str(escape(value))))
 
 
-def concerns(value: Any, column: str) -> bool:
-    """Return whether `render` may have a form of its own for a cell."""
-    if isinstance(value, str):
-        return bool(value) and (column in _TEXTS or column.endswith("_at"))
-    return isinstance(value, int | float) and (column in _AMOUNTS or column in _ROWS)
-
-
-_TEXTS = _JSON | _IDS | _TIMES | {"code"}
-_ROWS = {"skill_row": "skills", "outcome_row": "outcomes"}
-
-
 def render(
     value: Any, column: str, table: str | None, database: str, datasette: Any
 ) -> Markup | None:
     """Return a cell as HTML; None leaves it to Datasette."""
-    if column in _AMOUNTS:
-        return escape(_AMOUNTS[column](value)) if isinstance(value, int | float) else None
-    if column in _ROWS:
-        row = datasette.urls.row(database, _ROWS[column], str(value))
-        return Markup(f'<a href="{escape(str(row))}">{escape(value)}</a>')
-    if column in _JSON and value[0] in "[{":
+    if isinstance(value, int | float):
+        if column in _AMOUNTS:
+            return escape(_AMOUNTS[column](value))
+        if column in _ROWS:
+            row = datasette.urls.row(database, _ROWS[column], str(value))
+            return Markup('<a href="{}">{}</a>').format(row, value)
+    if not isinstance(value, str):
+        return None
+    if column in _JSON and value[:1] in ("[", "{"):
         return _json(value, column)
-    if column in _IDS and table in _OF_SKILLS:
-        return _skill_link(value, datasette)
     if column == "code" and table == "findings":
         return _link(datasette, f"/findings/{quote(value, safe='')}", value)
-    if len(value) > 19 and value[10] == "T" and value[:4].isdecimal():  # ISO 8601, to the second
-        return Markup(
-            f'<time datetime="{escape(value)}" title="{escape(value)}">'
-            f"{escape(value[:10])} {escape(value[11:19])}</time>"
+    if len(value) > 19 and formatting.is_iso_time(value):  # to the second
+        return Markup('<time datetime="{0}" title="{0}">{1} {2}</time>').format(
+            value, value[:10], value[11:19]
         )
     return None
 
 
-def needs_look_up(column: str, table: str | None) -> bool:
-    """Return whether a cell contains a skill_id that may have no page."""
-    return column in _IDS and table not in _OF_SKILLS
-
-
 async def skill_id(value: str, database: Any, datasette: Any) -> Markup | None:
     """Return a skill_id as a link if there is a page that it leads to; None leaves it as text."""
-    rows = await database.execute("SELECT 1 FROM skills WHERE skill_id = ? LIMIT 1", [value])
-    return _skill_link(value, datasette) if rows.rows else None
-
-
-def _skill_link(value: str, datasette: Any) -> Markup:
-    return _link(datasette, f"/skills/{quote(value, safe='')}", value)
+    found = await database.execute_fn(lambda conn: named.skill_id_meant(browse.over(conn), value))
+    return _link(datasette, f"/skills/{quote(value, safe='')}", value) if found == value else None
 
 
 def _link(datasette: Any, path: str, text: str) -> Markup:
-    return Markup(f'<a href="{escape(str(datasette.urls.path(path)))}">{escape(text)}</a>')
+    return Markup('<a href="{}">{}</a>').format(datasette.urls.path(path), text)
 
 
 def _json(text: str, column: str) -> Markup | None:

@@ -5,13 +5,13 @@ a list are used, on code of limited size, and they stop when the time is over.
 """
 
 import time
-from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from markupsafe import escape
-from pygments.lexers import find_lexer_class_by_name
+from pygments.lexers import find_lexer_class_by_name, find_lexer_class_for_filename
 from pygments.token import Token
+from pygments.util import ClassNotFound
 
 LONGEST = 60_000
 """Most characters of code that is highlighted."""
@@ -25,10 +25,27 @@ CLASSES = frozenset("cm kw st nu fn ty tg at va de in he".split())
 variable, deleted line, inserted line, heading."""
 
 
+@lru_cache(maxsize=1_000)
 def language_of(path: str) -> str:
     """Return the language of a file by its name; empty if it has none."""
     name = path.rpartition("/")[2].lower()
-    return _BY_NAME.get(name) or _BY_ENDING.get(name.rpartition(".")[2], "")
+    found = find_lexer_class_for_filename(name)
+    lexer = _allowed(found) or _lexer(name.rpartition(".")[2])
+    return str(lexer.aliases[0]) if lexer else ""
+
+
+@lru_cache(maxsize=1_000)
+def _lexer(language: str) -> Any:
+    """Return the lexer of a language, or of an ending of files; None if it is not on the list."""
+    name = _OTHER_NAMES.get(language, language)
+    try:
+        return _allowed(find_lexer_class_by_name(name))
+    except ClassNotFound:
+        return _allowed(find_lexer_class_for_filename(f"x.{name}"))
+
+
+def _allowed(lexer: Any) -> Any:
+    return lexer() if lexer and lexer.aliases and lexer.aliases[0] in _LANGUAGES else None
 
 
 def is_prose(path: str) -> bool:
@@ -44,13 +61,13 @@ def lines(code: str, language: str, seconds: float = SECONDS) -> list[str] | Non
     None if the language is unknown, the code is too long, or it takes more than some seconds of
     processor time.
     """
-    if len(code) > LONGEST or not (name := _LEXERS.get(language.lower())):
+    if len(code) > LONGEST or not (lexer := _lexer(language.lower())):
         return None
     if max(map(len, code.split("\n"))) > LONGEST_LINE:
         return None
     end = time.thread_time() + seconds
     parts: list[list[str]] = [[]]
-    for number, (kind, text) in enumerate(_tokens(code, name)):
+    for number, (_, kind, text) in enumerate(lexer.get_tokens_unprocessed(code)):
         if number % 16 == 0 and time.thread_time() > end:
             return None
         css_class = _class_of(kind)
@@ -61,17 +78,6 @@ def lines(code: str, language: str, seconds: float = SECONDS) -> list[str] | Non
                 html = str(escape(piece))
                 parts[-1].append(f'<span class="{css_class}">{html}</span>' if css_class else html)
     return ["".join(line) for line in parts]
-
-
-def _tokens(code: str, name: str) -> Iterator[tuple[Any, str]]:
-    """Yield the tokens of a text; together they are exactly this text."""
-    for _, kind, text in _lexer(name).get_tokens_unprocessed(code):
-        yield kind, text
-
-
-@cache
-def _lexer(name: str) -> Any:
-    return find_lexer_class_by_name(name)()
 
 
 @cache
@@ -112,53 +118,28 @@ _CLASS_OF = {
 }
 
 
-def _aliases(names: Sequence[str]) -> dict[str, str]:
-    """Return the lexer by each name in lines that begin with the lexer's own."""
-    return {alias: line.split()[0] for line in names for alias in line.split()}
-
-
-_LEXERS = _aliases(
-    (
-        "bash sh shell zsh shellscript",
-        "console shell-session terminal",
-        "c h",
-        "cpp c++ cc hpp cxx",
-        "csharp c# cs",
-        "css",
-        "diff patch udiff",
-        "docker dockerfile",
-        "go golang",
-        "graphql gql",
-        "html",
-        "ini cfg properties dotenv",
-        "java",
-        "javascript js mjs cjs jsx node",
-        "json jsonc json5 jsonl ndjson",
-        "kotlin kt kts",
-        "lua",
-        "make makefile",
-        "php",
-        "powershell ps1 pwsh",
-        "python py python3 pyi",
-        "r",
-        "ruby rb",
-        "rust rs",
-        "scss",
-        "sql",
-        "swift",
-        "toml",
-        "typescript ts tsx mts",
-        "xml svg",
-        "yaml yml",
-    )
+_LANGUAGES = frozenset(
+    "bash c console cpp csharp css diff docker go graphql html ini java javascript json json5"
+    " kotlin lua make php powershell properties python ruby rust scss splus sql swift toml"
+    " typescript xml yaml".split()
 )
-_BY_ENDING = {ending: name for ending, name in _LEXERS.items() if ending.isalnum()} | {
-    "htm": "html",
-    "vue": "html",
-    "bat": "",
+"""First names of the lexers that are used; `splus` is that of R."""
+_OTHER_NAMES = {
+    "jsonc": "json",
+    "jsx": "javascript",
+    "tsx": "typescript",
+    "mjs": "javascript",
+    "cjs": "javascript",
+    "node": "javascript",
+    "shellscript": "bash",
+    "terminal": "console",
+    "mts": "typescript",
+    "gql": "graphql",
+    "dotenv": "ini",
     "env": "ini",
     "conf": "ini",
-    "mk": "make",
+    "svg": "xml",
+    "vue": "html",
 }
+"""Names and endings of files that Pygments does not know."""
 _PROSE = frozenset(("", "md", "mdx", "markdown", "rst", "text", "txt"))
-_BY_NAME = {"dockerfile": "docker", "makefile": "make", ".bashrc": "bash", ".env": "ini"}

@@ -2,8 +2,8 @@
 
 import re
 import unicodedata
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
@@ -110,9 +110,8 @@ class LinkBase:
 
     page: str = ""  # of the skill; its files are at `page/view/…`, and raw at `page/files/…`
     query: str = ""  # of these addresses, which selects a folder or a version
-    folder: str = ""  # of the text in the skill
-    paths: frozenset[str] | None = None  # of the skill's files; None takes any path for one
-    outside: tuple[tuple[str, str], ...] = ()  # paths out of the skill, with their addresses
+    paths: frozenset[str] = frozenset()  # of the skill's files
+    outside: Mapping[str, str] = field(default_factory=dict)  # addresses of paths out of the skill
 
     def link(self, href: str, anchors: Collection[str]) -> Target:
         """Return the target of a link in a text with some anchors."""
@@ -125,11 +124,12 @@ class LinkBase:
         if parts.scheme or parts.netloc:
             is_safe = not parts.scheme or parts.scheme.lower() in SCHEMES
             return Target(href) if is_safe else Target("", _NO_LINK)
-        path = self._path(parts.path)
+        path = _path(parts.path)
         if not path:
             return Target("", _NO_LINK)
         if path == ".." or path.startswith("../"):
-            return self._outside(path)
+            address = self.outside.get(path, "")
+            return Target(address, "" if address else MISSING)
         if path == ".":
             return Target(f"{self.page}{self.query}#files")
         if not self._exists(path):
@@ -149,28 +149,20 @@ class LinkBase:
             parts = urlsplit(source)
         except ValueError:
             return ""
-        path = self._path(parts.path)
+        path = _path(parts.path)
         is_ours = not (parts.scheme or parts.netloc) and path and not path.startswith("..")
         if not is_ours or not PICTURES.search(path) or not self._exists(path):
             return ""
         return f"{self.page}/files/{quote(path)}"
 
-    def _path(self, path: str) -> str:
-        """Return a path relative to the skill, normalised; one that begins with / starts there."""
-        path = unquote(path)
-        if not path:
-            return ""
-        start = "" if path.startswith("/") or not self.folder else f"{self.folder}/"
-        return linked(start, path.lstrip("/") or ".")
-
-    def _outside(self, path: str) -> Target:
-        address = dict(self.outside).get(path, "")
-        return Target(address, "" if address else MISSING)
-
     def _exists(self, path: str) -> bool:
-        if self.paths is None or path in self.paths:
-            return True
-        return any(other.startswith(f"{path}/") for other in self.paths)
+        return path in self.paths or any(other.startswith(f"{path}/") for other in self.paths)
+
+
+def _path(path: str) -> str:
+    """Return a path relative to the skill, normalised; one that begins with / starts there."""
+    path = unquote(path)
+    return linked("", path.lstrip("/") or ".") if path else ""
 
 
 def _in_text(name: str, anchors: Collection[str]) -> Target:

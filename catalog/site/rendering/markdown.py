@@ -73,8 +73,8 @@ def render(text: str, base: LinkBase = _NOWHERE, seconds: float = SECONDS) -> Re
                 if index > 1 and tokens[index - 2].type == "list_item_open":
                     _draw_task(token.children[0])
                 token.children = _with_targets(token.children, base, anchors)
-        html = "".join(_block(run, environment) for run in _runs(tokens))
-        return Rendered(html, links.contents(entries))
+        html = _parser().renderer.render(tokens, _parser().options, environment)
+        return Rendered(invisible.in_html(_sanitise(html)), links.contents(entries))
     except _TooSlow:
         return Rendered(unrendered_reason=f"rendering takes more than {seconds:g} s")
 
@@ -142,7 +142,8 @@ def _with_targets(tokens: Sequence[Token], base: LinkBase, anchors: "set[str]") 
                 token.tag, token.attrs = "span", {}
         elif token.type == "link_close" and note:
             token.tag = "span"
-            result.append(_html(f' <span class="missing">({note})</span>'))
+            html = f' <span class="missing">({note})</span>'
+            result.append(Token("html_inline", "", 0, content=html))
             note = ""
         elif token.type == "image":
             _rewrite_picture(token, base)
@@ -167,29 +168,6 @@ def _rewrite_picture(token: Token, base: LinkBase) -> None:
     token.type, token.tag, token.nesting = "text", "", 0
     token.content = f"[picture: {token.content or source}]"
     token.children = None
-
-
-def _html(html: str) -> Token:
-    return Token("html_inline", "", 0, content=html)
-
-
-def _runs(tokens: Sequence[Token]) -> "list[list[Token]]":
-    """Split the tokens at the ends of top-level blocks."""
-    runs: list[list[Token]] = []
-    depth = 0
-    for token in tokens:
-        if depth == 0:
-            runs.append([])
-        runs[-1].append(token)
-        depth += token.nesting
-    return runs
-
-
-def _block(run: list[Token], environment: MutableMapping[str, Any]) -> str:
-    _check_deadline(environment)
-    parser = _parser()
-    html = parser.renderer.render(run, parser.options, environment)
-    return invisible.in_html(_focusable(_sanitise(html)))
 
 
 def _code(
@@ -224,16 +202,13 @@ def _heading_end(
     return f'<a class="anchor" href="#{anchor}" aria-label="{label}">#</a></{tag}>\n'
 
 
-def _focusable(html: str) -> str:
-    """Let code and tables wider than the page be scrolled by keyboard."""
-    return html.replace("<pre>", '<pre tabindex="0">').replace("<table>", '<table tabindex="0">')
-
-
 def _sanitise(html: str) -> str:
+    """Return HTML with what is allowed; code and tables are scrolled by keyboard, too."""
     return nh3.clean(
         html,
         tags=_TAGS,
         attributes=_ATTRIBUTES,
+        set_tag_attribute_values={"pre": {"tabindex": "0"}, "table": {"tabindex": "0"}},
         allowed_classes=_CLASSES,
         url_schemes=set(SCHEMES),
         link_rel="noopener noreferrer nofollow",

@@ -2,12 +2,10 @@
 
 import time
 from contextlib import closing
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from catalog.site.http import responses
 from catalog.site.rendering import assets
 from catalog.writing.store import Store
 from tests.support.records import NOON
@@ -128,16 +126,6 @@ def test_validators_are_compared_as_the_standard_says(
     assert bool(response.content) == (status == 200 and method == "get")
 
 
-def test_a_time_will_do_instead_of_a_validator(site: Site, published: Path) -> None:
-    """If-Modified-Since counts only without If-None-Match, and only from Last-Modified on."""
-    since = site.ask("get", "/index/company").headers["last-modified"]
-    for moment, status in ((since, 304), ("Mon, 01 Jan 2001 00:00:00 GMT", 200), ("rubbish", 200)):
-        response = site.ask("get", "/index/company", headers={"If-Modified-Since": moment})
-        assert response.status_code == status
-    both = {"If-Modified-Since": since, "If-None-Match": '"x"'}
-    assert site.ask("get", "/index/company", headers=both).status_code == 200
-
-
 @pytest.mark.requirement("apexbridge/outcome-no-post")
 @pytest.mark.parametrize("method", ["post", "put", "delete", "patch"])
 def test_only_reading_is_answered(site: Site, method: str) -> None:
@@ -145,13 +133,3 @@ def test_only_reading_is_answered(site: Site, method: str) -> None:
     response = site.ask(method, "/skills/word-count")
     assert response.status_code in {403, 405}
     assert response.status_code == 403 or response.headers["allow"] == "GET, HEAD"
-
-
-def test_the_clock_of_a_file_counts_in_seconds() -> None:
-    """Times in HTTP have no fractions; compared exactly, each file would be newer than itself."""
-
-    class Request:
-        headers = {"if-modified-since": "Fri, 20 Nov 2026 12:00:00 GMT"}  # noqa: RUF012
-
-    at = datetime(2026, 11, 20, 12, 0, 0, 999_000, tzinfo=UTC)
-    assert responses.is_known(Request, None, at)

@@ -9,9 +9,9 @@ from catalog.site.rendering import links, markdown
 from catalog.site.rendering.links import LinkBase
 
 
-def html(text: str, folder: str = "", paths: frozenset[str] | None = None) -> str:
+def html(text: str, paths: frozenset[str] = frozenset()) -> str:
     """Return a text as the page of the skill `s` shows it."""
-    return markdown.render(text, LinkBase("/skills/s", folder=folder, paths=paths)).html
+    return markdown.render(text, LinkBase("/skills/s", paths=paths)).html
 
 
 @pytest.mark.parametrize(
@@ -64,46 +64,48 @@ def test_the_sanitiser_is_a_wall_of_its_own(html: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("link", "folder", "href"),
+    ("link", "href"),
     [
-        ("references/a.md", "", "/skills/s/view/references/a.md"),
-        ("a b.md", "", None),  # no link at all in Markdown
-        ("<a b.md>", "", "/skills/s/view/a%20b.md"),
-        ("../scripts/run.py", "references", "/skills/s/view/scripts/run.py"),
-        ("../../other/SKILL.md", "", None),  # out of the skill, to no known place
-        ("references/", "", "/skills/s/view/references"),
-        ("none.md", "", None),
-        ("/references/a.md", "", "/skills/s/view/references/a.md"),
-        ("/none", "", None),  # never a page of this site
-        ("references/a.md#L3", "", "/skills/s/view/references/a.md#L3"),
-        (".", "", "/skills/s#files"),
-        ("?a=b", "", None),
-        ("#Steps", "", "#md-steps"),
-        ("#none", "", None),
-        ("skill://x", "", None),
-        ("https://example.org/x?y=1", "", "https://example.org/x?y=1"),
-        ("mailto:a@example.org", "", "mailto:a@example.org"),
+        ("references/a.md", "/skills/s/view/references/a.md"),
+        ("a b.md", None),  # no link at all in Markdown
+        ("<a b.md>", "/skills/s/view/a%20b.md"),
+        ("./references/../scripts/run.py", "/skills/s/view/scripts/run.py"),
+        ("../../other/SKILL.md", None),  # out of the skill, to no known place
+        ("references/", "/skills/s/view/references"),
+        ("none.md", None),
+        ("/references/a.md", "/skills/s/view/references/a.md"),
+        ("/none", None),  # never a page of this site
+        ("references/a.md#L3", "/skills/s/view/references/a.md#L3"),
+        (".", "/skills/s#files"),
+        ("?a=b", None),
+        ("#Steps", "#md-steps"),
+        ("#none", None),
+        ("skill://x", None),
+        ("https://example.org/x?y=1", "https://example.org/x?y=1"),
+        ("mailto:a@example.org", "mailto:a@example.org"),
     ],
 )
-def test_links_lead_to_the_pages_of_files(link: str, folder: str, href: str | None) -> None:
+def test_links_lead_to_the_pages_of_files(link: str, href: str | None) -> None:
     """A relative link means a file of the skill, an anchor a heading of the text."""
     paths = frozenset({"references/a.md", "a b.md", "scripts/run.py"})
-    found = html(f"[x]({link})\n\n# Steps", folder, paths).partition("<h3")[0]
+    found = html(f"[x]({link})\n\n# Steps", paths).partition("<h3")[0]
     assert f'href="{href}"' in found if href else "href" not in found
     if link in ("none.md", "/none", "../../other/SKILL.md"):
         assert '<span>x</span> <span class="missing">(not in this package)</span>' in found
 
 
 def test_links_out_of_the_skill_lead_to_their_known_places() -> None:
-    """From any file of the skill; dots at the start of a name do not lead out."""
-    base = LinkBase("/s", folder="docs", outside=(("../b/SKILL.md", "/skills/b"),))
-    rendered = markdown.render("[x](../../b/SKILL.md#use) [y](../..c.md)", base)
+    """Dots at the start of a name do not lead out."""
+    base = LinkBase("/s", paths=frozenset({"..c.md"}), outside={"../b/SKILL.md": "/skills/b"})
+    rendered = markdown.render("[x](../b/SKILL.md#use) [y](..c.md)", base)
     assert re.findall('href="([^"]*)"', rendered.html) == ["/skills/b", "/s/view/..c.md"]
 
 
 def test_pictures_of_the_skill_are_shown() -> None:
     """They come from its own files."""
-    assert 'src="/skills/s/files/assets/a.png"' in html("![A](assets/a.png)")
+    assert 'src="/skills/s/files/assets/a.png"' in html(
+        "![A](assets/a.png)", frozenset({"assets/a.png"})
+    )
 
 
 def test_headings_can_be_led_to() -> None:
@@ -200,7 +202,7 @@ def test_headings_alike_take_no_longer_than_others() -> None:
 )
 def test_invisible_characters_are_shown(text: str, shown: str) -> None:
     """In running text with a mark, in attributes as code points; emoji stay in one piece."""
-    found = html(text)
+    found = html(text, frozenset({"a.png"}))
     assert shown.replace("&gt;", ">") in found.replace("&gt;", ">")
     assert not {"\u202e", "\u200b", "\u2066"} & set(found)
 
