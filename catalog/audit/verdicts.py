@@ -209,10 +209,8 @@ def of_catalog(db: Database) -> Iterator[Difference]:
         yield Difference("catalog", root, path, "it is at a version that nobody has approved")
     for wrong in fulltext.wrong_rows(db):
         yield Difference("catalog", wrong.root, wrong.path, "its search entry is wrong")
-    for row in references.wrong_skills(db):
-        yield Difference(
-            "catalog", row["root"], row["path"], "its references to other skills are outdated"
-        )
+    for _, root, path in references.wrong_skills(db):
+        yield Difference("catalog", root, path, "its references to other skills are outdated")
 
 
 def _of_rivals(db: Database, skill_id: str, group: Sequence[sql.Row]) -> Iterator[Difference]:

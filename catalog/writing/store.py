@@ -234,9 +234,9 @@ class Store:
 
     def repair_references(self) -> None:
         """Resolve the references between skills that are outdated; see `references`."""
-        if references.wrong_skills(self.db):
+        if wrong := references.wrong_skills(self.db):
             with self.db.transaction():
-                references.repair(self.db)
+                references.resolve_skills(self.db, [skill for skill, *_ in wrong])
 
     def collect(self, keep: Retention, at: datetime) -> int:
         """Remove packages past retention; see `PackageCollector.collect`."""

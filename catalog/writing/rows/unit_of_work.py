@@ -14,6 +14,7 @@ from catalog.model.naming import version_name
 from catalog.model.retention import Retention
 from catalog.model.skill import SkillRecord, SkillReference
 from catalog.model.values import FolderOutcome, ReviewState, Trigger
+from catalog.reading import references as reading_references
 from catalog.text import humanize
 from catalog.text.confusables import skeleton
 from catalog.text.humanize import iso
@@ -260,7 +261,7 @@ class UnitOfWork:
         if review in reviews.UNPUBLISHABLE:
             detail = _IN_REVIEW[review]
         if old and _gives_up_its_place(outcome, judged, old):
-            users = rows_references.users_of(self.db, skill)
+            users = reading_references.used_by(self.db, skill)
             parts = (detail, f"used by {few(users)}" if users else None)
             detail = "; ".join(filter(None, parts)) or None
         self.applied.append(ChangeResult(*place, name, outcome, detail))
