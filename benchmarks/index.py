@@ -20,7 +20,7 @@ from made_skills import sentence
 
 from catalog.model.change import Judged
 from catalog.model.skill import FileEntry, Inventory, Place, RootSpec, SkillRecord
-from catalog.prompt_index.builder import IndexSpec
+from catalog.prompt_index.spec import IndexSpec
 from catalog.writing.store import Store
 
 ROOT = "/watched"

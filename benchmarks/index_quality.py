@@ -20,8 +20,9 @@ from recombined_skills import Skill
 from search_tasks import Task, rank_of, read_skills, read_tasks
 
 from catalog.prompt_index import builder
-from catalog.prompt_index.builder import Candidate, IndexSpec
+from catalog.prompt_index.formats.form import Candidate
 from catalog.prompt_index.formats.registry import FORMATS
+from catalog.prompt_index.spec import IndexSpec
 
 FORMS = tuple(name for name in FORMATS if name != "discovery")  # for installers, not for prompts
 PACKAGES = "/var/lib/skilldrop/packages"
@@ -124,7 +125,7 @@ def _shown(skills: Sequence[Skill], form: str, budget: int) -> list[str]:
     ]
     spec = IndexSpec(format=form, budget_chars=budget, location_base=PACKAGES)
     entries = builder.build(spec, candidates).entries
-    texts = [f"{entry.name} {entry.shown}" for entry in entries]
+    texts = [f"{entry.skill.name} {entry.shown}" for entry in entries]
     return [*texts, *[""] * (len(skills) - len(texts))]
 
 

@@ -20,9 +20,9 @@ from skills_ref.prompt import to_prompt
 
 from catalog.prompt_index import builder
 from catalog.prompt_index import query as prompt_index_query
-from catalog.prompt_index.builder import Candidate, IndexSpec
+from catalog.prompt_index.formats.form import Candidate
 from catalog.prompt_index.formats.registry import FORMATS
-from catalog.prompt_index.measures import UNBOUNDED
+from catalog.prompt_index.spec import IndexSpec
 from catalog.text import tokens
 from catalog.text.search_terms import CJK_RUN
 from pipeline.config import loader
@@ -78,13 +78,7 @@ def _print_sizes(skills: list[Candidate], folder: Path, counters: Mapping[str, C
     print(f"| form | characters a skill | {' | '.join(f'{name} tokens' for name in counters)} |")
     print("|---" * (len(counters) + 2) + "|")
     for form in FORMATS:
-        spec = IndexSpec(
-            format=form,
-            budget_chars=10**7,
-            location_base=BASE,
-            instruction="",
-            per_skill=UNBOUNDED,
-        )
+        spec = IndexSpec(format=form, budget_chars=10**7, location_base=BASE, instruction="")
         index = builder.build(spec, skills)
         _print_row(f"`{form}`", index.text, len(skills), counters)
     names = "\n".join(skill.name for skill in skills)
@@ -96,16 +90,15 @@ def _print_sizes(skills: list[Candidate], folder: Path, counters: Mapping[str, C
 
 
 def _print_semibot(skills: list[Candidate], counters: Mapping[str, Counter]) -> None:
-    bounds = FORMATS["semibot"].per_skill
     spec = IndexSpec(format="semibot", location_base=BASE, instruction="", budget_chars=10**7)
     texts = [_only_entry(builder.build(spec, [skill]).text) for skill in skills]
-    print(f"\n`semibot` with its bounds of {bounds.least} to {bounds.most} {bounds.unit} a skill\n")
+    print("\n`semibot`, of whose entries its specification expects 50 to 100 tokens\n")
     print(f"| characters a skill | {' | '.join(f'{name} tokens' for name in counters)} |")
     print("|---" * (len(counters) + 1) + "|")
     cells = []
     for counter in counters.values():
         counted = [counter(text) for text in texts]
-        within = sum(bounds.least <= count <= (bounds.most or count) for count in counted)
+        within = sum(50 <= count <= 100 for count in counted)
         cells.append(
             f"{statistics.mean(counted):.0f}, median {statistics.median(counted):.0f}, "
             f"{within} of {len(counted)} within"

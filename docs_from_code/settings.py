@@ -12,8 +12,7 @@ from pydantic_core import PydanticUndefined
 
 from catalog.model.retention import Retention
 from catalog.model.selection import LinkedDirectory
-from catalog.prompt_index.builder import IndexSpec
-from catalog.prompt_index.measures import RoomFactors
+from catalog.prompt_index.spec import IndexSpec
 from docs_from_code.markdown import cell
 from pipeline.config.loader import PREFIX, fields_of
 from pipeline.config.root_settings import GitRootSettings, RootSettings
@@ -112,8 +111,6 @@ def _default(field: FieldInfo) -> str:
         return f'`"{value.human_readable(separator=" ").replace(".0", "")}"`'
     if isinstance(value, bool):
         return f"`{str(value).lower()}`"
-    if isinstance(value, RoomFactors):
-        value = value._asdict()
     if isinstance(value, tuple | dict):
         return f"`{json.dumps(value)}`"
     if isinstance(value, float):

@@ -277,8 +277,6 @@ TABLES: Mapping[str, Mapping[str, Any]] = {
         "locations": "current",
         "instruction": str | None,  # null: that of the format
         "how_to_search": str | None,  # null: the default sentence
-        "per_skill": str | None,  # least, most, unit; null: those of the format
-        "room_factors": str,
         "last_build_id": Key("index_builds", is_optional=True),
     },
     "index_texts": {"sha256": str, "text": str, "chars": int, "estimated_tokens": int},

@@ -1,166 +1,37 @@
 """Text of a prompt index, and the report of its cuts, from ranked skills and a budget."""
 
 import hashlib
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Annotated, Literal, Self, TypeAlias
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Literal, NamedTuple, TypeAlias
 
-from pydantic import AfterValidator, Field, model_validator
-from pydantic.dataclasses import dataclass as settings_table
-
-from catalog.model.selection import Selection
-from catalog.model.setting import STRICT, Levels, Words
 from catalog.model.values import Json
-from catalog.prompt_index import budget, locations
-from catalog.prompt_index.budget import ItemText, State
-from catalog.prompt_index.formats.form import FileGroup, Form, FormatOptions
+from catalog.prompt_index import locations
+from catalog.prompt_index.formats.form import Candidate, Form, FormatOptions, Layout
 from catalog.prompt_index.formats.registry import FORMATS
 from catalog.prompt_index.locations import NOWHERE, Bases
-from catalog.prompt_index.measures import UNBOUNDED, USUAL_FACTORS, Bounds, Budget, RoomFactors
-from catalog.prompt_index.messages import Language
+from catalog.prompt_index.shortening import READABLE, shorten_description
+from catalog.prompt_index.spec import IndexSpec
 from catalog.text import tokens
-
-DEFAULT_BUDGET_CHARS = 16_000
+from catalog.text.visible import one_line
 
 NAMED_LEFT_OUT = 100
 """Skills that did not fit, whose names the report of an index lists, at most."""
 
-INDEX_SHARE = 2
-"""Percent of a context window that an index may take."""
-
-Overflow: TypeAlias = Literal["fit", "exclude"]
-Locations: TypeAlias = Literal["current", "version"]
-
-
-def _ascending(bounds: tuple[int, int]) -> tuple[int, int]:
-    if bounds[0] > bounds[1]:
-        raise ValueError("the least is above the most")
-    return bounds
-
-
-Range: TypeAlias = Annotated[
-    tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(gt=0)]], AfterValidator(_ascending)
-]
-
-
-@settings_table(frozen=True, slots=True, config=STRICT)
-class IndexSpec:
-    """Settings of one index: a table `[[indexes]]`. An empty filter admits every skill."""
-
-    name: str = Field(
-        default="default",
-        pattern=r"\A[A-Za-z0-9_-]+\z",
-        description="a name of letters A-Z or a-z, digits, hyphens and underscores",
-    )
-    format: Literal[tuple(FORMATS)] = Field(  # type: ignore[valid-type]  # computed
-        default="lines", description=f"one of {', '.join(FORMATS)}"
-    )
-    budget_chars: int | None = Field(
-        default=None, gt=0, description="a whole number of characters above 0"
-    )
-    budget_tokens: int | None = Field(
-        default=None, gt=0, description="a whole number of tokens above 0"
-    )
-    context_window_tokens: int | None = Field(
-        default=None, gt=0, description="a whole number of tokens above 0"
-    )
-    levels: Levels = ()
-    tags: Words = ()
-    names: Words = ()
-    featured: Words = ()
-    overflow: Overflow = Field(default="fit", description="one of fit, exclude")
-    language: Language = Field(default="en", description="one of en, zh")
-    location_base: Annotated[str | None, AfterValidator(lambda base: base or None)] = Field(
-        default=None, description="a path or a URL"
-    )  # None: the folder beside the catalog
-    locations: Locations = Field(default="current", description="one of current, version")
-    instruction: str | None = Field(default=None, description="a text; an empty one for none")
-    how_to_search: str | None = Field(default=None, description="a text; an empty one for none")
-    per_skill_chars: Range | None = Field(default=None, description="the least and most characters")
-    per_skill_tokens: Range | None = Field(default=None, description="the least and most tokens")
-    room_factors: RoomFactors = Field(
-        default=USUAL_FACTORS,
-        description=f"a table of factors above 0, of {', '.join(RoomFactors._fields)}",
-    )
-
-    @model_validator(mode="after")
-    def _one_budget(self) -> Self:
-        for keys in (
-            ("budget_chars", "budget_tokens", "context_window_tokens"),
-            ("per_skill_chars", "per_skill_tokens"),
-        ):
-            given = [key for key in keys if getattr(self, key) is not None]
-            if len(given) > 1:
-                raise ValueError(f"has {' and '.join(given)}; keep only one of them")
-        return self
-
-    @property
-    def budget(self) -> Budget:
-        """Largest size of the whole text, with header and footer."""
-        if self.context_window_tokens is not None:
-            return Budget(max(1, self.context_window_tokens * INDEX_SHARE // 100), "tokens")
-        if self.budget_tokens is not None:
-            return Budget(self.budget_tokens, "tokens")
-        return Budget(self.budget_chars or DEFAULT_BUDGET_CHARS)
-
-    @property
-    def per_skill(self) -> Bounds | None:
-        """Sizes of one skill; None for those of the format."""
-        if self.per_skill_chars:
-            return Bounds(*self.per_skill_chars, "chars")
-        return Bounds(*self.per_skill_tokens) if self.per_skill_tokens else None
-
-    @property
-    def selection(self) -> Selection:
-        """Its filter of skills."""
-        return Selection(self.levels, self.tags, self.names)
-
-    @property
-    def names_packages(self) -> bool:
-        """Whether its locations are in the packages folder."""
-        return self.locations == "version" or FORMATS[self.format].names_packages
-
-    @property
-    def file_name(self) -> str:
-        """Name of the published file."""
-        return self.name + FORMATS[self.format].ending
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Candidate:
-    """Skill that may enter an index; it is equal only to itself, which makes a fast key."""
-
-    skill: int  # its row in the catalog
-    name: str
-    description: str
-    location: str  # of its SKILL.md: a path or a URL
-    skill_id: str = ""
-    follows_pattern: bool = False
-    package_path: str | None = None  # where the index names versions: `<skill_id>/<version>`
-    user_invocable: bool = True
-    files: tuple[FileGroup, ...] = ()
-    skill_md_hash: str = ""
-    fallback: str | None = None  # shown if the description says nothing
-    is_featured: bool = False
-    factor: float = 1.0  # its room, as a multiple of the usual one
-
-    @property
-    def version(self) -> str | None:
-        """Version that its location names; None where it follows `current`."""
-        return self.package_path.rpartition("/")[2] if self.package_path else None
+State: TypeAlias = Literal["full", "shortened", "name_only"]
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
     """Skill in an index, and how much of it is shown."""
 
-    skill: int
+    skill: Candidate
     state: State
-    chars: int
-    reason: str | None = None  # for a state other than full
-    package_path: str | None = None  # in the text, so the package is kept
+    text: str
     shown: str = ""  # what the text shows of its description
-    name: str = field(default="", compare=False)
+    reason: str | None = None  # for a state other than full
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,31 +54,21 @@ class PromptIndex:
 
 
 def build(
-    spec: IndexSpec,
-    ranked: Iterable[Candidate],
-    total: int | None = None,
-    bases: Bases = NOWHERE,
+    spec: IndexSpec, ranked: Iterable[Candidate], total: int | None = None, bases: Bases = NOWHERE
 ) -> PromptIndex:
     """Return the index of candidates, which are in their order.
 
     total is their number; `ranked` is consumed only as far as the budget reaches. bases are
     the folders of published skills, if there are any.
     """
-    queue = budget.Queue(ranked)
-    form = form_of(spec, bases)
     if total is None:
-        total = queue.length()
-    is_whole = spec.overflow == "exclude"
-    per_skill = UNBOUNDED if is_whole else spec.per_skill or FORMATS[spec.format].per_skill
-    allocation = budget.Allocation(form, queue, total, spec.budget, per_skill)
-    text, items = allocation.exclude() if is_whole else allocation.fit()
-    left_out = total - len(items)
-    return PromptIndex(
-        text,
-        tuple(_entry(candidate, item) for candidate, item in zip(queue.drawn, items, strict=False)),
-        left_out,
-        tuple(c.name for c in queue.slice(len(items), min(left_out, NAMED_LEFT_OUT))),
-    )
+        ranked = list(ranked)
+        total = len(ranked)
+    allocation = _Allocation(spec, ranked, total, form_of(spec, bases))
+    text, entries = allocation.exclude() if spec.overflow == "exclude" else allocation.fit()
+    left_out = total - len(entries)
+    named = islice(allocation.skills(), len(entries), len(entries) + min(left_out, NAMED_LEFT_OUT))
+    return PromptIndex(text, tuple(entries), left_out, tuple(skill.name for skill in named))
 
 
 def report(spec: IndexSpec, index: PromptIndex) -> dict[str, Json]:
@@ -229,29 +90,192 @@ def report(spec: IndexSpec, index: PromptIndex) -> dict[str, Json]:
 
 def form_of(spec: IndexSpec, bases: Bases = NOWHERE) -> Form:
     """Return the form of an index, with the text around its entries."""
-    base = spec.location_base
     options = FormatOptions(
         spec.language,
         spec.instruction,
         spec.how_to_search,
-        locations.pattern(
-            base,
-            bases,
-            of_versions=spec.locations == "version",
-            in_packages=spec.names_packages,
-        ),
-        locations.search_on_site(base),
+        locations.pattern(spec, bases),
+        locations.search_on_site(spec.location_base),
     )
     return FORMATS[spec.format].form(options)
 
 
-def _entry(candidate: Candidate, item: ItemText) -> Entry:
-    return Entry(
-        candidate.skill,
-        item.state,
-        len(item.text),
-        item.reason,
-        candidate.package_path,
-        item.shown,
-        candidate.name,
+# Allocation of the budget: equal room for each skill, in fixed steps
+
+
+class Step(NamedTuple):
+    """Characters of a description that a skill has room for, before its own factor counts."""
+
+    room: float
+    featured: float
+
+
+WHOLE = Step(float("inf"), float("inf"))
+ROOMS = (
+    *(1024, 900, 800, 710, 640, 560, 512, 450, 400, 355, 320, 285, 256, 225, 200, 180, 160, 140),
+    *(128, 112, 100, 90),
+    *(80, 64, 50, 40, 32, 25, 20, 16, 12, 10, 8),
+)
+"""Room of a description, each 80 to 90 % of the one before; with less, only its name."""
+FEATURED_ROOMS = (160, 80, 40, 0)
+"""Room of a featured skill where the others have none."""
+STEPS = (WHOLE, *(Step(n, n) for n in ROOMS), *(Step(0, n) for n in FEATURED_ROOMS))
+"""Rooms that are tried, the largest first."""
+
+DESCRIBES = 40
+"""Room from which descriptions are worth more than a search; with less, the index advises one."""
+MOST_ADVICE = 4
+"""The advice to search may take one part in so many of the budget."""
+
+_MOST_LEFT_OUT = 9_999_999  # the last line has room for this number, so its digits move no skill
+
+Plan: TypeAlias = tuple[str, list[Entry]]
+
+
+class _Allocation:
+    """Allocation of a budget to the skills of one index."""
+
+    def __init__(
+        self, spec: IndexSpec, ranked: Iterable[Candidate], total: int, form: Form
+    ) -> None:
+        """Take the skills in their order, and their number."""
+        self._budget, self._size = spec.budget.size, spec.budget.size_of
+        self._ranked, self._total, self._form = iter(ranked), total, form
+        self._drawn: list[Candidate] = []
+        self._advises = self._size(form.search_first) <= self._budget / MOST_ADVICE
+
+    def skills(self) -> Iterator[Candidate]:
+        """Yield all skills in their order, each drawn when it is first needed."""
+        yield from self._drawn
+        for skill in self._ranked:
+            self._drawn.append(skill)
+            yield skill
+
+    def exclude(self) -> Plan:
+        """Return whole entries in order, up to the first that does not fit."""
+        entries = self._whole()
+        return self._composed(self._form.entries, entries) if entries else ("", [])
+
+    def fit(self) -> Plan:
+        """Return all skills with equal room for each description, as much as the budget allows.
+
+        A step gives the room of each; the first step counts with which all skills fit. Of the
+        form's layouts, entries come first, then lines. If not even all names fit, names are listed
+        as far as they fit, and only featured skills have words.
+        """
+        if self._form.whole_only:
+            return self.exclude()
+        names = self._fitting(self._form.names, STEPS[-1], self._room_for_names())
+        if not 0 < self._total <= len(names):
+            return self._as_many(names)
+        skills = self._drawn[: self._total]
+        for layout, steps in self._layouts():
+            for step in steps[self._first_likely(layout, steps, skills) :]:
+                entries = [_entry(layout, skill, step) for skill in skills]
+                plan = self._composed(layout, entries, searches=step.room < DESCRIBES)
+                if self._size(plan[0]) <= self._budget:
+                    return plan
+        return self._as_many(names)
+
+    def _layouts(self) -> Iterator[tuple[Layout, Sequence[Step]]]:
+        if self._form.lines:
+            yield self._form.entries, [step for step in STEPS if step.room >= READABLE]
+        yield self._form.names, STEPS
+
+    def _first_likely(
+        self, layout: Layout, steps: Sequence[Step], skills: Sequence[Candidate]
+    ) -> int:
+        """Return the first step to try: one before that whose entries fit by a quick estimate."""
+        wholes = [_entry(layout, skill, WHOLE) for skill in skills]
+        sizes = [(self._size(entry.text), len(entry.shown), entry.skill) for entry in wholes]
+        room = self._room(layout)
+
+        def is_likely(step: Step) -> bool:
+            return room >= sum(
+                size * (1 - max(0.0, length - _room(skill, step)) / max(length, size))
+                for size, length, skill in sizes
+            )
+
+        return max(0, bisect_left(steps, True, key=is_likely) - 1)
+
+    def _as_many(self, names: list[Entry]) -> Plan:
+        """Return as many skills as fit: by name, or whole where that is no fewer."""
+        if len(whole := self._whole()) >= len(names):
+            if 0 < len(whole) < self._total:
+                last_line = self._form.left_out(self._total - len(whole))
+                plan = self._composed(self._form.entries, whole, last_line)
+                if self._size(plan[0]) <= self._budget:
+                    return plan
+            return self.exclude()
+        entries = self._with_featured() or names
+        left = self._total - len(entries)
+        line = self._form.left_out(left) if left else ""
+        return self._composed(self._form.names, entries, line, searches=True)
+
+    def _with_featured(self) -> list[Entry] | None:
+        """Return entries of which only featured skills have words; None where none has room."""
+        if not any(skill.is_featured for skill in self._drawn):
+            return None
+        room = self._room_for_names()
+        for step in STEPS[-len(FEATURED_ROOMS) : -1]:
+            entries = self._fitting(self._form.names, step, room)
+            if sum(self._size(entry.text) for entry in entries if entry.shown) <= room / 2:
+                return entries
+        return None
+
+    def _whole(self) -> list[Entry]:
+        layout = self._form.entries
+        return self._fitting(layout, WHOLE, self._room(layout))
+
+    def _room_for_names(self) -> float:
+        """Return the room beside the first and the last line, which names never displace."""
+        last_line = self._form.left_out(_MOST_LEFT_OUT)
+        advice = self._form.search_first if self._advises else ""
+        return self._room(self._form.names) - self._size(last_line) - self._size(advice)
+
+    def _fitting(self, layout: Layout, step: Step, room: float) -> list[Entry]:
+        """Return entries in order, up to the first that does not fit."""
+        entries: list[Entry] = []
+        for skill in self.skills():
+            entry = _entry(layout, skill, step)
+            room -= self._size(entry.text) + (self._size(layout.between) if entries else 0)
+            if room < 0:
+                break
+            entries.append(entry)
+        return entries
+
+    def _composed(
+        self, layout: Layout, entries: list[Entry], last_line: str = "", *, searches: bool = False
+    ) -> Plan:
+        texts = [entry.text for entry in entries]
+        advises = searches and self._advises
+        return self._form.compose(layout, texts, last_line, searches=advises), entries
+
+    def _room(self, layout: Layout) -> float:
+        return self._budget - self._size(self._form.compose(layout, []))
+
+
+def _entry(layout: Layout, skill: Candidate, step: Step) -> Entry:
+    """Return the entry of a skill with the room of a step for its description."""
+    whole = one_line(skill.description)
+    text = one_line(skill.fallback) if skill.fallback else whole
+    room = _room(skill, step)
+    if len(text) <= room:
+        shown = text
+    else:
+        shown = shorten_description(text, skill.name, int(room)) if room else ""
+    item = layout.item(skill, shown)
+    if shown == whole:
+        return Entry(skill, "full", item, shown)
+    if not shown:
+        return Entry(skill, "name_only", item, reason="only its name fits")
+    reason = (
+        "its description says nothing; the first sentence of its instructions is shown"
+        if skill.fallback
+        else f"{len(shown)} of {len(whole)} characters of its description are shown"
     )
+    return Entry(skill, "shortened", item, shown, reason)
+
+
+def _room(skill: Candidate, step: Step) -> float:
+    return (step.featured if skill.is_featured else step.room) * skill.factor

@@ -8,8 +8,9 @@ from contextlib import suppress
 
 from catalog.filesystem.fsync import sync
 from catalog.model.values import Json
-from catalog.prompt_index.builder import IndexSpec, PromptIndex
+from catalog.prompt_index.builder import PromptIndex
 from catalog.prompt_index.formats.registry import FORMATS
+from catalog.prompt_index.spec import IndexSpec
 
 REPORT = ".meta.json"
 """Ending of the report of an index."""

@@ -1,9 +1,8 @@
 """History of the indexes: configuration, builds, current entries, and their reasons."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from operator import attrgetter
-from typing import Any
+from typing import Any, get_args
 
 from catalog.database import sql
 from catalog.database.queries import Database
@@ -11,92 +10,13 @@ from catalog.database.writer import Writer
 from catalog.model.errors import NotInCatalog
 from catalog.model.retention import Retention
 from catalog.prompt_index import query
-from catalog.prompt_index.builder import NAMED_LEFT_OUT, Entry, IndexSpec, PromptIndex
-from catalog.prompt_index.query import index_spec, parameters, wanted
+from catalog.prompt_index.builder import NAMED_LEFT_OUT, PromptIndex, State
+from catalog.prompt_index.query import STORED, index_spec, parameters, wanted
+from catalog.prompt_index.spec import IndexSpec
 from catalog.text import tokens
 from catalog.text.humanize import iso
 
 USUAL = Retention()
-
-
-def configure(db: Database, specs: Sequence[IndexSpec]) -> None:
-    """Store the configured indexes; remove all others with their history.
-
-    Like every write of this module, it runs in the caller's transaction. Raises sqlite3.Error.
-    """
-    removed = db.execute(
-        "DELETE FROM indexes WHERE name NOT IN (SELECT value FROM json_each(?))",
-        [sql.to_json([spec.name for spec in specs])],
-    )
-    if removed.rowcount:
-        db.execute("DELETE FROM index_texts WHERE sha256 NOT IN (SELECT sha256 FROM index_builds)")
-    for position, spec in enumerate(specs):
-        size, unit = spec.budget
-        db.execute(
-            _UPSERT_INDEX,
-            {
-                "name": spec.name,
-                "position": position,
-                "format": spec.format,
-                "language": spec.language,
-                "budget_chars": size if unit == "chars" else None,
-                "budget_tokens": size if unit == "tokens" else None,
-                "per_skill": sql.to_json(spec.per_skill) if spec.per_skill else None,
-                "room_factors": sql.to_json(spec.room_factors._asdict()),
-                "overflow": spec.overflow,
-                "location_base": spec.location_base,
-                "locations": spec.locations,
-                "instruction": spec.instruction,
-                "how_to_search": spec.how_to_search,
-                "featured": sql.to_json(spec.featured),
-                "filter": sql.to_json(
-                    {"levels": spec.levels, "tags": spec.tags, "names": spec.names}
-                ),
-            },
-        )
-
-
-def published_at(db: Database, spec: IndexSpec, index: PromptIndex) -> str | None:
-    """Return when an index with this content was published; None where the content is new."""
-    last = db.execute(
-        "SELECT b.published_at, b.sha256, b.left_out FROM indexes AS i"
-        " JOIN index_builds AS b ON b.id = i.last_build_id WHERE i.name = ?",
-        [spec.name],
-    ).fetchone()
-    if not last or last[1:] != (index.sha256, index.left_out):
-        return None
-    return str(last[0]) if _stored(db, spec) == [*map(_row, index.entries)] else None
-
-
-def record(
-    db: Database, spec: IndexSpec, index: PromptIndex, at: datetime, keep: Retention
-) -> None:
-    """Store a publication of an index with its entries, and its text once.
-
-    Publications beyond the limits are forgotten.
-    """
-    at = max(at, _last_published(db, spec) or at)  # the clock may have been set back since
-    db.execute(
-        "INSERT INTO index_texts VALUES (?, ?, ?, ?) ON CONFLICT (sha256)"
-        " DO UPDATE SET text = excluded.text WHERE text != excluded.text",  # restores a purged text
-        [index.sha256, index.text, len(index.text), tokens.estimate(index.text)],
-    )
-    build = db.execute(
-        "INSERT INTO index_builds (index_name, sha256, published_at, full, shortened,"
-        " name_only, left_out) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        [
-            spec.name,
-            index.sha256,
-            iso(at),
-            index.count("full"),
-            index.count("shortened"),
-            index.count("name_only"),
-            index.left_out,
-        ],
-    )
-    db.execute("UPDATE indexes SET last_build_id = ? WHERE name = ?", [build.lastrowid, spec.name])
-    _replace_entries(db, spec, index)
-    _forget(db, spec, iso(at - timedelta(days=keep.index_days)), keep.index_builds)
 
 
 class IndexHistory:
@@ -107,24 +27,67 @@ class IndexHistory:
         self._db = db
 
     def configure(self, specs: Sequence[IndexSpec]) -> None:
-        """Store the configured indexes; see `configure`."""
+        """Store the configured indexes; remove all others with their history."""
+        names = sql.to_json([spec.name for spec in specs])
         with self._db.transaction():
-            configure(self._db, specs)
+            removed = self._db.execute(
+                "DELETE FROM indexes WHERE name NOT IN (SELECT value FROM json_each(?))", [names]
+            )
+            if removed.rowcount:
+                self._db.execute(
+                    "DELETE FROM index_texts WHERE sha256 NOT IN (SELECT sha256 FROM index_builds)"
+                )
+            for position, spec in enumerate(specs):
+                size, unit = spec.budget
+                row = {setting: getattr(spec, setting) for setting in STORED} | {
+                    "position": position,
+                    "budget_chars": size if unit == "chars" else None,
+                    "budget_tokens": size if unit == "tokens" else None,
+                    "featured": sql.to_json(spec.featured),
+                    "filter": sql.to_json(spec.selection._asdict()),
+                }
+                self._db.execute(_UPSERT_INDEX, row)
 
     def build(self, spec: IndexSpec) -> PromptIndex:
         """Return an index of the present catalog."""
         return query.build_index(self._db, spec)
 
     def published_at(self, spec: IndexSpec, index: PromptIndex) -> str | None:
-        """Return since when an index has been published as it is; None if it is new."""
-        return published_at(self._db, spec, index)
+        """Return when an index with this content was published; None where the content is new."""
+        last = self._db.execute(
+            "SELECT b.published_at, b.sha256, b.left_out FROM indexes AS i"
+            " JOIN index_builds AS b ON b.id = i.last_build_id WHERE i.name = ?",
+            [spec.name],
+        ).fetchone()
+        if not last or last[1:] != (index.sha256, index.left_out):
+            return None
+        return str(last[0]) if _stored(self._db, spec) == _rows(index) else None
 
     def record(
         self, spec: IndexSpec, index: PromptIndex, at: datetime, keep: Retention = USUAL
     ) -> None:
-        """Store a publication; see `record`."""
+        """Store a publication of an index with its entries, and its text once.
+
+        Publications beyond the limits are forgotten.
+        """
         with self._db.transaction():
-            record(self._db, spec, index, at, keep)
+            at = max(at, _last_published(self._db, spec) or at)  # the clock may have been set back
+            self._db.execute(
+                "INSERT INTO index_texts VALUES (?, ?, ?, ?) ON CONFLICT (sha256) DO UPDATE"
+                " SET text = excluded.text WHERE text != excluded.text",  # restores a purged text
+                [index.sha256, index.text, len(index.text), tokens.estimate(index.text)],
+            )
+            counts = [index.count(state) for state in get_args(State)]
+            build = self._db.execute(
+                "INSERT INTO index_builds (index_name, sha256, published_at, full, shortened,"
+                " name_only, left_out) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                [spec.name, index.sha256, iso(at), *counts, index.left_out],
+            )
+            self._db.execute(
+                "UPDATE indexes SET last_build_id = ? WHERE name = ?", [build.lastrowid, spec.name]
+            )
+            _replace_entries(self._db, spec, index)
+            _forget(self._db, spec, iso(at - timedelta(days=keep.index_days)), keep.index_builds)
 
 
 def _replace_entries(db: Database, spec: IndexSpec, index: PromptIndex) -> None:
@@ -138,7 +101,7 @@ def _replace_entries(db: Database, spec: IndexSpec, index: PromptIndex) -> None:
         _UPSERT_ENTRY,
         [
             (spec.name, rank, *row)
-            for rank, row in enumerate(map(_row, index.entries), start=1)
+            for rank, row in enumerate(_rows(index), start=1)
             if rank > len(known) or known[rank - 1] != row
         ],
     )
@@ -173,7 +136,14 @@ def _forget(db: Database, spec: IndexSpec, past: str, most: int) -> None:
 
 
 _COLUMNS = ("skill", "state", "chars", "reason", "package_path", "shown")
-_row: Callable[[Entry], tuple[Any, ...]] = attrgetter(*_COLUMNS)
+
+
+def _rows(index: PromptIndex) -> list[tuple[Any, ...]]:
+    """Return the rows of the entries of an index, in their order."""
+    return [
+        (e.skill.skill, e.state, len(e.text), e.reason, e.skill.package_path, e.shown)
+        for e in index.entries
+    ]
 
 
 def _stored(db: Database, spec: IndexSpec) -> list[tuple[Any, ...]]:
@@ -184,20 +154,10 @@ def _stored(db: Database, spec: IndexSpec) -> list[tuple[Any, ...]]:
     ).fetchall()
 
 
-_UPSERT_INDEX = """
-    INSERT INTO indexes (name, position, format, language, filter, featured, budget_chars,
-                         budget_tokens, overflow, location_base, locations, instruction,
-                         how_to_search, per_skill, room_factors)
-    VALUES (:name, :position, :format, :language, :filter, :featured, :budget_chars,
-            :budget_tokens, :overflow, :location_base, :locations, :instruction,
-            :how_to_search, :per_skill, :room_factors)
-    ON CONFLICT (name) DO UPDATE SET position = excluded.position, format = excluded.format,
-        language = excluded.language, filter = excluded.filter, featured = excluded.featured,
-        budget_chars = excluded.budget_chars, overflow = excluded.overflow,
-        location_base = excluded.location_base, locations = excluded.locations,
-        budget_tokens = excluded.budget_tokens, instruction = excluded.instruction,
-        how_to_search = excluded.how_to_search, per_skill = excluded.per_skill,
-        room_factors = excluded.room_factors
+_INDEX = (*STORED, "position", "featured", "filter")
+_UPSERT_INDEX = f"""
+    INSERT INTO indexes ({", ".join(_INDEX)}) VALUES ({", ".join(f":{name}" for name in _INDEX)})
+    ON CONFLICT (name) DO UPDATE SET {", ".join(f"{name} = excluded.{name}" for name in _INDEX)}
 """
 _UPSERT_ENTRY = """
     INSERT INTO index_entries (index_name, rank, skill, state, chars, reason, package_path,
@@ -241,9 +201,9 @@ def explain(db: Database, spec: IndexSpec, index: PromptIndex) -> dict[str, Any]
     entries = [
         {
             "rank": rank,
-            "name": entry.name,
+            "name": entry.skill.name,
             "state": entry.state,
-            "chars": entry.chars,
+            "chars": len(entry.text),
             "shown": entry.shown,
             "reason": entry.reason,
         }

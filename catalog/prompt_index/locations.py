@@ -3,8 +3,10 @@
 from typing import NamedTuple
 from urllib.parse import quote
 
-NAME = "NAME"
-"""Placeholder for the name of a skill in a pattern."""
+from catalog.database.sql import Row
+from catalog.model.naming import CURRENT
+from catalog.prompt_index.messages import NAME
+from catalog.prompt_index.spec import IndexSpec
 
 VERSION = "VERSION"
 """Placeholder for the version that an index gives beside the name."""
@@ -23,35 +25,56 @@ class Bases(NamedTuple):
 NOWHERE = Bases()
 
 
-def of_skill_md(
-    base: str | None,
-    bases: Bases,
-    *,
-    skill_id: str,
-    file_name: str,
-    root_folder: str,
-    is_package: bool,
-    name: str | None = None,
-    package_path: str | None = None,
-    in_packages: bool = False,
-) -> str:
+def pattern(spec: IndexSpec, bases: Bases) -> str | None:
+    """Return the folder of a skill NAME, for all skills of an index; None without a base.
+
+    Where the index names versions, the pattern has VERSION, too.
+    """
+    return _folder(spec, bases, NAME, VERSION)
+
+
+def name_in_pattern(spec: IndexSpec, skill: Row) -> str | None:
+    """Return the name of a skill's folder in the pattern of an index; None if it is elsewhere."""
+    if skill["package_path"] and spec.names_versions:
+        return str(skill["package_path"].partition("/")[0])
+    if is_url(spec.location_base):
+        return str(skill["skill_id"])
+    if skill["package_path"] is None:
+        return None
+    name: str | None = skill["skill_id"] if spec.names_packages else skill["folder"]
+    return name
+
+
+def of_skill_md(spec: IndexSpec, bases: Bases, skill: Row) -> str:
     """Return the path or URL of a skill's SKILL.md.
 
-    `base` replaces the folder beside the catalog, or is the URL of the site's skills. A skill is
-    in the folder of published skills by its `name`, if it has one there; with in_packages, or
-    without a name, it is in the packages folder, and with a package_path,
-    `<skill_id>/<version>`, in that version. `root_folder` is the only location of a skill that is
-    not published as a package.
+    A skill has the columns skill_id, root, path, skill_md_name, package_path, and its `folder`
+    among the published skills. Where it is not in the pattern of the index, it is in the packages
+    folder, or in its root if it is not published as a package.
     """
-    version = package_path.rpartition("/")[2] if package_path else None
-    if base is not None and is_url(base):
-        return on_site(skill_id, file_name, base, version)
-    if not is_package or not (base or bases.packages):
-        return f"{root_folder}/{file_name}"
-    if name and not (in_packages or package_path):
-        return f"{(base or bases.skills or '').rstrip('/')}/{name}/{file_name}"
-    folder = (base if in_packages or package_path else None) or bases.packages or ""
-    return f"{folder.rstrip('/')}/{package_path or f'{skill_id}/current'}/{file_name}"
+    file, package_path = skill["skill_md_name"], skill["package_path"]
+    version = package_path.rpartition("/")[2] if package_path and spec.names_versions else None
+    if is_url(spec.location_base):
+        return on_site(skill["skill_id"], file, spec.location_base or "", version)
+    if spec.format == "discovery":
+        return on_site(skill["skill_id"], file, version=version)
+    name = name_in_pattern(spec, skill)
+    folder = _folder(spec, bases, name, version or "") if name else None
+    if package_path and not folder and bases.packages:
+        folder = f"{bases.packages}/{skill['skill_id']}/{CURRENT}/"
+    return f"{folder or '{root}/{path}/'.format(**skill)}{file}"
+
+
+def _folder(spec: IndexSpec, bases: Bases, name: str, version: str) -> str | None:
+    """Return the folder of the files of a skill with a slash at its end; None without a base."""
+    base = spec.location_base
+    if is_url(base):
+        rest = f"/versions/{version}/files" if spec.names_versions else "/files"
+    elif spec.names_packages:
+        base, rest = base or bases.packages, f"/{version if spec.names_versions else CURRENT}"
+    else:
+        base, rest = base or bases.skills, ""
+    return f"{base.rstrip('/')}/{name}{rest}/" if base else None
 
 
 def on_site(skill_id: str, file_name: str, base: str = SITE, version: str | None = None) -> str:
@@ -63,22 +86,6 @@ def on_site(skill_id: str, file_name: str, base: str = SITE, version: str | None
     )
 
 
-def pattern(
-    base: str | None, bases: Bases, *, of_versions: bool = False, in_packages: bool = False
-) -> str | None:
-    """Return the location of the files of a skill NAME, for all skills; None without a base.
-
-    Where the index names versions, the pattern has VERSION, too.
-    """
-    if base is not None and is_url(base):
-        rest = f"/versions/{VERSION}/files" if of_versions else "/files"
-    elif of_versions or in_packages:
-        base, rest = base or bases.packages, f"/{VERSION if of_versions else 'current'}"
-    else:
-        base, rest = base or bases.skills, ""
-    return f"{base.rstrip('/')}/{NAME}{rest}/" if base else None
-
-
 def search_on_site(base: str | None) -> str | None:
     """Return the URL of the site's search, given that of its skills; None for a path."""
     if base is None or not is_url(base):
@@ -86,6 +93,6 @@ def search_on_site(base: str | None) -> str | None:
     return f"{base.rstrip('/').removesuffix(SITE)}/search.json"
 
 
-def is_url(base: str) -> bool:
+def is_url(base: str | None) -> bool:
     """Return whether a base is a URL and not a path on this machine."""
-    return "://" in base
+    return base is not None and "://" in base

@@ -2,7 +2,8 @@
 
 from typing import Literal, TypeAlias
 
-from catalog.prompt_index import locations
+NAME = "NAME"
+"""Placeholder for the name of a skill in a pattern."""
 
 Language: TypeAlias = Literal["en", "zh"]
 
@@ -31,17 +32,17 @@ FOR_AGENTS_ONLY: dict[Language, str] = {"en": "for agents only", "zh": "仅供�
 def lines(language: Language, pattern: str | None) -> str:
     """Return the first line of an index that states the location of all skills once."""
     if language == "zh":
-        files = f"名为 {locations.NAME} 的技能，其文件在 {pattern}。" if pattern else ""
+        files = f"名为 {NAME} 的技能，其文件在 {pattern}。" if pattern else ""
         return f"技能：任务与某一行相符时，先读该技能的 SKILL.md，再照着做。{files}"
-    files = f" The files of the skill {locations.NAME} are in {pattern}" if pattern else ""
+    files = f" The files of the skill {NAME} are in {pattern}" if pattern else ""
     return f"Skills. When a task matches a line, first read that skill's SKILL.md.{files}"
 
 
 def by_name(language: Language, pattern: str | None) -> str:
     """Return the line above skills in brief; the pattern locates their files."""
     if language == "zh":
-        return f"名为 {locations.NAME} 的技能，其文件在 {pattern}：" if pattern else "技能："
-    return f"The files of {locations.NAME} are in {pattern}:" if pattern else "Skills:"
+        return f"名为 {NAME} 的技能，其文件在 {pattern}：" if pattern else "技能："
+    return f"The files of {NAME} are in {pattern}:" if pattern else "Skills:"
 
 
 def how_to_search(language: Language, url: str | None) -> str:

@@ -15,8 +15,9 @@ from catalog.model.change import Change, ChangeResult
 from catalog.model.retention import Retention
 from catalog.model.values import Trigger
 from catalog.prompt_index import files as prompt_index_files
-from catalog.prompt_index.builder import IndexSpec, report
+from catalog.prompt_index.builder import report
 from catalog.prompt_index.history import USUAL, IndexHistory
+from catalog.prompt_index.spec import IndexSpec
 from catalog.reading.review import Asked
 from catalog.text.humanize import iso
 from catalog.writing import decisions, journal

@@ -24,7 +24,7 @@ from catalog.model.selection import LinkedDirectory
 from catalog.model.setting import Directory, Root, Table, real_path
 from catalog.model.skill import RootSpec
 from catalog.model.values import Json, Severity
-from catalog.prompt_index.builder import IndexSpec
+from catalog.prompt_index.spec import IndexSpec
 from catalog.usage import database as usage_database
 from pipeline.config.root_settings import GitRootSettings, RootSettings, by_kind
 from pipeline.dialects.registry import DEFAULT_PROFILES

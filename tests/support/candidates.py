@@ -8,9 +8,10 @@ from typing import Any
 from hypothesis import strategies as st
 
 from catalog.prompt_index import messages
-from catalog.prompt_index.builder import Candidate, IndexSpec, PromptIndex
-from catalog.prompt_index.formats.form import FileGroup
+from catalog.prompt_index.builder import PromptIndex
+from catalog.prompt_index.formats.form import Candidate, FileGroup
 from catalog.prompt_index.formats.registry import FORMATS
+from catalog.prompt_index.spec import IndexSpec
 from catalog.text.visible import one_line
 
 HOSTILE = [
@@ -88,7 +89,6 @@ def read_back(spec: IndexSpec, index: PromptIndex) -> list[tuple[str, str]]:
         return _from_lines(spec, index)
     return {
         "xml": _from_xml,
-        "xml-compact": _from_compact_xml,
         "semibot": _from_semibot,
         "json": _from_json,
         "discovery": _from_json,
@@ -115,10 +115,6 @@ def _from_xml(text: str) -> list[tuple[str, str]]:
         (part.findtext("name") or "", part.findtext("description") or "")
         for part in tree.iter("skill")
     ] + _in_brief(tree)
-
-
-def _from_compact_xml(text: str) -> list[tuple[str, str]]:
-    return [(s.get("name", ""), s.text or "") for s in ET.fromstring(text).iter("skill")]
 
 
 def _from_semibot(text: str) -> list[tuple[str, str]]:

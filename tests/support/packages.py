@@ -12,7 +12,7 @@ from catalog.audit.difference import Difference
 from catalog.audit.published_files import of_packages
 from catalog.database.queries import Database
 from catalog.model.skill import RootSpec
-from catalog.prompt_index.builder import IndexSpec
+from catalog.prompt_index.spec import IndexSpec
 from catalog.writing.packages.builder import Packaging
 from catalog.writing.packages.folder import PackageFolder
 from catalog.writing.store import Store

@@ -16,7 +16,7 @@ from datasette.app import Datasette
 from catalog.model.change import Removal
 from catalog.model.skill import Place, RootSpec
 from catalog.prompt_index import query
-from catalog.prompt_index.builder import IndexSpec
+from catalog.prompt_index.spec import IndexSpec
 from catalog.site.http import location as http_catalog
 from catalog.site.server import app as server_app
 from catalog.site.server.process import SiteOptions

@@ -8,7 +8,8 @@ import pytest
 
 from catalog.model.change import Change, Removal
 from catalog.model.retention import Retention
-from catalog.prompt_index.builder import IndexSpec, PromptIndex
+from catalog.prompt_index.builder import PromptIndex
+from catalog.prompt_index.spec import IndexSpec
 from catalog.writing.store import Store
 from catalog.writing.tables.removals import NO_ROOT
 from tests.support.packages import World, later

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from catalog.prompt_index.builder import IndexSpec
+from catalog.prompt_index.spec import IndexSpec
 from docs_from_code import conformance
 from docs_from_code.requirement_marks import marked_tests
 from tests.support.paths import REPOSITORY

@@ -4,10 +4,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from catalog.prompt_index import messages
-from catalog.prompt_index.measures import UNBOUNDED, Bounds
 from catalog.prompt_index.messages import Language
 
 
@@ -18,40 +17,28 @@ class FileGroup(NamedTuple):
     files: int = 1
 
 
-class Listed(Protocol):
-    """Fields of a skill that formats write."""
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Skill that may enter an index."""
 
-    @property
-    def name(self) -> str:
-        """Qualified name."""
-
-    @property
-    def skill_id(self) -> str:
-        """Slug of the name, which is also the folder of its packages."""
-
-    @property
-    def location(self) -> str:
-        """Path or URL of its SKILL.md."""
-
-    @property
-    def follows_pattern(self) -> bool:
-        """Whether its location follows from its skill_id."""
+    skill: int  # its row in the catalog
+    name: str
+    description: str
+    location: str  # of its SKILL.md: a path or a URL
+    skill_id: str = ""
+    follows_pattern: bool = False  # whether its location follows from its skill_id
+    package_path: str | None = None  # where the index names versions: `<skill_id>/<version>`
+    user_invocable: bool = True
+    files: tuple[FileGroup, ...] = ()
+    skill_md_hash: str = ""
+    fallback: str | None = None  # shown if the description says nothing
+    is_featured: bool = False  # it has words even where others have names only
+    factor: float = 1.0  # its room, as a multiple of the usual one
 
     @property
     def version(self) -> str | None:
-        """Version that its location names; None where it names none."""
-
-    @property
-    def user_invocable(self) -> bool:
-        """Whether people may start it, too."""
-
-    @property
-    def files(self) -> tuple[FileGroup, ...]:
-        """Its files, by folder."""
-
-    @property
-    def skill_md_hash(self) -> str:
-        """SHA-256 of its SKILL.md, 64 hex digits."""
+        """Version that its location names; None where it follows `current`."""
+        return self.package_path.rpartition("/")[2] if self.package_path else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +68,7 @@ class FormatOptions:
         return messages.left_out(self.language, count)
 
 
-Item: TypeAlias = Callable[[Listed, str], str]
+Item: TypeAlias = Callable[[Candidate, str], str]
 """Text of one skill, from its description as it is shown; an empty one gives its name alone."""
 
 
@@ -131,11 +118,10 @@ class Format:
 
     ending: str  # of the published file
     form: Callable[[FormatOptions], Form]
-    per_skill: Bounds = UNBOUNDED
     names_packages: bool = False  # its locations are `…/<skill_id>/current/`
 
 
-def named(skill: Listed, options: FormatOptions) -> str:
+def named(skill: Candidate, options: FormatOptions) -> str:
     """Return a name, and where the pattern needs more than the name, the missing parts."""
     if options.pattern is None or not skill.follows_pattern:
         return f"{skill.name} ({skill.location})"
@@ -144,7 +130,7 @@ def named(skill: Listed, options: FormatOptions) -> str:
     return f"{skill.name} ({', '.join(parts)})" if parts else skill.name
 
 
-def line(skill: Listed, words: str, options: FormatOptions) -> str:
+def line(skill: Candidate, words: str, options: FormatOptions) -> str:
     """Return the line of a skill whose location follows from a pattern."""
     mark = "" if skill.user_invocable else f" ({messages.FOR_AGENTS_ONLY[options.language]})"
     return f"{named(skill, options)}{mark}{': ' if words else ''}{words}"

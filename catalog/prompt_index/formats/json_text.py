@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 
 from catalog.model import naming
-from catalog.prompt_index.formats.form import Form, FormatOptions, Layout, Listed, line
+from catalog.prompt_index.formats.form import Candidate, Form, FormatOptions, Layout, line
 from catalog.text.truncate import shorten
 from catalog.text.visible import one_line
 
@@ -37,7 +37,7 @@ def json_(options: FormatOptions) -> Form:
     )
 
 
-def _entry(skill: Listed, description: str) -> str:
+def _entry(skill: Candidate, description: str) -> str:
     entry: dict[str, object] = {
         "name": one_line(skill.name),
         "description": one_line(description),

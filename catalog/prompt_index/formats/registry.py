@@ -3,15 +3,14 @@
 from catalog.prompt_index import messages
 from catalog.prompt_index.formats import form, json_text
 from catalog.prompt_index.formats.form import (
+    Candidate,
     Form,
     Format,
     FormatOptions,
     Item,
     Layout,
-    Listed,
     line,
 )
-from catalog.prompt_index.measures import Bounds
 from catalog.text.visible import in_attribute, in_code, in_markdown, in_xml, one_line
 
 
@@ -43,7 +42,7 @@ def markdown(options: FormatOptions) -> Form:
     )
 
 
-def _entry(skill: Listed, description: str, options: FormatOptions) -> str:
+def _entry(skill: Candidate, description: str, options: FormatOptions) -> str:
     mark = "" if skill.user_invocable else f", {messages.FOR_AGENTS_ONLY[options.language]}"
     return (
         f"- **{in_markdown(skill.name)}** ({in_code(skill.location)}{mark}): "
@@ -56,25 +55,6 @@ def xml(options: FormatOptions) -> Form:
     return _with_lines(options, _xml_entry, options.instruction)
 
 
-def xml_compact(options: FormatOptions) -> Form:
-    """Return the form with one element a skill, whose location follows from a pattern."""
-    files = f' files="{in_attribute(options.pattern)}"' if options.pattern else ""
-
-    def entry(skill: Listed, description: str) -> str:
-        file = _compact_location(skill, options)
-        opening = f'<skill name="{in_attribute(skill.name)}"{file}{_mark(skill)}'
-        return f"{opening}>{in_xml(description)}</skill>\n" if description else f"{opening}/>\n"
-
-    return Form(
-        Layout(entry),
-        start=f"<available_skills{files}>\n",
-        head=_instruction(options.instruction),
-        foot="</available_skills>\n",
-        search_first=_search_first(options),
-        left_out=lambda count: _left_out(options, count),
-    )
-
-
 def semibot(options: FormatOptions) -> Form:
     """Return the form with the folder of a skill, its description, and a line of its files.
 
@@ -82,7 +62,7 @@ def semibot(options: FormatOptions) -> Form:
     """
     language = options.language
 
-    def entry(skill: Listed, description: str) -> str:
+    def entry(skill: Candidate, description: str) -> str:
         folder, _, skill_md = skill.location.rpartition("/")
         return (
             f'  <skill name="{in_attribute(skill.name)}" path="{in_attribute(folder)}/"'
@@ -98,7 +78,7 @@ def semibot(options: FormatOptions) -> Form:
     return _with_lines(options, entry, None, f"\n{instruction}\n" if instruction else "")
 
 
-def _xml_entry(skill: Listed, description: str) -> str:
+def _xml_entry(skill: Candidate, description: str) -> str:
     return (
         f"<skill{_mark(skill)}>\n<name>{in_xml(skill.name)}</name>\n"
         f"<description>{in_xml(description)}</description>\n"
@@ -137,21 +117,14 @@ def _left_out(options: FormatOptions, count: int) -> str:
     return f"<left_out>{in_xml(options.left_out(count))}</left_out>\n"
 
 
-def _mark(skill: Listed) -> str:
+def _mark(skill: Candidate) -> str:
     return "" if skill.user_invocable else ' user_invocable="false"'
-
-
-def _compact_location(skill: Listed, options: FormatOptions) -> str:
-    """Return the attribute of a location that does not follow from the name."""
-    is_plain = skill.name == skill.skill_id and not skill.version and skill.follows_pattern
-    return "" if options.pattern and is_plain else f' file="{in_attribute(skill.location)}"'
 
 
 FORMATS: dict[str, Format] = {
     "lines": Format(".txt", lines),
     "xml": Format(".xml", xml),
-    "xml-compact": Format(".xml", xml_compact),
-    "semibot": Format(".txt", semibot, Bounds(50, 100), names_packages=True),
+    "semibot": Format(".txt", semibot, names_packages=True),
     "markdown": Format(".md", markdown),
     "json": Format(".json", json_text.json_),
     "discovery": Format(".json", json_text.discovery),

@@ -7,9 +7,9 @@ from datasette import Response
 
 from catalog.model.errors import NotInCatalog
 from catalog.prompt_index import builder, locations, query
-from catalog.prompt_index.builder import IndexSpec
 from catalog.prompt_index.files import REPORT, report_bytes
 from catalog.prompt_index.formats.registry import FORMATS
+from catalog.prompt_index.spec import IndexSpec
 from catalog.reading.browse import Catalog
 from catalog.site.http import errors, responses
 from catalog.site.http.request import RequestContext

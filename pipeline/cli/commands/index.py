@@ -14,9 +14,9 @@ from catalog.database.queries import Database
 from catalog.model.selection import Selection
 from catalog.prompt_index import builder, query
 from catalog.prompt_index import history as prompt_index_explain
-from catalog.prompt_index.builder import IndexSpec, Overflow
 from catalog.prompt_index.formats.registry import FORMATS
 from catalog.prompt_index.messages import Language
+from catalog.prompt_index.spec import IndexSpec, Overflow
 from catalog.reading import agent_entries
 from catalog.text.visible import visible
 from pipeline.cli.options import DONE, as_json_option, settings_of, to_json, word_options

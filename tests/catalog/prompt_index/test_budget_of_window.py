@@ -3,8 +3,8 @@
 import pytest
 
 from catalog.prompt_index import builder
-from catalog.prompt_index.builder import IndexSpec, Overflow
 from catalog.prompt_index.formats.registry import FORMATS
+from catalog.prompt_index.spec import IndexSpec, Overflow
 from catalog.text import tokens
 from tests.support.candidates import a
 

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from catalog.prompt_index import builder
-from catalog.prompt_index.budget import STEPS, State
-from catalog.prompt_index.builder import Candidate, IndexSpec, PromptIndex
-from catalog.prompt_index.formats.form import FileGroup
+from catalog.prompt_index.builder import STEPS, PromptIndex, State
+from catalog.prompt_index.formats.form import Candidate
 from catalog.prompt_index.formats.registry import FORMATS
+from catalog.prompt_index.spec import IndexSpec
 from catalog.text import tokens
 from tests.support.candidates import CANDIDATES, SPECS, a, many
 
@@ -59,7 +59,7 @@ def test_a_text_as_long_as_the_budget_is_not_cut() -> None:
     """A budget of exactly the whole text cuts nothing; one character less cuts something."""
     skills = many(9)
     for form in FORMATS:
-        spec = IndexSpec(format=form, budget_chars=10**6, per_skill_chars=(0, 10**6))
+        spec = IndexSpec(format=form, budget_chars=10**6)
         whole = builder.build(spec, skills)
         again = builder.build(replace(spec, budget_chars=len(whole.text)), skills)
         less = builder.build(replace(spec, budget_chars=len(whole.text) - 1), skills)
@@ -88,7 +88,7 @@ def test_a_shrinking_budget_takes_words_first_and_names_last(
     assert index.left_out == 40 - sum(expected.values())
 
 
-@pytest.mark.parametrize("form", ["lines", "xml-compact", "xml"])
+@pytest.mark.parametrize("form", ["lines", "xml"])
 def test_every_skill_has_equal_room(form: str) -> None:
     """Long descriptions are shortened to about the same length; a short one is whole."""
     skills = [a("short"), *wordy(40)]
@@ -123,7 +123,7 @@ def test_featured_words_take_at_most_half_of_the_room_for_names() -> None:
         entries = builder.build(spec, skills).entries
         shown[featured] = [len(entry.shown) for entry in entries[:featured]]
         assert not any(entry.shown for entry in entries[featured:])
-        assert sum(entry.chars for entry in entries if entry.shown) <= 4_000
+        assert sum(len(entry.text) for entry in entries if entry.shown) <= 4_000
     assert min(shown[2]) > 100 > max(shown[30]) >= min(shown[30]) > 0 == max(shown[200])
 
 
@@ -165,27 +165,15 @@ def test_a_budget_of_tokens_bounds_them() -> None:
 
 
 @pytest.mark.requirement("prd/index-tokens")
-def test_an_entry_of_semibot_takes_a_hundred_tokens_at_most() -> None:
-    """But its description is not shortened to nothing; the setting overrides this."""
-    skills = many(10, 900)
+def test_an_entry_of_semibot_takes_50_to_100_tokens_and_is_cut_by_the_budget_alone() -> None:
+    """That is the size of an entry with a description of 150 characters; a longer one is whole."""
     spec = IndexSpec(format="semibot", budget_chars=100_000)
-    index = builder.build(spec, skills)
-    entries = re.findall(r"  <skill .*?</skill>\n", index.text, re.DOTALL)
-    assert len(entries) == 10
-    assert all(80 < tokens.estimate(entry) <= 100 for entry in entries)
-    free = replace(spec, per_skill_chars=(0, 500))
-    assert set(states(builder.build(free, skills))) == {"shortened"}
-    assert set(states(builder.build(replace(spec, per_skill_chars=(0, 10**6)), skills))) == {"full"}
-    long_files = [a("x", "Reads a long table. " * 9, files=(FileGroup("f" * 900),))]
-    assert states(builder.build(spec, long_files)) == ["shortened"]
-
-
-def test_an_entry_that_would_be_too_short_becomes_a_line() -> None:
-    """Below the least size of a skill, all are listed in brief."""
-    skills = many(40, 900)
-    spec = IndexSpec(format="semibot", budget_chars=9_500, per_skill_tokens=(0, 100))
-    assert "<by_name" not in builder.build(spec, skills).text
-    assert "<by_name" in builder.build(replace(spec, per_skill_tokens=(90, 100)), skills).text
+    for chars, least, most in ((150, 50, 100), (900, 200, 400)):
+        index = builder.build(spec, many(10, chars))
+        assert set(states(index)) == {"full"}
+        entries = re.findall(r"  <skill .*?</skill>\n", index.text, re.DOTALL)
+        assert len(entries) == 10
+        assert all(least <= tokens.estimate(entry) <= most for entry in entries)
 
 
 def test_a_short_first_sentence_of_instructions_shortens_no_other_entry() -> None:
@@ -245,7 +233,7 @@ def test_the_budget_bounds_the_whole_text(spec: IndexSpec, candidates: list[Cand
     budget = spec.budget
     assert (tokens.estimate if budget.unit == "tokens" else len)(index.text) <= budget.size
     assert len(index.entries) + index.left_out == len(candidates)
-    assert [e.name for e in index.entries] + list(index.left_out_names) == [
+    assert [e.skill.name for e in index.entries] + list(index.left_out_names) == [
         c.name for c in candidates
     ]
     assert bool(index.text) == bool(index.entries)

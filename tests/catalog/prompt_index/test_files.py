@@ -7,7 +7,8 @@ import pytest
 
 from catalog.filesystem.by_descriptor import directory
 from catalog.prompt_index import files as prompt_index_files
-from catalog.prompt_index.builder import IndexSpec, PromptIndex
+from catalog.prompt_index.builder import PromptIndex
+from catalog.prompt_index.spec import IndexSpec
 
 REPORT = {"sha256": "0", "published_at": "never"}
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 
 from catalog.prompt_index import builder
-from catalog.prompt_index.builder import Candidate, IndexSpec
-from catalog.prompt_index.formats.form import FileGroup
+from catalog.prompt_index.formats.form import Candidate, FileGroup
 from catalog.prompt_index.formats.registry import FORMATS
 from catalog.prompt_index.messages import Language
+from catalog.prompt_index.spec import IndexSpec
 from catalog.text.visible import one_line
 from tests.support.candidates import CANDIDATES, SPECS, a, read_back
 
@@ -39,11 +39,6 @@ LOOKS = {
         "Skills. When a task matches a line, first read that skill's SKILL.md. "
         "The files of the skill NAME are in /p/NAME/\n"
         "count: Counts words.\npdf (for agents only): Fills forms & more.\n"
-    ),
-    "xml-compact": (
-        '<available_skills files="/p/NAME/">\n<skill name="count">Counts words.</skill>\n'
-        '<skill name="pdf" user_invocable="false">Fills forms &amp; more.</skill>\n'
-        "</available_skills>\n"
     ),
     "xml": (
         "<available_skills>\n<skill>\n<name>count</name>\n"
@@ -211,7 +206,7 @@ def test_reading_a_text_back_gives_what_the_report_says(
 ) -> None:
     """No text of a skill can close its element, start another or begin a line."""
     index = builder.build(spec, candidates)
-    told = [(one_line(e.name), e.shown) for e in index.entries]
+    told = [(one_line(e.skill.name), e.shown) for e in index.entries]
     by_id = {one_line(c.name): f"{one_line(c.name)} (" for c in candidates}
     read = read_back(spec, index)
     assert len(read) == len(told)

@@ -9,8 +9,9 @@ from catalog.model.errors import NotInCatalog
 from catalog.model.retention import Retention
 from catalog.prompt_index import history
 from catalog.prompt_index import query as prompt_index_query
-from catalog.prompt_index.builder import IndexSpec, PromptIndex
+from catalog.prompt_index.builder import PromptIndex
 from catalog.prompt_index.history import USUAL
+from catalog.prompt_index.spec import IndexSpec
 from catalog.writing.store import Store
 from tests.support.records import NOON, judged, rooted
 
@@ -93,4 +94,4 @@ def test_entries_are_rewritten_where_they_changed(store: Store) -> None:
         assert [
             tuple(row.values())
             for row in store.db.query("SELECT rank, state, chars FROM index_entries ORDER BY rank")
-        ] == [(rank, "full", entry.chars) for rank, entry in enumerate(index.entries, start=1)]
+        ] == [(rank, "full", len(entry.text)) for rank, entry in enumerate(index.entries, start=1)]

@@ -6,69 +6,81 @@ import pytest
 
 from catalog.prompt_index import locations
 from catalog.prompt_index.locations import NOWHERE, Bases
+from catalog.prompt_index.spec import IndexSpec
 
 BASES = Bases("/data/skills", "/data/packages")
+SKILL = {
+    "skill_id": "my-技能",
+    "folder": "my-技能",
+    "package_path": "my-技能/20261122-081500",
+    "skill_md_name": "SKILL.md",
+    "root": "/root",
+    "path": "My Skill",
+}
+IN_PLACE = {"package_path": None, "folder": None}
 
 
 @pytest.mark.parametrize(
-    ("base", "options", "location"),
+    ("settings", "skill", "location"),
     [
-        (None, {}, "/data/skills/my-技能/SKILL.md"),
-        ("/srv/skills", {}, "/srv/skills/my-技能/SKILL.md"),
-        ("/srv/skills/", {}, "/srv/skills/my-技能/SKILL.md"),
-        (None, {"name": None}, "/data/packages/my-技能/current/SKILL.md"),
-        ("/srv/skills", {"name": None}, "/data/packages/my-技能/current/SKILL.md"),
-        (None, {"in_packages": True}, "/data/packages/my-技能/current/SKILL.md"),
-        ("/srv/packages", {"in_packages": True}, "/srv/packages/my-技能/current/SKILL.md"),
+        ({}, {}, "/data/skills/my-技能/SKILL.md"),
+        ({"location_base": "/srv/skills"}, {}, "/srv/skills/my-技能/SKILL.md"),
+        ({"location_base": "/srv/skills/"}, {}, "/srv/skills/my-技能/SKILL.md"),
+        ({}, {"folder": None}, "/data/packages/my-技能/current/SKILL.md"),
         (
-            None,
+            {"location_base": "/srv/skills"},
+            {"folder": None},
+            "/data/packages/my-技能/current/SKILL.md",
+        ),
+        ({"format": "semibot"}, {}, "/data/packages/my-技能/current/SKILL.md"),
+        (
+            {"format": "semibot", "location_base": "/srv/packages"},
+            {},
+            "/srv/packages/my-技能/current/SKILL.md",
+        ),
+        (
+            {"locations": "version"},
             {"package_path": "old/20261122-081500"},
             "/data/packages/old/20261122-081500/SKILL.md",
         ),
-        (None, {"is_package": False, "name": None}, "/root/My Skill/SKILL.md"),
-        ("/srv/skills", {"is_package": False, "name": None}, "/root/My Skill/SKILL.md"),
-        ("https://h:1/skills", {}, "https://h:1/skills/my-%E6%8A%80%E8%83%BD/files/SKILL.md"),
+        ({}, IN_PLACE, "/root/My Skill/SKILL.md"),
+        ({"location_base": "/srv/skills"}, IN_PLACE, "/root/My Skill/SKILL.md"),
         (
-            "http://h/skills/",
-            {"is_package": False, "name": None},
+            {"location_base": "https://h:1/skills"},
+            {},
+            "https://h:1/skills/my-%E6%8A%80%E8%83%BD/files/SKILL.md",
+        ),
+        (
+            {"location_base": "http://h/skills/"},
+            IN_PLACE,
             "http://h/skills/my-%E6%8A%80%E8%83%BD/files/SKILL.md",
         ),
     ],
 )
 def test_a_location_is_below_its_base(
-    base: str | None, options: dict[str, Any], location: str
+    settings: dict[str, Any], skill: dict[str, Any], location: str
 ) -> None:
     """The published skills, their versions, a URL of the site, or the root without a package."""
-    usual = {"skill_id": "my-技能", "file_name": "SKILL.md", "root_folder": "/root/My Skill"}
-    given: dict[str, Any] = {"is_package": True, "name": "my-技能"} | usual | options
-    assert locations.of_skill_md(base, BASES, **given) == location
+    assert locations.of_skill_md(IndexSpec(**settings), BASES, SKILL | skill) == location
 
 
 @pytest.mark.parametrize(
-    ("base", "bases", "options", "pattern"),
+    ("settings", "bases", "pattern"),
     [
-        (None, NOWHERE, {}, None),
-        (None, BASES, {}, "/data/skills/NAME/"),
-        (None, BASES, {"in_packages": True}, "/data/packages/NAME/current/"),
-        ("/p/", BASES, {}, "/p/NAME/"),
-        ("/p/", BASES, {"in_packages": True}, "/p/NAME/current/"),
-        ("http://h/skills", BASES, {}, "http://h/skills/NAME/files/"),
+        ({}, NOWHERE, None),
+        ({}, BASES, "/data/skills/NAME/"),
+        ({"format": "semibot"}, BASES, "/data/packages/NAME/current/"),
+        ({"location_base": "/p/"}, BASES, "/p/NAME/"),
+        ({"location_base": "/p/", "format": "semibot"}, BASES, "/p/NAME/current/"),
+        ({"location_base": "http://h/skills"}, BASES, "http://h/skills/NAME/files/"),
     ],
 )
 def test_one_pattern_locates_all_skills(
-    base: str | None, bases: Bases, options: dict[str, Any], pattern: str | None
+    settings: dict[str, Any], bases: Bases, pattern: str | None
 ) -> None:
     """With a name in place of NAME, the pattern is the folder of that skill."""
-    assert locations.pattern(base, bases, **options) == pattern
+    spec = IndexSpec(**settings)
+    assert locations.pattern(spec, bases) == pattern
     if pattern:
-        one = locations.of_skill_md(
-            base,
-            bases,
-            skill_id="a",
-            file_name="SKILL.md",
-            root_folder="/r/a",
-            is_package=True,
-            name="a",
-            **options,
-        )
+        one = locations.of_skill_md(spec, bases, SKILL | {"skill_id": "a", "folder": "a"})
         assert one == pattern.replace("NAME", "a") + "SKILL.md"

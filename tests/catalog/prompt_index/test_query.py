@@ -16,9 +16,8 @@ from catalog.model.skill import RootSpec
 from catalog.model.values import LEVELS, Level
 from catalog.prompt_index import builder
 from catalog.prompt_index import query as prompt_index_query
-from catalog.prompt_index.builder import IndexSpec
-from catalog.prompt_index.measures import RoomFactors
 from catalog.prompt_index.query import count_indexable
+from catalog.prompt_index.spec import IndexSpec
 from catalog.writing.store import Store
 from pipeline.config import loader
 from pipeline.service.open_catalog import open_store
@@ -173,8 +172,6 @@ def test_settings_of_an_index_survive_the_catalog(catalog: Store) -> None:
         instruction="Read them.",
         how_to_search="",
         locations="version",
-        per_skill_chars=(1, 9),
-        room_factors=RoomFactors(featured=3),
     )
     catalog.indexes.configure([spec])
     assert prompt_index_query.index_spec(catalog.db, "mine") == spec
@@ -271,7 +268,7 @@ def test_every_active_skill_is_in_the_index_or_left_out_with_a_reason(
     index = prompt_index_query.build_index(store.db, spec)
     store.indexes.record(spec, index, NOON)
     out = {row["name"]: row["reason"] for row in store.db.query("SELECT * FROM index_left_out")}
-    inside = [entry.name for entry in index.entries]
+    inside = [entry.skill.name for entry in index.entries]
     assert sorted([*inside, *out]) == sorted(skill[0] for skill in skills)
     for name, level, _, tags, seen in skills:
         if name in out:

@@ -20,7 +20,8 @@ from catalog.mcp.tools import SkillTools
 from catalog.model.errors import NotInCatalog
 from catalog.model.retention import Retention
 from catalog.prompt_index import builder, query
-from catalog.prompt_index.builder import DEFAULT_BUDGET_CHARS, Candidate, IndexSpec
+from catalog.prompt_index.formats.form import Candidate
+from catalog.prompt_index.spec import DEFAULT_BUDGET_CHARS, IndexSpec
 from catalog.reading import published, skill_files
 from catalog.writing import retention as package_retention
 from pipeline.cli.app import cli

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from catalog.prompt_index import files
-from catalog.prompt_index.builder import IndexSpec
+from catalog.prompt_index.spec import IndexSpec
 from catalog.writing.store import Store
 from tests.support.records import NOON, judged, rooted
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from catalog.model.skill import RootSpec
-from catalog.prompt_index.builder import IndexSpec
+from catalog.prompt_index.spec import IndexSpec
 from catalog.reading import search
 from catalog.writing import packager
 from catalog.writing.packages import staging

@@ -12,8 +12,7 @@ from pydantic import ValidationError
 from catalog.model.errors import SettingsInvalid
 from catalog.model.selection import LinkedDirectory
 from catalog.model.skill import RootSpec
-from catalog.prompt_index.builder import IndexSpec
-from catalog.prompt_index.measures import Budget, RoomFactors
+from catalog.prompt_index.spec import Budget, IndexSpec
 from pipeline.config.loader import load
 from pipeline.config.settings import Settings
 from pipeline.dialects.registry import DEFAULT_PROFILES
@@ -258,12 +257,6 @@ def test_a_root_configures_how_its_skills_are_judged(tmp_path: Path) -> None:
             id="2 % of the window",
         ),
         pytest.param("budget_tokens = 7", {"budget_tokens": 7}, id="tokens"),
-        pytest.param(
-            "per_skill_tokens = [1, 2]\nroom_factors = { featured = 4 }",
-            {"per_skill_tokens": (1, 2), "room_factors": RoomFactors(featured=4)},
-            id="rooms",
-        ),
-        pytest.param("per_skill_chars = [1, 2]", {"per_skill_chars": (1, 2)}, id="chars"),
         pytest.param("name = 'a_B-9'", {"name": "a_B-9"}, id="name"),
         pytest.param("overflow = 'fit'", {"overflow": "fit"}, id="overflow"),
         pytest.param(

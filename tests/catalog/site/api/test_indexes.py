@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from catalog.prompt_index.builder import IndexSpec
+from catalog.prompt_index.spec import IndexSpec
 from tests.support.shelf import Shelf
 from tests.support.sites import Site, site_of_shelf
 from tests.support.skills import SkillWriter

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from catalog.prompt_index import query
-from catalog.prompt_index.builder import IndexSpec
+from catalog.prompt_index.spec import IndexSpec
 from catalog.reading import index_views
 from catalog.site.pages import indexes
 from catalog.writing.store import Store

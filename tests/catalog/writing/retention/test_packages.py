@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from catalog.model.retention import Retention
-from catalog.prompt_index.builder import IndexSpec
+from catalog.prompt_index.spec import IndexSpec
 from catalog.reading.versions import history
 from tests.support.packages import World, later
 from tests.support.skills import SkillWriter

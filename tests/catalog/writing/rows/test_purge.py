@@ -8,8 +8,8 @@ import pytest
 
 from catalog.model import finding
 from catalog.model.errors import NotInCatalog
-from catalog.prompt_index.builder import IndexSpec
 from catalog.prompt_index.formats.registry import FORMATS
+from catalog.prompt_index.spec import IndexSpec
 from catalog.reading import search
 from catalog.reading.versions import history
 from catalog.writing.rows import purge
