@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -150,7 +149,7 @@ def _mended(
     its code, and no more of any other. A file that needs too many stays as it is: half of them
     would leave work to a second run.
     """
-    draft, current, steps = Draft(data, _folder(file)), judge(data), 0
+    draft, current, steps = Draft.of(data, _folder(file)), judge(data), 0
     while step := _step(draft, current, judge, codes, unsafe=unsafe):
         if steps == _MOST_STEPS:
             return data, 0
@@ -167,28 +166,18 @@ def _step(
 ) -> tuple[Draft, Judgement] | None:
     """Return the draft after one accepted fix, with its judgement; None if there is none."""
     findings = [f for f in current.findings if f.code in codes and f.code in FIXES]
+    before = Counter(finding.code for finding in current.findings)
     for finding in sorted(findings, key=lambda f: (_ORDER[f.code], f.line or 0)):
-        for candidate in _candidates(draft, finding, unsafe=unsafe):
+        fixes = FIXES[finding.code]
+        for fix in (fixes.safe, fixes.unsafe if unsafe else None):
+            candidate = fix(draft, finding) if fix else None
+            if candidate is None or candidate.data == draft.data:
+                continue
             judged = judge(candidate.data)
-            if _is_better(finding, current, judged):
+            after = Counter(each.code for each in judged.findings)
+            if after[finding.code] < before[finding.code] and not after - before:
                 return candidate, judged
     return None
-
-
-def _candidates(draft: Draft, finding: Finding, *, unsafe: bool) -> Iterator[Draft]:
-    fixes = FIXES[finding.code]
-    for fix in (fixes.safe, fixes.unsafe if unsafe else None):
-        if fix and (candidate := fix(draft, finding)) and candidate.data != draft.data:
-            yield candidate
-
-
-def _is_better(finding: Finding, old: Judgement, new: Judgement) -> bool:
-    before, after = _counts(old), _counts(new)
-    return after[finding.code] < before[finding.code] and not after - before
-
-
-def _counts(judgement: Judgement) -> Counter[str]:
-    return Counter(finding.code for finding in judgement.findings)
 
 
 def _may_rename(file: Path) -> bool:
@@ -210,7 +199,7 @@ def proposals(judgement: Judgement) -> Iterator[tuple[Finding, Replacement | Non
     """Yield each finding with its safe fix, if that changes lines of the text."""
     file = judgement.on_disk
     text = judgement.text.encode("utf-8", "surrogateescape")
-    draft = Draft(text, _folder(file) if file else "")
+    draft = Draft.of(text, _folder(file) if file else "")
     for finding in judgement.findings:
         fix = FIXES[finding.code].safe if finding.code in FIXES else None
         after = fix(draft, finding) if fix and file and judgement.text else None
@@ -220,18 +209,12 @@ def proposals(judgement: Judgement) -> Iterator[tuple[Finding, Replacement | Non
 def _replacement(before: Draft, after: Draft) -> Replacement | None:
     """Return the one replacement between the lines that both begin and end with."""
     old, new = (
-        [line + end for line, end in zip(draft.source.lines, draft.source.ends, strict=True)]
+        [line + end for line, end in zip(draft.lines, draft.ends, strict=True)]
         for draft in (before, after)
     )
-    start = _equal(old, new)
-    end = _equal(old[start:][::-1], new[start:][::-1])
     if old == new:
         return None
+    start = len(os.path.commonprefix([old, new]))
+    end = len(os.path.commonprefix([old[start:][::-1], new[start:][::-1]]))
     text = "".join(new[start : len(new) - end])
     return Replacement(start + 1, len(old) - end - start, text)
-
-
-def _equal(old: list[str], new: list[str]) -> int:
-    """Return how many lines at the start are equal."""
-    pairs = takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False))
-    return sum(1 for _ in pairs)

@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeAlias
 
 from catalog.model.finding import Finding
 from catalog.model.values import Json
-from pipeline.authoring.fixes.draft import Draft, Source
+from pipeline.authoring.fixes.draft import Draft
 from pipeline.parsing import fences
 from pipeline.parsing.decoding import decode
 from pipeline.parsing.frontmatter_editor import dumped
@@ -28,43 +28,42 @@ _METADATA = "metadata"
 
 def without_mark(draft: Draft, _: Finding) -> Draft | None:
     """Remove the byte order mark."""
-    return draft.edited(replace(draft.source, has_mark=False))
+    return draft.if_same(replace(draft, has_mark=False))
 
 
 def as_utf_8(draft: Draft, _: Finding) -> Draft | None:
     """Encode UTF-16 and UTF-32 as UTF-8."""
     text, _findings = decode(draft.data)
-    return None if "\ufffd" in text else draft.edited(Source.of(text.encode()), same_body=False)
+    return None if "\ufffd" in text else Draft.of(text.encode(), draft.folder)
 
 
 def usual_line_ends(draft: Draft, _: Finding) -> Draft | None:
     """Replace carriage returns alone by the file's usual line end."""
-    source = draft.source
-    ends = tuple(source.usual_end if end == "\r" else end for end in source.ends)
-    return draft.edited(replace(source, ends=ends))
+    ends = tuple(draft.usual_end if end == "\r" else end for end in draft.ends)
+    return draft.if_same(replace(draft, ends=ends))
 
 
 def decoded_again(draft: Draft, _: Finding) -> Draft | None:
     """Decode text that was read in a wrong encoding: `Ã¶` becomes `ö`."""
-    return _rewritten(draft, _MOJIBAKE.sub(_decoded, draft.source.text))
+    return _rewritten(draft, _MOJIBAKE.sub(_decoded, draft.text))
 
 
 def without_controls(draft: Draft, finding: Finding) -> Draft | None:
     """Decode text again that was read in a wrong encoding, and delete other control characters."""
-    text = _MOJIBAKE.sub(_decoded, draft.source.text)
+    text = _MOJIBAKE.sub(_decoded, draft.text)
     return _rewritten(draft, _CONTROL.sub("", text))
 
 
 def from_windows(draft: Draft, _: Finding) -> Draft | None:
     """Read bytes that are not UTF-8 as Windows-1252, or as Chinese text if they come in pairs."""
-    runs = [match[0] for match in _FOREIGN.finditer(draft.source.text)]
+    runs = [match[0] for match in _FOREIGN.finditer(draft.text)]
     if not runs:
         return None
     encoding = "gb18030" if all(len(run) % 2 == 0 for run in runs) else "cp1252"
     try:
         text = _FOREIGN.sub(
             lambda run: run[0].encode("utf-8", "surrogateescape").decode(encoding),
-            draft.source.text,
+            draft.text,
         )
     except UnicodeDecodeError:
         return None
@@ -80,9 +79,9 @@ def _decoded(match: re.Match[str]) -> str:
 
 
 def _rewritten(draft: Draft, text: str) -> Draft | None:
-    if text == draft.source.text:
+    if text == draft.text:
         return None
-    return draft.edited(draft.source.with_text(text), same_body=False)
+    return replace(draft, lines=tuple(text.split("\n")))
 
 
 def repaired(draft: Draft, finding: Finding) -> Draft | None:
@@ -90,28 +89,25 @@ def repaired(draft: Draft, finding: Finding) -> Draft | None:
     if finding.before is None or finding.after is None or not finding.line:
         return None
     before, first = finding.before.split("\n"), finding.line - 1
-    present = draft.source.lines[first : first + len(before)]
+    present = draft.lines[first : first + len(before)]
     if [line.rstrip() for line in present] != [line.rstrip() for line in before]:
         return None
     after = finding.after.split("\n")
-    return draft.edited(draft.source.with_lines(first, len(before), after))
+    return draft.if_same(draft.with_lines(first, len(before), after))
 
 
 def starting_at_the_top(draft: Draft, _: Finding) -> Draft | None:
     """Remove the space before the frontmatter."""
-    source, first = draft.source, 0
-    while first < len(source.lines) and not source.lines[first].strip():
-        first += 1
-    top = source.with_lines(0, first, ())
-    return draft.edited(top.with_lines(0, 1, [top.lines[0].lstrip()]))
+    first = next((n for n, line in enumerate(draft.lines) if line.strip()), len(draft.lines))
+    top = draft.with_lines(0, first, ())
+    return draft.if_same(top.with_lines(0, 1, [top.lines[0].lstrip()]))
 
 
 def without_tabs(draft: Draft, finding: Finding) -> Draft | None:
     """Replace the tabs of a line by spaces."""
-    line = draft.source.lines[(finding.line or 1) - 1]
-    return draft.edited(
-        draft.source.with_lines((finding.line or 1) - 1, 1, [line.replace("\t", " ")])
-    )
+    number = (finding.line or 1) - 1
+    spaces = draft.lines[number].replace("\t", " ")
+    return draft.if_same(draft.with_lines(number, 1, [spaces]))
 
 
 def named_like_its_folder(draft: Draft, _: Finding) -> Draft | None:
@@ -132,13 +128,13 @@ def renamed(draft: Draft, _: Finding) -> Draft | None:
     expected = {**fields, "name": folder}
     place = draft.parsed.positions.get("name")
     if place is None:
-        return draft.edited(draft.source.with_lines(1, 0, [line]), expected)
-    present = _VALUE.fullmatch(draft.source.lines[place.line - 1])
+        return draft.if_same(draft.with_lines(1, 0, [line]), expected)
+    present = _VALUE.fullmatch(draft.lines[place.line - 1])
     if not present:
         return None
     value = line.partition(":")[2]
     changed = f"{present['key']}{value}{present['rest']}"
-    return draft.edited(draft.source.with_lines(place.line - 1, 1, [changed]), expected)
+    return draft.if_same(draft.with_lines(place.line - 1, 1, [changed]), expected)
 
 
 def tools_on_one_line(draft: Draft, finding: Finding) -> Draft | None:
@@ -150,13 +146,13 @@ def tools_on_one_line(draft: Draft, finding: Finding) -> Draft | None:
     if not all(isinstance(tool, str) and tool and not re.search(r"[\s,]", tool) for tool in tools):
         return None
     span = _span(draft, field)
-    lines = draft.source.lines[span.start : span.stop] if span else ()
+    lines = draft.lines[span.start : span.stop] if span else ()
     if not span or any("#" in line for line in lines):
         return None
     text = " ".join(map(str, tools))
     line = dumped({field: text}).rstrip("\n")
-    source = draft.source.with_lines(span.start, len(span), [line])
-    return draft.edited(source, {**fields, field: text})
+    after = draft.with_lines(span.start, len(span), [line])
+    return draft.if_same(after, {**fields, field: text})
 
 
 def under_metadata(draft: Draft, finding: Finding) -> Draft | None:
@@ -175,14 +171,14 @@ def under_metadata(draft: Draft, finding: Finding) -> Draft | None:
         return None
     expected: dict[str, Json] = {k: value for k, value in fields.items() if k != field}
     expected[_METADATA] = {**(old or {}), field: fields[field]}
-    return draft.edited(_moved(draft, span), expected)
+    return draft.if_same(_moved(draft, span), expected)
 
 
-def _moved(draft: Draft, span: range) -> Source:
-    """Return the source with the lines of a field at the end of metadata."""
-    source, under = draft.source, _span(draft, _METADATA)
-    moved = source.lines[span.start : span.stop]
-    children = source.lines[under.start + 1 : under.stop] if under else ()
+def _moved(draft: Draft, span: range) -> Draft:
+    """Return the draft with the lines of a field at the end of metadata."""
+    under = _span(draft, _METADATA)
+    moved = draft.lines[span.start : span.stop]
+    children = draft.lines[under.start + 1 : under.stop] if under else ()
     filled = next((line for line in children if line.strip()), "")
     indent = filled[: len(filled) - len(filled.lstrip())] or "  "
     lines = [f"{indent}{line}" if line.strip() else line for line in moved]
@@ -190,8 +186,8 @@ def _moved(draft: Draft, span: range) -> Source:
     if not under:
         lines.insert(0, f"{_METADATA}:")
     if span.start < end:
-        return source.with_lines(end, 0, lines).with_lines(span.start, len(span), ())
-    return source.with_lines(span.start, len(span), ()).with_lines(end, 0, lines)
+        return draft.with_lines(end, 0, lines).with_lines(span.start, len(span), ())
+    return draft.with_lines(span.start, len(span), ()).with_lines(end, 0, lines)
 
 
 def _span(draft: Draft, field: str) -> range | None:
@@ -202,7 +198,7 @@ def _span(draft: Draft, field: str) -> range | None:
     start = positions[field].line - 1
     tops = [p.line - 1 for key, p in positions.items() if p.column == 1 and "." not in key]
     stop = min((line for line in tops if line > start), default=end)
-    lines = draft.source.lines
+    lines = draft.lines
     while stop > start + 1 and (not lines[stop - 1].strip() or lines[stop - 1].startswith("#")):
         stop -= 1
     return range(start, stop)
@@ -210,7 +206,7 @@ def _span(draft: Draft, field: str) -> range | None:
 
 def _end(draft: Draft) -> int | None:
     """Return the line of the closing fence, from 0; None unless both fences are correct."""
-    text = draft.source.text
+    text = draft.text
     cut = fences.cut(text) if fences.opens(text) else None
     return None if cut is None or cut.findings else cut.closing_line - 1
 
