@@ -1,11 +1,11 @@
 """Addition of skill folders and archives to a root, validated first and copied whole."""
 
-import dataclasses
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from dataclasses import replace as replace_fields
 from pathlib import Path
 
 from catalog.filesystem.by_descriptor import remove_made
@@ -45,20 +45,26 @@ class Addition:
                 judgement.as_json()
                 | {
                     "description": judgement.description or None,
-                    "fileInventory": inventory(judgement).as_json(),
+                    "fileInventory": _inventory(judgement).as_json(),
                 }
                 for judgement in self.judgements
             ],
         }
 
 
-def inventory(judgement: Judgement) -> Inventory:
+def _inventory(judgement: Judgement) -> Inventory:
     """Return the inventory of a judged skill, as the catalog would have it."""
     return Inventory.of(
         [
-            FileEntry(file.path, file.size, "", file.mode, kind, file.is_text)
+            FileEntry(
+                file.path,
+                file.size,
+                "",
+                file.mode,
+                kind_of(file.path, judgement.document),
+                file.is_text,
+            )
             for file in judgement.files
-            for kind in (kind_of(file.path, judgement.document),)
         ]
     )
 
@@ -122,39 +128,50 @@ def _judged(path: Path, root: RootSpec) -> tuple[Judgement, ...]:
             acceptance=root.acceptance,
             profiles=root.profiles,
             secrets=root.secrets,
-            with_files=True,
         )
     )
 
 
 def _add_file(source: Path, place: Path, root: RootSpec, *, dry_run: bool) -> Addition:
     judgements = _judged(source, root)
-    is_accepted = all(judgement.loadable for judgement in judgements)
+    is_accepted = _are_accepted(judgements)
     if is_accepted and not dry_run:
         with replaced(place) as target, source.open("rb") as original:
             shutil.copyfileobj(original, target)
     return Addition(source, place, judgements, is_accepted)
 
 
+def _are_accepted(judgements: Iterable[Judgement]) -> bool:
+    return all(judgement.loadable for judgement in judgements)
+
+
 def _add_folder(source: Path, place: Path, root: RootSpec, *, fix: bool, dry_run: bool) -> Addition:
     judgements = _judged(source, root)
-    is_accepted = all(judgement.loadable for judgement in judgements)
-    if not fix and (dry_run or not is_accepted):
-        return Addition(source, place, judgements, is_accepted, files=_files(source))
+    if not fix and (dry_run or not _are_accepted(judgements)):
+        return Addition(source, place, judgements, _are_accepted(judgements), files=_files(source))
     # A trial touches nothing in the root: the service would notice it.
     beside = Path(tempfile.gettempdir(), place.name) if dry_run else place
+    fixer = Fixer(root.acceptance, of_profiles(root.profiles))
     with built_beside(beside, source) as built:
         files = _files(built)
-        fixer = Fixer(root.acceptance, of_profiles(root.profiles))
         if fix:
             for _ in fixer.fix(_judged(built, root)):
                 pass
             if fixer.problems:
                 raise NotAdded(f"{source} was not added: {fixer.problems[0]}")
-            judgements = _named(_judged(built, root), built, source)
-        is_accepted = all(judgement.loadable for judgement in judgements)
+            copy, original = text_path(str(built)), text_path(str(source))
+            judgements = tuple(
+                replace_fields(one, path=f"{original}{one.path.removeprefix(copy)}")
+                for one in _judged(built, root)
+            )
+        is_accepted = _are_accepted(judgements)
         if is_accepted and not dry_run:
-            _put(built, place)
+            if not os.path.lexists(place):
+                put(built, place)
+            else:
+                replaced_folder = place.lstat()
+                if backup := exchange(built, place, lambda: True):
+                    remove_made(backup, replaced_folder)
     return Addition(source, place, judgements, is_accepted, fixer.fixed, files)
 
 
@@ -174,23 +191,6 @@ def _folder_of(source: Path) -> Path:
     """Return the folder of a SKILL.md, and any other source as it is."""
     is_document = is_skill_md(source.name) and source.is_file()
     return Path(os.path.realpath(source)).parent if is_document else source
-
-
-def _named(judged: tuple[Judgement, ...], built: Path, source: Path) -> tuple[Judgement, ...]:
-    """Return judgements of a copy with the paths of its source."""
-    old, new = text_path(str(built)), text_path(str(source))
-    return tuple(
-        dataclasses.replace(one, path=f"{new}{one.path.removeprefix(old)}") for one in judged
-    )
-
-
-def _put(built: Path, place: Path) -> None:
-    if not os.path.lexists(place):
-        put(built, place)
-        return
-    old_folder = place.lstat()
-    if old := exchange(built, place, lambda: True):
-        remove_made(old, old_folder)
 
 
 def _place(source: Path, root: Path, *, replace: bool) -> Path:

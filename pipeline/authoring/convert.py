@@ -5,7 +5,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -45,7 +45,7 @@ class Conversion:
 
     path: str
     output: str  # path of the package
-    plan: Plan
+    plan: Plan = field(default_factory=Plan)
     diff: str = ""
     backup: str | None = None
     judgement: Judgement | None = None
@@ -97,28 +97,30 @@ def _below(root: Path, under: str, options: ConversionOptions) -> Iterator[Conve
         if not isinstance(entry, LooseFinding) or entry.finding.code not in OUTSIDE_SKILLS
     ]
     for entry in entries:
-        if isinstance(entry, LooseFinding):
-            path = f"{root}/{entry.path}"
-            yield Conversion(path, path, Plan(findings=(entry.finding,), refused=True))
-        elif isinstance(entry, Folder):
+        if isinstance(entry, Folder):
             yield _converted(root, entry, options)
-        else:
-            archive = root / model_paths.os_path(entry.path.removesuffix("!"))
-            yield _refused(
-                archive,
-                archive,
-                FOLDER_UNREADABLE.at(
-                    "Archives cannot be converted.",
-                    fix="Unpack the archive and convert its folder.",
-                ),
-            )
+            continue
+        path = str(root / model_paths.os_path(entry.path.removesuffix("!")))
+        finding = entry.finding if isinstance(entry, LooseFinding) else _ARCHIVE
+        yield _refused(Conversion(path, path), finding)
     bare = list(_bare_folders(root, under, options.dialect.conversion.stand_ins))
     for path in bare:
         yield _converted_bare(root, path, options)
     if not entries and not bare:
-        yield Conversion(
-            str(root), str(root), Plan(findings=(SKILL_MD_MISSING.at(),), refused=True)
-        )
+        yield _refused(Conversion(str(root), str(root)), SKILL_MD_MISSING.at())
+
+
+_ARCHIVE = FOLDER_UNREADABLE.at(
+    "Archives cannot be converted.", fix="Unpack the archive and convert its folder."
+)
+_CHANGING = FOLDER_UNREADABLE.at(
+    "The folder kept changing during the conversion and is left as it is.",
+    fix="Convert it again when nothing writes to it.",
+)
+
+
+def _refused(conversion: Conversion, *findings: Finding) -> Conversion:
+    return replace(conversion, plan=Plan(findings=findings, refused=True))
 
 
 def _bare_folders(root: Path, under: str, stand_ins: frozenset[str]) -> Iterator[str]:
@@ -159,25 +161,21 @@ def _converted(
     copy = root / model_paths.os_path(folder.path)
     source = original or copy
     place = options.output / model_paths.os_path(folder.path) if options.output else source
+    conversion = Conversion(str(source), str(place))
     snapshot = reader.read(root, folder, DEFAULT_LIMITS)
     if snapshot is None:
-        return _refused(
-            source,
-            place,
-            FOLDER_UNREADABLE.at(
-                "The folder kept changing while it was read.",
-                fix="Convert it again when nothing writes to it.",
-            ),
-        )
+        return _refused(conversion, _CHANGING)
     if snapshot.digest is None or snapshot.skill_md_name is None:
-        return _refused(source, place, *snapshot.problems)
+        return _refused(conversion, *snapshot.problems)
     rules = options.dialect.conversion
     plan = rules.plan(_old(snapshot, copy, rules.reads))
-    conversion = Conversion(str(source), str(place), plan, diff=_diff(snapshot, plan))
+    conversion = replace(conversion, plan=plan, diff=_diff(snapshot, plan))
     if plan.refused or (not plan.changes_something and place == source):
         return _judged(conversion, source, options)
+    if options.dry_run and not options.validate:
+        return conversion
     try:
-        return _carried_out(conversion, root, folder, copy, place, options)
+        return _carried_out(conversion, root, folder, options)
     except (OSError, shutil.Error) as error:
         raise _failed(source, error) from error
 
@@ -185,10 +183,6 @@ def _converted(
 def _failed(source: Path, error: OSError | shutil.Error) -> MigrationFailed:
     reason = error.strerror if isinstance(error, OSError) and error.strerror else error
     return MigrationFailed(f"{source} was not converted and is unchanged: {reason}.")
-
-
-def _refused(source: Path, place: Path, *findings: Finding) -> Conversion:
-    return Conversion(str(source), str(place), Plan(findings=findings, refused=True))
 
 
 def _old(snapshot: Snapshot, source: Path, reads: Container[str]) -> OldLayout:
@@ -207,38 +201,37 @@ def _old(snapshot: Snapshot, source: Path, reads: Container[str]) -> OldLayout:
 
 
 def _carried_out(
-    conversion: Conversion,
-    root: Path,
-    folder: Folder,
-    source: Path,
-    place: Path,
-    options: ConversionOptions,
+    conversion: Conversion, root: Path, folder: Folder, options: ConversionOptions
 ) -> Conversion:
-    if options.dry_run:
-        if not options.validate:
-            return conversion
-        with tempfile.TemporaryDirectory(prefix="skilldrop-") as scratch:
-            built = Path(shutil.copytree(source, Path(scratch) / source.name, symlinks=True))
-            _change(built, conversion.plan)
-            return _judged(conversion, built, options)
+    """Build the package beside its place, and move it there; a dry run builds it elsewhere."""
 
     def still_same() -> bool:
         now = reader.look(root, folder.path, DEFAULT_LIMITS)
         return now is not None and now.fingerprint == folder.fingerprint
 
-    with built_beside(place, source) as built:
+    source, place = root / model_paths.os_path(folder.path), Path(conversion.output)
+    beside = Path(tempfile.gettempdir(), source.name) if options.dry_run else place
+    with built_beside(beside, source) as built:
         _change(built, conversion.plan)
-        if options.output:
-            if os.path.lexists(place):
-                return _there_already(conversion, built, place, options)
-            if not still_same():
-                return _changing(conversion)
+        if options.dry_run:
+            return _judged(conversion, built, options)
+        if options.output is None:
+            backup = exchange(built, place, still_same)
+            if backup is None:
+                return _refused(conversion, _CHANGING)
+            conversion = replace(conversion, backup=str(backup))
+        elif os.path.lexists(place):
+            if _contents(built) != _contents(place):
+                raise MigrationFailed(
+                    f"{place} exists already with other content; remove it or choose another "
+                    "--output."
+                )
+            conversion = replace(conversion, plan=Plan(), diff="")
+        elif still_same():
             put(built, place)
-            return _judged(conversion, place, options)
-        backup = exchange(built, place, still_same)
-    if backup is None:
-        return _changing(conversion)
-    return _judged(replace(conversion, backup=str(backup)), place, options)
+        else:
+            return _refused(conversion, _CHANGING)
+    return _judged(conversion, place, options)
 
 
 def _change(built: Path, plan: Plan) -> None:
@@ -257,32 +250,6 @@ def _change(built: Path, plan: Plan) -> None:
         if target.is_symlink():
             target.unlink()  # its target must not change
         target.write_bytes(content)
-
-
-def _changing(conversion: Conversion) -> Conversion:
-    return replace(
-        conversion,
-        plan=Plan(
-            refused=True,
-            findings=(
-                FOLDER_UNREADABLE.at(
-                    "The folder changed during the conversion and is left as it is.",
-                    fix="Convert it again when nothing writes to it.",
-                ),
-            ),
-        ),
-    )
-
-
-def _there_already(
-    conversion: Conversion, built: Path, place: Path, options: ConversionOptions
-) -> Conversion:
-    """Keep an existing result if it is identical. Raises MigrationFailed if it differs."""
-    if _contents(built) != _contents(place):
-        raise MigrationFailed(
-            f"{place} exists already with other content; remove it or choose another --output."
-        )
-    return _judged(replace(conversion, plan=Plan(), diff=""), place, options)
 
 
 def _contents(folder: Path) -> dict[str, bytes | str | None]:

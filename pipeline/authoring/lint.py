@@ -55,7 +55,7 @@ class Judgement:
     ignored: int = 0  # findings left out by comments
     notes: tuple[str, ...] = ()  # about the comments: "SKILL.md:3: the comment names …"
     description: str = ""  # of a skill that would be accepted
-    files: tuple[PartialFile, ...] = ()  # if asked for
+    files: tuple[PartialFile, ...] = ()
 
     @property
     def on_disk(self) -> Path | None:
@@ -97,7 +97,6 @@ def judge_paths(
     exclusions: Exclusions | None = None,
     secrets: SecretRule = "leave-out",
     cores: int | None = None,
-    with_files: bool = False,
 ) -> Iterator[Judgement]:
     """Return the judgement of every skill at or below the paths, each skill once.
 
@@ -105,14 +104,12 @@ def judge_paths(
     folder without nested skills. `select` takes precedence over `profiles`; without `exclusions`,
     nothing is excluded. Skills are judged during iteration, by default on every core, in an order
     that does not depend on `cores`; their findings are sorted by path and line, after those that
-    reject the skill. Raises
-    RootUnreadable at once for a path of another kind, and during iteration for a path that cannot
-    be listed.
+    reject the skill. Raises RootUnreadable at once for a path of another kind, and during iteration
+    for a path that cannot be listed.
     """
     targets = [target_of(path) for path in paths]
     select = select or selection.of_profiles(profiles)
-    judge = _Judge(acceptance, select, exclusions, secrets, with_files)
-    return _judgements(targets, judge, cores)
+    return _judgements(targets, _Judge(acceptance, select, exclusions, secrets), cores)
 
 
 def judge_text(data: bytes, file: Path, *, acceptance: Acceptance, select: Selection) -> Judgement:
@@ -121,18 +118,15 @@ def judge_text(data: bytes, file: Path, *, acceptance: Acceptance, select: Selec
     The other files of its folder count, if the folder exists.
     """
     folder = Path(os.path.realpath(file.parent))
-    judge = _Judge(acceptance, select, None, "leave-out")
     path = model_paths.text_path(folder.name)
-    named = model_paths.text_path(str(file.parent))
-    target = Target(named, folder.parent, path, True)
+    target = Target(model_paths.text_path(str(file.parent)), folder.parent, path, True)
     known = reader.look(folder.parent, path, _LIMITS) if reader.is_skill_folder(folder) else None
     snapshot = read_partially(folder.parent, known, _LIMITS) if known else None
-    if known is None or snapshot is None:
-        snapshot = PartialSnapshot(
-            file.name, data, (PartialFile(file.name, 0o644, is_text=True),), (), is_whole=True
-        )
-    return judge.of_snapshot(
-        target, path, replace(snapshot, skill_md=data, skill_md_name=file.name), named
+    snapshot = snapshot or PartialSnapshot(
+        file.name, data, (PartialFile(file.name, 0o644, is_text=True),), (), is_whole=True
+    )
+    return _Judge(acceptance, select, None, "leave-out").of_snapshot(
+        target, path, replace(snapshot, skill_md=data, skill_md_name=file.name), file.name
     )
 
 
@@ -155,7 +149,6 @@ class _Judge:
     select: Selection
     exclusions: Exclusions | None
     secrets: SecretRule
-    with_files: bool = False  # whether judgements have the files of their skills
 
     def judge(self, steps: Sequence[_Step]) -> list[list[_Result]]:
         """Return the results at each of the paths. The steps of a target share its open root."""
@@ -167,56 +160,42 @@ class _Judge:
 
     def _at(self, target: Target, root: RootDirectory, path: str) -> Iterator[_Result]:
         for entry in target.entries(root, path, _LIMITS):
-            is_excluded = self._excludes(target, entry.path)
-            judgement = None if is_excluded else self._judgement(target, root, entry)
-            yield f"{target.root}/{entry.path}", judgement
-
-    def _excludes(self, target: Target, path: str) -> bool:
-        if self.exclusions is None:
-            return False
-        return self.exclusions.excludes(f"{target.root}/{path}".rstrip("/"), target.named)
+            real = f"{target.root}/{entry.path}"
+            is_excluded = self.exclusions and self.exclusions.excludes(
+                real.rstrip("/"), target.named
+            )
+            yield real, None if is_excluded else self._judgement(target, root, entry)
 
     def _judgement(
         self, target: Target, root: RootDirectory, entry: Folder | LooseFinding
     ) -> Judgement | None:
         """Judge an entry; None if it has vanished meanwhile."""
-        path = target.full_name(entry.path)
         if isinstance(entry, LooseFinding):
-            return self._rejected(target, entry.path, path, entry.finding, None)
+            return self._rejected(target, entry.path, None, entry.finding)
+        name = entry.path.rpartition("/")[2]
         folder: Folder | None = entry
         for _ in range(_TRIES):
             if folder is None:
                 return None
-            if judgement := self._of_folder(target, root, folder, path):
-                return judgement
+            try:
+                if snapshot := read_partially(root, folder, _LIMITS):
+                    published = partial_without_secrets(snapshot, self.secrets)
+                    return self.of_snapshot(target, folder.path, published, folder.skill_md_name)
+            except Exception as error:  # noqa: BLE001  # other folders go on
+                finding = internal_errors.noted(target.full_name(folder.path), error)
+                return self._rejected(target, folder.path, name, finding)
             root.forget()
             folder = reader.look(root, entry.path, _LIMITS)
         changing = FOLDER_UNREADABLE.at(
             "The folder kept changing while it was read.",
             fix="Validate it again when nothing writes to it.",
         )
-        return self._rejected(target, entry.path, path, changing)
-
-    def _of_folder(
-        self, target: Target, root: RootDirectory, folder: Folder, path: str
-    ) -> Judgement | None:
-        """Judge a folder; None if it has changed meanwhile."""
-        try:
-            snapshot = read_partially(root, folder, _LIMITS)
-            if snapshot is None:
-                return None
-            published = partial_without_secrets(snapshot, self.secrets)
-            return self.of_snapshot(target, folder, published, path)
-        except Exception as error:  # noqa: BLE001  # other folders go on
-            finding = internal_errors.noted(path, error)
-            return self._rejected(target, folder.path, path, finding)
+        return self._rejected(target, entry.path, name, changing)
 
     def of_snapshot(
-        self, target: Target, folder: Folder | str, snapshot: PartialSnapshot, path: str
+        self, target: Target, folder: str, snapshot: PartialSnapshot, document: str | None
     ) -> Judgement:
-        """Judge a snapshot; `folder` is its folder, or the path of one that may be missing."""
-        document = snapshot.skill_md_name if isinstance(folder, str) else folder.skill_md_name
-        folder = folder if isinstance(folder, str) else folder.path
+        """Judge a snapshot of a folder, which may be missing, with this SKILL.md."""
         name = snapshot.skill_md_name
         parsed = parse(snapshot.skill_md, name) if name else None
         examined = examine(
@@ -235,50 +214,41 @@ class _Judge:
             texts = {document or SKILL_MD: parsed.text, **snapshot.texts}
             reported, notes = _without_ignored(selected, texts, document)
         return Judgement(
-            path,
+            target.full_name(folder),
             examined.name,
             examined.spec_valid,
             examined.description is not None,
-            _at_values(reported, parsed, document),
+            tuple(_at_values(reported, parsed, document)),
             document,
             parsed.text if parsed and any(finding.line for finding in reported) else "",
             len(selected) - len(reported),
             tuple(notes),
             examined.description or "",
-            snapshot.files if self.with_files else (),
+            snapshot.files,
         )
 
-    def _rejected(
-        self, target: Target, real: str, path: str, finding: Finding, name: str | None = ""
-    ) -> Judgement:
-        """Return a judgement with one finding; by default the folder gives the name."""
-        name = real.rpartition("/")[2] if name == "" else name
-        found = self.select.apply((finding,), f"{target.root}/{real}", SKILL_MD)
-        return Judgement(path, name, False, False, tuple(found))
+    def _rejected(self, target: Target, path: str, name: str | None, finding: Finding) -> Judgement:
+        """Return a judgement with one finding."""
+        found = self.select.apply((finding,), f"{target.root}/{path}", SKILL_MD)
+        return Judgement(target.full_name(path), name, False, False, tuple(found))
 
 
 def _at_values(
     findings: Iterable[Finding], parsed: Parsed | None, document: str | None
-) -> tuple[Finding, ...]:
-    """Return the findings; the column of one about a value is where the value starts.
+) -> Iterator[Finding]:
+    """Yield the findings; the column of one about a value is where the value starts.
 
     A value on other lines than its key, and an empty one, keep the column of the key.
     """
     lines: list[str] = []
-    moved = []
     for finding in findings:
-        if parsed and finding.field and finding.column and finding.path == document:
+        is_about_value = finding.field and finding.path == document
+        if parsed and is_about_value and finding.code not in _ABOUT_KEYS:
             lines = lines or with_plain_line_ends(parsed.text).split("\n")
-            finding = _at_value(finding, lines)
-        moved.append(finding)
-    return tuple(moved)
-
-
-def _at_value(finding: Finding, lines: list[str]) -> Finding:
-    if finding.code in _ABOUT_KEYS or not finding.line or not finding.column:
-        return finding
-    match = _BEFORE_VALUE.match(lines[finding.line - 1], finding.column - 1)
-    return finding._replace(column=match.end() + 1) if match else finding
+            if finding.line and finding.column:
+                match = _BEFORE_VALUE.match(lines[finding.line - 1], finding.column - 1)
+                finding = finding._replace(column=match.end() + 1) if match else finding
+        yield finding
 
 
 def _without_ignored(
@@ -309,7 +279,7 @@ def _judgements(targets: Sequence[Target], judge: _Judge, cores: int | None) -> 
         steps[start : start + _PATHS_IN_A_PIECE]
         for start in range(0, len(steps), _PATHS_IN_A_PIECE)
     ]
-    results = chain.from_iterable(_in_order(judge, pieces, cores))
+    results = chain.from_iterable(processes.in_order(judge.judge, pieces, cores))
     judged: set[str] = set()  # real paths
     for target, paths in planned:
         is_empty = True
@@ -323,11 +293,3 @@ def _judgements(targets: Sequence[Target], judge: _Judge, cores: int | None) -> 
             yield Judgement(
                 target.full_name(target.under), None, False, False, (SKILL_MD_MISSING.at(),)
             )
-
-
-def _in_order(
-    judge: _Judge, pieces: Sequence[Sequence[_Step]], cores: int | None
-) -> Iterable[list[list[_Result]]]:
-    if len(pieces) < 2:
-        return map(judge.judge, pieces)
-    return processes.in_order(judge.judge, pieces, cores)

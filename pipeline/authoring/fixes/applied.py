@@ -214,7 +214,13 @@ def _replacement(before: Draft, after: Draft) -> Replacement | None:
     )
     if old == new:
         return None
-    start = len(os.path.commonprefix([old, new]))
-    end = len(os.path.commonprefix([old[start:][::-1], new[start:][::-1]]))
+    start = _equal(old, new)
+    end = _equal(old[start:][::-1], new[start:][::-1])
     text = "".join(new[start : len(new) - end])
     return Replacement(start + 1, len(old) - end - start, text)
+
+
+def _equal(old: list[str], new: list[str]) -> int:
+    """Return how many lines at the start are equal."""
+    pairs = enumerate(zip(old, new, strict=False))
+    return next((n for n, (one, other) in pairs if one != other), min(len(old), len(new)))
