@@ -19,10 +19,10 @@ from catalog.model.version import VERSION
 from pipeline import processes
 from pipeline.service.scanning.engines import (
     PIECES_AHEAD,
-    Answer,
     Engine,
+    Results,
     paths_to_share,
-    scan_some,
+    scan_piece,
     share,
 )
 from pipeline.service.scanning.results import ScanOptions, ScanResult, ScanScope
@@ -111,9 +111,8 @@ def _scan(client: Client, scope: ScanScope, options: ScanOptions) -> Iterator[Sc
     work = partial(_checked, _inode(scope.root.path), VERSION)
     executor = client.get_executor(pure=False)
     try:
-        yield from share(
-            executor, scope, paths, options, room=partial(_room, client), work=work, answer=_answer
-        )
+        room = partial(_room, client)
+        yield from share(executor, scope, paths, options, room=room, work=work, results=_results)
     finally:
         executor.shutdown(wait=False)
 
@@ -136,8 +135,8 @@ def _room(client: Client, silent: float) -> int:
     return PIECES_AHEAD * threads
 
 
-def _answer(future: Future[Answer]) -> Answer | None:
-    """Return the answer to a piece; None if the cluster lost it.
+def _results(future: Future[Results]) -> Results | None:
+    """Return the results of a piece; None if the cluster lost it.
 
     Raises ClusterUnusable and RootUnreadable.
     """
@@ -158,7 +157,7 @@ def _answer(future: Future[Answer]) -> Answer | None:
         ) from error
 
 
-def _checked(inode: int, expected_version: str, piece: ScanScope, options: ScanOptions) -> Answer:
+def _checked(inode: int, expected_version: str, piece: ScanScope, options: ScanOptions) -> Results:
     """Scan in a worker of the cluster, unless its version or its root is another one."""
     root = piece.root.path
     if expected_version != VERSION:
@@ -168,7 +167,7 @@ def _checked(inode: int, expected_version: str, piece: ScanScope, options: ScanO
         )
     try:
         if _inode(root) == inode:
-            return scan_some(piece, options)
+            return scan_piece(piece, options)
     except OSError as error:
         raise ClusterUnusable(
             f"A worker of the cluster cannot read {root}: {error.strerror}. Mount the same storage "

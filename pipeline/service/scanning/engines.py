@@ -19,16 +19,13 @@ Engine: TypeAlias = Callable[[ScanScope, ScanOptions], Iterator[ScanResult | Non
 
 Raises RootUnreadable.
 """
-Answer: TypeAlias = tuple[list[ScanResult], list[str]]
-"""Results of the first paths of a piece, and the paths that are left."""
+Results: TypeAlias = list[ScanResult]
 
 WORTH_IT = 512
 """Fewest paths to read for which worker processes pay off; without fork, starting them takes a
 third of a second."""
 PATHS_IN_A_PIECE = 16
 """Few enough for all cores to finish together, many enough for sending them to cost little."""
-RESULTS_IN_AN_ANSWER = 64
-"""Results after which a worker answers: some hundred milliseconds of work, and a few megabytes."""
 PIECES_AHEAD = 4
 """Pieces in flight for each worker, so that none waits for this process while it stores others."""
 NICENESS = 5
@@ -57,30 +54,24 @@ def processes(scope: ScanScope, options: ScanOptions) -> Iterator[ScanResult | N
 
 
 def paths_to_share(scope: ScanScope, options: ScanOptions) -> list[str]:
-    """Return paths that together cover the scope; none if it has too little to read to share it."""
-    paths = _split(scope, options, WORTH_IT)
-    known = 0 if options.deep else sum(map(bool, scope.known.values()))
-    return paths if len(paths) - known >= WORTH_IT else []
+    """Return the paths of the skills in a scope; none if there is too little to read to share it.
 
-
-def scan_some(scope: ScanScope, options: ScanOptions) -> Answer:
-    """Return the results of the first paths of a scope, and the paths that are left.
-
-    A path may be a folder of a hundred thousand skills, so it is split first.
+    Where folders are known, few of them have changed.
     """
-    paths = _split(scope, options, sys.maxsize)
-    results: list[ScanResult] = []
-    scanned = 0
-    for few in pieces(scope, paths):
-        results += scan(few, options)
-        scanned += len(few.paths)
-        if len(results) >= RESULTS_IN_AN_ANSWER:
-            break
-    return results, paths[scanned:]
+    if any(scope.known.values()) and not options.deep:
+        return []
+    with open_source(scope.root.path, options.limits) as source:
+        paths = source.split(scope.paths, sys.maxsize)
+    return paths if len(paths) >= WORTH_IT else []
 
 
-def _answer(future: Future[Answer]) -> Answer | None:
-    """Return the answer to a piece; None if the worker was killed or failed."""
+def scan_piece(piece: ScanScope, options: ScanOptions) -> Results:
+    """Return the results of a piece."""
+    return list(scan(piece, options))
+
+
+def _results(future: Future[Results]) -> Results | None:
+    """Return the results of a piece; None if the worker was killed or failed."""
     try:
         return future.result()
     except Exception:  # noqa: BLE001  # this process scans the piece, and raises it
@@ -94,8 +85,8 @@ def share(
     options: ScanOptions,
     *,
     room: Callable[[float], int],
-    work: Callable[[ScanScope, ScanOptions], Answer] = scan_some,
-    answer: Callable[[Future[Answer]], Answer | None] = _answer,
+    work: Callable[[ScanScope, ScanOptions], Results] = scan_piece,
+    results: Callable[[Future[Results]], Results | None] = _results,
 ) -> Iterator[ScanResult | None]:
     """Scan the paths of a scope with an executor, in no particular order.
 
@@ -104,7 +95,7 @@ def share(
     lost, and everything that is left if it has no workers.
     """
     todo = deque(pieces(scope, paths))
-    running: dict[Future[Answer], ScanScope] = {}
+    running: dict[Future[Results], ScanScope] = {}
     heard = time.monotonic()
     while todo or running:
         most = room(time.monotonic() - heard)
@@ -115,7 +106,6 @@ def share(
         except BrokenExecutor:
             most = 0
         if not most:
-            todo.extend(running.values())
             break
         ended, _ = wait(running, PATIENCE, FIRST_COMPLETED)
         if not ended:
@@ -123,12 +113,9 @@ def share(
         for future in ended:
             heard = time.monotonic()
             piece = running.pop(future)
-            if (result := answer(future)) is None:
-                yield from scan(piece, options)
-                continue
-            todo.extend(pieces(piece, result[1]))
-            yield from result[0]
-    for piece in todo:
+            found = results(future)
+            yield from scan(piece, options) if found is None else found
+    for piece in (*todo, *running.values()):
         yield from scan(piece, options)
 
 
@@ -144,12 +131,6 @@ def pieces(scope: ScanScope, paths: Sequence[str]) -> Iterator[ScanScope]:
             known={name: scope.known[name] for name in names},
             stats={name: scope.stats[name] for name in names if name in scope.stats},
         )
-
-
-def _split(scope: ScanScope, options: ScanOptions, enough: int) -> list[str]:
-    """Return paths that together cover the scope, enough of them to share among processes."""
-    with open_source(scope.root.path, options.limits) as source:
-        return source.split(scope.paths, enough)
 
 
 def _at_or_below(names: Sequence[str], path: str) -> Iterator[str]:

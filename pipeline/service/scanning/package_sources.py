@@ -2,9 +2,9 @@
 
 import errno
 import io
-import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from typing import NamedTuple
 
 from catalog.model.errors import NotAsJudged, RootUnreadable
 from catalog.model.paths import archive_of
@@ -18,119 +18,83 @@ from pipeline.roots.source import Source, open_source
 @contextmanager
 def opened(limits: Limits = DEFAULT_LIMITS) -> Iterator["PackageSources"]:
     """Give access to skill folders; files of archives are readable until the context ends."""
-    with ExitStack() as stack, ExitStack() as roots:
-        yield PackageSources(limits, stack, roots)
+    with ExitStack() as roots, ExitStack() as archive:
+        yield PackageSources(limits, roots, archive)
 
 
 class PackageSources:
     """Skill folders in their present state; the most recent archive stays open."""
 
-    def __init__(self, limits: Limits, stack: ExitStack, roots: ExitStack) -> None:
-        """Take the stacks that close the open archives and the open roots."""
+    def __init__(self, limits: Limits, roots: ExitStack, archive: ExitStack) -> None:
+        """Take the stacks that close the open roots and the open archive."""
         self._limits = limits
-        self._stack = stack
         self._roots = roots
         self._open: dict[str, Source] = {}
+        self._close_archive = archive.close
+        self._enter_archive = archive.enter_context
         self._archive: Archive | None = None
         self._folders: dict[str, Folder] = {}  # of the archive, by path
 
     def files_of(self, root: str, path: str) -> Original:
         """Return the files of a skill folder. Raises NotAsJudged if it cannot be read."""
         try:
+            if root not in self._open or not self._open[root].is_in_place():
+                self._open[root] = self._roots.enter_context(open_source(root, self._limits))
             if not archive_of(path):
-                return FilesOfFolder(self._source(root), path)
-            folder = self._in_archive(root, path)
+                return FilesOfFolder(self._open[root], path)
+            folder = self._in_archive(self._open[root], path)
         except (OSError, RootUnreadable) as error:
             raise NotAsJudged(str(error)) from error
         if folder is None:
             raise NotAsJudged(f"{path} is no longer a skill folder.")
         return FilesInArchive(folder)
 
-    def _source(self, root: str) -> Source:
-        """Return an open root; reopen it if its path now leads elsewhere."""
-        if root not in self._open or not self._open[root].is_in_place():
-            self._open[root] = self._roots.enter_context(open_source(root, self._limits))
-        return self._open[root]
-
-    def _in_archive(self, root: str, path: str) -> Folder | None:
-        source = self._source(root)
+    def _in_archive(self, source: Source, path: str) -> Folder | None:
         archive = source.archive(path)
         if archive is None:
             return None
         if archive != self._archive:
             self._archive = None
-            self._stack.close()
-            self._folders = {
-                folder.path: folder
-                for folder in self._stack.enter_context(source.open_archive(archive))
-            }
+            self._close_archive()
+            folders = self._enter_archive(source.open_archive(archive))
+            self._folders = {folder.path: folder for folder in folders}
             self._archive = archive
         return self._folders.get(path)
 
 
-class FilesOfFolder:
+class FilesOfFolder(NamedTuple):
     """The files of a skill folder.
 
     The folder is not listed again: hashes detect files other than the validated ones.
     """
 
-    def __init__(self, source: Source, path: str) -> None:
-        """Take the root and the path of the folder in it."""
-        self._source = source
-        self._path = path
+    source: Source
+    path: str
 
     def open(self, path: str) -> Readable:
         """Open a regular file inside the root. Raises OSError."""
-        return _Opened(self._source.open_file(f"{self._path}/{path}"))
+        return io.FileIO(self.source.open_file(f"{self.path}/{path}"))
 
 
-class FilesInArchive:
-    """The files of a skill in an archive."""
+class FilesInArchive(NamedTuple):
+    """The files of a skill in an open archive."""
 
-    def __init__(self, folder: Folder) -> None:
-        """Take the folder of the skill in the open archive."""
-        self._folder = folder
-        self._paths = frozenset(path for path, _ in folder.entries)
+    folder: Folder
 
     def open(self, path: str) -> Readable:
         """Start to unpack a file. Raises OSError if it does not exist."""
-        if path not in self._paths or not self._folder.source:
+        folder = self.folder
+        if not folder.source or not any(path == name for name, _ in folder.entries):
             raise FileNotFoundError(errno.ENOENT, "is not there any more", path)
-        return _Chunks(self._folder.source.chunks(f"{self._folder.path}/{path}"))
+        return _Chunks(folder.source.chunks(f"{folder.path}/{path}"))
 
 
-class _Opened:
-    """Open file on disk, without the extra system calls of io.FileIO."""
-
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
-
-    def read(self, size: int, /) -> bytes:
-        """Return the next bytes."""
-        return os.read(self._descriptor, size)
-
-    def fileno(self) -> int:
-        """Return the descriptor."""
-        return self._descriptor
-
-    def close(self) -> None:
-        """Close the file."""
-        os.close(self._descriptor)
-
-
-class _Chunks:
-    """File of an archive, unpacked chunk by chunk."""
+class _Chunks(io.RawIOBase):
+    """File of an archive, unpacked chunk by chunk; it has no descriptor."""
 
     def __init__(self, chunks: Iterator[bytes]) -> None:
         self._chunks = chunks
 
-    def read(self, _: int, /) -> bytes:
+    def read(self, _: int = -1, /) -> bytes:
         """Return the next chunk, whatever its size."""
         return next(self._chunks, b"")
-
-    def fileno(self) -> int:
-        """Raise OSError: the file is not on disk."""
-        raise io.UnsupportedOperation("a file of an archive has no descriptor")
-
-    def close(self) -> None:
-        """Do nothing; the archive is closed as a whole."""

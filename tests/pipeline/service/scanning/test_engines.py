@@ -19,7 +19,7 @@ from catalog.model.skill import RootSpec
 from pipeline.processes import process_pool
 from pipeline.roots.local.folder import Limits
 from pipeline.service.scanning import engines as engines_processes
-from pipeline.service.scanning.engines import Answer
+from pipeline.service.scanning.engines import Results
 from pipeline.service.scanning.results import ScanOptions, ScanResult, ScanScope, Unchanged
 from tests.support.made_archives import make_tar, make_zip
 from tests.support.skills import SkillWriter
@@ -164,16 +164,16 @@ def rescanned(root: RootSpec) -> tuple[list[str], list[str], set[str]]:
     return sorted(known), _unchanged(seen), events
 
 
-def die(asking: int, folder: Path, scope: ScanScope, options: ScanOptions) -> Answer:
+def die(asking: int, folder: Path, scope: ScanScope, options: ScanOptions) -> Results:
     """Stand in for work that the system kills because memory is short."""
     assert os.getpid() != asking
     with suppress(FileExistsError):
         (folder / "killed").touch(exist_ok=False)
         os.kill(os.getpid(), signal.SIGKILL)
-    return engines_processes.scan_some(scope, options)
+    return engines_processes.scan_piece(scope, options)
 
 
-def fail(asking: int, folder: Path, scope: ScanScope, options: ScanOptions) -> Answer:
+def fail(asking: int, folder: Path, scope: ScanScope, options: ScanOptions) -> Results:
     """Stand in for work that raises an exception."""
     raise LookupError
 
@@ -186,7 +186,7 @@ def test_a_process_that_dies_loses_nothing(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
     ahead: int,
-    dies: Callable[..., Answer],
+    dies: Callable[..., Results],
 ) -> None:
     """The caller scans the rest once, however many pieces the dead one had."""
     monkeypatch.setattr(engines_processes, "PIECES_AHEAD", ahead)
@@ -221,10 +221,10 @@ def test_if_no_process_can_start_the_caller_scans_alone(
     )
 
 
-def noted(folder: Path, scope: ScanScope, options: ScanOptions) -> Answer:
+def noted(folder: Path, scope: ScanScope, options: ScanOptions) -> Results:
     """Note each piece that is scanned."""
     (folder / scope.paths[0].replace("/", ":")).touch()
-    return engines_processes.scan_some(scope, options)
+    return engines_processes.scan_piece(scope, options)
 
 
 @pytest.mark.usefixtures("in_processes")
@@ -252,22 +252,25 @@ def test_the_number_of_results_in_memory_is_limited(
     assert len(taken) == 40
 
 
-def test_an_answer_is_limited(
-    tmp_path: Path, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A directory of many skills gives a few of them, and the paths of the others."""
-    monkeypatch.setattr(engines_processes, "RESULTS_IN_AN_ANSWER", 4)
-    monkeypatch.setattr(engines_processes, "PATHS_IN_A_PIECE", 2)
+@pytest.mark.usefixtures("in_processes")
+def test_the_results_of_one_piece_are_limited(tmp_path: Path, skill: SkillWriter) -> None:
+    """The skills of one directory are in several pieces."""
     for number in range(20):
         skill(tmp_path / "root" / "many" / f"skill-{number:02}")
-    piece = ScanScope(RootSpec(str(tmp_path / "root")), ("many",), {})
-    seen: list[str] = []
-    while piece.paths:
-        results, rest = engines_processes.scan_some(piece, ScanOptions(Limits(), quiet=0.0))
-        assert 0 < len(results) <= 5
-        seen += [one.verdict.place.path for one in results if isinstance(one, Judged)]
-        piece = replace(piece, paths=tuple(rest))
-    assert seen == [f"many/skill-{number:02}" for number in range(20)]
+    (tmp_path / "noted").mkdir()
+    scope = ScanScope(RootSpec(str(tmp_path / "root")), ("",), {})
+    options = ScanOptions(Limits(), quiet=0.0)
+    with process_pool(2) as pool:
+        seen = engines_processes.share(
+            pool,
+            scope,
+            engines_processes.paths_to_share(scope, options),
+            options,
+            room=lambda _: 4,
+            work=partial(noted, tmp_path / "noted"),
+        )
+        assert len([one for one in seen if isinstance(one, Judged)]) == 20
+    assert len(list((tmp_path / "noted").iterdir())) >= 10
 
 
 @pytest.mark.usefixtures("in_processes")

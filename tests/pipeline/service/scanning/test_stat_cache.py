@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from pipeline.config.settings import Settings
 from pipeline.roots.local import stat_cache
 from pipeline.roots.local.directory import DiskTree, Listing
+from pipeline.roots.source import open_source
 from pipeline.roots.units import WatchUnit
 from pipeline.service import reconcile
 from pipeline.service.open_catalog import open_store
@@ -150,12 +152,11 @@ CHANGES: dict[str, Callable[[Path], object]] = {
 def by_path(scope: ScanScope, options: ScanOptions) -> Iterator[ScanResult]:
     """Scan some paths of a root at a time, as worker processes do."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engines, "RESULTS_IN_AN_ANSWER", 1)
         patch.setattr(engines, "PATHS_IN_A_PIECE", 1)
-        while scope.paths:
-            results, rest = engines.scan_some(scope, options)
-            yield from results
-            scope = replace(scope, paths=tuple(rest))
+        with open_source(scope.root.path, options.limits) as source:
+            paths = source.split(scope.paths, sys.maxsize)
+        for piece in engines.pieces(scope, paths):
+            yield from engines.scan_piece(piece, options)
 
 
 @pytest.mark.parametrize("engine", [serial, by_path])
