@@ -1,20 +1,21 @@
 """Comparison of roots, catalog, packages, indexes and links, and repair of differences."""
 
 import time
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from catalog.audit import published_files, verdicts
-from catalog.audit import published_files as audit_packages
 from catalog.audit.difference import Difference
+from catalog.audit.verdicts import StoredFolder
 from catalog.database import connection as database_connection
 from catalog.database.connection import explained
 from catalog.model.change import ChangeResult, Judged
 from catalog.model.errors import RootUnreadable
 from catalog.model.finding import Finding
 from catalog.model.skill import Rejection, RootSpec
+from catalog.model.values import Json
 from catalog.reading.browse import Catalog
 from catalog.writing.links.table import Packages
 from catalog.writing.store import Store
@@ -27,106 +28,13 @@ from pipeline.service.open_catalog import packaging_of
 from pipeline.service.requests import REPAIR, run_or_request
 from pipeline.service.run_once import scan_once
 from pipeline.service.scanning.engines import Engine, processes
-from pipeline.service.scanning.results import ScanOptions, ScanScope, UnreadableDirectory, Unsettled
-
-
-class FolderComparison:
-    """One comparison, with the numbers of folders and known deviations in it."""
-
-    def __init__(
-        self,
-        settings: Settings,
-        db: Catalog,
-        engine: Engine,
-        progress: Callable[[int], None],
-    ) -> None:
-        self._settings = settings
-        self._db = db
-        self._engine = engine
-        self._progress = progress
-        self.compared = self.held = self.last_good = 0
-
-    def differences(self) -> Iterator[Difference]:
-        """Yield the differences and update the counts; call it once."""
-        for root in self._settings.root_specs:
-            yield from self._compare_root(root)
-        for root_path, path, is_held in verdicts.unconfigured(self._db):
-            if is_held:
-                self.held += 1
-            else:
-                yield Difference("catalog", root_path, path, NO_ROOT.message)
-
-    def _compare_root(self, root: RootSpec) -> Iterator[Difference]:
-        limits = self._settings.limits
-        unscanned = verdicts.stored_folders(self._db, root.path)
-        loose: list[tuple[str, Finding]] = []
-        unreadable: list[WatchUnit] = []
-        try:
-            options = ScanOptions(limits, self._settings.settle_quiet, deep=True)
-            # For a rejected archive, the scan yields a result for each known skill in it.
-            known = {path: row.fingerprint for path, row in unscanned.items()}
-            for result in self._engine(ScanScope(root, ("",), known), options):
-                if isinstance(result, LooseFinding):
-                    loose.append((result.path, result.finding))
-                elif isinstance(result, UnreadableDirectory):
-                    unreadable.append(WatchUnit(root.path, result.path))
-                elif result:
-                    yield from self._compare_folder(root, result, unscanned)
-        except RootUnreadable as error:
-            yield from self._compare_unreadable_root(root, unscanned, str(error))
-            return
-        if not verdicts.has_loose_findings(self._db, root.path, loose):
-            yield Difference(
-                "catalog", root.path, "", "the catalog has the wrong findings outside skills"
-            )
-        for path, row in unscanned.items():
-            if not any(WatchUnit(root.path, path).lies_in(directory) for directory in unreadable):
-                yield from self._compare_missing(root, path, row)
-
-    def _compare_folder(
-        self, root: RootSpec, result: object, unscanned: dict[str, verdicts.StoredFolder]
-    ) -> Iterator[Difference]:
-        self.compared += 1
-        self._progress(self.compared)
-        if isinstance(result, Unsettled):
-            unscanned.pop(result.path, None)
-            yield Difference(
-                "catalog", root.path, result.path, result.failure or "it is still changing"
-            )
-            return
-        assert isinstance(result, Judged)
-        verdict = result.verdict
-        path = verdict.place.path
-        row = unscanned.pop(path, None)
-        if row and row.is_delayed:
-            return  # a deviation that the catalog reports
-        for contradiction in verdicts.contradictions(self._db, verdict):
-            yield Difference("catalog", root.path, path, contradiction)
-        if row and row.is_pending:
-            yield Difference("catalog", root.path, path, "it is settled but shown as pending")
-        if row and row.fingerprint != verdict.fingerprint:
-            yield Difference("catalog", root.path, path, "it was touched and not scanned since")
-        self.last_good += bool(row and row.status != "rejected" and isinstance(verdict, Rejection))
-
-    def _compare_unreadable_root(
-        self, root: RootSpec, unscanned: dict[str, verdicts.StoredFolder], reason: str
-    ) -> Iterator[Difference]:
-        """Compare with a root that is missing or cannot be read."""
-        if source.can_list(root.path):
-            yield Difference("folder", root.path, "", reason)
-        for path, row in unscanned.items():
-            yield from self._compare_missing(root, path, row)
-
-    def _compare_missing(
-        self, root: RootSpec, path: str, row: verdicts.StoredFolder
-    ) -> Iterator[Difference]:
-        if row.is_held:
-            self.held += 1
-        else:
-            yield Difference(
-                "catalog", root.path, path, f"it is gone, but its status is {row.status}"
-            )
-
+from pipeline.service.scanning.results import (
+    ScanOptions,
+    ScanResult,
+    ScanScope,
+    UnreadableDirectory,
+    Unsettled,
+)
 
 T = TypeVar("T")
 
@@ -137,14 +45,19 @@ MOST_COMPARISONS = 3
 """Most comparisons while the last two have different results."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Comparison:
     """Differences, and the known deviations that the catalog reports itself."""
 
-    differences: tuple[Difference, ...]
-    held: int  # removals that wait for acceptance
-    last_good: int  # folders with an older version, as the newest content is rejected
-    folders: int  # skill folders compared
+    differences: tuple[Difference, ...] = ()  # after a repair, those that are left
+    held: int = 0  # removals that wait for acceptance
+    last_good: int = 0  # folders with an older version, as the newest content is rejected
+    folders: int = 0  # skill folders compared
+    changes: tuple[ChangeResult, ...] = ()  # of skills by a repair, without removals
+    removed: tuple[ChangeResult, ...] = ()
+    accepted: tuple[ChangeResult, ...] = ()  # the removed skills whose removal was held
+    repaired: tuple[Difference, ...] = ()
+    lost: tuple[Difference, ...] = ()  # packages removed because their files no longer exist
 
 
 def compare(
@@ -160,22 +73,21 @@ def compare(
     CatalogUnusable.
     """
     comparison = compare_once(settings, engine=engine, progress=progress)
-    differences = list(comparison.differences)
     for _ in range(MOST_COMPARISONS - 1):
-        if not differences:
+        if not comparison.differences:
             break
-        time.sleep(settings.settle_quiet + RETRY_AFTER)
-        before = set(differences)
-        comparison = compare_once(settings, engine=engine, progress=progress)
+        before = set(comparison.differences)
         places = {(difference.kind, difference.where) for difference in before}
-        differences = [
+        time.sleep(settings.settle_quiet + RETRY_AFTER)
+        comparison = compare_once(settings, engine=engine, progress=progress)
+        comparison.differences = tuple(
             difference
             for difference in comparison.differences
             if (difference.kind, difference.where) in places
-        ]
-        if before.issuperset(differences):
+        )
+        if before.issuperset(comparison.differences):
             break
-    return replace(comparison, differences=tuple(differences))
+    return comparison
 
 
 def compare_once(
@@ -187,29 +99,96 @@ def compare_once(
     """Compare once, without the repeated checks of `compare`."""
     db = database_connection.open_catalog(settings.catalog_path)
     with explained(settings.catalog_path), closing(db.conn):
-        folders = FolderComparison(settings, db, engine, progress)
+        folders = _Folders(settings, db, engine, progress)
         packaging = packaging_of(settings)
-        differences = (
+        folders.result.differences = (
             *folders.differences(),
             *verdicts.of_catalog(db),
-            *audit_packages.of_packages(db, packaging.folder, packaging.packages),
+            *published_files.of_packages(db, packaging.folder, packaging.packages),
             *published_files.of_indexes(db, settings.index_folder),
             *published_files.of_links(db, Packages(packaging.folder.path, packaging.in_place)),
         )
-    return Comparison(differences, folders.held, folders.last_good, folders.compared)
+    return folders.result
 
 
-@dataclass(frozen=True, slots=True)
-class RepairResult:
-    """Result of a comparison, and of the repair that followed it."""
+class _Folders:
+    """Comparison of the skill folders with their rows."""
 
-    before: Comparison
-    left: tuple[Difference, ...]
-    changes: tuple[ChangeResult, ...] = ()  # of skills, without removals
-    removed: tuple[ChangeResult, ...] = ()
-    accepted: tuple[ChangeResult, ...] = ()  # the removed skills whose removal was held
-    repaired: tuple[Difference, ...] = ()
-    lost: tuple[Difference, ...] = ()  # packages removed because their files no longer exist
+    def __init__(
+        self, settings: Settings, db: Catalog, engine: Engine, progress: Callable[[int], None]
+    ) -> None:
+        self._settings = settings
+        self._db = db
+        self._engine = engine
+        self._progress = progress
+        self.result = Comparison()
+        """The numbers of folders and known deviations so far."""
+
+    def differences(self) -> Iterator[Difference]:
+        """Yield the differences."""
+        for root in self._settings.root_specs:
+            yield from self._of_root(root)
+        for root_path, path, is_held in verdicts.unconfigured(self._db):
+            if is_held:
+                self.result.held += 1
+            else:
+                yield Difference("catalog", root_path, path, NO_ROOT.message)
+
+    def _of_root(self, root: RootSpec) -> Iterator[Difference]:
+        unscanned = verdicts.stored_folders(self._db, root.path)
+        loose: list[tuple[str, Finding]] = []
+        unreadable: list[WatchUnit] = []
+        options = ScanOptions(self._settings.limits, self._settings.settle_quiet, deep=True)
+        # For a rejected archive, the scan yields a result for each known skill in it.
+        known = {path: row.fingerprint for path, row in unscanned.items()}
+        try:
+            for result in self._engine(ScanScope(root, ("",), known), options):
+                if isinstance(result, LooseFinding):
+                    loose.append((result.path, result.finding))
+                elif isinstance(result, UnreadableDirectory):
+                    unreadable.append(WatchUnit(root.path, result.path))
+                elif result:
+                    yield from self._of_folder(root, result, unscanned)
+        except RootUnreadable as error:
+            if source.can_list(root.path):
+                yield Difference("folder", root.path, "", str(error))
+        else:
+            if not verdicts.has_loose_findings(self._db, root.path, loose):
+                message = "the catalog has the wrong findings outside skills"
+                yield Difference("catalog", root.path, "", message)
+        for path, row in unscanned.items():
+            if any(WatchUnit(root.path, path).lies_in(each) for each in unreadable):
+                continue
+            if row.is_held:
+                self.result.held += 1
+            else:
+                message = f"it is gone, but its status is {row.status}"
+                yield Difference("catalog", root.path, path, message)
+
+    def _of_folder(
+        self, root: RootSpec, result: ScanResult, unscanned: dict[str, StoredFolder]
+    ) -> Iterator[Difference]:
+        self.result.folders += 1
+        self._progress(self.result.folders)
+        if isinstance(result, Unsettled):
+            unscanned.pop(result.path, None)
+            message = result.failure or "it is still changing"
+            yield Difference("catalog", root.path, result.path, message)
+            return
+        assert isinstance(result, Judged)
+        verdict = result.verdict
+        path = verdict.place.path
+        row = unscanned.pop(path, None)
+        if row and row.is_delayed:
+            return  # a deviation that the catalog reports
+        for contradiction in verdicts.contradictions(self._db, verdict):
+            yield Difference("catalog", root.path, path, contradiction)
+        if row and row.is_pending:
+            yield Difference("catalog", root.path, path, "it is settled but shown as pending")
+        if row and row.fingerprint != verdict.fingerprint:
+            yield Difference("catalog", root.path, path, "it was touched and not scanned since")
+        has_last_good = row and row.status != "rejected" and isinstance(verdict, Rejection)
+        self.result.last_good += bool(has_last_good)
 
 
 def repair(
@@ -218,7 +197,7 @@ def repair(
     accepts_removals: bool = False,
     progress: Callable[[int], None] = lambda _: None,
     waiting: Callable[[int], None] = lambda _: None,
-) -> RepairResult:
+) -> Comparison:
     """Run a full scan that trusts nothing stored; return its changes and the remaining differences.
 
     A running service does that scan; waiting is called with the seconds taken so far. Raises
@@ -227,39 +206,7 @@ def repair(
     """
     before = compare(settings, progress=progress)  # opening the catalog already repairs some
     checkpoint = _from_catalog(settings, verdicts.checkpoint)
-    _scan_deep(
-        settings,
-        _doubted(before.differences, settings),
-        accepts_removals=accepts_removals,
-        progress=progress,
-        waiting=waiting,
-    )
-    after = compare(settings, progress=progress)
-    changes = _from_catalog(settings, lambda db: verdicts.changes_since(db, checkpoint))
-    removed = [change for change in changes if change.outcome == "removed"]
-    repaired, lost = _resolved(
-        before.differences, after.differences, _from_catalog(settings, audit_packages.packaged)
-    )
-    return RepairResult(
-        replace(before, folders=after.folders, held=after.held, last_good=after.last_good),
-        after.differences,
-        tuple(change for change in changes if change.outcome != "removed"),
-        tuple(removed),
-        tuple(change for change in removed if (change.root, change.path) in checkpoint.held),
-        repaired,
-        lost,
-    )
-
-
-def _scan_deep(
-    settings: Settings,
-    doubted: Sequence[WatchUnit],
-    *,
-    accepts_removals: bool,
-    progress: Callable[[int], None],
-    waiting: Callable[[int], None],
-) -> None:
-    """Run a deep full scan, here or in a running service."""
+    doubted = _doubted(before.differences, settings)
 
     def work(store: Store) -> None:
         store.skills.doubt(doubted)
@@ -271,17 +218,27 @@ def _scan_deep(
             progress=lambda so_far: progress(so_far.folders),
         )
 
+    arguments: dict[str, Json] = {
+        "accept_removals": accepts_removals,
+        "places": [list(unit) for unit in doubted],
+        "deep": True,
+    }
     run_or_request(
-        settings,
-        REPAIR,
-        {
-            "accept_removals": accepts_removals,
-            "places": [list(unit) for unit in doubted],
-            "deep": True,
-        },
-        work,
-        needs_root=not accepts_removals,
-        waiting=waiting,
+        settings, REPAIR, arguments, work, needs_root=not accepts_removals, waiting=waiting
+    )
+    after = compare(settings, progress=progress)
+    changes = _from_catalog(settings, lambda db: verdicts.changes_since(db, checkpoint))
+    packaged = _from_catalog(settings, published_files.packaged)
+    removed = tuple(change for change in changes if change.outcome == "removed")
+    resolved = [each for each in before.differences if each not in after.differences]
+    lost = [each for each in resolved if each.package_path and each.package_path not in packaged]
+    return replace(
+        after,
+        changes=tuple(change for change in changes if change.outcome != "removed"),
+        removed=removed,
+        accepted=tuple(each for each in removed if (each.root, each.path) in checkpoint.held),
+        repaired=tuple(each for each in resolved if each not in lost),
+        lost=tuple(lost),
     )
 
 
@@ -299,16 +256,3 @@ def _from_catalog(settings: Settings, query: Callable[[Catalog], T]) -> T:
     db = database_connection.open_catalog(settings.catalog_path)
     with explained(settings.catalog_path), closing(db.conn):
         return query(db)
-
-
-def _resolved(
-    before: Sequence[Difference], left: Sequence[Difference], packaged: Container[str]
-) -> tuple[tuple[Difference, ...], tuple[Difference, ...]]:
-    """Return the repaired differences, and those of packages that no longer exist."""
-    resolved = [difference for difference in before if difference not in left]
-    lost = tuple(
-        difference
-        for difference in resolved
-        if difference.package_path and difference.package_path not in packaged
-    )
-    return tuple(difference for difference in resolved if difference not in lost), lost

@@ -29,6 +29,7 @@ class Timer:
     def __init__(self) -> None:
         """Create a timer without jobs; it runs nothing until `start`."""
         self._jobs: dict[str, tuple[float, Callable[[], None]]] = {}
+        self._scheduler = BackgroundScheduler(timezone="UTC")
         self._offset: float | None = None
 
     def every(self, seconds: float, name: str, work: Callable[[], None]) -> None:
@@ -36,9 +37,18 @@ class Timer:
         self._jobs[name] = seconds, work
 
     def start(self) -> None:
-        """Start the jobs."""
+        """Start the jobs, each after one interval from now."""
+        self.stop()
         self._scheduler = BackgroundScheduler(timezone="UTC")
-        self._schedule()
+        for name, (seconds, work) in self._jobs.items():
+            self._scheduler.add_job(
+                work,
+                _Interval(seconds=seconds, jitter=seconds * JITTER, timezone="UTC"),
+                id=name,
+                coalesce=True,
+                max_instances=1,
+                misfire_grace_time=None,
+            )
         self._scheduler.start()
 
     def stop(self) -> None:
@@ -47,33 +57,18 @@ class Timer:
             self._scheduler.shutdown(wait=False)
 
     def keep(self) -> None:
-        """Schedule the jobs again if the system clock was set, or if the thread has died."""
+        """Start the jobs again if the system clock was set, or if the thread has died."""
         offset = datetime.now(UTC).timestamp() - time.monotonic()
         step = 0.0 if self._offset is None else offset - self._offset
         if self._offset is None or abs(step) >= STEP:  # small steps add up
             self._offset = offset
         if abs(step) >= STEP:
-            log.warning(
-                "system clock was set %s by %.0f s", "forward" if step > 0 else "back", abs(step)
-            )
-            self._schedule()
-        if not any(thread.name == THREAD for thread in threading.enumerate()):
-            log.warning("timer of the full scans died and was restarted")
-            self._scheduler.shutdown(wait=False)
+            direction = "forward" if step > 0 else "back"
+            log.warning("system clock was set %s by %.0f s", direction, abs(step))
             self.start()
-
-    def _schedule(self) -> None:
-        """Schedule the next run of each job after one interval from now."""
-        for name, (seconds, work) in self._jobs.items():
-            self._scheduler.add_job(
-                work,
-                _Interval(seconds=seconds, jitter=seconds * JITTER, timezone="UTC"),
-                id=name,
-                replace_existing=True,
-                coalesce=True,
-                max_instances=1,
-                misfire_grace_time=None,
-            )
+        elif not any(thread.name == THREAD for thread in threading.enumerate()):
+            log.warning("timer of the full scans died and was restarted")
+            self.start()
 
 
 class _Interval(IntervalTrigger):  # type: ignore[misc]  # the package has no types

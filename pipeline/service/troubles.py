@@ -4,7 +4,6 @@ import logging
 import re
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from catalog.model.errors import CatalogBusy, CatalogDamaged, OutOfMemory, SkilldropError
@@ -23,25 +22,13 @@ MEMORY_TRIES = 6
 _NUMBERS = re.compile(r"\d[\d.,-]*")
 
 
-@dataclass(frozen=True, slots=True)
-class _Failed:
-    """Failure of one part."""
-
-    message: str
-    since: datetime
-    times: int
-    last_at: datetime
-    next_try: float | None
-    next_try_at: datetime | None
-
-
 class Troubles:
     """Current problems by part; `now` is seconds on the monotonic clock, `at` the time of day."""
 
     def __init__(self) -> None:
         """Start without problems."""
-        self._failed: dict[str, _Failed] = {}
-        self._waits: set[str] = set()  # parts that wait for their next try
+        self._troubles: dict[str, Trouble] = {}
+        self._next_try: dict[str, float] = {}  # of the parts that wait for it
         self.has_changed = False
         """Whether anything has changed since this was last set to False."""
 
@@ -53,26 +40,14 @@ class Troubles:
         A part that handles its own retries returns its problem. Raises CatalogBusy,
         CatalogDamaged, and OutOfMemory after too many failures for lack of memory.
         """
-        if not self.is_due(part, time.monotonic()):
+        if self.seconds_to_try(part, time.monotonic()):
             return
         try:
             problem = work()
         except (CatalogBusy, CatalogDamaged):
             raise
-        except SkilldropError as error:
-            self.failed(part, str(error), time.monotonic(), datetime.now(UTC), longest)
-        except MemoryError as error:
-            message = "There is not enough memory for this work."
-            if self.times(part) + 1 >= MEMORY_TRIES:
-                raise OutOfMemory(
-                    f"{message} It failed {MEMORY_TRIES} times in a row, so the service "
-                    "ends. Provide more memory or set lower limits."
-                ) from error
-            self.failed(part, message, time.monotonic(), datetime.now(UTC), longest)
-        except Exception as error:  # a mistake in one part must not stop the others
-            message = internal_errors.sentence(error)
-            if not self._is_logged(message):
-                log.error("%s failed.", part.capitalize(), exc_info=error)
+        except Exception as error:  # noqa: BLE001  # one part must not stop the others
+            message = self._message(part, error)
             self.failed(part, message, time.monotonic(), datetime.now(UTC), longest)
         else:
             if problem:
@@ -80,18 +55,26 @@ class Troubles:
             else:
                 self.over(part)
 
-    def is_due(self, part: str, now: float) -> bool:
-        """Return whether a part may be tried."""
-        return self.seconds_to_try(part, now) <= 0.0
+    def _message(self, part: str, error: Exception) -> str:
+        """Return a sentence about an error; log the traceback of a mistake of skilldrop."""
+        if isinstance(error, SkilldropError):
+            return str(error)
+        if isinstance(error, MemoryError):
+            message = "There is not enough memory for this work."
+            if self._times(part) + 1 >= MEMORY_TRIES:
+                raise OutOfMemory(
+                    f"{message} It failed {MEMORY_TRIES} times in a row, so the service "
+                    "ends. Provide more memory or set lower limits."
+                ) from error
+            return message
+        message = internal_errors.sentence(error)
+        if not self._is_logged(message):
+            log.error("%s failed.", part.capitalize(), exc_info=error)
+        return message
 
     def seconds_to_try(self, part: str, now: float) -> float:
-        """Return the seconds until a part may be tried."""
-        next_try = self._failed[part].next_try if part in self._waits else None
-        return max(0.0, next_try - now) if next_try is not None else 0.0
-
-    def times(self, part: str) -> int:
-        """Return the number of failures in a row."""
-        return self._failed[part].times if part in self._failed else 0
+        """Return the seconds until a part may be tried; 0 if it may be tried now."""
+        return max(0.0, self._next_try.get(part, now) - now)
 
     def failed(
         self, part: str, message: str, now: float, at: datetime, longest: float | None = None
@@ -100,61 +83,40 @@ class Troubles:
 
         The pause is at most `longest` seconds, by default LONGEST_PAUSE.
         """
-        times = self.times(part) + 1
+        times = self._times(part) + 1
         pause: float = min(FIRST_PAUSE * 2 ** min(times - 1, 16), longest or LONGEST_PAUSE)
-        self._waits.add(part)
         if not self._is_logged(message):
             log.error("%s Trying again in %g s.", message, pause)
+        self._next_try[part] = now + pause
         self._note(part, Problem(message, times, now + pause), now, at)
 
     def reported(self, part: str, problem: Problem, now: float, at: datetime) -> None:
         """Record a problem of a part that logs it and retries by itself."""
-        known = self._failed.get(part)
-        self._waits.discard(part)
+        self._next_try.pop(part, None)
+        known = self._troubles.get(part)
         if not known or (known.message, known.times) != (problem.message, problem.times):
             self._note(part, problem, now, at)
 
     def over(self, part: str) -> None:
         """Record that a part has succeeded or had nothing to do."""
-        known = self._failed.pop(part, None)
+        known = self._troubles.pop(part, None)
         self.has_changed |= known is not None
-        if known and part in self._waits:
-            self._waits.discard(part)
-            if not self._is_logged(known.message):
-                log.info("Resolved: %s", known.message)
+        if self._next_try.pop(part, None) and known and not self._is_logged(known.message):
+            log.info("Resolved: %s", known.message)
 
     def all(self) -> list[Trouble]:
         """Return all current problems, oldest first."""
-        return sorted(
-            (
-                Trouble(
-                    part,
-                    failure.message,
-                    iso(failure.since),
-                    failure.times,
-                    iso(failure.last_at),
-                    iso(failure.next_try_at) if failure.next_try_at else None,
-                )
-                for part, failure in self._failed.items()
-            ),
-            key=lambda trouble: (trouble.since, trouble.part),
-        )
+        return sorted(self._troubles.values(), key=lambda trouble: (trouble.since, trouble.part))
+
+    def _times(self, part: str) -> int:
+        """Return the number of failures in a row."""
+        return self._troubles[part].times if part in self._troubles else 0
 
     def _note(self, part: str, problem: Problem, now: float, at: datetime) -> None:
-        next_try_at = (
-            None if problem.next_try is None else at + timedelta(seconds=problem.next_try - now)
-        )
-        known = self._failed.get(part) or _Failed(
-            problem.message, at, problem.times, at, problem.next_try, next_try_at
-        )
-        self._failed[part] = replace(
-            known,
-            message=problem.message,
-            times=problem.times,
-            last_at=at,
-            next_try=problem.next_try,
-            next_try_at=next_try_at,
-        )
+        known, (message, times, next_try) = self._troubles.get(part), problem
+        next_at = None if next_try is None else iso(at + timedelta(seconds=next_try - now))
+        since = known.since if known else iso(at)
+        self._troubles[part] = Trouble(part, message, since, times, iso(at), next_at)
         self.has_changed = True
 
     def _is_logged(self, message: str) -> bool:
@@ -163,6 +125,6 @@ class Troubles:
         Messages that differ only in numbers, such as free bytes, count as the same.
         """
         return any(
-            _NUMBERS.sub("", failure.message) == _NUMBERS.sub("", message)
-            for failure in self._failed.values()
+            _NUMBERS.sub("", trouble.message) == _NUMBERS.sub("", message)
+            for trouble in self._troubles.values()
         )

@@ -12,7 +12,7 @@ from pipeline.cli.options import DONE, FINDINGS, as_json_option, settings_of, to
 from pipeline.cli.output import terminal
 from pipeline.config.settings import Settings
 from pipeline.service import reconcile as sync_reconcile
-from pipeline.service.reconcile import Comparison, RepairResult
+from pipeline.service.reconcile import Comparison
 
 SCREENFUL = 20
 """Most lines of one kind; --json prints all of them."""
@@ -44,16 +44,15 @@ def reconcile(context: click.Context, check: bool, accept_removals: bool, as_jso
     settings = settings_of(context)
     result = _checked(settings) if check else _repaired(settings, accept_removals)
     click.echo(to_json(_as_json(result)) if as_json else _rendered(result))
-    return FINDINGS if result.left else DONE
+    return FINDINGS if result.differences else DONE
 
 
-def _checked(settings: Settings) -> RepairResult:
+def _checked(settings: Settings) -> Comparison:
     with terminal.progress("skills") as progress:
-        comparison = sync_reconcile.compare(settings, progress=progress)
-    return RepairResult(comparison, comparison.differences)
+        return sync_reconcile.compare(settings, progress=progress)
 
 
-def _repaired(settings: Settings, accept_removals: bool) -> RepairResult:
+def _repaired(settings: Settings, accept_removals: bool) -> Comparison:
     with (
         terminal.progress("skills") as progress,
         terminal.progress("seconds: the service is repairing") as waiting,
@@ -63,18 +62,17 @@ def _repaired(settings: Settings, accept_removals: bool) -> RepairResult:
         )
 
 
-def _as_json(result: RepairResult) -> dict[str, object]:
-    before = result.before
+def _as_json(result: Comparison) -> dict[str, object]:
     return {
-        "differences": [difference.as_json() for difference in result.left],
+        "differences": [difference.as_json() for difference in result.differences],
         "repaired": [difference.as_json() for difference in result.repaired],
         "lost": [difference.as_json() for difference in result.lost],
         "changes": [_change(change) for change in result.changes],
         "removed": [_change(change) for change in result.removed],
         "accepted": [_change(change) for change in result.accepted],
-        "seen": before.folders,
-        "held": before.held,
-        "last_good": before.last_good,
+        "seen": result.folders,
+        "held": result.held,
+        "last_good": result.last_good,
     }
 
 
@@ -88,20 +86,20 @@ def _change(change: ChangeResult) -> dict[str, object]:
     }
 
 
-def _rendered(result: RepairResult) -> str:
-    before, changes = result.before, (*result.removed, *result.changes)
+def _rendered(result: Comparison) -> str:
+    changes = (*result.removed, *result.changes)
     changed = {(change.root, change.path) for change in changes}
     repaired = [d for d in result.repaired if (d.folder, d.path) not in changed]
     return "\n".join(
         [
-            *_screenful([visible(f"{d.kind}: {d.where}: {d.message}") for d in result.left]),
+            *_screenful([visible(f"{d.kind}: {d.where}: {d.message}") for d in result.differences]),
             *_screenful(
                 [_line(change) for change in changes]
                 + [visible(f"repaired: {d.where}: {d.message}") for d in repaired]
                 + [visible(f"lost: {d.where}: {d.message}; no folder has it") for d in result.lost]
             ),
-            f"{_compared(before)}{_summary(result, changes, repaired)}",
-            *_accepted_differences(before),
+            f"{_compared(result)}{_summary(result, changes, repaired)}",
+            *_accepted_differences(result),
         ]
     )
 
@@ -117,14 +115,14 @@ def _line(change: ChangeResult) -> str:
     return visible(f"{change.outcome}: {change.root}/{change.path}{detail}")
 
 
-def _compared(before: Comparison) -> str:
-    if not before.folders:
+def _compared(result: Comparison) -> str:
+    if not result.folders:
         return "The roots contain no skill folder, so no folder was compared"
-    return f"{terminal.counted(before.folders, 'skill folder')} compared"
+    return f"{terminal.counted(result.folders, 'skill folder')} compared"
 
 
 def _summary(
-    result: RepairResult, changes: Sequence[ChangeResult], repaired: Sequence[Difference]
+    result: Comparison, changes: Sequence[ChangeResult], repaired: Sequence[Difference]
 ) -> str:
     """Return the counts of changes, repairs and remaining differences."""
     counts = Counter(change.outcome for change in changes)
@@ -133,26 +131,26 @@ def _summary(
         done.append(f"{terminal.counted(len(repaired), 'difference')} repaired")
     if lost := {difference.package_path for difference in result.lost}:
         done.append(f"{terminal.counted(len(lost), 'package')} lost")
-    kinds = Counter(difference.kind for difference in result.left)
+    kinds = Counter(difference.kind for difference in result.differences)
     if kinds:
         done.append("differences: " + ", ".join(f"{n} in {kind}" for kind, n in kinds.items()))
     elif done:
         done.append("no differences remain")
-    elif result.before.folders:
+    elif result.folders:
         done.append("no differences")
     return f"; {', '.join(done)}." if done else "."
 
 
-def _accepted_differences(comparison: Comparison) -> Iterator[str]:
+def _accepted_differences(result: Comparison) -> Iterator[str]:
     """Yield a line about held removals, and one about folders with rejected content."""
-    if comparison.held:
+    if result.held:
         yield (
-            f"{terminal.counted(comparison.held, 'removal')} held; `skilldrop status` shows the "
+            f"{terminal.counted(result.held, 'removal')} held; `skilldrop status` shows the "
             "reason. Bring the folders or the root back, or confirm with `skilldrop reconcile "
             "--accept-removals`."
         )
-    if comparison.last_good:
-        folders = terminal.counted(comparison.last_good, "folder")
+    if result.last_good:
+        folders = terminal.counted(result.last_good, "folder")
         yield (
             f"{folders} with rejected newest content; the last good version stays published. "
             "`skilldrop status` lists them."

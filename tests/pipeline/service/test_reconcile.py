@@ -276,7 +276,7 @@ def test_every_damage_is_reported_and_repaired(kept: Kept, damage: str) -> None:
     done = repair(kept.settings)
     assert any(expected in d.message for d in (*done.repaired, *done.lost))
     assert bool(done.lost) == (damage in LOST)
-    assert done.left == ()
+    assert done.differences == ()
     assert kept.compare().differences == ()
 
 
@@ -352,7 +352,7 @@ def test_an_older_version_is_compared_and_removed_if_it_is_damaged(kept: Kept) -
     assert done.repaired == ()
     assert [d.where for d in done.lost] == [str(older)]
     assert done.lost[0].package_path == f"a/{older.name}"
-    assert done.left == ()
+    assert done.differences == ()
     assert not older.exists()
     assert "Newer." in (kept.package() / "SKILL.md").read_text()
 
@@ -374,7 +374,7 @@ def test_in_place_no_package_is_published_or_missing(kept: Kept) -> None:
     kept.settings = kept.settings.model_copy(update={"publish": "in-place"})
     kinds = {d.kind for d in kept.compare().differences}
     assert "package" in kinds
-    assert repair(kept.settings).left == ()
+    assert repair(kept.settings).differences == ()
     assert kept.compare().differences == ()
 
 
@@ -386,7 +386,7 @@ def test_held_removals_are_reported_until_they_are_accepted(kept: Kept) -> None:
     store.close()
     assert kept.compare() == Comparison((), held=4, last_good=0, folders=0)
     done = repair(kept.settings, accepts_removals=True)
-    assert (done.before.held, done.left, len(done.accepted)) == (0, (), 4)
+    assert (done.held, done.differences, len(done.accepted)) == (0, (), 4)
     with sqlite3.connect(kept.settings.catalog_path) as db:
         assert db.execute("SELECT DISTINCT status FROM skills").fetchall() == [("removed",)]
     db.close()

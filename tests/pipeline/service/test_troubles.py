@@ -19,11 +19,11 @@ def test_pauses_become_longer_up_to_some_minutes() -> None:
     """Only for the part that fails; the others are tried meanwhile."""
     troubles, now, pauses = Troubles(), 0.0, []
     for _ in range(9):
-        assert troubles.is_due("scan", now)
+        assert troubles.seconds_to_try("scan", now) == 0.0
         troubles.failed("scan", "No room.", now, at(now))
         pauses.append(troubles.seconds_to_try("scan", now))
-        assert not troubles.is_due("scan", now + pauses[-1] - 0.1)
-        assert troubles.is_due("indexes", now)
+        assert troubles.seconds_to_try("scan", now + pauses[-1] - 0.1) > 0.0
+        assert troubles.seconds_to_try("indexes", now) == 0.0
         now += pauses[-1]
     assert pauses[:3] == [FIRST_PAUSE, 2 * FIRST_PAUSE, 4 * FIRST_PAUSE]
     assert pauses[-2:] == [LONGEST_PAUSE, LONGEST_PAUSE]
@@ -68,7 +68,7 @@ def test_a_part_with_its_own_retries_is_never_delayed() -> None:
     """It reports its own count, and only a new message is a change."""
     troubles = Troubles()
     troubles.reported("site", Problem("It ended.", 3, 7.0), 1.0, at(1.0))
-    assert troubles.is_due("site", 1.0)
+    assert troubles.seconds_to_try("site", 1.0) == 0.0
     assert (troubles.all()[0].times, troubles.has_changed) == (3, True)
     troubles.has_changed = False
     troubles.reported("site", Problem("It ended.", 3, 7.0), 2.0, at(2.0))

@@ -149,6 +149,6 @@ def test_tampering_with_reviews_is_found_and_repaired(
     with closing(sqlite3.connect(settings.catalog_path, isolation_level=None)) as db:
         assert db.execute(tampering).rowcount
     assert reconcile.compare_once(settings).differences
-    assert reconcile.repair(settings).left == ()
+    assert reconcile.repair(settings).differences == ()
     for path in (settings.packages_folder / "b/current", settings.packages_folder / "a/current"):
         assert not path.exists() or "Two." not in (path / "SKILL.md").read_text()
