@@ -14,9 +14,10 @@ from catalog.model.paths import os_path
 from catalog.prompt_index import query
 from catalog.prompt_index import query as prompt_index_query
 from catalog.prompt_index.builder import report
-from catalog.writing.links import table as tables
+from catalog.writing.links import table
 from catalog.writing.links.directory import Entries
-from catalog.writing.links.table import DirectoryRow, LinkRow, Packages, wanted_entries
+from catalog.writing.links.table import DirectoryRow, LinkRow
+from catalog.writing.packages.builder import Packaging
 from catalog.writing.packages.folder import PackageFolder
 from catalog.writing.packages.inspection import (
     PackageDirectory,
@@ -138,61 +139,49 @@ def _of_locations(db: Database) -> Iterator[Difference]:
                 )
 
 
-def of_links(db: Database, packages: Packages) -> Iterator[Difference]:
+def of_links(db: Database, packaging: Packaging) -> Iterator[Difference]:
     """Yield the links and copies that are missing, wrong or superfluous.
 
     Also directories that cannot be read. In directories of others, their entries are no
     differences, even under the name of a skill. The files of copies are hashed.
     """
-    for directory in tables.directories(db):
+    for directory in table.directories(db):
         path = directory.spec.path
         try:
-            wanted = {row.name: row for row in wanted_entries(db, directory)}
-            if packages.in_place and not wanted and not Path(path).exists():
+            wanted = {row.name: row for row in table.wanted_entries(db, directory)}
+            if packaging.in_place and not wanted and not Path(path).exists():
                 continue
             with opened_directory(path) as dir_fd:
-                yield from _of_directory(db, directory, Entries(dir_fd, packages.folder), wanted)
+                entries = Entries(db, Path(path), dir_fd, packaging.folder.path)
+                for name, message in _of_directory(directory, entries, wanted):
+                    yield Difference("link", path, name, message)
         except (OSError, NotInCatalog) as error:
             reason = error.strerror if isinstance(error, OSError) else str(error)
             yield Difference("link", path, "", f"its skills cannot be compared: {reason}")
 
 
 def _of_directory(
-    db: Database, directory: DirectoryRow, entries: Entries, wanted: dict[str, LinkRow]
-) -> Iterator[Difference]:
-    path, is_own = directory.spec.path, directory.origin == "data"
-    stored = tables.stored_links(db, directory)
+    directory: DirectoryRow, entries: Entries, wanted: Mapping[str, LinkRow]
+) -> Iterator[tuple[str, str]]:
+    """Yield the name of each wrong entry, with a message."""
+    stored = table.stored_links(entries.db, directory)
     for name, row in wanted.items():
         known = stored.get(name)
         if known and not known.is_linked and entries.exists(name):
-            if is_own:
-                yield Difference(
-                    "link", path, name, "skilldrop did not make it, so the skill is not there"
-                )
-        elif message := _wrong(db, directory, entries, row):
-            yield Difference("link", path, name, message)
-    left = entries.left(stored.keys() | wanted.keys())
-    if is_own:
+            if directory.is_own:
+                yield name, "skilldrop did not make it, so the skill is not there"
+        elif message := entries.fault(row):
+            yield name, message
+    if directory.is_own:
         superfluous = entries.names().difference(wanted)
     else:
-        superfluous = left | {
+        superfluous = entries.left(stored.keys() | wanted.keys()) | {
             name
             for name, row in stored.items()
             if name not in wanted and entries.exists(name) and entries.is_ours(row)
         }
     for name in sorted(superfluous):
-        yield Difference("link", path, name, "no selected skill has this name")
-
-
-def _wrong(db: Database, directory: DirectoryRow, entries: Entries, row: LinkRow) -> str | None:
-    """Return how an entry differs from the one that should be there."""
-    if not directory.spec.copy:
-        is_right = entries.target(row.name) == row.target
-        return None if is_right else f"it does not lead to {row.target}"
-    version = tables.version_of(db, row.target)
-    files = package_files(db, version) if version is not None else []
-    damage = next(damages(Path(directory.spec.path), row.name, files, deep=True), None)
-    return f"it is not version {row.target.rpartition('/')[2]}: {damage}" if damage else None
+        yield name, "no selected skill has this name"
 
 
 def of_indexes(db: Database, folder: Path) -> Iterator[Difference]:

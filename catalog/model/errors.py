@@ -90,7 +90,7 @@ class NotLinked(SkilldropError):
 
 
 class NotPlaced(SkilldropError):
-    """The folder of published skills cannot be updated."""
+    """A directory of skills cannot be updated."""
 
 
 class NotRemoved(SkilldropError):

@@ -12,7 +12,6 @@ from catalog.text import humanize
 from catalog.text.humanize import iso
 from catalog.writing import decisions
 from catalog.writing.links.keeper import LinkKeeper
-from catalog.writing.links.table import Packages as Published
 from catalog.writing.packager import BATCH, Packager
 from catalog.writing.packages.builder import Key
 from catalog.writing.packages.folder import PackageFolder, Packages
@@ -93,7 +92,7 @@ class PackageRepair:
         listing = list_packages(folder.path)
         removed = 0
         _log_foreign(folder, listing)
-        self._copies.recognise(Published(folder.path, self._packager.packaging.in_place))
+        self._copies.recognise()
         self._restore_missing(folder, listing)
         if listing.directories and sweeps:
             with folder.opened() as packages:
@@ -229,11 +228,7 @@ class PackageRepair:
                 if remaining and not self._from_copy(folder, package):
                     damaged.append((package, remaining[0]))
         again = self._rebuilt(folder, damaged, at) if damaged else []
-        repaired += self._copies.mend(
-            Published(folder.path, self._packager.packaging.in_place),
-            {package.package_path: files for package, files in batch},
-            deep=deep,
-        )
+        repaired += self._copies.mend({package.package_path for package, _ in batch}, deep=deep)
         if deep:
             self._db.execute(
                 "UPDATE versions SET verified_at = ? WHERE id IN (SELECT value FROM json_each(?))",

@@ -27,7 +27,6 @@ from catalog.writing.events import Events
 from catalog.writing.folder_ownership import FolderOwnership
 from catalog.writing.journal import DecisionKeeper
 from catalog.writing.links.keeper import LinkKeeper
-from catalog.writing.links.table import Packages
 from catalog.writing.packager import Packager
 from catalog.writing.packages.builder import Key, Packaging
 from catalog.writing.packages.inspection import list_packages
@@ -61,8 +60,8 @@ class Store:
         self.events = Events(db)
         self.indexes = IndexHistory(db)
         self.folders = FolderOwnership(db)
-        self.links = LinkKeeper(db, self.folders)
         self.packager = Packager(db)
+        self.links = LinkKeeper(db, self.folders)
         path, lost = (file.path, file.lost) if file else (None, None)
         self.takeover = Takeover(db, self.packager, path, lost)
         self.repair = PackageRepair(db, self.packager, self.links, self.takeover)
@@ -115,7 +114,7 @@ class Store:
             with self.folders.opened(folder.folder):
                 pass  # a folder that has lost its marker gets it back
         self.packager.retention = retention or Retention()
-        self.packager.packaging = replace(packaging, folder=folder)
+        self.packager.packaging = self.links.packaging = replace(packaging, folder=folder)
         self.health.set(packages_folder=str(folder.path))
         if self.takeover.is_due:
             self.takeover.begin(list_packages(folder.path), at)
@@ -144,15 +143,14 @@ class Store:
         self.packager.switch_current()  # an index names only packages that can be read
         if self.takeover.is_unscanned:
             return []
-        packages = self.packages
-        if packages:
-            self.links.update(packages, self.packager.changed)
+        if self.packager.packaging:
+            self.links.update(self.packager.changed)
             self.packager.changed.clear()
         with named(folder), self.folders.opened(OwnedFolder(folder, "index")) as opened:
             prompt_index_files.remove_index_files(opened, specs)
             changed = self._write_indexes(specs, opened, at, keep)
-        if packages:
-            self.links.withdraw(packages)
+        if self.packager.packaging:
+            self.links.withdraw()
             self.packager.withdraw()
         return [spec.name for spec in specs if spec.file_name in changed]
 
@@ -173,12 +171,6 @@ class Store:
         for spec, index in new:
             self.indexes.record(spec, index, at, keep)
         return changed
-
-    @property
-    def packages(self) -> Packages | None:
-        """The packages folder, for links and copies; None if nothing is published."""
-        packaging = self.packager.packaging
-        return Packages(packaging.folder.path, packaging.in_place) if packaging else None
 
     # Decisions of people
 

@@ -116,7 +116,7 @@ class Takeover:
 
         A copy there counts as ours only while it equals its package.
         """
-        with suppress(sqlite3.Error), self._db.transaction(), _opened(aside) as former:
+        with suppress(OSError, sqlite3.Error), self._db.transaction(), _opened(aside) as former:
             for table, ours in (("linked_directories", {}), ("links", {"former_target": ""})):
                 rows = former.execute(f"SELECT * FROM {table}")
                 names = [name for name, *_ in rows.description]
@@ -145,7 +145,7 @@ class Takeover:
         for recovery in filter(_is_open, self._recoveries()):
             if self._file and recovery["damaged_file"]:
                 aside = self._file.with_name(recovery["damaged_file"])
-                with suppress(sqlite3.Error), _opened(aside) as former:
+                with suppress(OSError, sqlite3.Error), _opened(aside) as former:
                     found |= {path: Former(*row) for path, *row in former.execute(_PUBLISHED)}
         return found
 
@@ -188,8 +188,18 @@ class Takeover:
 
 
 def _opened(aside: Path) -> closing[sqlite3.Connection]:
-    """Open a catalog that was put aside. Raises sqlite3.Error."""
-    return closing(sqlite3.connect(f"{aside.absolute().as_uri()}?mode=ro", uri=True))
+    """Open a catalog that was put aside, also without its first bytes.
+
+    Raises OSError and sqlite3.Error.
+    """
+    with aside.open("rb") as file:
+        if file.read(len(_MAGIC)) == _MAGIC:
+            return closing(sqlite3.connect(f"{aside.absolute().as_uri()}?mode=ro", uri=True))
+    content = bytearray(aside.read_bytes())
+    content[:20] = _MAGIC + content[16:18] + b"\1\1"  # a file without a write-ahead log
+    connection = sqlite3.connect(":memory:")
+    connection.deserialize(content)
+    return closing(connection)
 
 
 def lost_place(skill_id: str, level: Level) -> Place:
@@ -202,6 +212,7 @@ def _is_open(recovery: Mapping[str, Any]) -> bool:
     return recovery.get("packages_removed", 0) is None
 
 
+_MAGIC = b"SQLite format 3\0"
 _PUBLISHED = """
     SELECT v.skill_id || '/' || v.version, s.root, s.path, s.level, v.digest, s.held_cause,
            s.pending_reason

@@ -17,7 +17,6 @@ from catalog.model.finding import Finding
 from catalog.model.skill import Rejection, RootSpec
 from catalog.model.values import Json
 from catalog.reading.browse import Catalog
-from catalog.writing.links.table import Packages
 from catalog.writing.store import Store
 from catalog.writing.tables.removals import NO_ROOT
 from pipeline.config.settings import Settings
@@ -106,7 +105,7 @@ def compare_once(
             *verdicts.of_catalog(db),
             *published_files.of_packages(db, packaging.folder, packaging.packages),
             *published_files.of_indexes(db, settings.index_folder),
-            *published_files.of_links(db, Packages(packaging.folder.path, packaging.in_place)),
+            *published_files.of_links(db, packaging),
         )
     return folders.result
 

@@ -103,11 +103,7 @@ def _link(settings: Settings, store: Store, arguments: Mapping[str, Json]) -> Js
     known = store.links.find(link.path)
     if known and known.origin == "settings" and not known.is_leaving:
         raise NotLinked(f"{link.path} is in the settings; change its filter there, in [[links]].")
-    assert store.packages
-    kept = store.links.link(link, store.packages)
-    if kept.trouble:
-        raise NotLinked(kept.trouble)
-    return kept.as_json()
+    return dict(store.links.link(link)._asdict())
 
 
 def _unlink(_: Settings, store: Store, arguments: Mapping[str, Json]) -> Json:
@@ -119,11 +115,7 @@ def _unlink(_: Settings, store: Store, arguments: Mapping[str, Json]) -> Json:
         raise NotLinked(f"{path} belongs to the catalog; its skills are always kept.")
     if known.origin == "settings" and not known.is_leaving:
         raise NotLinked(f"{path} is in the settings; remove it there, from [[links]].")
-    assert store.packages
-    kept = store.links.unlink(known, store.packages)
-    if kept.trouble:
-        raise NotLinked(kept.trouble)
-    return kept.as_json()
+    return dict(store.links.unlink(known)._asdict())
 
 
 def _as_sentence(error: ValueError) -> str:

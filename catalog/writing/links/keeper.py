@@ -6,49 +6,39 @@ link with a stored target, and a folder with a stored version, was made here; an
 belongs to somebody else.
 """
 
+import errno
 import logging
+import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from catalog.database.writer import Writer
 from catalog.filesystem.by_descriptor import descended, named
 from catalog.filesystem.by_descriptor import directory as opened_directory
-from catalog.filesystem.ownership import OwnedFolder
+from catalog.filesystem.ownership import OwnedFolder, refuse_owned
 from catalog.model.errors import FolderNotOwned, NotInCatalog, NotPlaced
 from catalog.model.selection import LinkedDirectory
-from catalog.model.values import Json
 from catalog.writing.folder_ownership import FolderOwnership
-from catalog.writing.links import table as tables
-from catalog.writing.links.directory import Entries, foreign_directory
-from catalog.writing.links.table import DirectoryRow, LinkRow, Links, Packages, wanted_entries
-from catalog.writing.packages.inspection import damages, package_files
+from catalog.writing.links import table
+from catalog.writing.links.directory import Entries
+from catalog.writing.links.table import DirectoryRow, LinkRow
+from catalog.writing.packages.builder import Packaging
+from catalog.writing.packages.inspection import damages
 from catalog.writing.packages.staging import PackageFile
 
 log = logging.getLogger("skilldrop")
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """Result of updating one directory."""
+class Kept(NamedTuple):
+    """Result of a command on one directory, as it is published."""
 
-    path: str
-    linked: int = 0  # entries in it now; only `link` counts them
-    taken: tuple[str, ...] = ()  # names of skills that foreign entries have; only from `link`
-    made: tuple[str, ...] = ()
-    removed: tuple[str, ...] = ()
-    trouble: str | None = None
-
-    def as_json(self) -> dict[str, Json]:
-        """Return the published fields."""
-        return {
-            "directory": self.path,
-            "linked": self.linked,
-            "taken": self.taken,
-            "made": self.made,
-            "removed": self.removed,
-        }
+    directory: str
+    linked: int  # entries in it now
+    taken: tuple[str, ...]  # names of skills that foreign entries have
+    made: tuple[str, ...]
+    removed: tuple[str, ...]
 
 
 class LinkKeeper:
@@ -56,9 +46,9 @@ class LinkKeeper:
 
     def __init__(self, db: Writer, folders: FolderOwnership) -> None:
         """Take the catalog and its folders."""
+        self.packaging: Packaging | None = None  # whose packages are linked and copied
         self._db = db
         self._folders = folders
-        self._rows = Links(db)
         self._unchecked: set[str] | None = None  # None: all directories
         self._compares_files = True
         self._foreign: set[str] = set()  # entries of others beside the catalog
@@ -66,7 +56,7 @@ class LinkKeeper:
 
     def configure(self, own: Path, configured: Sequence[LinkedDirectory]) -> None:
         """Store the directory beside the catalog and those of the settings."""
-        self._rows.configure(str(own), configured)
+        table.configure(self._db, str(own), configured)
         self.check_all()
         self._compares_files = True
 
@@ -74,214 +64,213 @@ class LinkKeeper:
         """Let the next update compare every entry of every directory."""
         self._unchecked = None
 
-    def recognise(self, packages: Packages) -> None:
+    def recognise(self) -> None:
         """Store the copies beside the catalog that a lost catalog made; see `_recognised`.
 
         Call it before packages are removed, by which they are recognised.
         """
-        for directory in tables.directories(self._db):
-            if directory.origin == "data" and Path(directory.spec.path).is_dir():
+        for directory in table.directories(self._db):
+            if directory.is_own and Path(directory.spec.path).is_dir():
                 with (
-                    suppress(OSError, FolderNotOwned),  # the next update reports it
-                    self._opened(directory, packages) as entries,
+                    suppress(OSError, FolderNotOwned),  # the update that follows reports it
+                    self._opened(directory) as entries,
                 ):
-                    stored = tables.stored_links(self._db, directory)
+                    stored = table.stored_links(self._db, directory)
                     self._recognised(directory, entries, stored, {})
 
-    def update(self, packages: Packages, changed: Collection[str]) -> None:
+    def update(self, changed: Collection[str]) -> None:
         """Make the entries of the skill_ids that have changed since the last update.
 
-        The entries of skills that left stay until `withdraw`. Raises NotPlaced and FolderNotOwned
-        for the directory beside the catalog, after the others; their troubles are stored and
+        The entries of skills that left stay until `withdraw`. Raises NotPlaced for the directory
+        beside the catalog, after the others; the troubles of all are stored, and those of others
         logged. A directory with trouble is compared as a whole the next time.
         """
         troubled: set[str] = set()
-        failure: Exception | None = None
-        for directory in tables.directories(self._db):
-            is_checked = self._unchecked is not None and directory.spec.path not in self._unchecked
+        failure: NotPlaced | None = None
+        for directory in table.directories(self._db):
+            path = directory.spec.path
+            is_checked = self._unchecked is not None and path not in self._unchecked
             if is_checked and not changed:
                 continue
             try:
-                result = self._update(directory, packages, changed if is_checked else None)
-            except (NotPlaced, FolderNotOwned) as error:
-                failure = error
-                troubled.add(directory.spec.path)
-                continue
-            if result.trouble:
-                troubled.add(result.path)
-            if result.trouble and result.trouble != directory.trouble:
-                log.warning("%s", result.trouble)
+                self._update(directory, changed if is_checked else None)
+            except NotPlaced as error:
+                troubled.add(path)
+                if directory.is_own:
+                    failure = error
+                elif str(error) != directory.trouble:
+                    log.warning("%s", error)
         self._unchecked = troubled
         if failure:
             raise failure
         self._compares_files = False
 
-    def withdraw(self, packages: Packages) -> None:
+    def withdraw(self) -> None:
         """Remove the entries of skills that left, the links to copies first.
 
         Call it after the indexes are published, so that none names them. Raises NotPlaced for the
         directory beside the catalog.
         """
-        for directory in reversed(tables.directories(self._db)):
-            self._remove_gone(directory, packages)
+        for directory in reversed(table.directories(self._db)):
+            self._remove_gone(directory)
 
-    def link(self, spec: LinkedDirectory, packages: Packages) -> Kept:
+    def link(self, spec: LinkedDirectory) -> Kept:
         """Make links or copies in a directory, and keep them up to date from now on.
 
-        Where that fails, nothing is remembered, and the result has the trouble.
+        Raises NotPlaced, and then remembers no new directory.
         """
-        known = self.find(spec.path)
-        self._rows.add(spec)
+        is_known = self.find(spec.path) is not None
+        table.put(self._db, spec, "command")
         directory = self.find(spec.path)
         assert directory
-        result = self._update(directory, packages, None)
-        if result.trouble and known is None:
-            self._rows.forget(directory)
-        removed = self._remove_gone(directory, packages)
-        linked, taken = tables.counts(self._db, directory)
-        return replace(result, linked=linked, taken=taken, removed=removed)
+        try:
+            made = self._update(directory, None)
+        except NotPlaced:
+            if not is_known:
+                table.forget(self._db, directory)
+            raise
+        removed = self._remove_gone(directory)
+        rows = table.stored_links(self._db, directory).values()
+        taken = tuple(row.name for row in rows if not row.is_linked)
+        return Kept(spec.path, len(rows) - len(taken), taken, made, removed)
 
-    def unlink(self, directory: DirectoryRow, packages: Packages) -> Kept:
-        """Remove our entries from a directory, and forget it once this is done."""
-        self._rows.leave(directory.spec.path)
-        leaving = directory._replace(is_leaving=True)
-        result = self._update(leaving, packages, None)
-        if result.trouble or self.find(directory.spec.path) is None:
-            return result
-        return replace(result, removed=self._remove_gone(leaving, packages))
+    def unlink(self, directory: DirectoryRow) -> Kept:
+        """Remove our entries from a directory, and forget it. Raises NotPlaced."""
+        directory = table.leave(self._db, directory)
+        self._update(directory, None)
+        return Kept(directory.spec.path, 0, (), (), self._remove_gone(directory))
 
     def find(self, path: str) -> DirectoryRow | None:
         """Return the stored directory with this path."""
-        rows = tables.directories(self._db)
-        return next((row for row in rows if row.spec.path == path), None)
+        return next((row for row in table.directories(self._db) if row.spec.path == path), None)
 
-    def taken(self) -> tuple[str, tuple[str, ...]]:
+    def taken(self) -> tuple[str, list[str]]:
         """Return the directory beside the catalog, and the names that others have taken there."""
-        for directory in tables.directories(self._db):
-            if directory.origin == "data":
-                return directory.spec.path, tables.counts(self._db, directory)[1]
-        return "", ()
+        for directory in table.directories(self._db):
+            if directory.is_own:
+                rows = table.stored_links(self._db, directory).values()
+                return directory.spec.path, [row.name for row in rows if not row.is_linked]
+        return "", []
 
     # Damage
 
-    def mend(
-        self, packages: Packages, verified: Mapping[str, Sequence[PackageFile]], *, deep: bool
-    ) -> int:
-        """Make the damaged copies of versions again, given by package_path; return their number.
+    def mend(self, package_paths: Collection[str], *, deep: bool) -> int:
+        """Make the damaged copies of versions again; return the number of those that are whole now.
 
-        Compares as `inspection.damages` does.
+        Compares as `inspection.damages` does. A directory that cannot be read is logged.
         """
         mended = 0
-        for directory, row in self._copies(verified):
-            found = damages(Path(directory.spec.path), row.name, verified[row.target], deep=deep)
-            if (damage := next(found, None)) and self._put_again(directory, row, packages):
-                log.warning(
-                    "%s/%s: %s; it was made again from its version",
-                    directory.spec.path,
-                    row.name,
-                    damage,
-                )
-                mended += 1
+        for directory, rows in self._copies(package_paths):
+            try:
+                with self._opened(directory) as entries:
+                    for row in rows:
+                        if not (damage := entries.damage(row, deep=deep)):
+                            continue
+                        self._put(directory, entries, [row], {row.name: row})
+                        if not entries.damage(row):
+                            place = f"{directory.spec.path}/{row.name}"
+                            log.warning("%s: %s; it was made again from its version", place, damage)
+                            mended += 1
+            except (OSError, FolderNotOwned) as error:
+                log.warning("%s", _sentence(error, directory))
         return mended
-
-    def _put_again(self, directory: DirectoryRow, row: LinkRow, packages: Packages) -> bool:
-        """Make a damaged copy again; return whether it has the files of its version then."""
-        try:
-            with self._opened(directory, packages) as entries:
-                self._put(directory, entries, [row], {row.name: row})
-        except (OSError, FolderNotOwned):  # the next update reports it
-            return False
-        return not any(damages(Path(directory.spec.path), row.name, self._files_of(row.target)))
 
     @contextmanager
     def intact(self, package_path: str, files: Sequence[PackageFile]) -> Iterator[int | None]:
         """Yield an open folder that is an undamaged copy of a version; None if there is none."""
-        for directory, row in self._copies([package_path]):
+        for directory, rows in self._copies([package_path]):
             folder = Path(directory.spec.path)
-            if not any(damages(folder, row.name, files, deep=True)):
-                with opened_directory(folder) as top, descended(top, [row.name]) as copy:
-                    yield copy
-                return
+            for row in rows:
+                if not any(damages(folder, row.name, files, deep=True)):
+                    with opened_directory(folder) as top, descended(top, [row.name]) as copy:
+                        yield copy
+                    return
         yield None
 
-    def _copies(self, package_paths: Collection[str]) -> Iterator[tuple[DirectoryRow, LinkRow]]:
-        """Yield the stored copies of versions, those beside the catalog first."""
+    def _copies(
+        self, package_paths: Collection[str]
+    ) -> Iterator[tuple[DirectoryRow, list[LinkRow]]]:
+        """Yield the stored copies of versions by directory, those beside the catalog first."""
         skill_ids = {package_path.partition("/")[0] for package_path in package_paths}
-        for directory in tables.directories(self._db):
+        for directory in table.directories(self._db):
             if directory.spec.copy:
-                for row in tables.stored_links(self._db, directory, skill_ids).values():
-                    if row.is_linked and row.target in package_paths:
-                        yield directory, row
+                rows = table.stored_links(self._db, directory, skill_ids).values()
+                copies = [row for row in rows if row.is_linked and row.target in package_paths]
+                if copies:
+                    yield directory, copies
 
     # One directory
 
     def _update(
-        self, directory: DirectoryRow, packages: Packages, skill_ids: Collection[str] | None
-    ) -> Kept:
+        self, directory: DirectoryRow, skill_ids: Collection[str] | None
+    ) -> tuple[str, ...]:
+        """Make entries, of all skills or of some; return the names of the new ones.
+
+        A sentence about trouble is stored. Raises NotPlaced.
+        """
         try:
-            trouble, result = None, self._update_entries(directory, packages, skill_ids)
-        except (OSError, NotInCatalog) as error:
+            made = self._update_entries(directory, skill_ids)
+        except (OSError, NotInCatalog, FolderNotOwned) as error:
             if directory.is_leaving and isinstance(error, FileNotFoundError):
-                self._rows.forget(directory)  # with the directory, its entries are gone
-                return Kept(directory.spec.path)
-            trouble = _sentence(error, directory)
-            result = Kept(directory.spec.path, trouble=trouble)
-        except FolderNotOwned as error:
-            self._rows.set_trouble(directory, str(error))
-            raise
-        self._rows.set_trouble(directory, trouble)
-        if trouble and directory.origin == "data":
-            raise NotPlaced(trouble)
-        return result
+                table.forget(self._db, directory)  # with the directory, its entries are gone
+                return ()
+            raise self._not_placed(directory, error) from error
+        table.set_trouble(self._db, directory, None)
+        return made
+
+    def _not_placed(self, directory: DirectoryRow, error: Exception) -> NotPlaced:
+        table.set_trouble(self._db, directory, trouble := _sentence(error, directory))
+        return NotPlaced(trouble)
 
     @contextmanager
-    def _opened(self, directory: DirectoryRow, packages: Packages) -> Iterator[Entries]:
-        path = Path(directory.spec.path)
+    def _opened(self, directory: DirectoryRow) -> Iterator[Entries]:
+        assert self.packaging
+        path, packages = Path(directory.spec.path), self.packaging.folder.path
         with named(path):
-            if directory.origin != "data":
-                opened = foreign_directory(str(path), must_exist=directory.is_leaving)
-            elif path.is_symlink():
+            if path.is_symlink() and directory.is_own:
                 raise FolderNotOwned(
                     f"{path} is a link, so no skill is placed there. Remove it; skilldrop then "
                     "makes a folder."
                 )
-            else:
-                opened = self._folders.opened(OwnedFolder(path, "skills"))
-            with opened as dir_fd:
-                yield Entries(dir_fd, packages.folder)
+            if not directory.is_own and not directory.is_leaving:
+                _create(path)
+            with (
+                self._folders.opened(OwnedFolder(path, "skills"))
+                if directory.is_own
+                else opened_directory(path)
+            ) as dir_fd:
+                if not directory.is_own:
+                    refuse_owned(dir_fd, path)
+                yield Entries(self._db, path, dir_fd, packages)
 
     def _update_entries(
-        self, directory: DirectoryRow, packages: Packages, skill_ids: Collection[str] | None
-    ) -> Kept:
+        self, directory: DirectoryRow, skill_ids: Collection[str] | None
+    ) -> tuple[str, ...]:
         path = directory.spec.path
-        stored = tables.stored_links(self._db, directory, skill_ids)
-        wanted = {row.name: row for row in wanted_entries(self._db, directory, skill_ids)}
-        if packages.in_place and not (stored or wanted) and not Path(path).exists():
-            return Kept(path)
-        with self._opened(directory, packages) as entries:
+        stored = table.stored_links(self._db, directory, skill_ids)
+        wanted = {row.name: row for row in table.wanted_entries(self._db, directory, skill_ids)}
+        is_in_place = self.packaging and self.packaging.in_place
+        if is_in_place and not (stored or wanted or Path(path).exists()):
+            return ()
+        with self._opened(directory) as entries:
             if skill_ids is None:
                 stored |= self._recognised(directory, entries, stored, wanted)
-            rows = {name: _expected(stored.get(name), row, entries) for name, row in wanted.items()}
-            self._rows.begin(
-                directory, [row for name, row in rows.items() if row != stored.get(name)]
-            )
+            rows = [_expected(stored.get(name), row, entries) for name, row in wanted.items()]
+            changed = [row for row in rows if row != stored.get(row.name)]
+            table.store(self._db, directory, changed)
             todo = [
                 row
-                for name, row in rows.items()
-                if row != stored.get(name)
+                for row in rows
+                if row != stored.get(row.name)
                 or row.former_target is not None
-                or (row.is_linked and not self._is_right(directory, entries, row))
+                or (row.is_linked and not self._is_right(entries, row))
             ]
             done = self._put(directory, entries, todo, stored)
-            if skill_ids is None and directory.origin == "data":
+            if skill_ids is None and directory.is_own:
                 self._log_foreign(path, entries.names() - stored.keys() - wanted.keys())
-        gone = {name: row for name, row in stored.items() if name not in wanted}
-        waiting = self._gone.setdefault(path, {})
-        self._gone[path] = {
-            name: row for name, row in (waiting | gone).items() if name not in wanted
-        }
-        made = [row.name for row in done if row.is_linked and row != stored.get(row.name)]
-        return Kept(path, made=tuple(made))
+        gone = self._gone.get(path, {}) | stored
+        self._gone[path] = {name: row for name, row in gone.items() if name not in wanted}
+        return tuple(row.name for row in done if row.is_linked and row != stored.get(row.name))
 
     def _log_foreign(self, path: str, names: Collection[str]) -> None:
         """Log each entry of others once."""
@@ -304,23 +293,19 @@ class LinkKeeper:
         for name in entries.sweep(stored.keys() | wanted.keys()):
             known = stored.get(name)
             is_claimed = known and known.is_linked and entries.is_ours(known)
-            if is_claimed or (directory.origin != "data" and name not in wanted):
+            if is_claimed or not (directory.is_own or name in wanted):
                 continue
-            if target := entries.recognised(
-                directory.spec.path, name, with_copies=directory.origin == "data"
-            ):
+            if target := entries.recognised(name, with_copies=directory.is_own):
                 skill_id = wanted[name].skill_id if name in wanted else name
                 found[name] = LinkRow(name, skill_id, target, is_linked=True)
-        self._rows.begin(directory, found.values())
+        table.store(self._db, directory, found.values())
         return found
 
-    def _is_right(self, directory: DirectoryRow, entries: Entries, row: LinkRow) -> bool:
+    def _is_right(self, entries: Entries, row: LinkRow) -> bool:
         """Return whether an entry is as stored; the files of a copy are compared after a start."""
-        if not directory.spec.copy:
-            return entries.target(row.name) == row.target
-        if not self._compares_files:
+        if row.is_copy and not self._compares_files:
             return entries.is_folder(row.name)
-        return not any(damages(Path(directory.spec.path), row.name, self._files_of(row.target)))
+        return entries.fault(row, deep=False) is None
 
     def _put(
         self,
@@ -330,62 +315,64 @@ class LinkKeeper:
         stored: Mapping[str, LinkRow],
     ) -> list[LinkRow]:
         """Make entries unless their names are taken; store their new rows, and return them."""
-        claimed = [row for row in rows if row.is_linked]
-        with named(directory.spec.path):
-            if directory.spec.copy:
-                results = entries.put_copies(claimed, self._files_of)
-            else:
-                results = {row.name: entries.put_link(row) for row in claimed}
+        results = entries.put([row for row in rows if row.is_linked])
         done: list[LinkRow] = []
         for row in rows:
+            place = f"{directory.spec.path}/{row.name}"
             before, is_put = stored.get(row.name), results.get(row.name, False)
             if is_put is None:
                 log.warning(
-                    "%s/%s is not updated: the files of version %s are damaged",
-                    directory.spec.path,
-                    row.name,
-                    row.target,
+                    "%s is not updated: the files of version %s are damaged", place, row.target
                 )
-                tables.doubt(self._db, row.target)
+                # Let its package be the next one that is verified.
+                self._db.execute(
+                    "UPDATE versions SET verified_at = NULL WHERE package_path = ?", [row.target]
+                )
                 done.append(before or row._replace(is_linked=False, former_target=None))
                 continue
             if not is_put and (before is None or before.is_linked):
                 log.warning(
-                    "%s/%s was not made by skilldrop, so it stays, and the skill is not placed "
-                    "there",
-                    directory.spec.path,
-                    row.name,
+                    "%s was not made by skilldrop, so it stays, and the skill is not placed there",
+                    place,
                 )
             done.append(row._replace(is_linked=is_put, former_target=None))
         changed = [new for new, row in zip(done, rows, strict=True) if new != row]
-        self._rows.finish(directory, changed, [])
+        table.store(self._db, directory, changed)
         return done
 
-    def _files_of(self, package_path: str) -> list[PackageFile]:
-        version = tables.version_of(self._db, package_path)
-        return package_files(self._db, version) if version is not None else []
-
-    def _remove_gone(self, directory: DirectoryRow, packages: Packages) -> tuple[str, ...]:
+    def _remove_gone(self, directory: DirectoryRow) -> tuple[str, ...]:
         """Remove the entries of skills that left; return the names of those that were there."""
-        path = directory.spec.path
-        gone = self._gone.get(path, {})
+        gone = self._gone.get(directory.spec.path, {})
         removed: list[str] = []
         if gone:
             try:
-                with self._opened(directory, packages) as entries:
+                with self._opened(directory) as entries:
                     removed = [row.name for row in gone.values() if entries.remove(row)]
             except FileNotFoundError:
                 pass  # with the directory, its entries are gone
             except OSError as error:
-                self._rows.set_trouble(directory, trouble := _sentence(error, directory))
-                if directory.origin == "data":
-                    raise NotPlaced(trouble) from error
+                failure = self._not_placed(directory, error)
+                if directory.is_own:
+                    raise failure from error
                 return ()
-            self._rows.finish(directory, [], list(gone))
-        self._gone.pop(path, None)
+            table.store(self._db, directory, [], list(gone))
+        self._gone.pop(directory.spec.path, None)
         if directory.is_leaving:
-            self._rows.forget(directory)
+            table.forget(self._db, directory)
         return tuple(removed)
+
+
+def _create(path: Path) -> None:
+    """Create a directory of an agent.
+
+    Missing parents are created below the home only: elsewhere, a disk may not be mounted.
+    """
+    home = Path(os.path.realpath(os.path.expanduser("~")))
+    is_below_home = home in path.parents and home != Path("/")
+    if not is_below_home and not path.parent.is_dir():
+        raise OSError(errno.ENOENT, f"{path.parent} does not exist; make it first", str(path))
+    with suppress(FileExistsError):
+        path.mkdir(0o755, parents=is_below_home)
 
 
 def _expected(stored: LinkRow | None, wanted: LinkRow, entries: Entries) -> LinkRow:

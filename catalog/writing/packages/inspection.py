@@ -89,6 +89,12 @@ def package_files(db: Database, version: int) -> list[PackageFile]:
     ]
 
 
+def files_of_package(db: Database, package_path: str) -> list[PackageFile]:
+    """Return the files of the version that has a package; none if no version has it."""
+    row = db.execute("SELECT id FROM versions WHERE package_path = ?", [package_path]).fetchone()
+    return package_files(db, row[0]) if row else []
+
+
 class Damage(NamedTuple):
     """One difference between a package and its accepted version."""
 

@@ -12,11 +12,12 @@ from pathlib import Path
 import pytest
 
 from catalog.audit import published_files as audit_links
-from catalog.filesystem.exchange import exchanged
+from catalog.filesystem.exchange import exchange_names
 from catalog.model.selection import LinkedDirectory
 from catalog.reading import status
 from catalog.writing.links import directory
 from catalog.writing.store import Store
+from pipeline.service.open_catalog import packaging_of
 from pipeline.service.publication import publish
 from tests.support.linking import Linking, links_in, names_in
 from tests.support.records import NOON
@@ -272,14 +273,14 @@ def test_an_entry_that_takes_the_name_during_the_change_is_put_back(
 
     taken: list[str] = []
 
-    def interrupted(one: str, other: str, dir_fd: int) -> bool:
+    def interrupted(one: str, other: str, dir_fd: int) -> None:
         if os.path.samestat(os.fstat(dir_fd), agent.stat()) and not taken:
             taken.append(other)
             shutil.rmtree(agent / "a")
             (agent / "a").write_text("mine")
-        return exchanged(one, other, dir_fd)
+        exchange_names(one, other, dir_fd)
 
-    monkeypatch.setattr(directory, "exchanged", interrupted)
+    monkeypatch.setattr(directory, "exchange_names", interrupted)
     it.with_settings(links=[{"path": agent}]).scan()
     assert names_in(agent) == ["a"]
     assert (agent / "a").read_text() == "mine"
@@ -363,8 +364,7 @@ def test_a_command_keeps_a_directory_until_another_ends_it(tmp_path: Path) -> No
     it.add("a", "b")
     it.scan()
     store = it.open()
-    assert store.packages
-    kept = store.links.link(LinkedDirectory(str(agent), names=("a",)), store.packages)
+    kept = store.links.link(LinkedDirectory(str(agent), names=("a",)))
     assert (kept.linked, kept.made, kept.taken) == (1, ("a",), ())
     store.close()
     it.scan()
@@ -378,8 +378,7 @@ def test_a_command_keeps_a_directory_until_another_ends_it(tmp_path: Path) -> No
     store = it.open()
     row = store.links.find(str(agent))
     assert row
-    assert store.packages
-    assert store.links.unlink(row, store.packages).trouble is None
+    assert store.links.unlink(row).directory == str(agent)
     assert store.links.find(str(agent)) is None
     store.close()
 
@@ -391,14 +390,10 @@ def test_a_kill_between_record_and_link_leaves_nothing_unknown(
     agent = tmp_path / "agent"
     it = Linking(tmp_path, links=[{"path": agent}])
     it.add("a", "b")
-    store = it.open()
-    finish = type(store.links._rows).finish
     with monkeypatch.context() as patch:
-        patch.setattr(type(store.links._rows), "finish", killed)
-        store.close()
+        patch.setattr(directory.Entries, "put", killed)
         with pytest.raises(Killed):
             it.scan()
-    assert finish is type(store.links._rows).finish
     shutil.rmtree(it.root / "a")
     it.scan()
     assert names_in(it.skills) == ["b"]
@@ -407,8 +402,7 @@ def test_a_kill_between_record_and_link_leaves_nothing_unknown(
 
 def place(store: Store) -> None:
     """Update the directories of skills."""
-    assert store.packages
-    store.links.update(store.packages, store.packager.changed)
+    store.links.update(store.packager.changed)
     store.packager.changed.clear()
 
 
@@ -458,6 +452,5 @@ def test_the_status_is_json(tmp_path: Path) -> None:
         "taken": [],
         "foreign": [],
     }
-    assert store.packages
-    assert list(audit_links.of_links(store.db, store.packages)) == []
+    assert list(audit_links.of_links(store.db, packaging_of(it.settings))) == []
     store.close()
