@@ -13,7 +13,7 @@ DEVELOPING := .venv/developing
 MEASURING := .venv/measuring
 
 .DEFAULT_GOAL := help
-.PHONY: help up test test-clients test-next check lint docs bench bench-large bench-parts bench-search bench-site bench-work bench-compare bench-readers bench-cluster bench-modules charts lighthouse page-sizes snapshots crawl sizing soak crashes clean
+.PHONY: help up test test-clients test-next check lint docs bench bench-large bench-parts bench-search bench-site bench-work bench-compare bench-readers bench-cluster bench-modules lighthouse page-sizes snapshots crawl sizing soak crashes clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -88,9 +88,6 @@ bench-readers: $(DEVELOPING) ## measure 1, 2 and 4 processes of the site behind 
 bench-cluster: $(DEVELOPING) ## measure scans on a local Dask cluster, by its workers
 	@$(BIN)/python benchmarks/cluster.py
 
-charts: $(MEASURING) ## draw the saved results for docs/charts.md
-	@$(BIN)/python benchmarks/charts.py
-
 sizing: $(DEVELOPING) ## measure disk, files, watches, memory and copies of a catalog; SKILLS=n
 	@$(BIN)/python benchmarks/sizing.py --skills $(or $(SKILLS),10000)
 
@@ -136,7 +133,7 @@ endif
 	@touch $@
 
 $(MEASURING): $(DEVELOPING)
-	@echo "Adding the other search engines and matplotlib ..."
+	@echo "Adding the other search engines ..."
 ifdef UV
 	@UV_PROJECT_ENVIRONMENT=.venv "$(UV)" sync --quiet --group bench
 else

@@ -4,7 +4,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from docs_from_code import charts, conformance
+from docs_from_code import conformance
 from docs_from_code.pages import DOCS, PAGES, stale
 from docs_from_code.site import build, faults
 
@@ -16,18 +16,12 @@ def main() -> int:
     if "--check" not in sys.argv[1:]:
         for name, text in PAGES.items():
             (DOCS / name).write_text(text(), "utf-8")
-        return _report(_problems(), build(REPOSITORY))
+        return _report(conformance.problems(), build(REPOSITORY))
     with tempfile.TemporaryDirectory() as folder:
         return _report(
-            _problems() + [f"docs/{name} is stale: run `make docs`" for name in stale()],
+            conformance.problems() + [f"docs/{name} is stale: run `make docs`" for name in stale()],
             build(REPOSITORY, Path(folder)),
         )
-
-
-def _problems() -> list[str]:
-    """Return the problems that `make docs` cannot mend."""
-    old = [f"docs/assets/charts/{name}.svg is stale: run `make charts`" for name in charts.stale()]
-    return conformance.problems() + old
 
 
 def _report(problems: list[str], site: Path | None) -> int:

@@ -11,7 +11,7 @@ from urllib.parse import unquote
 import pytest
 
 from catalog.model.outcome import RunFile
-from docs_from_code import charts, settings
+from docs_from_code import settings
 from docs_from_code.pages import DOCS, PAGES
 from docs_from_code.site import build, faults
 from pipeline.authoring.lint import judge_paths
@@ -34,20 +34,6 @@ OF_OUTCOMES = {code for code in EXAMPLES if REGISTRY[code].profile == "outcome"}
 def test_a_generated_page_is_up_to_date(page: str) -> None:
     """The page in the repository equals the generated one; `make docs` writes it."""
     assert (DOCS / page).read_text("utf-8") == PAGES[page](), "stale: run `make docs`"
-
-
-def test_the_charts_show_the_present_results() -> None:
-    """Each chart was drawn from the rows that its page has now; `make charts` draws it."""
-    assert charts.stale() == []
-
-
-def test_a_chart_of_other_results_is_stale(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A chart is stale once a figure of its table changes, and the others are not."""
-    page = tmp_path / "results.md"
-    text = charts.RESULTS.read_text("utf-8")
-    page.write_text(re.sub(r"(\| deep re-scan \| 1,000 \| )[\d.]+", r"\g<1>12345", text), "utf-8")
-    monkeypatch.setitem(charts.TABLES, "floor", (page, "work"))
-    assert charts.stale() == ["floor"]
 
 
 def test_every_command_shows_an_example() -> None:
