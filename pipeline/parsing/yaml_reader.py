@@ -3,18 +3,20 @@
 import math
 import re
 from collections.abc import Mapping, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import yaml
 from yaml.error import MarkedYAMLError
 from yaml.events import (
     AliasEvent,
-    CollectionEndEvent,
     CollectionStartEvent,
     DocumentEndEvent,
+    DocumentStartEvent,
     Event,
+    MappingEndEvent,
     MappingStartEvent,
     ScalarEvent,
+    SequenceEndEvent,
 )
 
 from catalog.model.finding import Finding, FindingType
@@ -74,25 +76,18 @@ def read_yaml(text: str, first_line: int = 1, first_column: int = 1) -> YamlText
     and `1.0` stay text. A plain scalar that is empty, `~` or `null` is None. Nothing is looked
     up, merged or constructed. The caller limits the size.
     """
-    hidden = not text.isascii() and any(character in text for character in _SPECIAL)
-    building = _Building(first_line, first_column, hidden)
+    reader = _Reader(text, first_line, first_column)
     try:
-        # Any loader will do: only its events are used, and it never constructs anything.
-        loader = yaml.CBaseLoader(text.translate(_HIDE) if hidden else text)
-        while (event := loader.get_event()) is not None:
-            building.take(event)
+        value = reader.document()
     except _RefusedError as refused:
         # An alias without any anchor is text that needs quotes.
         repairable = refused.finding.code == codes.YAML_ALIAS.code and "&" not in text
         return Unreadable(refused.finding, repairable)
     except yaml.YAMLError as error:
-        return Unreadable(building.broken(error), repairable=True)
+        return Unreadable(reader.broken(error), repairable=True)
     if "\t" in text:
-        building.check_tabs(text)
-    value = building.top[0] if building.top else None
-    return YamlText(
-        value, building.positions, tuple(building.findings), frozenset(building.quoted_paths)
-    )
+        reader.check_tabs(text)
+    return YamlText(value, reader.positions, tuple(reader.findings), frozenset(reader.quoted_paths))
 
 
 class _RefusedError(Exception):
@@ -103,57 +98,38 @@ class _RefusedError(Exception):
         self.finding = finding
 
 
-@dataclass(slots=True)
-class _Open:
-    """A mapping or list whose end event has not arrived yet."""
+class _Reader:
+    """Reader of one document, a value at a time from libyaml's events."""
 
-    into: dict[str, Json] | list[Json]
-    path: str  # the prefix of its keys' paths
-    key: str | None = None  # the key whose value comes next …
-    repeated: bool = False  # … and which has a value already
-    column: int | None = None  # of the first mapping below it
+    def __init__(self, text: str, first_line: int, first_column: int) -> None:
+        self.positions: dict[str, Position] = {}
+        self.findings: list[Finding] = []
+        self.quoted_paths: list[str] = []
+        self._first_line = first_line
+        self._first_column = first_column
+        self._hidden = not text.isascii() and any(character in text for character in _SPECIAL)
+        # Any loader will do: only its events are used, and it never constructs anything.
+        self._loader = yaml.CBaseLoader(text.translate(_HIDE) if self._hidden else text)
+        self._nodes = 0
+        # Ranges of quoted and block scalars: the first character, and the one after the last.
+        self._quoted: list[tuple[int, int]] = []
+        self._is_complete = False
 
-    @property
-    def path_of_next(self) -> str:
-        """The path of the value that comes next."""
-        return self.path + (str(len(self.into)) if self.key is None else self.key)
-
-
-@dataclass(slots=True)
-class _Building:
-    """The values read so far; each event adds to them."""
-
-    first_line: int
-    first_column: int
-    hidden: bool
-    top: list[Json] = field(default_factory=list)
-    open: list[_Open] = field(default_factory=list)
-    positions: dict[str, Position] = field(default_factory=dict)
-    findings: list[Finding] = field(default_factory=list)
-    nodes: int = 0
-    # Ranges of quoted and block scalars: the first character, and the one after the last.
-    quoted: list[tuple[int, int]] = field(default_factory=list)
-    quoted_paths: list[str] = field(default_factory=list)
-    complete: bool = False
-
-    def take(self, event: Event) -> None:
-        """Add the value of one event."""
-        if isinstance(event, ScalarEvent):
-            self._scalar(event)
-        elif isinstance(event, CollectionEndEvent):
-            self._put(self.open.pop().into)
-        elif isinstance(event, CollectionStartEvent):
-            self._start(event)
-        elif isinstance(event, AliasEvent):
-            raise self._refused(codes.YAML_ALIAS, event, f"*{event.anchor} is an alias.")
-        elif isinstance(event, DocumentEndEvent):
-            self.complete = True
+    def document(self) -> Json:
+        """Return the value of the only document; None if there is none."""
+        value = None
+        while (event := self._loader.get_event()) is not None:
+            if isinstance(event, DocumentStartEvent) and not self._is_complete:
+                value = self._value(self._next(), "", 0)
+            elif isinstance(event, DocumentEndEvent):
+                self._is_complete = True
+        return value
 
     def check_tabs(self, text: str) -> None:
         """Find the first tab that is not in quotes, a block scalar or a comment."""
         pieces: list[str] = []
         offset = 0
-        for start, end in self.quoted:
+        for start, end in self._quoted:
             pieces += text[offset:start], _NOT_LINE_END.sub("-", text[start:end])
             offset = end
         unquoted = "".join([*pieces, text[offset:]])
@@ -168,13 +144,13 @@ class _Building:
         """Return the finding for an error of libyaml."""
         if not isinstance(error, MarkedYAMLError) or error.problem_mark is None:
             return codes.YAML_INVALID.at(
-                f"The frontmatter is not valid YAML: {error}.", line=self.first_line
+                f"The frontmatter is not valid YAML: {error}.", line=self._first_line
             )
         message, mark = error.problem or "", error.problem_mark
         if message.endswith("end of stream") and error.context_mark is not None:
             mark = error.context_mark  # of an unclosed quote, the place where it opens
         position = self._position(mark.line, mark.column)
-        if self.complete:
+        if self._is_complete:
             return codes.YAML_MULTIPLE_DOCUMENTS.at(line=position.line, column=position.column)
         if error.context and error.context_mark is not None:
             first = self._position(error.context_mark.line, 0).line
@@ -182,101 +158,88 @@ class _Building:
             message = f"{error.context}{start}, {message}"
         return codes.YAML_INVALID.at(
             f"The frontmatter is not valid YAML at line {position.line}: {message}.",
-            fix=fix_for(message),
+            fix=next((fix for part, fix in _FIXES.items() if part in message), None),
             line=position.line,
             column=position.column,
         )
 
-    def _scalar(self, event: ScalarEvent) -> None:
-        self._node(event)
-        if event.style and event.start_mark and event.end_mark:
-            self.quoted.append((event.start_mark.index, event.end_mark.index))
-        value = event.value.translate(_RESTORE) if self.hidden else event.value
-        if self.open:
-            inside = self.open[-1]
-            if inside.key is None and isinstance(inside.into, dict):
-                self._key(value, inside, inside.into, self._start_of(event))
-                return
-            if event.style:
-                self.quoted_paths.append(inside.path_of_next)
-        self._put(None if not event.style and value in _NULLS else value)
+    def _value(self, event: Event, path: str, depth: int) -> Json:
+        """Return the value that starts with an event; path is its own."""
+        event = self._counted(event)
+        if isinstance(event, ScalarEvent):
+            if event.style and depth:
+                self.quoted_paths.append(path)
+            text = self._text(event)
+            return None if not event.style and text in _NULLS else text
+        if depth == MAX_DEPTH:
+            message = f"The frontmatter is nested deeper than {MAX_DEPTH} levels."
+            raise self._refused(codes.FRONTMATTER_TOO_COMPLEX, event, message)
+        if isinstance(event, MappingStartEvent):
+            return self._mapping(path, depth)
+        items: list[Json] = []
+        while not isinstance(event := self._next(), SequenceEndEvent):
+            items.append(self._value(event, _below(path, str(len(items))), depth + 1))
+        return items
 
-    def _key(self, key: str, inside: _Open, into: dict[str, Json], position: Position) -> None:
-        inside.key = key
-        inside.repeated = key in into
-        path = inside.path + key
-        earlier = self.positions.setdefault(path, position)
-        if inside.repeated:
-            self._note(
-                codes.DUPLICATE_KEY,
-                f"`{path}` is written on line {earlier.line} and again on line {position.line}.",
-                position,
-                path,
-            )
+    def _mapping(self, path: str, depth: int) -> dict[str, Json]:
+        fields: dict[str, Json] = {}
+        column: int | None = None  # of the first mapping below it
+        while not isinstance(event := self._next(), MappingEndEvent):
+            key_event = self._counted(event)
+            if not isinstance(key_event, ScalarEvent):
+                raise self._refused(codes.YAML_KEY_NOT_TEXT, key_event)
+            key, position = self._text(key_event), self._start_of(key_event)
+            inner = _below(path, key)
+            earlier = self.positions.setdefault(inner, position)
+            if key in fields:
+                lines = f"on line {earlier.line} and again on line {position.line}"
+                message = f"`{inner}` is written {lines}."
+                self._note(codes.DUPLICATE_KEY, message, position, inner)
+            event = self._next()
+            if isinstance(event, MappingStartEvent) and not event.flow_style:
+                column = self._checked_indentation(event, inner, column)
+            value = self._value(event, inner, depth + 1)
+            fields.setdefault(key, value)
+        return fields
 
-    def _start(self, event: CollectionStartEvent) -> None:
-        self._node(event)
-        is_mapping = isinstance(event, MappingStartEvent)
-        path = ""
-        if self.open:
-            inside = self.open[-1]
-            if isinstance(inside.into, list):
-                path = f"{inside.path}{len(inside.into)}."
-            elif inside.key is None:
-                raise self._refused(codes.YAML_KEY_NOT_TEXT, event)
-            else:
-                path = f"{inside.path}{inside.key}."
-                if is_mapping and not event.flow_style:
-                    self._check_indentation(inside, path[:-1], self._start_of(event))
-        if len(self.open) == MAX_DEPTH:
-            raise self._refused(
-                codes.FRONTMATTER_TOO_COMPLEX,
-                event,
-                f"The frontmatter is nested deeper than {MAX_DEPTH} levels.",
-            )
-        self.open.append(_Open({} if is_mapping else [], path))
-
-    def _check_indentation(self, inside: _Open, path: str, position: Position) -> None:
-        if inside.column is None:
-            inside.column = position.column
-        elif inside.column != position.column:
+    def _checked_indentation(self, event: Event, path: str, column: int | None) -> int:
+        """Return the column of the mappings in a mapping, and note one in another column."""
+        position = self._start_of(event)
+        if column is not None and column != position.column:
             self._note(
                 codes.UNEVEN_INDENTATION,
                 f"The content of `{path}` starts in column {position.column}, that of the field "
-                f"before it in column {inside.column}.",
+                f"before it in column {column}.",
                 position,
                 path,
             )
+        return position.column if column is None else column
 
-    def _put(self, value: Json) -> None:
-        if not self.open:
-            self.top.append(value)
-            return
-        inside = self.open[-1]
-        if isinstance(inside.into, list):
-            inside.into.append(value)
-        else:
-            assert inside.key is not None  # a value always follows its key
-            if not inside.repeated:
-                inside.into[inside.key] = value
-            inside.key = None
+    def _text(self, event: ScalarEvent) -> str:
+        if event.style and event.start_mark and event.end_mark:
+            self._quoted.append((event.start_mark.index, event.end_mark.index))
+        return event.value.translate(_RESTORE) if self._hidden else event.value
 
-    def _node(self, event: ScalarEvent | CollectionStartEvent) -> None:
-        self.nodes += 1
-        if self.nodes > MAX_NODES:
-            raise self._refused(
-                codes.FRONTMATTER_TOO_COMPLEX,
-                event,
-                f"The frontmatter has more than {MAX_NODES:,} parts.",
-            )
+    def _next(self) -> Event:
+        event = self._loader.get_event()
+        assert event is not None  # the last one ends the stream
+        return event
+
+    def _counted(self, event: Event) -> ScalarEvent | CollectionStartEvent:
+        """Return the first event of a key or value; refuse references and too many values."""
+        if isinstance(event, AliasEvent):
+            raise self._refused(codes.YAML_ALIAS, event, f"*{event.anchor} is an alias.")
+        assert isinstance(event, ScalarEvent | CollectionStartEvent)
+        self._nodes += 1
+        if self._nodes > MAX_NODES:
+            message = f"The frontmatter has more than {MAX_NODES:,} parts."
+            raise self._refused(codes.FRONTMATTER_TOO_COMPLEX, event, message)
         if event.anchor is not None:
             raise self._refused(codes.YAML_ALIAS, event, f"&{event.anchor} is an anchor.")
         if event.tag is not None:
-            self._note(
-                codes.YAML_TAG,
-                f"The tag {event.tag} before a value was ignored.",
-                self._start_of(event),
-            )
+            message = f"The tag {event.tag} before a value was ignored."
+            self._note(codes.YAML_TAG, message, self._start_of(event))
+        return event
 
     def _note(
         self, kind: FindingType, message: str | None, position: Position, field: str | None = None
@@ -298,7 +261,11 @@ class _Building:
         return self._position(mark.line, mark.column)
 
     def _position(self, line: int, column: int) -> Position:
-        return Position(self.first_line + line, column + (1 if line else self.first_column))
+        return Position(self._first_line + line, column + (1 if line else self._first_column))
+
+
+def _below(path: str, key: str) -> str:
+    return f"{path}.{key}" if path else key
 
 
 LONGEST_NUMBER = 300
@@ -365,8 +332,3 @@ _FIXES: Mapping[str, str] = {
         "Put the value in quotes, or write the list on the lines below the field."
     ),
 }
-
-
-def fix_for(message: str) -> str | None:
-    """Return the advice for a message of libyaml, or None if its cause is unclear."""
-    return next((fix for part, fix in _FIXES.items() if part in message), None)
