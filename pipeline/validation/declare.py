@@ -67,7 +67,7 @@ def declare(
     """
     mismatches: dict[Path, TypeMismatch] = {}
     own = {
-        dialect.model: _read(dialect.model, dialect.values(frontmatter, in_quotes), mismatches)
+        dialect: _read(dialect.model, dialect.values(frontmatter, in_quotes), mismatches)
         for dialect in dialects
         if not dialect.fields.isdisjoint(frontmatter)
     }
@@ -159,9 +159,7 @@ def _without(value: Any, path: Path) -> Any:
     return {key: inner for key, inner in value.items() if key != first}
 
 
-def search_words(
-    frontmatter: Mapping[str, Json], declaration: Declaration, dialects: Dialects
-) -> tuple[str, ...]:
+def search_words(frontmatter: Mapping[str, Json], declaration: Declaration) -> tuple[str, ...]:
     """Return the distinct words and phrases that the fields of all systems declare."""
     common = declaration.common
     metadata = frontmatter.get("metadata")
@@ -175,9 +173,8 @@ def search_words(
         *(text for key in SEARCHED_METADATA for text in _texts(free.get(key))),
         *(
             word
-            for dialect in dialects
-            if dialect.model in declaration.own
-            for word in dialect.search_words(declaration.own[dialect.model])
+            for dialect, fields in declaration.own.items()
+            for word in dialect.search_words(fields)
         ),
     ]
     return tuple(_within(dict.fromkeys(word for word in words if word)))

@@ -8,7 +8,7 @@ from itertools import islice
 from posixpath import splitext
 from typing import Any, NamedTuple, Self, TypeAlias
 
-from catalog.model.fields import SPECIFICATION, Declared, F, Fields
+from catalog.model.fields import SPECIFICATION, Declared, F
 from catalog.model.finding import Finding, FindingType
 from catalog.model.skill import FileEntry
 from catalog.model.values import Json
@@ -28,7 +28,7 @@ class Declaration(NamedTuple):
     """Typed fields that a SKILL.md declares."""
 
     common: Declared
-    own: Mapping[type[Fields], Any]  # by its model, the fields of each dialect that has any here
+    own: Mapping[Any, Any]  # by the dialect, the fields of each that has any here
     owners: Mapping[str, str]  # the system that defines each known field
     mismatches: tuple[TypeMismatch, ...]
     systems: tuple[str, ...] = ()  # whose dialects are asked for, or that the package names …
@@ -41,8 +41,7 @@ class Declaration(NamedTuple):
 
     def of(self, model: type[F]) -> F:
         """Return the fields of a dialect, all undeclared if it has none here."""
-        fields: F = self.own[model] if model in self.own else model()
-        return fields
+        return next((fields for fields in self.own.values() if isinstance(fields, model)), model())
 
 
 MOST_ALIKE = 10
@@ -155,12 +154,6 @@ class Skill:
             line=position.line if position else 1,
             column=position.column if position else None,
         )
-
-    def finding_in_body(
-        self, kind: FindingType, message: str | None = None, *, offset: int, fix: str | None = None
-    ) -> Finding:
-        """Return a finding about the body at an offset, in characters from the body's start."""
-        return self.body.finding(kind, message, offset=offset, fix=fix)
 
 
 Rule: TypeAlias = Callable[[Skill], Iterable[Finding]]

@@ -1,7 +1,7 @@
 """Verdict on a skill folder, from its snapshot and its parsed SKILL.md."""
 
 from codecs import BOM_UTF8
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from catalog.model import naming
@@ -25,7 +25,7 @@ from pipeline.validation.dialect import Dialects
 from pipeline.validation.profile import Profile, Ruleset
 from pipeline.validation.profiles.spec.codes import FIELDS_OF_DIALECT
 from pipeline.validation.profiles.spec.rules import SPEC
-from pipeline.validation.skill import Declaration, Skill
+from pipeline.validation.skill import Skill
 
 LONGEST_FALLBACK = 300
 """Characters of a text that stands for a description."""
@@ -58,7 +58,7 @@ def judge(
     )
     if examined.skill is None or examined.description is None or snapshot.digest is None:
         return _rejection(snapshot, parsed, place, examined)
-    return _record(snapshot, snapshot.digest, examined.skill, place, examined, dialects)
+    return _record(snapshot, snapshot.digest, examined.skill, place, examined)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,26 +156,13 @@ def _mismatches(skill: Skill, by_rules: Iterable[Finding], dialects: Dialects) -
 
 
 def _derived_description(skill: Skill) -> tuple[str, Finding]:
-    text = markdown.first_paragraph(skill.parsed.body)
-    if not text:
-        return "", skill.finding(DESCRIPTION_UNDERIVABLE, field="description")
-    if len(text) > DESCRIPTION_LIMIT:
-        text = _cut(text, DESCRIPTION_LIMIT)
-    return text, skill.finding(DESCRIPTION_DERIVED, field="description")
-
-
-def _cut(text: str, limit: int) -> str:
-    """Return a text cut at the last space before the limit, or at the limit if words are long."""
-    kept = text[: limit - 1]
-    words = kept.rpartition(" ")[0]
-    return f"{words if 2 * len(words) > limit else kept}…"
+    text = truncate.shorten(markdown.first_paragraph(skill.parsed.body), DESCRIPTION_LIMIT)
+    kind = DESCRIPTION_DERIVED if text else DESCRIPTION_UNDERIVABLE
+    return text, skill.finding(kind, field="description")
 
 
 def _rejection(
-    snapshot: Snapshot,
-    parsed: Parsed | None,
-    place: Place,
-    examined: Examined,
+    snapshot: Snapshot, parsed: Parsed | None, place: Place, examined: Examined
 ) -> Rejection:
     secrets = {f.path for f in examined.findings if f.code == SECRET_REFUSED.code}
     return Rejection(
@@ -193,20 +180,16 @@ def _rejection(
 
 
 def _record(
-    snapshot: Snapshot,
-    digest: str,
-    skill: Skill,
-    place: Place,
-    examined: Examined,
-    dialects: Dialects,
+    snapshot: Snapshot, digest: str, skill: Skill, place: Place, examined: Examined
 ) -> SkillRecord:
+    own = skill.declaration.own.items()
     declared, body = skill.declared, skill.parsed.body
     name = naming.qualified_name(examined.name, place.namespace)
     values = declared_values(declared) | {
         "name": name,
         "description": examined.description or "",
         "tags": _tags(declared),
-        "search_words": search_words(skill.frontmatter, skill.declaration, dialects),
+        "search_words": search_words(skill.frontmatter, skill.declaration),
     }
     return SkillRecord(
         place=place,
@@ -228,11 +211,18 @@ def _record(
         tools=mentions.tools_of(declared.allowed_tools),
         hosts=mentions.of_texts([skill.parsed.text, *(f.text for f in snapshot.files if f.text)]),
         grams=search_terms.grams(" ".join(_texts(values[column] for column in SEARCHED))),
-        priority=_priority(skill.declaration, dialects),
+        priority=next(
+            (priority for dialect, of in own if (priority := dialect.priority(of)) is not None),
+            declared.metadata.priority,
+        ),
         model_invocable=not declared.disable_model_invocation,
         user_invocable=declared.user_invocable is not False,
         fallback_description=_fallback(examined, body),
-        dialects=_records(skill.declaration, dialects),
+        dialects={
+            dialect.profile.name: record
+            for dialect, of in own
+            if (record := dialect.record(of)) is not None
+        },
         left_out=snapshot.left_out,
         references=skill_references.of(skill),
         **values,
@@ -268,28 +258,3 @@ def _fallback(examined: Examined, body: str) -> str | None:
 def _tags(declared: Declared) -> tuple[str, ...]:
     extra = declared.metadata
     return declared.tags or extra.tags or declared.keywords or extra.keywords
-
-
-def _priority(declaration: Declaration, dialects: Dialects) -> float | None:
-    """Return the priority that a dialect's fields declare, else that of the metadata."""
-    for dialect in _declared_for(declaration, dialects):
-        priority = dialect.priority(declaration.own[dialect.model])
-        if priority is not None:
-            return priority
-    return declaration.common.metadata.priority
-
-
-def _records(declaration: Declaration, dialects: Dialects) -> Mapping[str, object]:
-    """Return the records of the dialects whose fields are declared, by their names."""
-    records = {
-        dialect.profile.name: dialect.record(declaration.own[dialect.model])
-        for dialect in _declared_for(declaration, dialects)
-    }
-    return {name: record for name, record in records.items() if record is not None}
-
-
-def _declared_for(declaration: Declaration, dialects: Dialects) -> Dialects:
-    """Return the dialects that have a declared field."""
-    if not declaration.own:
-        return ()
-    return tuple(dialect for dialect in dialects if dialect.model in declaration.own)

@@ -140,7 +140,7 @@ def sections_exist(skill: Skill) -> Iterator[Finding]:
     present = sections_of(skill.parsed.body)
     for section in SECTIONS:
         if section not in present:
-            yield skill.finding_in_body(
+            yield skill.body.finding(
                 codes.SECTION_MISSING,
                 f"The body has no section {section} ({_CHINESE_NAMES[section]}).",
                 offset=0,

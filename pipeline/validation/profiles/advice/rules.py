@@ -38,7 +38,7 @@ RESERVED_WORDS = ("anthropic", "claude")
 def body_is_not_empty(skill: Skill) -> Iterator[Finding]:
     """Find a body without text."""
     if skill.parsed.frontmatter is not None and not skill.parsed.body:
-        yield skill.finding_in_body(codes.BODY_EMPTY, offset=0)
+        yield skill.body.finding(codes.BODY_EMPTY, offset=0)
 
 
 def body_length(skill: Skill) -> Iterator[Finding]:
@@ -49,7 +49,7 @@ def body_length(skill: Skill) -> Iterator[Finding]:
         return
     cost = tokens.estimate_body(body)
     if lines > BODY_LINES or cost > BODY_TOKENS:
-        yield skill.finding_in_body(
+        yield skill.body.finding(
             codes.BODY_TOO_LONG,
             f"The body has {lines:,} lines and about {cost:,} tokens; "
             f"{BODY_LINES} and {BODY_TOKENS:,} are recommended.",
