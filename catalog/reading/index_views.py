@@ -68,17 +68,6 @@ def left_out_counts(db: Database, index: Row) -> dict[str, int]:
     return {reason: count for reason, count in counts.items() if count > 0}
 
 
-def entry_sizes(db: Database, name: str, most: int) -> list[Row]:
-    """Return state, name and characters of the entries of an index by rank; [] beyond `most`."""
-    rows = db.query(
-        "SELECT e.state, e.chars, s.name FROM index_entries AS e JOIN skills AS s ON s.id = e.skill"
-        " WHERE e.index_name = ? ORDER BY e.rank LIMIT ?",
-        [name, most + 1],
-    )
-    sizes = list(rows)
-    return sizes if len(sizes) <= most else []
-
-
 def state_sizes(db: Database, name: str) -> dict[str, int]:
     """Return the characters of all entries of an index in each state."""
     rows = db.execute(

@@ -10,7 +10,7 @@ import re
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 from weakref import WeakKeyDictionary
@@ -129,44 +129,24 @@ def wrap(app: App, datasette: Any, routes: Mapping[str, Cost | None]) -> App:
         if is_table:
             cost = TABLES._replace(is_long=b"_stream" in scope["query_string"])
             scope = _with_default_page_size(scope) if cost.is_long else scope
-        try:
-            turn = _Turn(await take(datasette, cost), send, cost) if cost else None
-        except Busy:
-            busy = _Refusal(503, "The site is busy; try again later.", {"Retry-After": "5"})
-            await _refuse(datasette, scope, send, busy)
-            return
-        async with asyncio.timeout(LONGEST):
-            if turn:
-                await turn.run(app, scope, receive)
-            else:
-                await app(scope, receive, send)
+        with ExitStack() as turn:
+            try:
+                if cost:
+                    turn.callback((await take(datasette, cost)).release)
+            except Busy:
+                busy = _Refusal(503, "The site is busy; try again later.", {"Retry-After": "5"})
+                await _refuse(datasette, scope, send, busy)
+                return
+
+            async def sent(message: Message) -> None:
+                if not (cost and cost.is_long):
+                    turn.close()
+                await send(message)
+
+            async with asyncio.timeout(LONGEST):
+                await app(scope, receive, sent)
 
     return limited
-
-
-class _Turn:
-    """Turn of a costly request, until its response begins or, if it is long, until it is sent."""
-
-    def __init__(self, free: asyncio.Semaphore, send: Send, cost: Cost) -> None:
-        self._free, self._send, self._cost = free, send, cost
-        self._has_ended = False
-
-    async def run(self, app: App, scope: Any, receive: Any) -> None:
-        """Answer the request."""
-        try:
-            await app(scope, receive, self._send_message)
-        finally:
-            self._end()
-
-    async def _send_message(self, message: Message) -> None:
-        if not self._cost.is_long:
-            self._end()
-        await self._send(message)
-
-    def _end(self) -> None:
-        if not self._has_ended:
-            self._has_ended = True
-            self._free.release()
 
 
 async def take(datasette: Any, cost: Cost) -> asyncio.Semaphore:

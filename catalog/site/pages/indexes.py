@@ -1,7 +1,6 @@
 """Pages of the prompt indexes: skills with their words and cuts, texts, history and changes."""
 
 import asyncio
-from collections.abc import Mapping
 from datetime import date, timedelta
 from typing import Any
 
@@ -20,8 +19,6 @@ MOST_CHARS = 60_000
 """Most characters of a text on one page."""
 MOST_COMPARED = 2_000_000
 """Most characters of a text that is compared with another."""
-MOST_SEGMENTS = 400
-"""Most entries with a segment of their own on the bar; thinner ones would be invisible."""
 STATES = ("full", "shortened", "name_only")
 REASONS = ("over_budget", "hidden", "filtered")
 
@@ -89,33 +86,6 @@ async def changes(context: RequestContext) -> Response:
     return context.page("index_changes.html", index=index, old=old, new=new, since=since, part=part)
 
 
-def segments(index: Row, entries: list[Row], of_states: Mapping[str, int]) -> list[dict[str, Any]]:
-    """Return the segments of the bar: position, width and name of each entry.
-
-    Positions and widths are thousandths of the budget; header and footer come first. Without
-    entries, each state has one segment.
-    """
-    a_character = 1000 * index["used"] / max(index["budget"], 1) / max(index["chars"] or 0, 1)
-    around = (index["chars"] or 0) - sum(of_states.values())
-    parts: list[dict[str, Any]] = [
-        {"state": "around", "chars": max(around, 0), "name": "header and footer"},
-        *(
-            map(dict, entries)
-            if entries
-            else (
-                {"state": state, "name": state, "chars": of_states.get(state, 0)}
-                for state in STATES
-            )
-        ),
-    ]
-    position = 0.0
-    for part in parts:
-        width = part["chars"] * a_character
-        part |= {"x": round(position, 2), "width": round(width, 2)}
-        position += width
-    return [part for part in parts if part["width"]]
-
-
 def _index(db: Catalog, name: str) -> Row:
     if index := index_views.index(db, name):
         return index
@@ -128,16 +98,13 @@ def _entries(db: Catalog, name: str, show: str, words: str, number: int) -> dict
         rows = index_views.index_left_out(db, name, show, words, number)
     else:
         rows = index_views.index_entries(db, name, show, words, number)
+    sizes = index_views.state_sizes(db, name)
     return {
         "index": index,
         "rows": [_with_cuts(row) for row in rows[: index_views.PAGE]],
         "has_more": len(rows) > index_views.PAGE,
         "left_out": index_views.left_out_counts(db, index),
-        "segments": segments(
-            index,
-            index_views.entry_sizes(db, name, MOST_SEGMENTS),
-            index_views.state_sizes(db, name),
-        ),
+        "sizes": {state: sizes.get(state, 0) for state in STATES},
     }
 
 

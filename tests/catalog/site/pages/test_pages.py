@@ -143,7 +143,8 @@ def test_a_finding_stands_beside_its_line(site: Site) -> None:
 def test_a_kind_of_finding_is_explained(site: Site, code: str) -> None:
     """Its page has the source and examples, whether or not a skill has it."""
     page = site.get(f"/findings/{code}").text
-    assert "<strong>Source:</strong>" in page
+    assert "<strong>Severity:</strong>" in page
+    assert ("<strong>Source:</strong>" in page) == (code == "description-missing")
     assert ("No skill has this finding." in page) == (code == "version-held")
 
 
