@@ -28,18 +28,27 @@ pytest_plugins = [
 ]  # the site in this process, a browser before it, and tests that must not be skipped
 
 SLOWEST = (
-    "test_promise.py",
-    "test_browser.py",
-    "test_process.py",
-    "test_trouble.py",
-    "test_end_to_end.py",
     "test_other_users.py",
+    "test_end_to_end.py",
+    "test_plain_catalog.py",
+    "test_trouble.py",
+    "test_skills_folder.py",
+    "test_dask_cluster.py",
+    "test_browser.py",
     "test_reconcile.py",
-    "test_health.py",
-    "test_loop.py",
+    "test_promise.py",
+    "test_tasks.py",
+    "test_process.py",
+    "test_every_page.py",
+    "test_adoption.py",
+    "test_published_skills.py",
+    "test_fuzz.py",
     "test_crash.py",
+    "test_team.py",
+    "test_nginx.py",
+    "test_loop.py",
 )
-"""Files that take half a minute or about as long, the slowest first."""
+"""Files that take the longest, the slowest first."""
 
 
 MEMORY = Path("/dev/shm")
@@ -58,6 +67,11 @@ def pytest_configure(config: pytest.Config) -> None:
     gc.disable()  # until all tests are collected
     hypothesis.settings.register_profile("untimed", deadline=None)
     hypothesis.settings.load_profile("untimed")
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Use two workers for each core: many tests wait for a program, an event or a page."""
+    return 2 * len(os.sched_getaffinity(0))
 
 
 def _let_byte_code_be_cached() -> None:
