@@ -27,8 +27,8 @@ class OutcomeInbox:
             self._settle.hint(WatchUnit(str(self._folder), outcome), now)
         return outcome is not None or path == str(self._folder)
 
-    def seconds_to_next(self, now: float) -> float | None:
-        """Return the seconds until the next file is due; None if none waits."""
+    def seconds_to_next(self, now: float) -> float:
+        """Return the seconds until the next file is due; infinite if none waits."""
         return self._settle.seconds_to_next(now)
 
     def __len__(self) -> int:

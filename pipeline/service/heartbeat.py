@@ -3,7 +3,6 @@
 import os
 import socket
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -54,9 +53,10 @@ class Heartbeat:
         self._troubles = troubles
         self._fields: dict[str, Any] = {}  # not written yet
         self._overflows = 0  # not counted in the catalog yet
-        self._last_event: datetime | None = None
+        self.last_event: datetime | None = None  # in a root
         self._last_beat: datetime | None = None  # in the catalog
         self._next = 0.0
+        self._is_quiet = self._awaits_checkpoint = False
 
     def begin(self, store: Store, at: datetime) -> None:
         """Record in the catalog that the service has started."""
@@ -70,6 +70,7 @@ class Heartbeat:
             site_port=self._site and self._site.port,
         )
         self._last_beat = at
+        self._is_quiet = self._awaits_checkpoint = False
         store.health.set_troubles(self._troubles.all())
 
     def end(self, store: Store, at: datetime) -> None:
@@ -78,10 +79,6 @@ class Heartbeat:
             watcher_mode="stopped", service_pid=None, service_stopped=at, quiet_since=None
         )
         store.health.set_troubles([])
-
-    def note_event(self, at: datetime) -> None:
-        """Note the time of the last event in a root."""
-        self._last_event = at
 
     def note_mode(self, change: ModeChange, at: datetime) -> None:
         """Note a change of the watcher mode."""
@@ -112,13 +109,11 @@ class Heartbeat:
             store.health.count_overflow()
             self._overflows -= 1
         store.health.set(
-            **{
-                "service_seen": at,
-                "last_event": self._last_event,
-                "pending_count": pending,
-                "held_removals": store.removals.held(),
-                **self._fields,
-            }
+            service_seen=at,
+            last_event=self.last_event,
+            pending_count=pending,
+            held_removals=store.removals.held(),
+            **self._fields,
         )
         self._last_beat = at
         self._fields.clear()
@@ -137,33 +132,18 @@ class Heartbeat:
                 self._troubles.all(),
             )
 
+    def note_quiet(self, work: Work, *, is_unsure: bool) -> None:
+        """Store whether all known changes are scanned and published, if that has changed.
 
-class Quiet:
-    """Record of whether all known changes are scanned and published."""
-
-    def __init__(
-        self,
-        work: Work,
-        heartbeat: Heartbeat,
-        needs_count: Callable[[], bool],
-    ) -> None:
-        """Take whether the watch may miss directories."""
-        self._work = work
-        self._heartbeat = heartbeat
-        self._needs_count = needs_count
-        self._is_quiet = False
-        self._awaits_checkpoint = False
-
-    def note(self) -> None:
-        """Store it in the catalog if it has changed; once all is quiet, write SQLite's log back."""
-        work = self._work
+        Once all is quiet, write SQLite's log back. `is_unsure`: the watch may miss directories.
+        """
         is_quiet = not (
-            len(work.units)
+            is_unsure
+            or len(work.units)
             or len(work.outcomes)
             or work.takes_all_outcomes
             or work.scans.is_wanted
             or work.publication.due is not None
-            or self._needs_count()
         )
         if is_quiet and work.store.takeover.is_under_way and can_list_all(work.settings.root_specs):
             # The last full scan found folders that were still changing.
@@ -173,7 +153,7 @@ class Quiet:
             now = datetime.now(UTC)
             work.store.health.set(quiet_since=now if is_quiet else None)
             self._is_quiet = is_quiet
-            self._heartbeat.beat(work.store, work.units.count, now)
+            self.beat(work.store, work.units.count, now)
             self._awaits_checkpoint = is_quiet  # nothing waits for it now
         if self._awaits_checkpoint:
             self._awaits_checkpoint = not work.store.checkpoint()

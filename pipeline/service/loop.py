@@ -18,10 +18,17 @@ from catalog.writing.store import Store
 from pipeline.config.settings import Settings
 from pipeline.roots.units import WatchUnit
 from pipeline.service import heartbeat
-from pipeline.service.heartbeat import BEAT, Heartbeat, Quiet, quarantined
+from pipeline.service.heartbeat import BEAT, Heartbeat, quarantined
 from pipeline.service.open_catalog import open_store
-from pipeline.service.package_check import PackageCheck
-from pipeline.service.parts import NEVER, Loop, Part, Work, each_turn, every
+from pipeline.service.parts import (
+    NEVER,
+    Loop,
+    PackageCheck,
+    Part,
+    Work,
+    each_turn,
+    every,
+)
 from pipeline.service.request_runner import RequestRunner
 from pipeline.service.scanning.engines import processes
 from pipeline.service.scanning.scanner import judge
@@ -114,7 +121,7 @@ class Service:
         finally:
             heartbeat.notify("STOPPING=1")
             self._timer.stop()
-            self._watching.stop()
+            self._watching.supervisor.stop()
             if self._webhook:
                 self._webhook.stop()
             if self._site:
@@ -133,7 +140,7 @@ class Service:
             store,
             self._loop,
             engine=processes,
-            is_polling=lambda: self._watching.is_polling,
+            is_polling=lambda: self._watching.supervisor.mode == "polling",
             must_stop=lambda: self._stopping,
             scanned=self._scanned,
             failed=lambda error: self._requests.failed(error),
@@ -141,23 +148,29 @@ class Service:
         self._heartbeat.begin(store, _now())
         self._requests = requests = RequestRunner(work)
         self._package_check = check = PackageCheck(work)
-        quiet = Quiet(work, self._heartbeat, lambda: self._watching.needs_count)
+        supervisor = self._watching.supervisor
+        quiet = Part(
+            "quiet",
+            each_turn,
+            lambda: self._heartbeat.note_quiet(work, is_unsure=supervisor.needs_count),
+            BEAT,
+        )
         with store.folders.opened(OwnedFolder(settings.outcomes_folder, "outcomes")):
             pass  # create the folder, so that it can be watched
         work.pulls.begin()
         work.scans.request(ScanRequest("start"))
         self._watching.begin(work)
         self._parts = [
-            self._watching.part(TICK),
+            every("watcher", TICK, self._watching.keep),
             *([every("site", TICK, partial(_keep_running, self._site))] if self._site else []),
             *([every("webhook", TICK, self._webhook.ensure)] if self._webhook else []),
             every("requests", TICK, requests.grant),
             every("packages", TICK, store.packager.switch_current),
             every("skills", TICK, partial(_find_taken, store)),
-            Part("quiet", each_turn, quiet.note, BEAT),  # before the next changes become visible
+            quiet,  # before the next changes become visible
             self._watching.polls(),
             *work.parts(),
-            Part("quiet", each_turn, quiet.note, BEAT),
+            quiet,
             Part("packages", check.seconds_to_next, check.step),
             Part(
                 "answers",

@@ -138,6 +138,11 @@ def packaging_of(settings: Settings) -> Packaging:
     )
 
 
+def publish(settings: Settings, store: Store, at: datetime) -> list[str]:
+    """Rebuild the configured indexes; return the names of those with a new text. Raises OSError."""
+    return store.publish_indexes(settings.indexes, settings.index_folder, at, settings.retention)
+
+
 def rules_in_force() -> str:
     """Return an id of the whole rule set; a skill judged under another id is judged again."""
     types = repr([(type_.code, type_.severity, sorted(type_.rejects)) for type_ in FINDING_TYPES])

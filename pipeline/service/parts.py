@@ -4,7 +4,7 @@ import logging
 import math
 import sqlite3
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
@@ -12,8 +12,10 @@ from queue import Empty, SimpleQueue
 from typing import NamedTuple
 
 from catalog.database.connection import explained
+from catalog.model.event import Event
 from catalog.model.trouble import Problem
 from catalog.text import humanize
+from catalog.writing.packages.builder import Key
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
 from pipeline.outcomes.inbox import OutcomeInbox
@@ -21,7 +23,6 @@ from pipeline.roots.units import WatchUnit
 from pipeline.service import change_log, hook_queue, open_catalog
 from pipeline.service.hook_queue import HookQueue
 from pipeline.service.pending_units import PendingUnits
-from pipeline.service.publication import Publication
 from pipeline.service.pulls import Pulls
 from pipeline.service.scanning.engines import Engine
 from pipeline.service.scanning.synchronizer import can_list_all
@@ -63,15 +64,12 @@ def every(
     """Return a part that is due now and then at intervals."""
     next_at = 0.0
 
-    def due(now: float) -> float:
-        return max(0.0, next_at - now)
-
     def stepped() -> Problem | None:
         nonlocal next_at
         next_at = time.monotonic() + seconds
         return step()
 
-    return Part(name, due, stepped, longest)
+    return Part(name, lambda now: max(0.0, next_at - now), stepped, longest)
 
 
 class Loop:
@@ -146,16 +144,10 @@ class Work:
         self._must_stop = must_stop
         self._scanned = scanned
         self._failed = failed
-        self.units = PendingUnits(
-            settings.root_specs,
-            settings.settle_quiet,
-            settings.settle_longest,
-            exact=not self._is_following,
-        )
+        times = settings.settle_quiet, settings.settle_longest
+        self.units = PendingUnits(settings.root_specs, *times, exact=not self._is_following)
         self.scans = Scans(settings, store, self.units, engine=engine, is_polling=is_polling)
-        self.outcomes = OutcomeInbox(
-            settings.outcomes_folder, settings.settle_quiet, settings.settle_longest
-        )
+        self.outcomes = OutcomeInbox(settings.outcomes_folder, *times)
         self.takes_all_outcomes = False
         self.pulls = Pulls(settings, store, loop.wake)
         self.hooks = [HookQueue(hook, loop.wake) for hook in settings.hooks]
@@ -165,21 +157,23 @@ class Work:
 
     def parts(self) -> Iterator[Part]:
         """Yield the parts, in the order of their steps."""
+        scans, events = self.scans, self.store.events
         yield Part("collect", lambda _: at_once(self.collects), self.collect)
         yield Part(
-            "changes",
-            self._seconds_to_changes,
-            partial(self.scans.scan_settled, self._must_stop),
+            "changes", self.units.seconds_to_next, partial(scans.scan_settled, self._must_stop)
         )
         yield Part("outcomes", self._seconds_to_outcomes, self._take_outcomes)
-        yield Part("pull", self._seconds_to_pull, self._take_pulls)
-        yield Part("scan", lambda _: at_once(self.scans.is_wanted), self._scan)
+        yield Part(
+            "pull",
+            lambda _: at_once(self.pulls.have_ended and not scans.is_running),
+            self._take_pulls,
+        )
+        yield Part("scan", lambda _: at_once(scans.is_wanted), self._scan)
         for name, listener in {
             open_catalog.LOG: change_log.log_changes,
             open_catalog.INDEXES: self.publication.changed,
         }.items():
-            deliver = partial(self.store.events.deliver, name, listener)
-            yield Part(f"events-{name}", each_turn, deliver)
+            yield Part(f"events-{name}", each_turn, partial(events.deliver, name, listener))
         for queue in self.hooks:
             yield Part(queue.hook.listener, each_turn, partial(queue.step, self.store))
         yield Part("indexes", self._seconds_to_indexes, self.publication.step)
@@ -220,18 +214,10 @@ class Work:
         with suppress(sqlite3.Error):  # the catalog may be locked, full or closed
             hook_queue.stop_all(self.hooks, self.store)
 
-    def _seconds_to_changes(self, now: float) -> float:
-        wait = self.units.seconds_to_next(now)
-        return NEVER if wait is None else wait
-
     def _seconds_to_outcomes(self, now: float) -> float:
         if self.takes_all_outcomes:
             return 0.0
-        wait = self.outcomes.seconds_to_next(now) if self._is_following else None
-        return NEVER if wait is None else wait
-
-    def _seconds_to_pull(self, _: float) -> float:
-        return at_once(self.pulls.have_ended and not self.scans.is_running)
+        return self.outcomes.seconds_to_next(now) if self._is_following else NEVER
 
     def _seconds_to_indexes(self, now: float) -> float:
         due = self.publication.due
@@ -281,3 +267,79 @@ class Work:
             if removed := self.store.thin(retention, datetime.now(UTC)):
                 log.info("removed the rows of %s", humanize.count(removed, "old version"))
         self.collects = False
+
+
+PUBLISH_EVERY = 1.0
+"""Seconds between two publications while a long scan goes on."""
+
+
+class Publication:
+    """Publication of all indexes: at once after a quiet time, together during many changes."""
+
+    def __init__(self, settings: Settings, store: Store) -> None:
+        """Make a publication due now: index files may be missing."""
+        self._settings = settings
+        self._store = store
+        self._last = 0.0
+        self.due: float | None = 0.0
+        """Time of the next one by the monotonic clock; None if nothing has changed."""
+
+    def publish_now(self) -> None:
+        """Make a publication due now."""
+        self.due = 0.0
+
+    def changed(self, events: Sequence[Event]) -> None:
+        """Make a publication due: the first change shows at once, the next ones together."""
+        is_scan = any(event.trigger != "event" for event in events)
+        delay = PUBLISH_EVERY if is_scan else self._settings.index_delay
+        after = max(time.monotonic(), self._last + delay)
+        self.due = after if self.due is None else min(after, self.due)
+
+    def step(self) -> None:
+        """Publish the indexes."""
+        for name in open_catalog.publish(self._settings, self._store, datetime.now(UTC)):
+            log.info("published index %s", name)
+        self.due, self._last = None, time.monotonic()
+
+
+SHARE = 0.1
+"""Share of idle time for the verification of packages."""
+IDLE = 0.1
+"""Seconds without other work that a step needs: no change should have to wait for one."""
+
+
+class PackageCheck:
+    """Verification of published packages, a few at a time, while there is no other work."""
+
+    def __init__(self, work: Work) -> None:
+        self._work = work
+        self._steps: Iterator[Collection[Key]] = iter(())
+        self._due = NEVER
+
+    def begin(self) -> None:
+        """Begin with the packages whose last verification is the oldest."""
+        self._steps = self._work.store.repair.verify(lambda: datetime.now(UTC))
+        self._due = time.monotonic()
+
+    def seconds_to_next(self, now: float) -> float:
+        """Return the seconds until the next step; other work in less than IDLE postpones it."""
+        if self._work.scans.is_wanted:
+            return NEVER
+        if self._due <= now and self._work.units.seconds_to_next(now) < IDLE:
+            self._due = now + IDLE
+        return max(0.0, self._due - now)
+
+    def step(self) -> None:
+        """Verify a few packages; the skills of those that cannot be repaired are scanned again.
+
+        The pause before the next step keeps verification within SHARE.
+        """
+        began, self._due = time.monotonic(), NEVER
+        repaired = self._work.store.repair.count
+        keys = next(self._steps, None)
+        if keys is None:
+            return
+        self._due = began + (time.monotonic() - began) / SHARE
+        self._work.units.scan_again(keys)
+        if self._work.store.repair.count != repaired:  # those beyond repair are not published
+            self._work.publication.publish_now()

@@ -22,57 +22,6 @@ log = logging.getLogger("skilldrop")
 ROOM_PAUSE = 30.0
 """Seconds until a unit is tried again after the disk was full."""
 
-
-class Backlog:
-    """Units to be scanned again at a given time of the monotonic clock."""
-
-    def __init__(self) -> None:
-        self._until: dict[WatchUnit, float] = {}
-        self._without_room: dict[WatchUnit, str] = {}  # the reason for each
-        self._failures = 0  # in a row
-
-    def __len__(self) -> int:
-        """Return the number of waiting units."""
-        return len(self._until)
-
-    def start(self, units: Iterable[WatchUnit]) -> None:
-        """Note that units are being scanned now."""
-        for unit in units:
-            self._without_room.pop(unit, None)
-
-    def delay(self, seconds: Mapping[WatchUnit, float], now: float) -> None:
-        """Make each unit wait for its number of seconds."""
-        self._until |= {unit: now + wait for unit, wait in seconds.items()}
-
-    def wait_for_room(self, reasons: Mapping[WatchUnit, str], now: float) -> None:
-        """Make units wait for disk space; `reasons` is empty if all units found room."""
-        self._without_room |= reasons
-        self._failures = self._failures + bool(reasons) if self._without_room else 0
-        if reasons and self._failures == 1:
-            log.error("%s Trying again in %g s.", next(iter(reasons.values())), ROOM_PAUSE)
-        self.delay(dict.fromkeys(reasons, ROOM_PAUSE), now)
-
-    def seconds_to_next(self, now: float) -> float | None:
-        """Return the seconds until a unit is due; None if none waits."""
-        return max(0.0, min(self._until.values()) - now) if self._until else None
-
-    def due(self, now: float) -> list[WatchUnit]:
-        """Remove and return the units whose time has come."""
-        units = [unit for unit, until in self._until.items() if until <= now]
-        for unit in units:
-            del self._until[unit]
-        return units
-
-    @property
-    def problem(self) -> Problem | None:
-        """Lack of disk space, and the time of the next try; None if there is room."""
-        if not self._without_room:
-            return None
-        tries = [self._until[unit] for unit in self._without_room if unit in self._until]
-        reason = next(iter(self._without_room.values()))
-        return Problem(reason, self._failures, min(tries, default=None))
-
-
 T = TypeVar("T")
 
 
@@ -97,7 +46,9 @@ class PendingUnits:
         self._roots = roots
         self._unit_of = (lambda place: place) if exact else _unit_of
         self._settling = Settling(quiet, longest)
-        self._backlog = Backlog()
+        self._delayed: dict[WatchUnit, float] = {}  # monotonic time of the next scan
+        self._without_room: dict[WatchUnit, str] = {}  # the reason for each
+        self._failures = 0  # for lack of room, in a row
 
     def __len__(self) -> int:
         """Return the number of units that settle."""
@@ -110,21 +61,25 @@ class PendingUnits:
     @property
     def count(self) -> int:
         """The number of all waiting units."""
-        return len(self._settling) + len(self._backlog)
+        return len(self._settling) + len(self._delayed)
 
     @property
     def problem(self) -> Problem | None:
-        """Lack of disk space; None if there is room."""
-        return self._backlog.problem
+        """Lack of disk space, and the time of the next try; None if there is room."""
+        if not self._without_room:
+            return None
+        tries = [self._delayed[unit] for unit in self._without_room if unit in self._delayed]
+        reason = next(iter(self._without_room.values()))
+        return Problem(reason, self._failures, min(tries, default=None))
 
     def waiting(self) -> set[WatchUnit]:
         """Return the units that settle."""
         return self._settling.waiting()
 
-    def seconds_to_next(self, now: float) -> float | None:
-        """Return the seconds until a unit is due; None if none waits."""
-        waits = (self._settling.seconds_to_next(now), self._backlog.seconds_to_next(now))
-        return min((wait for wait in waits if wait is not None), default=None)
+    def seconds_to_next(self, now: float) -> float:
+        """Return the seconds until a unit is due; infinite if none waits."""
+        waits = (until - now for until in self._delayed.values())
+        return max(0.0, min([self._settling.seconds_to_next(now), *waits]))
 
     def is_overdue(self, place: WatchUnit) -> bool:
         """Return whether the unit of a folder takes too long to settle."""
@@ -155,10 +110,12 @@ class PendingUnits:
 
     def due(self, now: float) -> list[WatchUnit]:
         """Return the units that are settled, to be scanned now."""
-        for unit in self._backlog.due(now):  # their wait for room or for the rate is over
+        for unit in [unit for unit, until in self._delayed.items() if until <= now]:
+            del self._delayed[unit]
             self._settling.hint(unit, now)
         units = self._settling.due(now)
-        self._backlog.start(units)
+        for unit in units:
+            self._without_room.pop(unit, None)
         return units
 
     def still_settling(self, due: Collection[WatchUnit], now: float) -> Collection[WatchUnit]:
@@ -169,8 +126,14 @@ class PendingUnits:
 
     def scanned(self, due: Collection[WatchUnit], report: Report) -> None:
         """Note the results of a scan of due units."""
-        self._backlog.wait_for_room(self._by_unit(report.no_room), time.monotonic())
-        again = self._unsettled(report) | {unit for unit in due if unit.root in report.troubles}
+        no_room = self._by_unit(report.no_room)
+        self._without_room |= no_room
+        self._failures = self._failures + bool(no_room) if self._without_room else 0
+        if no_room and self._failures == 1:
+            log.error("%s Trying again in %g s.", next(iter(no_room.values())), ROOM_PAUSE)
+        self._delay(dict.fromkeys(no_room, ROOM_PAUSE))
+        again = set(map(self._unit_of, report.unsettled))
+        again |= {unit for unit in due if unit.root in report.troubles}
         postponed = self._note(report)
         self._settling.done(unit for unit in due if unit not in again | postponed)
         self._settle_again(again)
@@ -178,7 +141,7 @@ class PendingUnits:
     def scanned_all(self, report: Report, superseded: Collection[WatchUnit]) -> set[WatchUnit]:
         """Note the results of a full scan; return the units that are scanned again after it."""
         self._note(report)
-        again = self._unsettled(report) | set(superseded)
+        again = {*map(self._unit_of, report.unsettled), *superseded}
         self._settle_again(again)
         return again
 
@@ -196,18 +159,19 @@ class PendingUnits:
 
         These wait for the later events of their root.
         """
-        self._backlog.delay(self._by_unit(report.delayed), time.monotonic())
+        self._delay(self._by_unit(report.delayed))
         postponed = set(map(self._unit_of, report.postponed))
         for unit in postponed:
             self._settling.hint(unit, self._settling.latest(unit.root) or time.monotonic())
         return postponed
 
+    def _delay(self, seconds: Mapping[WatchUnit, float]) -> None:
+        now = time.monotonic()
+        self._delayed |= {unit: now + wait for unit, wait in seconds.items()}
+
     def _settle_again(self, units: Iterable[WatchUnit]) -> None:
         for unit in units:
             self._settling.again(unit, time.monotonic())
-
-    def _unsettled(self, report: Report) -> set[WatchUnit]:
-        return set(map(self._unit_of, report.unsettled))
 
     def _by_unit(self, values: Mapping[WatchUnit, T]) -> dict[WatchUnit, T]:
         """Map values of folders to the units in which the folders settle."""

@@ -16,8 +16,7 @@ from catalog.text.humanize import iso
 from catalog.writing.decisions import Decision
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings, linked_directory
-from pipeline.service.open_catalog import with_store
-from pipeline.service.publication import publish
+from pipeline.service.open_catalog import publish, with_store
 
 log = logging.getLogger("skilldrop")
 

@@ -7,7 +7,7 @@ from functools import partial
 from catalog.model.trouble import Problem
 from pipeline.config.settings import Settings
 from pipeline.service.heartbeat import Heartbeat
-from pipeline.service.parts import NEVER, Loop, Part, Work, every
+from pipeline.service.parts import NEVER, Loop, Part, Work
 from pipeline.service.scans import ScanRequest
 from pipeline.watch.supervisor import ModeChange, WatchSupervisor
 
@@ -17,7 +17,7 @@ class Watching:
 
     def __init__(self, settings: Settings, loop: Loop, heartbeat: Heartbeat) -> None:
         self._heartbeat = heartbeat
-        self._supervisor = WatchSupervisor(
+        self.supervisor = WatchSupervisor(
             [  # a mirror changes only by a pull
                 *(root.path for root in settings.root_specs if not root.origin),
                 str(settings.outcomes_folder),
@@ -28,61 +28,44 @@ class Watching:
             only_polls=settings.follow == "polling",
         )
 
-    @property
-    def is_polling(self) -> bool:
-        """Whether changes are found by polling."""
-        return self._supervisor.mode == "polling"
-
-    @property
-    def needs_count(self) -> bool:
-        """Whether there is a suspicion that directories are not watched."""
-        return self._supervisor.needs_count
-
     def begin(self, work: Work) -> None:
         """Start to watch, for the work on a catalog."""
         self._work = work
-        self._change(self._supervisor.begin(time.monotonic()))
+        self._change(self.supervisor.begin(time.monotonic()))
 
-    def part(self, seconds: float) -> Part:
-        """Return the part that looks after the watch at intervals."""
-        return every("watcher", seconds, self._keep)
+    def keep(self) -> Problem | None:
+        """Look after the watch; return why changes are polled."""
+        now = time.monotonic()
+        change = self.supervisor.check(now)
+        if not change and self.supervisor.needs_count and not len(self._work.units):
+            change = self.supervisor.check_all_heard(now)
+        self._change(change)
+        return self.supervisor.trouble
 
     def polls(self) -> Part:
         """Return the part that scans everything where no events are received."""
-        return Part("scan", self._seconds_to_poll, self._poll)
+
+        def due(now: float) -> float:
+            return NEVER if self._work.scans.is_wanted else self.supervisor.seconds_to_poll(now)
+
+        def step() -> None:
+            self._work.scans.request(ScanRequest("re-scan", is_poll=True))
+
+        return Part("scan", due, step)
 
     def scanned(self) -> None:
         """Note the end of a full scan, after which all directories must be watched."""
-        self._supervisor.polled(time.monotonic())
+        self.supervisor.polled(time.monotonic())
         if not len(self._work.units):
-            self._change(self._supervisor.check_all_heard(time.monotonic()))
-
-    def stop(self) -> None:
-        """Stop watching."""
-        self._supervisor.stop()
+            self._change(self.supervisor.check_all_heard(time.monotonic()))
 
     def _hint(self, path: str, at: float) -> None:
         """Take a hint that something may have changed at a path."""
         if not self._work.outcomes.hint(path, at) and self._work.units.hint(path, at):
-            self._heartbeat.note_event(datetime.now(UTC))
-
-    def _keep(self) -> Problem | None:
-        now = time.monotonic()
-        change = self._supervisor.check(now)
-        if not change and self._supervisor.needs_count and not len(self._work.units):
-            change = self._supervisor.check_all_heard(now)
-        self._change(change)
-        return self._supervisor.trouble
+            self._heartbeat.last_event = datetime.now(UTC)
 
     def _change(self, change: ModeChange | None) -> None:
         """Record a change of the watcher mode, and scan for changes that were missed."""
         if change:
             self._work.scans.request(ScanRequest("re-scan"))
             self._heartbeat.note_mode(change, datetime.now(UTC))
-
-    def _seconds_to_poll(self, now: float) -> float:
-        wait = self._supervisor.seconds_to_poll(now)
-        return NEVER if wait is None or self._work.scans.is_wanted else wait
-
-    def _poll(self) -> None:
-        self._work.scans.request(ScanRequest("re-scan", is_poll=True))

@@ -114,6 +114,7 @@ class Watch:
             raise WatchLimitReached(errno.ENOSPC, LIMIT_REACHED.message)
         # The reader is this watch's own. watchdog's shared one is never replaced once it has died.
         reader = InotifyFD()
+        self._inodes.clear()
         observer = BaseObserver(InotifyEmitter, inotify_fd=reader)
         self._threads = _Threads(reader, observer)
         self._overflow = _OverflowHandler(self._threads)

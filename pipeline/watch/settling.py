@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from math import inf
 
 from pipeline.roots.units import WatchUnit
 
@@ -48,7 +49,7 @@ class Settling:
 
     def due(self, now: float) -> list[WatchUnit]:
         """Return the units that were quiet or have waited long enough, in order of first hints."""
-        if not self._waiting or now < self._next_due():
+        if now < self._next_due():
             return []
         return [unit for unit, waiting in self._waiting.items() if self._due_at(waiting) <= now]
 
@@ -59,14 +60,14 @@ class Settling:
             return waiting.since
         return None
 
-    def seconds_to_next(self, now: float) -> float | None:
-        """Return the seconds until the next unit is due; None if no unit waits."""
-        return max(0.0, self._next_due() - now) if self._waiting else None
+    def seconds_to_next(self, now: float) -> float:
+        """Return the seconds until the next unit is due; infinite if no unit waits."""
+        return max(0.0, self._next_due() - now)
 
     def _next_due(self) -> float:
         times = [self._due_at(waiting) for waiting in self._waiting.values()]
-        end = min(times) + GATHER
-        return max(time for time in times if time <= end)
+        end = min(times, default=0.0) + GATHER
+        return max((time for time in times if time <= end), default=inf)
 
     def _due_at(self, waiting: _Waiting) -> float:
         """Return when a unit is due if no more hints come."""

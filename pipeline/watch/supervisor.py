@@ -3,7 +3,8 @@
 import logging
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import inf
 from typing import Literal, TypeAlias
 
 from catalog.model.trouble import Problem
@@ -55,12 +56,11 @@ class WatchSupervisor:
         only_polls: bool = False,
     ) -> None:
         """Take absolute root paths and a callback for hinted paths, called on another thread."""
-        self._remote = {} if only_polls else _remote(roots)
-        self._watched = [] if only_polls else [root for root in roots if root not in self._remote]
-        self._on_hint = on_hint
+        kinds = {} if only_polls else {root: network_type(root) for root in roots}
+        self._remote = {root: kind for root, kind in kinds.items() if kind}
+        self._watched = [root for root, kind in kinds.items() if not kind]
+        self._watch = Watch(self._watched, on_hint)
         self._poll_every = poll_every
-        self._watch = self._new_watch()
-        self.mode: Mode = "native"
         self._faults: deque[float] = deque(maxlen=FAULTS)  # their times
         self._retry_after = RETRY
         self._polls_because: WatchFault | None = None
@@ -70,6 +70,12 @@ class WatchSupervisor:
         self._last_unwatched = 0
         self._was_restarted_for_unwatched = False
 
+    @property
+    def mode(self) -> Mode:
+        """How changes are noticed; polling, if a root cannot be watched."""
+        is_native = self._next_try is None and self._watched and not self._remote
+        return "native" if is_native else "polling"
+
     def begin(self, now: float) -> ModeChange:
         """Start to watch."""
         return self._restart(now, "the service started")
@@ -78,11 +84,11 @@ class WatchSupervisor:
         """Restart a watch that has a fault; None if it has none."""
         if self._next_try is not None:
             return self._try_again(now) if now >= self._next_try else None
-        fault = self._watch.fault() if self._watched else None
-        if not fault:
-            self._shorten_retry(now)
-            return None
-        return self._handle(now, fault)
+        if self._watched and (fault := self._watch.fault()):
+            return self._handle(now, fault)
+        if not self._faults or now - self._faults[-1] > LONGEST_RETRY:
+            self._retry_after = RETRY  # after a long time without faults
+        return None
 
     def check_all_heard(self, now: float) -> ModeChange | None:
         """Restart a watch that misses directories; this lists all directories of the roots.
@@ -124,17 +130,13 @@ class WatchSupervisor:
         """Whether `check_all_heard` has a suspicion to confirm."""
         return self._last_unwatched > 0
 
-    def polls(self, now: float) -> bool:
-        """Whether a full scan is due because changes are polled."""
-        return self.mode == "polling" and now >= self._next_poll
-
     def polled(self, now: float) -> None:
         """Record the end of a full scan."""
         self._next_poll = now + self._poll_every
 
-    def seconds_to_poll(self, now: float) -> float | None:
-        """Return the seconds until the next poll; None if changes are not polled."""
-        return max(0.0, self._next_poll - now) if self.mode == "polling" else None
+    def seconds_to_poll(self, now: float) -> float:
+        """Return the seconds until a full scan is due; infinite if changes are not polled."""
+        return max(0.0, self._next_poll - now) if self.mode == "polling" else inf
 
     def stop(self) -> None:
         """Stop watching."""
@@ -143,18 +145,19 @@ class WatchSupervisor:
     def _handle(self, now: float, fault: WatchFault) -> ModeChange:
         """Restart the watch after a fault, or poll for a while if faults are frequent."""
         self._last_unwatched = 0
-        has_overflowed = fault.kind is FaultKind.OVERFLOW
         if fault.kind is not FaultKind.ROOT_CHANGED:
             self._faults.append(now)
         is_frequent = len(self._faults) == FAULTS and now - self._faults[0] <= FAULT_SPAN
         if is_frequent or fault.kind is FaultKind.LIMIT_REACHED:
-            return self._fall_back(now, fault, has_overflowed)
-        log.warning("%s; restarting the watch and scanning everything", fault.message)
-        return self._restart(now, fault.message, has_overflowed)
+            change = self._fall_back(now, fault)
+        else:
+            log.warning("%s; restarting the watch and scanning everything", fault.message)
+            change = self._restart(now, fault.message)
+        return replace(change, has_overflowed=fault.kind is FaultKind.OVERFLOW)
 
     def _try_again(self, now: float) -> ModeChange | None:
         change = self._restart(now, "events are tried again")
-        if change.mode == "polling":
+        if self._next_try is not None:
             return None  # as before
         if fault := self._watch.fault():
             return self._fall_back(now, fault)
@@ -163,35 +166,27 @@ class WatchSupervisor:
         self._failures = 0
         return change
 
-    def _shorten_retry(self, now: float) -> None:
-        """Reset the time until the next attempt after a long time without faults."""
-        if not self._faults or now - self._faults[-1] > LONGEST_RETRY:
-            self._retry_after = RETRY
-
-    def _restart(self, now: float, reason: str, has_overflowed: bool = False) -> ModeChange:
-        """Replace the watch by a new one; poll if it does not start."""
+    def _restart(self, now: float, reason: str) -> ModeChange:
+        """Start the watch anew; poll if it does not start."""
         self._watch.stop()
-        self._watch = self._new_watch()
         self._next_try = None
-        if fault := self._start():
-            return self._fall_back(now, fault, has_overflowed)
-        if self._remote or not self._watched:
-            return self._change_mode("polling", self._polling_reason(), has_overflowed)
-        return self._change_mode("native", reason, has_overflowed)
-
-    def _start(self) -> WatchFault | None:
-        """Start the watch; return the fault that makes it useless, if any."""
         try:
             self._watch.start()
         except WatchLimitReached:
-            return LIMIT_REACHED
+            return self._fall_back(now, LIMIT_REACHED)
         except OSError as error:
-            return WatchFault(
-                FaultKind.NOT_STARTED, f"the system will not watch: {error.strerror or error}"
+            message = f"the system will not watch: {error.strerror or error}"
+            return self._fall_back(now, WatchFault(FaultKind.NOT_STARTED, message))
+        if not self._watched:
+            reason = "polling is configured"
+        if self._remote:
+            reason = "; ".join(
+                f"{root} lies on a network file system ({kind})"
+                for root, kind in self._remote.items()
             )
-        return None
+        return ModeChange(self.mode, reason)
 
-    def _fall_back(self, now: float, fault: WatchFault, has_overflowed: bool = False) -> ModeChange:
+    def _fall_back(self, now: float, fault: WatchFault) -> ModeChange:
         """Poll for a while, and free the watches for other programs."""
         self._watch.stop()
         self._polls_because, self._failures = fault, self._failures + 1
@@ -203,22 +198,4 @@ class WatchSupervisor:
             self._retry_after,
         )
         self._retry_after = min(2 * self._retry_after, LONGEST_RETRY)
-        return self._change_mode("polling", fault.message, has_overflowed)
-
-    def _change_mode(self, mode: Mode, reason: str, has_overflowed: bool) -> ModeChange:
-        self.mode = mode
-        return ModeChange(mode, reason, has_overflowed)
-
-    def _polling_reason(self) -> str:
-        if not self._remote:
-            return "polling is configured"
-        return "; ".join(
-            f"{root} lies on a network file system ({kind})" for root, kind in self._remote.items()
-        )
-
-    def _new_watch(self) -> Watch:
-        return Watch(self._watched, self._on_hint)
-
-
-def _remote(roots: Sequence[str]) -> dict[str, str]:
-    return {root: kind for root in roots if (kind := network_type(root))}
+        return ModeChange(self.mode, fault.message)

@@ -220,8 +220,8 @@ def note_new(store: Store, root: str) -> None:
     `note_all` notes a mount that covers known skills, once none of these is missing.
     """
     known = store.removals.mounts(root)
-    for path, name in _mounts(root).items():
-        if path and path not in known and not store.skills.known(root, path).fingerprints:
+    for path, name in _mounts_below(root).items():
+        if path not in known and not store.skills.known(root, path).fingerprints:
             store.removals.add_mount(root, path, name)
 
 
@@ -232,11 +232,16 @@ def note_all(store: Store, root: str) -> None:
 
 def _mounts(root: str) -> dict[str, str]:
     """Return names of what is mounted at and below a root, by relative path; "" is the root."""
-    names = {"": device(root)}
+    name = device(root)
+    return _mounts_below(root) | ({"": name} if name else {})
+
+
+def _mounts_below(root: str) -> dict[str, str]:
+    names = {}
     for path, subtree in mounted_below(root).items():
-        device_name = device(f"{root}/{path}")
-        names[text_path(path)] = device_name and f"{device_name} {subtree}"
-    return {path: name for path, name in names.items() if name}
+        if device_name := device(f"{root}/{path}"):
+            names[text_path(path)] = f"{device_name} {subtree}"
+    return names
 
 
 class LostMounts:

@@ -3,6 +3,7 @@
 import json
 import os
 import time
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -298,7 +299,7 @@ def test_the_inbox_collects_a_hinted_file_once_it_is_quiet(store: Store, folder:
     assert inbox.take_due(store, 10.5, time.time_ns()) == OutcomeReport()
     assert inbox.seconds_to_next(10.0) == 1
     assert inbox.take_due(store, 11.0, time.time_ns() + LATER).stored == ["meetings/run-1.json"]
-    assert inbox.seconds_to_next(11.0) is None
+    assert inbox.seconds_to_next(11.0) == inf
 
 
 @pytest.mark.requirement("apexbridge/outcome-dropped")

@@ -27,7 +27,7 @@ from catalog.model.trouble import Trouble
 from catalog.reading import status as reading_status
 from catalog.writing.store import Store
 from pipeline.cli.commands import status as output_status
-from pipeline.service import heartbeat, loop, publication, troubles
+from pipeline.service import heartbeat, loop, open_catalog, troubles
 from pipeline.watch import supervisor
 from tests.support.indexes import location_of
 from tests.support.paths import REPOSITORY
@@ -165,12 +165,12 @@ def test_lack_of_memory_is_retried_and_then_ends_the_service(
     it = serving().start()
     it.settle()
     with monkeypatch.context() as scarce:
-        scarce.setattr(publication, "publish", short)
+        scarce.setattr(open_catalog, "publish", short)
         skill(it.root / "a")
         it.wait_for(lambda: "not enough memory" in told(it))
     it.settle()
     it.wait_for(lambda: not told(it))
-    monkeypatch.setattr(publication, "publish", short)
+    monkeypatch.setattr(open_catalog, "publish", short)
     skill(it.root / "a", description="Changed.")
     with pytest.raises(OutOfMemory, match="failed 6 times in a row"):
         it.wait_for(lambda: False)

@@ -7,8 +7,7 @@ import pytest
 
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
-from pipeline.service.package_check import IDLE, PackageCheck
-from pipeline.service.parts import NEVER, Loop, Work
+from pipeline.service.parts import IDLE, NEVER, Loop, PackageCheck, Work
 from pipeline.service.scanning.engines import serial
 
 

@@ -1,5 +1,7 @@
 """Settling: which units are due, and when."""
 
+from math import inf
+
 import pytest
 
 from pipeline.roots.units import WatchUnit
@@ -67,7 +69,7 @@ def test_a_unit_that_never_rests_is_scanned_all_the_same() -> None:
 def test_the_next_wake_up_is_when_the_first_unit_can_be_due() -> None:
     """A waiting loop sleeps exactly that long, and without a limit if no unit waits."""
     settle = Settling(quiet=1.0, longest=60.0)
-    assert settle.seconds_to_next(0.0) is None
+    assert settle.seconds_to_next(0.0) == inf
     settle.hint(A, 0.0)
     settle.hint(B, 0.5)
     assert settle.seconds_to_next(0.25) == 0.75

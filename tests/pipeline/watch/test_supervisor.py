@@ -1,6 +1,7 @@
 """Decisions of the supervisor over a real watch, with time as an argument."""
 
 from collections.abc import Iterator
+from math import inf
 from pathlib import Path
 
 import pytest
@@ -32,8 +33,7 @@ def test_a_quiet_watch_is_left_alone(supervised: WatchSupervisor) -> None:
     """No change of mode, no polling."""
     assert supervised.check(1.0) is None
     assert supervised.check_all_heard(1.0) is None
-    assert not supervised.polls(1e9)
-    assert supervised.seconds_to_poll(1.0) is None
+    assert supervised.seconds_to_poll(1.0) == inf
 
 
 def test_a_dead_thread_restarts_the_watch(supervised: WatchSupervisor, tmp_path: Path) -> None:
@@ -137,11 +137,11 @@ def test_polling_is_due_at_intervals(tmp_path: Path) -> None:
     """Polling can be configured; the interval begins at the end of the last scan."""
     made = WatchSupervisor([str(tmp_path)], lambda _: None, poll_every=10.0, only_polls=True)
     assert made.begin(0.0) == supervisor.ModeChange("polling", "polling is configured")
-    assert made.polls(0.0)
+    assert made.seconds_to_poll(0.0) == 0.0
     made.polled(3.0)
     assert made.seconds_to_poll(4.0) == 9.0
-    assert not made.polls(12.9)
-    assert made.polls(13.0)
+    assert made.seconds_to_poll(12.9) > 0.0
+    assert made.seconds_to_poll(13.0) == 0.0
     assert made.check(14.0) is None
     made.stop()
 

@@ -17,8 +17,7 @@ from catalog.model.selection import LinkedDirectory
 from catalog.reading import status
 from catalog.writing.links import directory
 from catalog.writing.store import Store
-from pipeline.service.open_catalog import packaging_of
-from pipeline.service.publication import publish
+from pipeline.service.open_catalog import packaging_of, publish
 from tests.support.linking import Linking, links_in, names_in
 from tests.support.records import NOON
 from tests.support.skills import write_skill

@@ -20,7 +20,7 @@ from catalog.writing.links import directory
 from catalog.writing.links import table as tables
 from catalog.writing.packages import staging
 from pipeline.service import reconcile
-from pipeline.service.publication import publish
+from pipeline.service.open_catalog import publish
 from tests.support import without_rights
 from tests.support.disks import folder_on_another
 from tests.support.indexes import location_of
