@@ -12,7 +12,6 @@ from catalog.model.finding import NAME_CONFUSABLE
 from catalog.reading import dangers, index_views, named, sorting
 from catalog.reading import status as reading_status
 from catalog.reading.filters import Filters
-from catalog.reading.versions import restored
 from catalog.text.humanize import count
 from catalog.usage import summary as usage_summary
 
@@ -76,30 +75,6 @@ def definition(db: Catalog, skill: int) -> Row:
     return row | {"isActive": bool(row["isActive"])}
 
 
-def as_of(db: Catalog, skill: Row, version: str) -> Row | None:
-    """Return a skill as it was in one of its versions; None where that is unknown.
-
-    Its `is_newest` is 0, because the present findings are not those of that version.
-    """
-    for row in db.query(
-        "SELECT * FROM version_contents WHERE skill = ? AND version = ? AND described <> '{}'",
-        [skill["id"], version],
-    ):
-        return (
-            skill
-            | restored(row)
-            | {
-                "skill_id": skill["skill_id"],
-                "package_path": row["package_path"],
-                "is_newest": 0,
-                "version": version,
-                "skill_md_content": row["skill_md_content"],
-                "ingested_at": row["ingested_at"],
-            }
-        )
-    return None
-
-
 def folders_of(db: Catalog, skill_id: str, but: int = 0) -> list[Row]:
     """Return the folders with a skill_id, but for one skill."""
     return list(
@@ -128,59 +103,6 @@ def findings(db: Catalog, skill: int) -> list[Row]:
             [skill],
         )
     )
-
-
-def files(db: Catalog, version: int) -> list[Row]:
-    """Return the files of a version, without their text."""
-    return list(
-        db.query(
-            "SELECT path, kind, size, sha256, mode, is_text FROM files WHERE version = ?"
-            " ORDER BY path",
-            [version],
-        )
-    )
-
-
-def file(db: Catalog, version: int, path: str) -> Row | None:
-    """Return one file of a version with its text, if the catalog has it."""
-    rows = db.query(
-        "SELECT f.path, f.kind, f.size, f.sha256, f.mode, f.is_text, CASE f.kind"
-        " WHEN 'skill_md' THEN v.skill_md_content ELSE f.text END AS text FROM file_contents AS f"
-        " JOIN version_contents AS v ON v.id = f.version WHERE f.version = ? AND f.path = ?",
-        [version, path],
-    )
-    return next(rows, None)
-
-
-def versions(db: Catalog, skill: int) -> list[Row]:
-    """Return the versions of a skill, newest first."""
-    return list(
-        db.query(
-            "SELECT id, version, ingested_at, superseded_at, digest, file_inventory, review,"
-            " git_commit"
-            " FROM versions"
-            " WHERE skill = ? ORDER BY ingested_at DESC, id DESC",
-            [skill],
-        )
-    )
-
-
-def version(db: Catalog, skill_id: str, name: str) -> Row | None:
-    """Return a version by its name, which is unique within a skill_id."""
-    return next(
-        db.query(
-            "SELECT id, skill, version, ingested_at, superseded_at FROM versions"
-            " WHERE skill_id = ? AND version = ?",
-            [skill_id, name],
-        ),
-        None,
-    )
-
-
-def text(db: Catalog, version: int, path: str) -> str | None:
-    """Return the text of one file of a version, if the catalog has it."""
-    row = file(db, version, path)
-    return row["text"] if row else None
 
 
 # The whole catalog

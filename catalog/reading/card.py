@@ -10,7 +10,7 @@ from urllib.parse import quote, urlsplit
 from catalog.database.queries import Database
 from catalog.model import naming
 from catalog.model.fields import COLUMNS, DECLARED
-from catalog.reading import browse, named, references, search_hits
+from catalog.reading import browse, named, references, search_hits, versions
 
 FIELDS = (
     "skill_id",
@@ -44,9 +44,9 @@ def of_skill(db: Database, name: str, site: str, *, needs_token: bool = False) -
         "location": search_hits.location(row),
         "tags": json.loads(row["tags"]),
         **references.of_skill(db, row["id"]).names,
-        "files": browse.files(db, version) if version else [],
+        "files": list(versions.files(db, version).values()),
         **browse.details(db, row),
-        "versions": [each["version"] for each in browse.versions(db, row["id"])],
+        "versions": [each["version"] for each in versions.of_skill(db, row["id"])],
         "install": [
             {"client": line.client, "text": line.text, "note": line.note} for line in lines
         ],

@@ -2,19 +2,15 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from catalog.database.expressions import AWAITING_REVIEW, NEWEST
 from catalog.database.sql import Row
 from catalog.model.errors import NotInCatalog
-from catalog.reading import dangers
+from catalog.reading import dangers, versions
 from catalog.reading.browse import Catalog
 from catalog.text import mentions
 from catalog.text.suggestions import closest, few, shown
-
-MOST_TEXT = 2_000_000
-"""Characters of the files of a version that are searched for hosts."""
 
 
 class Asked(NamedTuple):
@@ -36,7 +32,7 @@ class Waiting(NamedTuple):
     tools: tuple[str, ...]  # of `allowed-tools`, not asked for by the published version
     hosts: tuple[str, ...]  # of URLs in its files, not in those of the published version
     findings: tuple[Row, ...]  # of safety
-    is_cut: bool  # whether it has too much text to find all hosts
+    is_cut: bool  # whether it has too much text, or too many hosts, to list all hosts
 
     def as_json(self) -> dict[str, Any]:
         """Return the fields as they are published."""
@@ -55,22 +51,21 @@ class Waiting(NamedTuple):
             "scripts": self.scripts,
             "new_tools": self.tools,
             "new_hosts": self.hosts,
-            "findings": [dict(finding) for finding in self.findings],
+            "findings": self.findings,
         }
 
 
 def find(db: Catalog, asked: Asked) -> Row:
     """Return the row of the version that a reviewer means. Raises NotInCatalog."""
     values = {"asked": asked.skill.rstrip("/"), "absolute": asked.absolute}
-    versions = list(db.query(_REVIEWED, values | {"version": asked.version}))
+    rows = list(db.query(_REVIEWED, values | {"version": asked.version}))
     if not asked.version:
-        waiting = [row for row in versions if row["review"] == "waits"]
-        versions = waiting or versions
-    exact = [row for row in versions if row["is_folder"]]
-    if len(exact or versions) == 1:
-        return (exact or versions)[0]
-    if versions:
-        folders = few([f"{row['root']}/{row['path']}" for row in versions])
+        rows = [row for row in rows if row["review"] == "waits"] or rows
+    rows = [row for row in rows if row["is_folder"]] or rows
+    if len(rows) == 1:
+        return rows[0]
+    if rows:
+        folders = few([f"{row['root']}/{row['path']}" for row in rows])
         raise NotInCatalog(f"Several skills are meant; give the folder of one: {folders}.")
     version = f"version {shown(asked.version)}" if asked.version else "version that needs a review"
     names = [name for (name,) in db.execute(f"SELECT DISTINCT s.name FROM {AWAITING_REVIEW}")]
@@ -104,62 +99,30 @@ def of_skill(db: Catalog, skill: int) -> Row | None:
 
 
 def _compared(db: Catalog, row: Row) -> Waiting:
-    old, new = (_files(db, row[key]) for key in ("published_id", "version_id"))
-    added = tuple(path for path in new if path not in old)
-    changed = tuple(
-        path for path in new if path in old and _content(new[path]) != _content(old[path])
-    )
-    scripts = (
-        path
-        for path in (*added, *changed)
-        if new[path]["kind"] == "script" or new[path]["mode"] == "755"
-    )
-    old_hosts, _ = _hosts(db, row["published_id"])
-    new_hosts, is_cut = _hosts(db, row["version_id"])
+    old, new = (versions.files(db, row[key]) for key in ("published_id", "version_id"))
+    changes = versions.differing(old, new)
     old_tools, new_tools = (_tools(row[key]) for key in ("published_described", "described"))
+    old_hosts, new_hosts = (_hosts(row[key]) for key in ("published_described", "described"))
+    text = sum(file["size"] for file in new.values() if file["is_text"])
     return Waiting(
         row,
-        added,
-        tuple(path for path in old if path not in new),
-        changed,
-        tuple(scripts),
-        tuple(tool for tool in new_tools if tool not in old_tools),
-        tuple(sorted(new_hosts - old_hosts)),
-        tuple(db.query(_SAFETY, [row["id"]])),
-        is_cut,
+        **changes,
+        scripts=tuple(
+            path
+            for path in (*changes["added"], *changes["changed"])
+            if versions.is_script(new[path])
+        ),
+        tools=tuple(tool for tool in new_tools if tool not in old_tools),
+        hosts=tuple(host for host in new_hosts if host not in old_hosts),
+        findings=tuple(db.query(_SAFETY, [row["id"]])),
+        is_cut=text > mentions.MOST_TEXT or len(new_hosts) == mentions.MOST,
     )
 
 
-def _files(db: Catalog, version: int | None) -> Mapping[str, Row]:
-    rows = db.query(
-        "SELECT path, kind, sha256, mode FROM files WHERE version = ? ORDER BY path", [version]
-    )
-    return {row["path"]: row for row in rows}
-
-
-def _content(file: Row) -> tuple[str, str]:
-    return file["sha256"], file["mode"]
-
-
-def _hosts(db: Catalog, version: int | None) -> tuple[set[str], bool]:
-    """Return the hosts of the URLs in a version, and whether its text was too long for all."""
-    hosts: set[str] = set()
-    room = MOST_TEXT
-    for text in _texts(db, version):
-        hosts |= mentions.of_text(text[:room])
-        room -= len(text)
-        if room < 0:
-            return hosts, True
-    return hosts, False
-
-
-def _texts(db: Catalog, version: int | None) -> Iterator[str]:
-    for (text,) in db.execute(
-        "SELECT skill_md_content FROM version_contents WHERE id = ?1 UNION ALL"
-        " SELECT text FROM file_contents WHERE version = ?1 AND text IS NOT NULL",
-        [version],
-    ):
-        yield text
+def _hosts(described: str | None) -> list[str]:
+    """Return the hosts of the URLs in the files of a version."""
+    hosts: list[str] = json.loads(json.loads(described or "{}").get("hosts") or "[]")
+    return hosts
 
 
 def _tools(described: str | None) -> list[str]:

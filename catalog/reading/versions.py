@@ -1,158 +1,121 @@
-"""Versions of a skill, and the changes between them; reads only."""
+"""Versions of a skill, and the files that differ between two of them; reads only."""
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
 
-from catalog.database import sql
 from catalog.database.queries import Database
 from catalog.database.sql import Row
-from catalog.model.errors import NotInCatalog
+from catalog.model.errors import NotInCatalog, PackageDamaged, PathRefused
 from catalog.model.fields import EMPTY
-from catalog.model.values import Json
+from catalog.reading import skill_files
 from catalog.reading.named import find_skill
 from catalog.text.differences import difference
 from catalog.text.suggestions import few, shown
 
 _UNFIT = {"waits": "waits for review", "rejected": "was rejected in review"}
-_NOTHING = "{}"  # as releases without packages stored a version
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
-    """Accepted content, and its changes from the version before."""
-
-    version: str
-    ingested_at: str
-    digest: str
-    is_current: bool  # the version that agents get while the skill is active
-    has_files: bool  # whether it has a package, which a rollback needs
-    review: str | None  # waits, approved or rejected; None if it needed none
-    added: tuple[str, ...]  # paths
-    removed: tuple[str, ...]
-    changed: tuple[str, ...]
-    git_commit: str | None  # of the repository that it came from
-    diff: str  # of SKILL.md, unified; empty if it is the same or this is the first version
-
-    def as_json(self) -> dict[str, Json]:
-        """Return the fields as they are published."""
-        return {
-            "version": self.version,
-            "ingested_at": self.ingested_at,
-            "digest": self.digest,
-            "current": self.is_current,
-            "has_files": self.has_files,
-            "review": self.review,
-            "added": self.added,
-            "removed": self.removed,
-            "changed": self.changed,
-            "git_commit": self.git_commit,
-            "diff": self.diff,
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class History:
-    """Skill with all its versions, newest first."""
-
-    skill_id: str
-    name: str
-    status: str
-    held_at: str | None  # the version it stays at until `unpin`
-    versions: tuple[Version, ...]
-
-    def as_json(self) -> dict[str, Json]:
-        """Return the fields as they are published."""
-        return {
-            "skill": self.name,
-            "skill_id": self.skill_id,
-            "status": self.status,
-            "held_at": self.held_at,
-            "versions": [version.as_json() for version in self.versions],
-        }
-
-
-def history(db: Database, asked: str) -> History:
-    """Return all versions of a skill. Raises NotInCatalog."""
+def history(db: Database, asked: str) -> dict[str, Any]:
+    """Return a skill with all its versions, newest first, as published. Raises NotInCatalog."""
     skill = find_skill(db, asked)
-    versions = tuple(_versions(db, skill))
-    held_at = next(
-        (
-            row["version"]
-            for row in db.query(
-                "SELECT version FROM versions WHERE id = ?", [skill["pinned_version_id"]]
-            )
+    versions = list(_versions(db, skill))
+    held = db.execute("SELECT version FROM versions WHERE id = ?", [skill["pinned_version_id"]])
+    held_at = held.fetchone()
+    return {
+        "skill": skill["name"],
+        "skill_id": skill["skill_id"],
+        "status": skill["status"],
+        "held_at": held_at[0] if held_at else None,
+        "versions": versions[::-1],
+    }
+
+
+def _versions(db: Database, skill: Row) -> Iterator[dict[str, Any]]:
+    """Yield the versions of a skill, oldest first, each with its changes from the one before."""
+    before: Mapping[str, Row] = {}
+    text = None
+    for row in list(db.query(f"{_OF_SKILL} ORDER BY id", [skill["id"]])):
+        present = files(db, row["id"])
+        changed = difference(text or "", row["skill_md_content"])
+        yield {
+            "version": row["version"],
+            "ingested_at": row["ingested_at"],
+            "digest": row["digest"],
+            "current": row["id"] == skill["current_version_id"],
+            "has_files": row["package_path"] is not None,
+            "review": row["review"],
+            **differing(before, present),
+            "git_commit": row["git_commit"],
+            "diff": "" if text is None else changed.unified("SKILL.md before", "SKILL.md"),
+        }
+        before, text = present, row["skill_md_content"]
+
+
+def find_version(db: Database, skill: Row, version: str) -> Row:
+    """Return the row of a version with a package. Raises NotInCatalog, which lists these."""
+    version = version.encode(errors="replace").decode()
+    rows = {row["version"]: row for row in db.query(f"{_OF_SKILL} ORDER BY id DESC", [skill["id"]])}
+    kept = [
+        name
+        for name, row in rows.items()
+        if row["package_path"] and row["described"] != "{}" and row["review"] not in _UNFIT
+    ]
+    if version in kept:
+        return rows[version]
+    choices = f"Versions to choose from: {few(kept)}." if kept else "No version can be restored."
+    name = shown(skill["name"])
+    if version not in rows:
+        raise NotInCatalog(f"{name} has no version {shown(version)}. {choices}")
+    if unfit := _UNFIT.get(rows[version]["review"]):
+        raise NotInCatalog(
+            f"Version {version} of {name} {unfit}; `skilldrop approve` publishes it. {choices}"
+        )
+    raise NotInCatalog(f"The files of version {version} of {name} are not kept. {choices}")
+
+
+_OF_SKILL = "SELECT * FROM version_contents WHERE skill = ?"
+
+
+def of_skill(db: Database, skill: int) -> list[Row]:
+    """Return the versions of a skill, newest first."""
+    return list(
+        db.query(
+            "SELECT id, version, ingested_at, superseded_at, digest, file_inventory, review,"
+            " git_commit"
+            " FROM versions"
+            " WHERE skill = ? ORDER BY ingested_at DESC, id DESC",
+            [skill],
+        )
+    )
+
+
+def named(db: Database, skill_id: str, name: str) -> Row | None:
+    """Return a version by its name, which is unique within a skill_id."""
+    return next(
+        db.query(
+            "SELECT id, skill, version, ingested_at, superseded_at FROM versions"
+            " WHERE skill_id = ? AND version = ?",
+            [skill_id, name],
         ),
         None,
     )
-    return History(skill["skill_id"], skill["name"], skill["status"], held_at, versions[::-1])
 
 
-def find_version(db: Database, skill: sql.Row, version: str) -> sql.Row:
-    """Return the row of a version with a package. Raises NotInCatalog, which lists these."""
-    version = version.encode(errors="replace").decode()
-    rows = list(
-        db.query("SELECT * FROM version_contents WHERE skill = ? ORDER BY id DESC", [skill["id"]])
-    )
-    kept = [
-        row["version"]
-        for row in rows
-        if row["package_path"] and row["described"] != _NOTHING and row["review"] not in _UNFIT
-    ]
-    choices = f"Versions to choose from: {few(kept)}." if kept else "No version can be restored."
-    for row in rows:
-        if row["version"] == version:
-            if row["version"] in kept:
-                return row
-            if row["review"] in _UNFIT:
-                raise NotInCatalog(
-                    f"Version {version} of {shown(skill['name'])} {_UNFIT[row['review']]}; "
-                    f"`skilldrop approve` publishes it. {choices}"
-                )
-            if row["package_path"]:
-                raise NotInCatalog(
-                    f"Version {version} of {shown(skill['name'])} was stored by an "
-                    f"earlier release, without the data to restore it. {choices}"
-                )
-            raise NotInCatalog(
-                f"The files of version {version} of {shown(skill['name'])} are not kept. {choices}"
-            )
-    raise NotInCatalog(f"{shown(skill['name'])} has no version {shown(version)}. {choices}")
+def as_of(db: Database, skill: Row, version: str) -> Row | None:
+    """Return a skill as it was in one of its versions; None where that is unknown.
 
-
-def _versions(db: Database, skill: sql.Row) -> Iterator[Version]:
-    files: Mapping[str, tuple[str, str]] = {}
-    text = ""
-    first = True
-    for row in list(
-        db.query("SELECT * FROM version_contents WHERE skill = ? ORDER BY id", [skill["id"]])
+    Its `is_newest` is 0, because the present findings are not those of that version.
+    """
+    for row in db.query(
+        f"{_OF_SKILL} AND version = ? AND described <> '{{}}'", [skill["id"], version]
     ):
-        present = {
-            path: (sha256, mode)
-            for path, sha256, mode in db.execute(
-                "SELECT path, sha256, mode FROM files WHERE version = ? ORDER BY path", [row["id"]]
-            )
-        }
-        yield Version(
-            row["version"],
-            row["ingested_at"],
-            row["digest"],
-            row["id"] == skill["current_version_id"],
-            row["package_path"] is not None,
-            row["review"],
-            added=tuple(path for path in present if path not in files),
-            removed=tuple(path for path in files if path not in present),
-            changed=tuple(
-                path for path in present if path in files and files[path] != present[path]
-            ),
-            git_commit=row["git_commit"],
-            diff="" if first else _diff(text, row["skill_md_content"]),
-        )
-        files, text, first = present, row["skill_md_content"], False
-
-
-def _diff(before: str, after: str) -> str:
-    return difference(before, after).unified("SKILL.md before", "SKILL.md")
+        own = {key: row[key] for key in ("package_path", "skill_md_content", "ingested_at")}
+        kept = {"skill_id": skill["skill_id"], "is_newest": 0, "version": version}
+        return skill | restored(row) | own | kept
+    return None
 
 
 def restored(version: Row) -> Row:
@@ -164,3 +127,118 @@ def restored(version: Row) -> Row:
         | {column: described.get(column, empty) for column, empty in EMPTY.items()}
         | {"current_version_id": version["id"]}
     )
+
+
+# Files of versions
+
+MOST_BYTES = 1_000_000
+"""Most bytes of a file whose text is read from a package."""
+
+Texts = Callable[[int, str], str | None]
+"""Text of a file of a version, given the version's id and the path; None if it is not kept."""
+
+
+def files(db: Database, version: int | None) -> dict[str, Row]:
+    """Return the files of a version by path, without their text; none without a version."""
+    rows = db.query(
+        "SELECT path, kind, size, sha256, mode, is_text FROM files WHERE version = ? ORDER BY path",
+        [version],
+    )
+    return {row["path"]: row for row in rows}
+
+
+def file(db: Database, version: int, path: str) -> Row | None:
+    """Return one file of a version with its text, if the catalog has it."""
+    rows = db.query(
+        "SELECT f.path, f.kind, f.size, f.sha256, f.mode, f.is_text, CASE f.kind"
+        " WHEN 'skill_md' THEN v.skill_md_content ELSE f.text END AS text FROM file_contents AS f"
+        " JOIN version_contents AS v ON v.id = f.version WHERE f.version = ? AND f.path = ?",
+        [version, path],
+    )
+    return next(rows, None)
+
+
+def differing(old: Mapping[str, Row], new: Mapping[str, Row]) -> dict[str, tuple[str, ...]]:
+    """Return the paths of the files that were `added`, `removed` and `changed`."""
+    return {
+        "added": tuple(path for path in new if path not in old),
+        "removed": tuple(path for path in old if path not in new),
+        "changed": tuple(
+            path for path in new if path in old and _content(old[path]) != _content(new[path])
+        ),
+    }
+
+
+def changed_files(
+    db: Database,
+    before: int | None,
+    version: int,
+    only: str = "",
+    *,
+    room: int,
+    packaged: Texts = lambda version, path: None,
+) -> tuple[dict[str, Row], dict[str, Row]]:
+    """Return the files that differ between two versions, by path, with up to `room` characters.
+
+    Texts that the catalog does not store are those of `packaged`. A file beyond the room has
+    `is_left_out`, unless only one file is wanted.
+    """
+    old, new = files(db, before), files(db, version)
+    changed = [
+        path for paths in differing(old, new).values() for path in paths if only in ("", path)
+    ]
+    for path in in_order(changed, old, new):
+        for id_, rows in ((before, old), (version, new)):
+            if id_ and (row := rows.get(path)):
+                is_left_out = room <= 0 and not only
+                text = None if is_left_out else _text(db, id_, row, packaged)
+                room -= len(text or "")
+                rows[path] = row | {"text": text, "is_left_out": is_left_out}
+    return (
+        {path: old[path] for path in changed if path in old},
+        {path: new[path] for path in changed if path in new},
+    )
+
+
+def in_order(paths: Sequence[str], old: Mapping[str, Row], new: Mapping[str, Row]) -> list[str]:
+    """Return paths in the order in which a reader should check them: scripts, SKILL.md, others."""
+
+    def rank(path: str) -> tuple[int, str]:
+        rows = [rows[path] for rows in (old, new) if path in rows]
+        return (0 if any(map(is_script, rows)) else 1 if path.lower() == "skill.md" else 2), path
+
+    return sorted(paths, key=rank)
+
+
+def is_script(file: Row) -> bool:
+    """Return whether a file can be run."""
+    return bool(file["kind"] == "script" or file["mode"] == "755")
+
+
+def texts_in_packages(
+    db: Database, packages: Path, skill: Row, versions: Mapping[int, str]
+) -> Texts:
+    """Return the texts in the packages of an active skill; versions has their names."""
+
+    def text(version: int, path: str) -> str | None:
+        with suppress(NotInCatalog, PathRefused, PackageDamaged):
+            file = skill_files.read_skill_file(
+                db, packages, skill["skill_id"], path, version=versions[version]
+            )
+            return None if file.encoding == "base64" else file.text
+        return None
+
+    return text
+
+
+def _text(db: Database, version: int, row: Row, packaged: Texts) -> str | None:
+    if not row["is_text"]:
+        return None
+    stored = file(db, version, row["path"])
+    if (not stored or stored["text"] is None) and row["size"] <= MOST_BYTES:
+        return packaged(version, row["path"])
+    return stored["text"] if stored else None
+
+
+def _content(file: Row) -> tuple[str, str]:
+    return file["sha256"], file["mode"]

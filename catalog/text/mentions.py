@@ -18,13 +18,12 @@ def of_texts(texts: Iterable[str]) -> tuple[str, ...]:
     found: set[str] = set()
     room = MOST_TEXT
     for text in texts:
-        found |= of_text(text[:room])
+        found |= _of_text(text[:room])
         room = max(room - len(text), 0)
     return tuple(sorted(host for host in found if not _NOWHERE.search(host))[:MOST])
 
 
-def of_text(text: str) -> set[str]:
-    """Return the hosts of the URLs in a text, in lower case."""
+def _of_text(text: str) -> set[str]:
     hosts = set()
     place = text.find("://")
     while place >= 0:

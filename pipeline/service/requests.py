@@ -64,13 +64,13 @@ def run_or_request(
 def _rollback(_: Settings, store: Store, arguments: Mapping[str, Json]) -> Json:
     skill = str(arguments["skill"])
     store.pin(skill, str(arguments["version"]), datetime.now(UTC))
-    return versions.history(store.db, skill).as_json()
+    return versions.history(store.db, skill)
 
 
 def _unpin(_: Settings, store: Store, arguments: Mapping[str, Json]) -> Json:
     skill = str(arguments["skill"])
     store.unpin(skill, datetime.now(UTC))
-    return versions.history(store.db, skill).as_json()
+    return versions.history(store.db, skill)
 
 
 def _prefer(_: Settings, store: Store, arguments: Mapping[str, Json]) -> Json:

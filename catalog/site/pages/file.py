@@ -16,6 +16,7 @@ from datasette import Response
 from catalog.database.sql import Row
 from catalog.model.errors import NotInCatalog, PackageDamaged, PathRefused
 from catalog.reading import browse, paging, skill_files
+from catalog.reading import versions as reading_versions
 from catalog.reading.browse import Catalog
 from catalog.reading.paging import Page
 from catalog.site.http.request import RequestContext
@@ -156,11 +157,11 @@ def _sheet(
         return None
     version, name = skill["current_version_id"], None
     if options["version"]:
-        row = browse.version(db, skill_id, options["version"])
+        row = reading_versions.named(db, skill_id, options["version"])
         if not row or row["skill"] != skill["id"]:
             return FileSheet(skill, None, None, None, [], [], [])
         version, name = row["id"], row["version"]
-    file = browse.file(db, version, path) if version else None
+    file = reading_versions.file(db, version, path) if version else None
     is_newest = skill["is_newest"] and version == skill["current_version_id"]
     findings = [
         row
@@ -173,8 +174,8 @@ def _sheet(
         file,
         _part(db, packages, skill, name, file, options),
         findings,
-        browse.files(db, version) if version else [],
-        browse.versions(db, skill["id"]),
+        list(reading_versions.files(db, version).values()),
+        reading_versions.of_skill(db, skill["id"]),
     )
 
 

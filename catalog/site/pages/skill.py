@@ -23,6 +23,7 @@ from catalog.reading import (
     review,
 )
 from catalog.reading import card as reading_card
+from catalog.reading import versions as reading_versions
 from catalog.reading.browse import Catalog
 from catalog.reading.card import InstallLine
 from catalog.reading.references import LinkTarget, References
@@ -190,7 +191,7 @@ def look_up(db: Catalog, skill_id: str, row: int | None, version: str = "") -> S
     """
     skill = browse.skill(db, skill_id, row) or _by_name(db, skill_id)
     if skill and version and version != skill["version"]:
-        skill = browse.as_of(db, skill, version)
+        skill = reading_versions.as_of(db, skill, version)
     if not skill:
         return None
     version_id = skill["current_version_id"]
@@ -201,9 +202,9 @@ def look_up(db: Catalog, skill_id: str, row: int | None, version: str = "") -> S
         references.of_skill(db, skill["id"]),
         references.links(db, skill["id"], skill["skill_md_name"] or ""),
         browse.findings(db, skill["id"]),
-        browse.files(db, version_id) if version_id else [],
+        list(reading_versions.files(db, version_id).values()),
         browse.left_out_files(db, skill["id"]),
-        browse.versions(db, skill["id"]),
+        reading_versions.of_skill(db, skill["id"]),
         _indexes(db, skill["id"]) if skill["status"] == "active" else [],
         browse.cards_of(db, [skill["id"]])[0],
         review.of_skill(db, skill["id"]) if skill["status"] != "removed" else None,

@@ -10,7 +10,8 @@ from urllib.parse import quote, urlencode
 from datasette import Response
 
 from catalog.database.sql import Row
-from catalog.reading import browse, review, version_changes
+from catalog.reading import browse, review
+from catalog.reading import versions as reading_versions
 from catalog.reading.browse import Catalog
 from catalog.reading.review import Waiting
 from catalog.site.http.request import RequestContext
@@ -68,7 +69,7 @@ async def picked(context: RequestContext) -> Response:
 
 def _versions(db: Catalog, skill_id: str, row: int | None) -> tuple[Row, list[Row]] | None:
     skill = browse.skill(db, skill_id, row)
-    return (skill, browse.versions(db, skill["id"])) if skill else None
+    return (skill, reading_versions.of_skill(db, skill["id"])) if skill else None
 
 
 class _Pair(NamedTuple):
@@ -111,11 +112,11 @@ def _load(
     db: Catalog, packages: Path, skill_id: str, name: str, against: str, only: str
 ) -> _Pair | str | None:
     """Return two versions; a sentence if one is unknown, None if the skill is."""
-    found = browse.version(db, skill_id, name)
+    found = reading_versions.named(db, skill_id, name)
     skill = browse.skill(db, skill_id, found["skill"] if found else None)
     if not skill:
         return None
-    versions = browse.versions(db, skill["id"])
+    versions = reading_versions.of_skill(db, skill["id"])
     names = [row["version"] for row in versions]
     for asked in filter(None, (name, against)):
         if asked not in names:
@@ -123,13 +124,13 @@ def _load(
     index = names.index(name)
     version, older = versions[index], versions[index + 1 : index + 2]
     before = versions[names.index(against)] if against else next(iter(older), None)
-    old, new = version_changes.changed_files(
+    old, new = reading_versions.changed_files(
         db,
         before["id"] if before else None,
         version["id"],
         only,
         room=COMPARED_CHARS,
-        packaged=version_changes.texts_in_packages(
+        packaged=reading_versions.texts_in_packages(
             db, packages, skill, {row["id"]: row["version"] for row in versions}
         ),
     )
@@ -166,7 +167,7 @@ def _waiting(db: Catalog, number: int) -> list[_Compared]:
     return [
         _Compared(
             row,
-            *version_changes.changed_files(
+            *reading_versions.changed_files(
                 db, row.row["published_id"], row.row["version_id"], room=REVIEWED_CHARS
             ),
         )

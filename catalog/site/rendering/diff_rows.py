@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
 
 from catalog.database.sql import Row
-from catalog.reading import version_changes
+from catalog.reading import versions
 from catalog.text import humanize
 from catalog.text.differences import Difference, Gap, Line, Work, difference, words
 
@@ -88,7 +88,7 @@ def take(compared: Iterable[Compared], first: int = 0, room: int = PAGE) -> Part
 
 def compare(old: Mapping[str, Row], new: Mapping[str, Row], work: Work) -> Iterator[Compared]:
     """Yield the change of each file that differs, scripts first."""
-    for path in version_changes.in_order(list({**old, **new}), old, new):
+    for path in versions.in_order(list({**old, **new}), old, new):
         before, after = old.get(path), new.get(path)
         rows = [row for row in (before, after) if row]
         notes = [_mode_note(before, after)]
@@ -112,7 +112,7 @@ def compare(old: Mapping[str, Row], new: Mapping[str, Row], work: Work) -> Itera
                 path,
                 kind,
                 note=" ".join(filter(None, notes)),
-                is_script=any(map(version_changes.is_script, rows)),
+                is_script=any(map(versions.is_script, rows)),
                 added=added,
                 removed=removed,
                 is_separate=is_separate,
@@ -132,8 +132,8 @@ def _obstacle(before: Row | None, after: Row | None) -> str:
     if not all(row["is_text"] for row in rows):
         return f"This is not a text file: {sizes}."
     missing = [row for row in rows if row["text"] is None]
-    if any(row["size"] > version_changes.MOST_BYTES for row in missing):
-        limit = humanize.size(version_changes.MOST_BYTES)
+    if any(row["size"] > versions.MOST_BYTES for row in missing):
+        limit = humanize.size(versions.MOST_BYTES)
         return f"The file is too large to be compared: {sizes}; the limit is {limit}."
     return f"The text of the file is not kept any more: {sizes}." if missing else ""
 

@@ -26,7 +26,7 @@ def versions(context: click.Context, skill: str, diff: bool, as_json: bool) -> i
       skilldrop versions csv-profile --diff
     """
     db = connection.open_catalog(settings_of(context).catalog_path)
-    history = reading_versions.history(db, skill).as_json()
+    history = reading_versions.history(db, skill)
     click.echo(to_json(history) if as_json else _rendered(history, diff=diff))
     return DONE
 

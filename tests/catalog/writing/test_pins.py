@@ -44,7 +44,7 @@ def world(tmp_path: Path, skill: SkillWriter) -> Iterator[World]:
 
 def versions(world: World) -> list[str]:
     """Return the names of all versions, oldest first."""
-    return [row.version for row in history(world.store.db, "a").versions][::-1]
+    return [row["version"] for row in history(world.store.db, "a")["versions"]][::-1]
 
 
 def text(world: World) -> str:
@@ -68,7 +68,7 @@ def test_a_rollback_restores_everything_of_the_earlier_version(world: World) -> 
     assert world.rows("SELECT code FROM findings") == [(finding.VERSION_HELD.code,)]
     (pinned,) = reading_status.load(world.store.db)["version_held"]
     assert (pinned["path"], pinned["reason"]) == ("a", first)
-    assert history(world.store.db, "a").held_at == first
+    assert history(world.store.db, "a")["held_at"] == first
     assert world.differences() == []
     world.store.unpin("a", later(2))
     assert text(world) == "two"
@@ -78,7 +78,7 @@ def test_a_rollback_restores_everything_of_the_earlier_version(world: World) -> 
     assert [hit.name for hit in search.search(world.store.db, "goats").hits] == ["a"]
     assert world.differences() == []
     assert world.scan().outcomes == {"unchanged": 1}
-    assert [row.version for row in history(world.store.db, "a").versions] == [second, first]
+    assert [row["version"] for row in history(world.store.db, "a")["versions"]] == [second, first]
 
 
 def test_a_body_is_restored_with_any_line_ends(world: World, skill: SkillWriter) -> None:
@@ -180,7 +180,7 @@ def assert_withheld(world: World, version: str) -> None:
     world.publish()
     skill = world.rows("SELECT status, shadowed_by, package_path FROM skills WHERE path = 'a'")
     assert skill == [("shadowed", None, None)]
-    assert history(world.store.db, "a").held_at == version
+    assert history(world.store.db, "a")["held_at"] == version
     assert not os.path.lexists(world.packages / "a/current")
     assert not search.search(world.store.db, "sheep goats").hits
     assert "a: " not in (world.folder / "index/default.txt").read_text()
@@ -236,7 +236,7 @@ def test_removal_and_return_do_not_unpin_a_withheld_skill(world: World) -> None:
     assert troubles(world) == []
     (world.folder / "away").rename(world.root / "a")
     world.scan()
-    assert history(world.store.db, "a").held_at == first
+    assert history(world.store.db, "a")["held_at"] == first
     write_skill(world.root / "a", description="Fourth.", files={"x.txt": "four"})
     world.scan()
     assert_withheld(world, first)
@@ -279,7 +279,7 @@ def test_a_lost_pinned_version_is_rebuilt_from_an_equal_folder(
     lose(world, first)
     notice(world)
     assert text(world) == "one"
-    assert history(world.store.db, "a").held_at == first
+    assert history(world.store.db, "a")["held_at"] == first
     assert troubles(world) == []
     assert audits(world) == []
     assert world.differences() == []
@@ -307,7 +307,7 @@ def test_a_withheld_skill_is_published_again_once_its_folder_has_the_content(wor
     world.scan()
     assert text(world) == "one"
     assert world.rows("SELECT status, description FROM skills") == [("active", "Counts words.")]
-    assert history(world.store.db, "a").held_at == first
+    assert history(world.store.db, "a")["held_at"] == first
     assert [hit.name for hit in search.search(world.store.db, "sheep").hits] == ["a"]
     assert troubles(world) == []
     assert audits(world) == []
@@ -381,15 +381,15 @@ def test_an_unknown_skill_or_version_is_reported_with_the_existing_ones(
     assert text(world) == "two"
 
 
-def test_a_version_stored_by_an_earlier_release_cannot_be_pinned(world: World) -> None:
-    """It has no description; the message names the versions that can be pinned."""
+def test_a_version_without_a_description_cannot_be_pinned(world: World) -> None:
+    """The message names the versions that can be pinned."""
     first, second = versions(world)
     with world.store.db.conn:
         world.store.db.execute(
             "UPDATE versions SET described = '{}' WHERE version = ?",
             [first],
         )
-    with pytest.raises(NotInCatalog, match=rf"earlier release.* choose from: {second}\.$"):
+    with pytest.raises(NotInCatalog, match=rf"are not kept. Versions to choose from: {second}\.$"):
         world.store.pin("a", first, later(1))
     assert text(world) == "two"
 
@@ -415,16 +415,16 @@ def test_only_published_skills_can_be_pinned(world: World) -> None:
 @pytest.mark.requirement("prd/versions-listed")
 def test_a_history_reports_changes(world: World) -> None:
     """Files added, removed and changed, and the diff of SKILL.md."""
-    newest, oldest = history(world.store.db, "a").versions
-    assert (newest.added, newest.removed, newest.changed) == (
+    newest, oldest = history(world.store.db, "a")["versions"]
+    assert (newest["added"], newest["removed"], newest["changed"]) == (
         (),
         ("old.txt",),
         ("SKILL.md", "x.txt"),
     )
-    assert "-description: Counts words." in newest.diff.splitlines()
-    assert "+description: Counts lines." in newest.diff.splitlines()
-    assert (newest.is_current, newest.has_files) == (True, True)
-    assert (oldest.added, oldest.diff) == (("SKILL.md", "old.txt", "x.txt"), "")
+    assert "-description: Counts words." in newest["diff"].splitlines()
+    assert "+description: Counts lines." in newest["diff"].splitlines()
+    assert (newest["current"], newest["has_files"]) == (True, True)
+    assert (oldest["added"], oldest["diff"]) == (("SKILL.md", "old.txt", "x.txt"), "")
 
 
 def test_a_rollback_to_an_earlier_name_comes_after_its_present_holder(

@@ -69,7 +69,7 @@ def text(world: World, skill: str = "a") -> str:
 
 def names(world: World, skill: str = "a") -> list[str]:
     """Return the names of the versions, oldest first."""
-    return [row.version for row in history(world.store.db, skill).versions][::-1]
+    return [row["version"] for row in history(world.store.db, skill)["versions"]][::-1]
 
 
 def waiting(world: World) -> list[str]:

@@ -146,7 +146,7 @@ def test_a_command_without_a_service_keeps_the_configured_index_history(
         skill(tmp_path / "root/a", description=f"{word}.")
         with closing(open_store(settings)) as store:
             scan_once(settings, store)
-            first, *_ = [each.version for each in history(store.db, "a").versions][::-1]
+            first, *_ = [each["version"] for each in history(store.db, "a")["versions"]][::-1]
     for _ in range(2):
         handle(settings, "rollback", {"skill": "a", "version": first})
         handle(settings, "unpin", {"skill": "a"})

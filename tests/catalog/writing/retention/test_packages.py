@@ -47,9 +47,9 @@ def test_the_newest_versions_are_kept_by_count(world: World) -> None:
     """The rows of the others stay with their text, but without files."""
     assert len(existing(world)) == 5
     assert collect(world, Retention(versions=2, version_days=100_000, grace=0)) == 3
-    kept = [row.version for row in history(world.store.db, "a").versions if row.has_files]
+    kept = [row["version"] for row in history(world.store.db, "a")["versions"] if row["has_files"]]
     assert existing(world) == sorted(kept)
-    assert [row.has_files for row in history(world.store.db, "a").versions] == [
+    assert [row["has_files"] for row in history(world.store.db, "a")["versions"]] == [
         True,
         True,
         False,
@@ -78,7 +78,7 @@ def test_nothing_is_removed_in_the_grace_period(world: World) -> None:
 
 def test_current_and_pin_always_stay(world: World) -> None:
     """The published version is never removed, nor the one that `unpin` publishes."""
-    oldest = history(world.store.db, "a").versions[-1].version
+    oldest = history(world.store.db, "a")["versions"][-1]["version"]
     world.store.pin("a", oldest, later(1))
     assert collect(world, NOTHING_KEPT) == 3
     assert (world.current("a") / "x.txt").read_text() == "0"
@@ -89,7 +89,7 @@ def test_current_and_pin_always_stay(world: World) -> None:
 
 def test_a_pinned_version_stays_while_its_folder_is_missing(world: World) -> None:
     """It is needed when the folder returns."""
-    oldest = history(world.store.db, "a").versions[-1].version
+    oldest = history(world.store.db, "a")["versions"][-1]["version"]
     world.store.pin("a", oldest, later(1))
     (world.root / "a").rename(world.folder / "away")
     world.scan()
@@ -125,7 +125,7 @@ def test_collected_content_is_published_again_when_it_returns(
     (world.folder / "away").rename(world.root / "a")
     world.scan()
     assert (world.current("a") / "x.txt").read_text() == "4"
-    assert len(history(world.store.db, "a").versions) == 5
+    assert len(history(world.store.db, "a")["versions"]) == 5
     assert world.differences() == []
 
 

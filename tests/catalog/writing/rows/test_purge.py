@@ -153,11 +153,11 @@ def test_the_same_content_in_the_root_again_is_a_new_version(world: World) -> No
 @pytest.mark.parametrize("number", [1, 2, 3])
 def test_a_pinned_skill_is_unpinned(world: World, number: int) -> None:
     """The history records that; once back in the root, the skill follows its folder."""
-    pinned = history(world.store.db, "b").versions[-1].version
+    pinned = history(world.store.db, "b")["versions"][-1]["version"]
     world.store.pin("b", pinned, later(1))
     put_outside(world, "group/b")
     world.scan()
-    assert history(world.store.db, "b").held_at is None
+    assert history(world.store.db, "b")["held_at"] is None
     with pytest.raises(NotInCatalog, match="not pinned"):
         world.store.unpin("b", later(2))
     ((detail,),) = world.rows("SELECT detail FROM ingestions WHERE outcome = 'removed'")

@@ -39,8 +39,8 @@ def serving(tmp_path: Path, skill: SkillWriter) -> Iterator[Serving]:
         root / "a",
         description="Two.",
         more="allowed-tools: Read Write Bash(git:*)",
-        body="See https://One.example.org/x and http://me@two.example.com:80.",
-        files={"scripts/run.sh": "curl https://three.example.net"},
+        body="See https://One.skills.org/x and http://me@two.skills.com:80.",
+        files={"scripts/run.sh": "curl https://three.skills.net"},
     )
     made.wait_for(lambda: len(made.rows("SELECT 1 FROM versions")) == 2)
     made.wait_for(made.is_quiet)
@@ -69,7 +69,7 @@ def test_an_approval_publishes_and_is_recorded(serving: Serving, runs: bool) -> 
     assert listed.returncode == 1
     assert "scripts added or changed: scripts/run.sh" in listed.stdout
     assert "new tools: Write" in listed.stdout
-    assert "new hosts: one.example.org, three.example.net, two.example.com" in listed.stdout
+    assert "new hosts: one.skills.org, three.skills.net, two.skills.com" in listed.stdout
     (waiting,) = json.loads(command(serving, "pending", "--json").stdout)
     assert (waiting["path"], waiting["added"]) == ("a", ["scripts/run.sh"])
     assert "waits for review: a  version" in command(serving, "status").stdout
