@@ -54,8 +54,7 @@ _ELSEWHERE = re.compile(
     r"|\badd (?:an? |the |another )?(?:new )?(?:file )?\W{0,3}\Z"
     r"|(?:\be\.g\.|\bfor (?:example|instance)\b|\bsuch as\b|比如|例如)[^.;:|—]{0,60}\Z"
     r"|\b(?:outputs?|results?)[*:\s]{1,5}\Z|\bpackage['’]s\b[^.;|—]{0,8}\Z"
-    r"|\b(?:your|user['’]s|projects?|repo(?:sitor(?:y|ies))?|codebase|workspace)\b"
-    r"[^.;`]{0,30}\Z",
+    r"|\b(?:your|user['’]s|projects?|repo(?:sitor(?:y|ies))?|codebase|workspace)\b[^.;`]{0,30}\Z",
     re.IGNORECASE,
 )
 _IN_THE_PROJECT = re.compile(

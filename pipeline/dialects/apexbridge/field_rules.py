@@ -66,12 +66,8 @@ def required_fields(skill: Skill) -> Iterator[Finding]:
             continue  # its old form, which another rule reports
         empty = value in ((), [], {}) and field not in MAY_BE_EMPTY
         if value is None or empty or (isinstance(value, str) and not value.strip()):
-            yield skill.finding(
-                codes.REQUIRED_FIELD_MISSING,
-                f"{field} is missing; ApexBridge requires it.",
-                field=field,
-                fix=fix,
-            )
+            message = f"{field} is missing; ApexBridge requires it."
+            yield skill.finding(codes.REQUIRED_FIELD_MISSING, message, field=field, fix=fix)
 
 
 def types_and_ranges(skill: Skill) -> Iterator[Finding]:
@@ -94,28 +90,19 @@ def version_is_semantic(skill: Skill) -> Iterator[Finding]:
     """Find a version that is not MAJOR.MINOR.PATCH."""
     version = _declared(skill).version
     if version and not _SEMANTIC.fullmatch(version):
-        yield skill.finding(
-            codes.VERSION_NOT_SEMANTIC,
-            f"version is {quoted(version)}, which is not a semantic version.",
-            field="version",
-        )
+        message = f"version is {quoted(version)}, which is not a semantic version."
+        yield skill.finding(codes.VERSION_NOT_SEMANTIC, message, field="version")
 
 
 def values_are_known(skill: Skill) -> Iterator[Finding]:
     """Find a type and a protocol that ApexBridge does not know."""
     declared = _declared(skill)
     if declared.type and declared.type not in TYPES:
-        yield skill.finding(
-            codes.PACKAGE_TYPE_UNKNOWN,
-            f"type is {quoted(declared.type)}, which ApexBridge does not know.",
-            field="type",
-        )
+        message = f"type is {quoted(declared.type)}, which ApexBridge does not know."
+        yield skill.finding(codes.PACKAGE_TYPE_UNKNOWN, message, field="type")
     if declared.protocol and declared.protocol not in PROTOCOLS:
-        yield skill.finding(
-            codes.PROTOCOL_UNKNOWN,
-            f"protocol is {quoted(declared.protocol)}, neither vcp nor abp.",
-            field="protocol",
-        )
+        message = f"protocol is {quoted(declared.protocol)}, neither vcp nor abp."
+        yield skill.finding(codes.PROTOCOL_UNKNOWN, message, field="protocol")
 
 
 def triggers_are_not_empty(skill: Skill) -> Iterator[Finding]:
@@ -160,11 +147,8 @@ def security_is_valid(skill: Skill) -> Iterator[Finding]:
             if declared.get(field) in (None, "")
         ]
     ):
-        yield skill.finding(
-            codes.SECURITY_INCOMPLETE,
-            f"security does not set {_listed(missing)}.",
-            field="security",
-        )
+        message = f"security does not set {_listed(missing)}."
+        yield skill.finding(codes.SECURITY_INCOMPLETE, message, field="security")
 
 
 def no_old_permissions(skill: Skill) -> Iterator[Finding]:
@@ -190,11 +174,8 @@ def no_old_permissions(skill: Skill) -> Iterator[Finding]:
         elif value:
             yield _unknown(skill, f"permissions.{name}", value, known)
     result = f"it was read as security with {_listed(equal)}" if equal else "it was ignored"
-    yield skill.finding(
-        codes.PERMISSIONS_OUTDATED,
-        f"permissions is the old form of security; {result}.",
-        field="permissions",
-    )
+    message = f"permissions is the old form of security; {result}."
+    yield skill.finding(codes.PERMISSIONS_OUTDATED, message, field="permissions")
 
 
 def tools_are_complete(skill: Skill) -> Iterator[Finding]:
@@ -222,11 +203,8 @@ def tools_are_complete(skill: Skill) -> Iterator[Finding]:
             for name, value in (("parameters", tool.parameters), ("returns", tool.returns))
             if value is None
         ]:
-            yield skill.finding(
-                codes.TOOL_INCOMPLETE,
-                f"The tool {quoted(tool.name)} has no {_listed(missing, 'or')}.",
-                field=field,
-            )
+            message = f"The tool {quoted(tool.name)} has no {_listed(missing, 'or')}."
+            yield skill.finding(codes.TOOL_INCOMPLETE, message, field=field)
 
 
 RULES: tuple[Rule, ...] = (

@@ -93,23 +93,14 @@ def resources_exist(skill: Skill) -> Iterator[Finding]:
     for field, written in _resources(skill):
         path = normpath(written.replace("\\", "/"))
         if _leaves(written, path):
-            yield skill.finding(
-                codes.RESOURCE_OUTSIDE_FOLDER,
-                f"{field} is {quoted(written)}, which is not inside the skill's folder.",
-                field=field,
-            )
+            message = f"{field} is {quoted(written)}, which is not inside the skill's folder."
+            yield skill.finding(codes.RESOURCE_OUTSIDE_FOLDER, message, field=field)
         elif skill.is_whole and path not in paths:
-            yield skill.finding(
-                codes.RESOURCE_MISSING,
-                f"{field} names {quoted(written)}, which does not exist.",
-                field=field,
-            )
+            message = f"{field} names {quoted(written)}, which does not exist."
+            yield skill.finding(codes.RESOURCE_MISSING, message, field=field)
         elif field == "resources.entry" and not path.startswith(SCRIPTS):
-            yield skill.finding(
-                codes.ENTRY_NOT_SCRIPT,
-                f"resources.entry is {quoted(written)}, which is not under scripts/.",
-                field=field,
-            )
+            message = f"resources.entry is {quoted(written)}, which is not under scripts/."
+            yield skill.finding(codes.ENTRY_NOT_SCRIPT, message, field=field)
 
 
 def code_is_in_scripts(skill: Skill) -> Iterator[Finding]:
@@ -140,11 +131,8 @@ def sections_exist(skill: Skill) -> Iterator[Finding]:
     present = sections_of(skill.parsed.body)
     for section in SECTIONS:
         if section not in present:
-            yield skill.body.finding(
-                codes.SECTION_MISSING,
-                f"The body has no section {section} ({_CHINESE_NAMES[section]}).",
-                offset=0,
-            )
+            message = f"The body has no section {section} ({_CHINESE_NAMES[section]})."
+            yield skill.body.finding(codes.SECTION_MISSING, message, offset=0)
 
 
 RULES: tuple[Rule, ...] = (

@@ -80,10 +80,8 @@ def files_are_referenced(skill: Skill) -> Iterator[Finding]:
     stray = [path for path in files if path not in skill.led_to and _is_for_agents(path)]
     for path in stray[: 1 if len(stray) > MOST_ALIKE else None]:
         more = humanize.count(len(stray) - 1, "more file") if len(stray) > MOST_ALIKE else ""
-        yield codes.FILE_UNREFERENCED.at(
-            f"Nothing that an agent reads names {printable(path)}{more and f', or {more}'}.",
-            path=path,
-        )
+        message = f"Nothing that an agent reads names {printable(path)}{more and f', or {more}'}."
+        yield codes.FILE_UNREFERENCED.at(message, path=path)
 
 
 def references_are_short(skill: Skill) -> Iterator[Finding]:
@@ -97,10 +95,8 @@ def references_are_short(skill: Skill) -> Iterator[Finding]:
         cost = tokens.estimate_body(text)
         if cost > REFERENCE_TOKENS or file.size > FILE_BYTES:
             size = f"about {cost:,} tokens" if text else f"{file.size:,} bytes"
-            yield codes.REFERENCE_TOO_LONG.at(
-                f"The file has {size}; {REFERENCE_TOKENS:,} tokens are recommended.",
-                path=file.path,
-            )
+            message = f"The file has {size}; {REFERENCE_TOKENS:,} tokens are recommended."
+            yield codes.REFERENCE_TOO_LONG.at(message, path=file.path)
 
 
 def _links(skill: Skill, text: Text, paths: Mapping[str, None]) -> list[Reference]:

@@ -71,11 +71,8 @@ def description_tells_enough(skill: Skill) -> Iterator[Finding]:
         yield skill.finding(codes.DESCRIPTION_SAYS_NOTHING, field="description")
         return
     if weight(description) < SHORTEST_DESCRIPTION:
-        yield skill.finding(
-            codes.DESCRIPTION_SHORT,
-            f"description has only {humanize.count(len(description), 'character')}.",
-            field="description",
-        )
+        message = f"description has only {humanize.count(len(description), 'character')}."
+        yield skill.finding(codes.DESCRIPTION_SHORT, message, field="description")
         return
     verb = vague_verb(description)
     if verb is not None:
@@ -97,22 +94,16 @@ def description_length(skill: Skill) -> Iterator[Finding]:
     if size > TOLERATED_DESCRIPTION and len(description) <= DESCRIPTION_LIMIT:
         is_wide = size > len(description)
         enough = ENOUGH_DESCRIPTION // CJK_WEIGHT if is_wide else ENOUGH_DESCRIPTION
-        yield skill.finding(
-            codes.DESCRIPTION_LONG,
-            f"description is {len(description):,} characters; about {enough} are enough.",
-            field="description",
-        )
+        message = f"description is {len(description):,} characters; about {enough} are enough."
+        yield skill.finding(codes.DESCRIPTION_LONG, message, field="description")
 
 
 def description_is_specific(skill: Skill) -> Iterator[Finding]:
     """Find phrases that fit any other skill as well."""
     phrase = generic_phrase(skill.declared.description or "")
     if phrase:
-        yield skill.finding(
-            codes.DESCRIPTION_GENERIC,
-            f"description says {quoted(phrase)}, which fits any other skill as well.",
-            field="description",
-        )
+        message = f"description says {quoted(phrase)}, which fits any other skill as well."
+        yield skill.finding(codes.DESCRIPTION_GENERIC, message, field="description")
 
 
 def can_be_invoked(skill: Skill) -> Iterator[Finding]:
@@ -126,11 +117,8 @@ def name_is_not_reserved(skill: Skill) -> Iterator[Finding]:
     name = (skill.declared.name or "").lower()
     for word in RESERVED_WORDS:
         if word in name:
-            yield skill.finding(
-                codes.NAME_RESERVED,
-                f"name contains the reserved word {quoted(word)}.",
-                field="name",
-            )
+            message = f"name contains the reserved word {quoted(word)}."
+            yield skill.finding(codes.NAME_RESERVED, message, field="name")
 
 
 ADVICE = Profile(

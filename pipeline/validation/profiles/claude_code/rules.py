@@ -57,11 +57,8 @@ def context_is_fork(skill: Skill) -> Iterator[Finding]:
     """Find a context other than fork, and an agent without a context."""
     context = skill.declared.context
     if context and context != "fork":
-        yield skill.finding(
-            codes.CONTEXT_UNKNOWN,
-            f"context is {quoted(context)}; fork is the only value that Claude Code knows.",
-            field="context",
-        )
+        message = f"context is {quoted(context)}; fork is the only value that Claude Code knows."
+        yield skill.finding(codes.CONTEXT_UNKNOWN, message, field="context")
     elif skill.declared.agent and not context:
         yield skill.finding(codes.AGENT_WITHOUT_FORK, field="agent")
 
@@ -70,23 +67,14 @@ def values_are_known(skill: Skill) -> Iterator[Finding]:
     """Find a model, an effort and a shell that Claude Code does not know."""
     declared = skill.declared
     if declared.model and not _MODEL.fullmatch(declared.model):
-        yield skill.finding(
-            codes.MODEL_UNKNOWN,
-            f"model is {quoted(declared.model)}, which Claude Code does not know.",
-            field="model",
-        )
+        message = f"model is {quoted(declared.model)}, which Claude Code does not know."
+        yield skill.finding(codes.MODEL_UNKNOWN, message, field="model")
     if declared.effort and declared.effort.lower() not in EFFORTS:
-        yield skill.finding(
-            codes.EFFORT_UNKNOWN,
-            f"effort is {quoted(declared.effort)}, which is not an effort level.",
-            field="effort",
-        )
+        message = f"effort is {quoted(declared.effort)}, which is not an effort level."
+        yield skill.finding(codes.EFFORT_UNKNOWN, message, field="effort")
     if declared.shell and declared.shell.lower() not in SHELLS:
-        yield skill.finding(
-            codes.SHELL_UNKNOWN,
-            f"shell is {quoted(declared.shell)}, neither bash nor powershell.",
-            field="shell",
-        )
+        message = f"shell is {quoted(declared.shell)}, neither bash nor powershell."
+        yield skill.finding(codes.SHELL_UNKNOWN, message, field="shell")
 
 
 def hooks_are_valid(skill: Skill) -> Iterator[Finding]:
@@ -110,11 +98,8 @@ def paths_can_match(skill: Skill) -> Iterator[Finding]:
     """Find patterns that match no file of a project: absolute, or with ../ or a backslash."""
     for pattern in skill.declared.paths:
         if pattern.startswith(("/", "~", "../")) or "\\" in pattern or pattern[1:3] == ":/":
-            yield skill.finding(
-                codes.PATHS_NEVER_MATCH,
-                f"The pattern {quoted(pattern)} in paths cannot match any file of a project.",
-                field="paths",
-            )
+            message = f"The pattern {quoted(pattern)} in paths cannot match any file of a project."
+            yield skill.finding(codes.PATHS_NEVER_MATCH, message, field="paths")
             return
 
 

@@ -9,8 +9,7 @@ _WARNING = re.compile(
     r"|block(?:s|ed)?|den(?:y|ied|ies)|forbid(?:den|s)?|prohibit(?:ed|s)?|dangerous|malicious"
     r"|suspicious|untrusted|adversar\w*|attack\w*|inject\w*|jailbreak\w*|exploit\w*|phish\w*"
     r"|detect(?:s|ed|ing|ion)?|flag(?:s|ged)?|patterns?|phrases?|red flags?|anti-?patterns?"
-    r"|threats?"
-    r"|attempts?|tr(?:y|ies|ying) to|pretend\w*|ask(?:s|ing)? you to|tell(?:s|ing)? you to"
+    r"|threats?|attempts?|tr(?:y|ies|ying) to|pretend\w*|ask(?:s|ing)? you to|tell(?:s|ing)? you to"
     r"|vulnerab\w*|insecure|unsafe|risks?|bad|wrong|scan(?:s|ner|ning)? for|look for)\b"
     r"|❌|✗|🚫|⛔|不要|禁止|攻击|注入|恶意|切勿|攻撃|공격",
     re.IGNORECASE,

@@ -247,8 +247,7 @@ SHAPES = (
         rf"|set)\b[^\n]{{0,100}}",
         rf"{_FETCH}[^\n]{{0,200}}[?&/][\w=-]{{0,40}}\$\(\s*(?:cat|base64)\b[^\n]{{0,100}}",
         rf"{_FETCH}[^\n]{{0,200}}(?:-d|--data\S*|-F|--form|-T|--upload-file"
-        rf"|--post-file)[\s=]*[^\n]{{0,40}}@?"
-        rf"(?:{_KEYS}|[\w./~-]{{0,40}}{_ENV_FILE})",
+        rf"|--post-file)[\s=]*[^\n]{{0,40}}@?(?:{_KEYS}|[\w./~-]{{0,40}}{_ENV_FILE})",
         r"\b(?:env|printenv|history)\s*\|\s*(?:\w+[^|\n]{0,60}\|\s*)?(?:curl|nc|wget)\b"
         r"[^\n]{0,100}(?:https?:|@-|\d{2,5})",
         rf"\b(?:cat|tar)\s[^|\n]{{0,60}}(?:{_KEYS}|~/\.(?:ssh|aws|gnupg)\b|{_ENV_FILE}|secret"
@@ -269,8 +268,7 @@ SHAPES = (
         r"\binvoke-(?:restmethod"
         r"|webrequest)\b[^\n]{0,200}-body\b[^\n]{0,40}get-content[^\n)]{0,60}\.env\b",
         r"\b(?:append|put|add|include|insert|encode)\b[^.\n]{0,40}\b(?:user['’]s \w+ key"
-        r"|conversation"
-        r"|chat history|system prompt)\b[^.\n]{0,40}https?://[^\s?]{1,100}\?\S*=",
+        r"|conversation|chat history|system prompt)\b[^.\n]{0,40}https?://[^\s?]{1,100}\?\S*=",
     ),
     _shape(
         codes.HIDDEN_FROM_USER,
@@ -282,27 +280,23 @@ SHAPES = (
         " the\x00user\x00must the\x00user\x00never keep\x00the\x00user the\x00user's the\x00user’s"
         " 用户 用戶 ユーザー 사용자 nutzer al\x00usuari utilisateur",
         r"\b(?:hide|conceal) (?:this|it|that|these|them|the (?!cursor|spinner|sidebar)\w+"
-        r"|all of this)"
-        r"(?: \w+){0,3} from the (?:user|human|operator|developer)s?\b",
+        r"|all of this)(?: \w+){0,3} from the (?:user|human|operator|developer)s?\b",
         rf"\bkeep (?:\w+ ){{1,4}}(?:secret|hidden|private) from the {_USER}\b(?!\s+interface)",
         rf"{_NOT}(?:tell|inform|notify|alert|telling|informing|notifying"
         rf"|alerting)\s+the\s+{_USER}{_LATER}"
         r"(?=[.,;:!?)\]\"'`*_]|\s*$|\s*\n|\s+(?:about (?:it|this|that|these|them|the|your)\b"
         r"|that (?:you|a|an|the \w+ (?:was|were|has))\b|anything\b|of (?:it|this)\b|and\b|or\b))",
         rf"{_NOT}let(?:ting)?\s+the\s+{_USER}\s+(?:know|notice|find out|realise|realize|discover"
-        rf"|suspect"
-        r"|see (?:this|it|that|these))\b",
+        rf"|suspect|see (?:this|it|that|these))\b",
         rf"{_NOT}(?:mention|reveal|disclos|report)(?:e|ing)?\s+(?:(?:this|it|that|these"
-        rf"|any of (?:this|it))\s+)?"
-        rf"to\s+the\s+{_USER}\b",
+        rf"|any of (?:this|it))\s+)?to\s+the\s+{_USER}\b",
         rf"\bsay nothing\b[^.\n]{{0,40}}\bto the {_USER}\b",
         rf"\bthe {_USER} (?:must|should|may|can)(?:n['’]t| not| never) "
         r"(?:find out|notice|learn|know|realise|realize)\b",
         rf"\b(?:so|make sure|ensure)(?: that)? the {_USER} (?:never|do(?:es)?(?:n['’]t| not)"
         rf"|will(?: not| never)"
         r"|won['’]t|would(?:n['’]t| not)|must(?:n['’]t| not)) (?:notice|know|find out|learn"
-        r"|realise|realize"
-        r"|see (?:this|it|that|the (?:request|call|command|change|upload)))s?\b",
+        r"|realise|realize|see (?:this|it|that|the (?:request|call|command|change|upload)))s?\b",
         rf"\bthe {_USER} never (?:sees|notices|learns of|finds out about) (?:this|it"
         rf"|the (?:request|call|upload))\b",
         rf"\b(?:stay|remain|kept) (?:invisible|secret|unknown) (?:to|from) the {_USER}\b",
@@ -322,8 +316,7 @@ SHAPES = (
         "npx uvx bunx dlx pipx go\x00run",
         rf"\bnpx\s+(?:-y|--yes)\s+(?:-p\s+|--package[= ])?{_PACKAGE}",
         rf"(?:^|[`$;&|(\"'>]|--|\b(?:exec|sudo|then|do|RUN))\s*(?:uvx|bunx|pnpm\s+dlx|yarn\s+dlx"
-        rf"|pipx\s+run)\s+"
-        r"(?:--bun\s+|--python\s+\S+\s+|--with\s+\S+\s+)*(?:--from\s+)?"
+        rf"|pipx\s+run)\s+(?:--bun\s+|--python\s+\S+\s+|--with\s+\S+\s+)*(?:--from\s+)?"
         rf"{_NO_NAME}(?![\w./@\[\]-]+==[\w.]){_PACKAGE}",
         rf"[\"']npx[\"']\s*,\s*(?:[\"']args[\"']\s*:\s*\[\s*)?[\"'](?:-y"
         rf"|--yes)[\"']\s*,\s*[\"']{_PACKAGE}",

@@ -79,18 +79,12 @@ def no_instruction_overrides(skill: Skill) -> Iterator[Finding]:
     for field in _PROMPT_FIELDS:
         value = skill.frontmatter.get(field)
         for override in islice(overrides(value), 1) if isinstance(value, str) else ():
-            yield skill.finding(
-                codes.INSTRUCTION_OVERRIDE,
-                f"{field} contains {quoted(override.words)}.",
-                field=field,
-            )
+            message = f"{field} contains {quoted(override.words)}."
+            yield skill.finding(codes.INSTRUCTION_OVERRIDE, message, field=field)
     meant = ((text, override) for text in skill.texts for override in _overrides_in(text))
     for text, override in islice(meant, MOST_ALIKE):
-        yield text.finding(
-            codes.INSTRUCTION_OVERRIDE,
-            f"{text.name} contains {quoted(override.words)}.",
-            offset=override.offset,
-        )
+        message = f"{text.name} contains {quoted(override.words)}."
+        yield text.finding(codes.INSTRUCTION_OVERRIDE, message, offset=override.offset)
 
 
 def no_dangers(skill: Skill) -> Iterator[Finding]:
@@ -116,11 +110,8 @@ def no_links_to_machine(skill: Skill) -> Iterator[Finding]:
         if link.leads_to_machine
     )
     for text, reference in islice(to_machine, MOST_ALIKE):
-        yield text.finding(
-            codes.LINK_TO_MACHINE,
-            f"A link points to {quoted(reference.target)}, a place on the reader's machine.",
-            offset=reference.offset,
-        )
+        message = f"A link points to {quoted(reference.target)}, a place on the reader's machine."
+        yield text.finding(codes.LINK_TO_MACHINE, message, offset=reference.offset)
 
 
 def no_native_binaries(skill: Skill) -> Iterator[Finding]:
@@ -144,11 +135,8 @@ def tools_are_restricted(skill: Skill) -> Iterator[Finding]:
     """Find allowed-tools that let the agent do anything without asking for permission."""
     tools = skill.declared.allowed_tools
     if tools and (broad := [tool[0] for tool in _TOOL.finditer(tools) if _is_broad(tool)]):
-        yield skill.finding(
-            codes.ALLOWED_TOOLS_BROAD,
-            f"allowed-tools allows anything without asking: {printable(', '.join(broad))}.",
-            field="allowed-tools",
-        )
+        message = f"allowed-tools allows anything without asking: {printable(', '.join(broad))}."
+        yield skill.finding(codes.ALLOWED_TOOLS_BROAD, message, field="allowed-tools")
 
 
 SAFETY = Profile(

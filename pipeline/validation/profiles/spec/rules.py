@@ -90,11 +90,8 @@ def _not_text(skill: Skill, error: ErrorDetails, others: int) -> Finding:
     """Return the finding about the first value of metadata that is not text."""
     key = str(error["loc"][1])
     also = f" The same is true of {humanize.count(others, 'more value')}." if others else ""
-    return skill.finding(
-        codes.METADATA_VALUE_NOT_TEXT,
-        f"metadata.{printable(key)} is {kind_of(error['input'])}, not text.{also}",
-        field=f"metadata.{key}",
-    )
+    message = f"metadata.{printable(key)} is {kind_of(error['input'])}, not text.{also}"
+    return skill.finding(codes.METADATA_VALUE_NOT_TEXT, message, field=f"metadata.{key}")
 
 
 def name_form(skill: Skill) -> Iterator[Finding]:
