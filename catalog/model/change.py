@@ -54,7 +54,6 @@ class Removal:
 
     root: str
     path: str
-    leads_out: bool = False  # a link in the path now leads out of the root
 
     @property
     def places(self) -> tuple[tuple[str, str], ...]:

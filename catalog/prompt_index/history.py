@@ -73,8 +73,7 @@ class IndexHistory:
         with self._db.transaction():
             at = max(at, _last_published(self._db, spec) or at)  # the clock may have been set back
             self._db.execute(
-                "INSERT INTO index_texts VALUES (?, ?, ?, ?) ON CONFLICT (sha256) DO UPDATE"
-                " SET text = excluded.text WHERE text != excluded.text",  # restores a purged text
+                "INSERT OR IGNORE INTO index_texts VALUES (?, ?, ?, ?)",
                 [index.sha256, index.text, len(index.text), tokens.estimate(index.text)],
             )
             counts = [index.count(state) for state in get_args(State)]

@@ -14,10 +14,9 @@ from catalog.model.values import Trigger
 from catalog.text.humanize import iso
 from catalog.writing import publication
 from catalog.writing.packages.builder import Key, PackageJob, Packaging
-from catalog.writing.retention import Room
+from catalog.writing.retention import check_room
 from catalog.writing.rows import batch as rows_batch
 from catalog.writing.rows import shadowing
-from catalog.writing.rows.purge import purge
 
 BATCH = 1024
 """Maximum number of skills published in one transaction."""
@@ -34,7 +33,6 @@ class Packager:
         self.retention = Retention()
         self.named_after = ""
         """Newest version of a lost catalog; a folder of its name may have other content."""
-        self.room = Room(db)
         self.changed: set[str] = set()
         """Each skill_id whose published content may have changed; the user clears the set."""
         self._db = db
@@ -74,14 +72,12 @@ class Packager:
                     changed = self._publish(
                         work.contested, judged, at, staged, trigger=trigger, scan=scan
                     )
-                    purged = purge(self._db, work.purged)
                 break
             except _ChangedMeanwhile as error:
                 unsettled.update(
                     *(change.places for change in remaining if change.places[0] in error.places)
                 )
         self.switch_current()
-        self._discard(purged)
         return [
             *work.applied,
             *map(_unsettled, sorted(unsettled)),
@@ -150,7 +146,6 @@ class Packager:
         except BaseException:
             self._public, self._retired = before
             self._discard(staged)
-            self.room.recount()
             raise
 
     def _discard(self, package_paths: Sequence[str]) -> None:
@@ -198,7 +193,7 @@ class Packager:
         jobs = publication.missing_packages(self._db, skill_ids)
         if not jobs:
             return []
-        self.room.take(self.retention, self.packaging.folder.path, jobs)
+        check_room(self._db, self.retention, self.packaging.folder.path, jobs)
         staged += [job.package_path for job in jobs]
         results = list(zip(jobs, self.packaging.make(jobs), strict=True))
         made = [(job.package_path, moment, job.version) for job, is_made in results if is_made]

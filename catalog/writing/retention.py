@@ -14,7 +14,6 @@ from catalog.model.retention import Retention
 from catalog.text.humanize import iso, size
 from catalog.writing.packages.builder import PackageJob
 from catalog.writing.packages.folder import PackageFolder
-from catalog.writing.rows import texts
 from catalog.writing.rows.batch import HOUR
 
 
@@ -140,9 +139,9 @@ def thin(
                 f" AND current_version_id IN {_IDS}",
                 ids,
             )
-            held = texts.of_versions(db, batch)
+            texts = [text for (text,) in db.execute(_TEXTS, ids)]
             db.execute(f"DELETE FROM versions WHERE id IN {_IDS}", ids)
-            texts.forget(db, held)
+            db.execute(_FORGET_TEXTS, [sql.to_json(texts)])
         deleted += len(batch)
     for query in (_INGESTIONS_BY_TIME, _INGESTIONS_BY_COUNT):
         while batch := [row for (row,) in db.execute(query, parameters | {"limit": BATCH})]:
@@ -152,6 +151,15 @@ def thin(
 
 
 _IDS = "(SELECT value FROM json_each(?))"
+_TEXTS = """
+    SELECT f.text_id FROM json_each(?) AS version CROSS JOIN files AS f ON f.version = version.value
+    WHERE f.text_id IS NOT NULL
+"""
+_FORGET_TEXTS = f"""
+    DELETE FROM texts WHERE id IN {_IDS}
+        AND NOT EXISTS (SELECT 1 FROM files WHERE text_id = texts.id)
+        AND NOT EXISTS (SELECT 1 FROM versions WHERE text_id = texts.id)
+"""
 _VERSIONS = """
     WITH crowded AS (SELECT skill FROM versions GROUP BY skill HAVING count(*) > :most),
     candidates AS (
@@ -189,26 +197,27 @@ _INGESTIONS_BY_COUNT = """
 """
 
 
-class Room:
-    """Remaining room for packages; their size is counted once and then updated."""
+def check_room(
+    db: Database, retention: Retention, folder: Path, jobs: Iterable[PackageJob]
+) -> None:
+    """Raise OutOfRoom if packages would take more of the disk than the settings allow.
 
-    def __init__(self, db: Database) -> None:
-        """Take the catalog."""
-        self._db = db
-        self._taken: int | None = None
-
-    def recount(self) -> None:
-        """Count again at the next call, after packages were removed."""
-        self._taken = None
-
-    def take(self, retention: Retention, folder: Path, jobs: Iterable[PackageJob]) -> None:
-        """Reserve room for packages. Raises OutOfRoom."""
-        needed = sum(_bytes(job) for job in jobs)
-        if retention.free_bytes:
-            _check_disk(retention, folder, needed)
-        if retention.packages_bytes is None:
-            return
-        taken = self._count() if self._taken is None else self._taken
+    A file that a package shares with another counts, too.
+    """
+    needed = sum(file.size for job in jobs for file in job.files)
+    if retention.free_bytes:
+        existing = next(path for path in (folder, *folder.parents) if path.exists())
+        disk = os.statvfs(existing)
+        free = disk.f_bavail * disk.f_frsize
+        if free - needed < retention.free_bytes:
+            raise OutOfRoom(
+                f"Nothing is published: the disk of {folder} has {size(free)} free, packages would "
+                f"take {size(needed)}, and [retention] free_bytes keeps "
+                f"{size(retention.free_bytes)}. Free some space; publication then resumes by "
+                "itself."
+            )
+    if retention.packages_bytes is not None:
+        (taken,) = db.execute(_TAKEN).fetchone()
         if taken + needed > retention.packages_bytes:
             raise OutOfRoom(
                 f"Nothing is published: packages take {size(taken)} and would take "
@@ -216,30 +225,9 @@ class Room:
                 f"{size(retention.packages_bytes)}. Raise it, keep fewer versions, or remove "
                 "skills."
             )
-        self._taken = taken + needed
-
-    def _count(self) -> int:
-        return int(self._db.execute(_TAKEN).fetchone()[0])
-
-
-def _check_disk(retention: Retention, folder: Path, needed: int) -> None:
-    existing = next(path for path in (folder, *folder.parents) if path.exists())
-    disk = os.statvfs(existing)
-    free = disk.f_bavail * disk.f_frsize
-    if free - needed < retention.free_bytes:
-        raise OutOfRoom(
-            f"Nothing is published: the disk of {folder} has {size(free)} free, packages would "
-            f"take {size(needed)}, and [retention] free_bytes keeps {size(retention.free_bytes)}. "
-            "Free some space; publication then resumes by itself."
-        )
-
-
-def _bytes(job: PackageJob) -> int:
-    """Return the bytes of a package; a file that it shares with another counts, too."""
-    return sum(file.size for file in job.files)
 
 
 _TAKEN = """
-    SELECT ifnull(sum(f.size), 0) FROM versions AS v JOIN files AS f ON f.version = v.id
-    WHERE v.package_path IS NOT NULL
+    SELECT ifnull(sum(bytes), 0) FROM versions INDEXED BY versions_packaged
+    WHERE package_path IS NOT NULL
 """

@@ -234,7 +234,6 @@ class Store:
     def collect(self, keep: Retention, at: datetime) -> int:
         """Remove packages past retention; see `PackageCollector.collect`."""
         packaging = self.packager.packaging
-        self.packager.room.recount()
         return self._collector.collect(packaging.folder, keep, at) if packaging else 0
 
     def thin(self, keep: Retention, at: datetime) -> int:

@@ -82,7 +82,3 @@ class LocalSource:
     def open_file(self, path: str) -> int:
         """Return the descriptor of a regular file, which the caller closes; OSError."""
         return files.opened_inside(self._root, f"/{os_path(path)}")
-
-    def leads_out(self, path: str) -> bool:
-        """Whether a link on a path leads out of the root."""
-        return reader.leads_out(self._root, path)

@@ -86,15 +86,6 @@ def can_list(root: Path) -> bool:
     return True
 
 
-def leads_out(root: Path | RootDirectory, path: str) -> bool:
-    """Whether a link on a path leads out of its root."""
-    try:
-        with held_open(root) as opened_root:
-            return opened_root.real_path(f"/{os_path(archive_of(path) or path)}") is None
-    except (OSError, RootUnreadable):
-        return False
-
-
 def is_skill_folder(path: Path) -> bool:
     """Whether a directory directly holds SKILL.md in any spelling."""
     try:

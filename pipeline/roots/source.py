@@ -54,9 +54,6 @@ class Source(Protocol):
     def open_file(self, path: str) -> int:
         """Return the descriptor of a regular file, which the caller closes; OSError."""
 
-    def leads_out(self, path: str) -> bool:
-        """Whether a link on a path leads out of the root."""
-
 
 def open_source(
     root: str,
@@ -76,14 +73,5 @@ def can_list(root: str) -> bool:
     try:
         with open_source(root, Limits()) as source:
             return source.can_list()
-    except RootUnreadable:
-        return False
-
-
-def leads_out(root: str, path: str) -> bool:
-    """Whether a link on a path leads out of a root; False if the root cannot be opened."""
-    try:
-        with open_source(root, Limits()) as source:
-            return source.leads_out(path)
     except RootUnreadable:
         return False

@@ -14,7 +14,7 @@ from catalog.model.skill import LOST_ROOT, Place, Rejection, SkillRecord
 from catalog.model.values import FolderOutcome, ReviewState, Trigger
 from catalog.reading import versions
 from catalog.text import humanize
-from catalog.writing.rows import dialects, fulltext, mapping, purge, references, reviews, texts
+from catalog.writing.rows import dialects, fulltext, mapping, references, reviews
 from catalog.writing.rows.unit_of_work import PRESENT, UnitOfWork, place_of
 
 USUAL = Retention()
@@ -74,8 +74,7 @@ def accept(work: UnitOfWork, record: SkillRecord, judged: Judged) -> None:
         work.touch(old, record.fingerprint)
         work.note_unchanged(place, record.name)
         return
-    has_version = old and old["current_version_id"] and old["digest"]
-    stored = work.stored_version(old["id"], record) if old and has_version else None
+    stored = work.stored_version(old["id"], record) if old and old["digest"] else None
     if not stored and old and _is_delayed(work, old, record):
         return
     skill = old["id"] if old else work.new_skill()
@@ -141,8 +140,6 @@ def _accept_behind(
 ) -> None:
     """Store accepted content as a version, while the skill stays at another one."""
     place, skill = place_of(judged), old["id"]
-    if not kept["digest"] and old["digest"] == record.digest:
-        _restore_content(work, kept["id"], record, old)
     fields = SETTLED | {"seen_digest": record.digest, "root": place[0], "path": place[1]}
     fields["files_left_out"] = to_json(record.left_out)
     pinned = kept["version"] if old["pinned_version_id"] == kept["id"] else None
@@ -186,18 +183,6 @@ def _at_version(work: UnitOfWork, old: Row, kept: Row) -> Row:
     if fields:
         work.texts.append(fulltext.stored_document(work.db, old["id"], kept))
     return fields
-
-
-def _restore_content(work: UnitOfWork, version: int, record: SkillRecord, old: Row) -> None:
-    """Restore the lost content of a version from its folder."""
-    row = mapping.version(record, mapping.accepted(record)) | {"skill_id": old["skill_id"]}
-    text = {row["skill_md_hash"]: row.pop("skill_md_content")}
-    content = row | {"text_id": texts.ids_of(work.db, text)[row["skill_md_hash"]]}
-    work.db.table("versions").update(version, content)
-    work.files += [mapping.file(version, entry) for entry in record.files]
-    work.declared[old["id"]] = record.dialects
-    work.references[old["id"]] = record.references
-    work.texts.append(mapping.search_document(old["id"], version, record))
 
 
 def _is_delayed(work: UnitOfWork, old: Row, record: SkillRecord) -> bool:
@@ -306,7 +291,7 @@ def _with_level(row: Row, place: Place) -> Row:
 
 
 def _remove(work: UnitOfWork, removal: Removal) -> None:
-    """Mark a skill as removed; its history stays, unless its content was outside the root."""
+    """Mark a skill as removed; its history stays."""
     place = (removal.root, removal.path)
     row = work.old.get(place)
     if row is None or row["status"] == "removed":
@@ -318,19 +303,11 @@ def _remove(work: UnitOfWork, removal: Removal) -> None:
         "files_left_out": "[]",
         "shadowed_by": None,
     }
-    detail = None
-    if removal.leads_out:
-        fields |= purge.EMPTY
-        work.purged.append(row["id"])
-        work.declared[row["id"]] = {}
-        work.references[row["id"]] = ()
-        pinned = row["pinned_version_id"]
-        detail = purge.detail(work.version_row(pinned)["version"] if pinned else None)
     work.write_skill(row, fields)
     work.replace_findings(row["id"], place, (), row)
     work.texts_gone.append(row["id"])
     work.contested.add(row["skill_id"])
-    work.note(row["id"], place, row["name"], "removed", None, None, row, detail)
+    work.note(row["id"], place, row["name"], "removed", None, None, row)
 
 
 SETTLED: Row = {

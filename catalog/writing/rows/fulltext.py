@@ -4,9 +4,8 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from catalog.database.queries import Database
-from catalog.database.sql import Row
+from catalog.database.sql import Row, to_json
 from catalog.database.writer import Writer
-from catalog.writing.rows import mapping
 from catalog.writing.rows.mapping import SearchDocument, restored_text
 
 
@@ -29,17 +28,8 @@ def remove(db: Writer, skills: Iterable[int]) -> None:
 
 def rebuild(db: Writer) -> None:
     """Rebuild the indexes from the stored texts. Raises sqlite3.Error."""
-    _command(db, "rebuild")
-
-
-def optimize(db: Writer) -> None:
-    """Write the indexes once more without any trace of removed texts. Raises sqlite3.Error."""
-    _command(db, "optimize")
-
-
-def _command(db: Writer, command: str) -> None:
     for table in ("skills_fts", "skill_text_fts"):
-        db.execute(f"INSERT INTO {table} ({table}) VALUES (?)", [command])
+        db.execute(f"INSERT INTO {table} ({table}) VALUES ('rebuild')")
 
 
 class WrongRow(NamedTuple):
@@ -65,22 +55,11 @@ def repair_rows(db: Writer, wrong: Sequence[WrongRow]) -> None:
     if not all(row.is_indexed for row in wrong):
         rebuild(db)  # first: a row must be indexed before it can be removed
     remove(db, [row.skill for row in wrong])
-    replace(
-        db,
-        [text for row in wrong if row.version for text in _text(db, row.skill, row.version)],
-    )
+    versions = db.query(_VERSIONS, [to_json([row.version for row in wrong])])
+    replace(db, [stored_document(db, version["skill"], version) for version in versions])
 
 
-def _text(db: Database, skill: int, version: int) -> list[mapping.SearchDocument]:
-    """Return the searchable text of a version; empty if an earlier release did not store it."""
-    return [
-        stored_document(db, skill, row)
-        for row in db.query(
-            "SELECT * FROM version_contents WHERE id = ? AND described != '{}'", [version]
-        )
-    ]
-
-
+_VERSIONS = "SELECT * FROM version_contents WHERE id IN (SELECT value FROM json_each(?))"
 _WRONG = """
     SELECT id, root, path, version, has_text = is_indexed AND is_named FROM (
         SELECT s.id, s.root, s.path,

@@ -21,7 +21,7 @@ from catalog.text.humanize import iso
 from catalog.text.suggestions import few
 from catalog.writing import events
 from catalog.writing.events import Ingestion
-from catalog.writing.rows import dialects, fulltext, mapping, reviews, texts
+from catalog.writing.rows import dialects, fulltext, mapping, reviews
 from catalog.writing.rows import references as rows_references
 
 
@@ -52,7 +52,6 @@ class UnitOfWork:
         # Results
         self.applied: list[ChangeResult] = []
         self.contested: set[str] = set()  # each skill_id whose active skill must be decided again
-        self.purged: list[int] = []  # skills whose content must be deleted; see `purge`
         # Rows to write, and skills and versions to change
         self._skills: list[Row] = []
         self._versions: list[Row] = []
@@ -250,14 +249,13 @@ class UnitOfWork:
         judged: Judged | None,
         version: int | None,
         old: Row | None = None,
-        detail: str | None = None,
         review: ReviewState | None = None,
     ) -> None:
         """Add the result of a change, and its row of history.
 
         A new version that agents do not get is withheld in the history.
         """
-        detail = _detail(outcome, judged, version, old) or detail
+        detail = _detail(outcome, judged, version, old)
         if review in reviews.UNPUBLISHABLE:
             detail = _IN_REVIEW[review]
         if old and _gives_up_its_place(outcome, judged, old):
@@ -337,18 +335,28 @@ class UnitOfWork:
 
     def _write_content(self) -> None:
         """Write texts, and the versions and files that refer to them."""
-        wanted = {
-            row["skill_md_hash"]: row["skill_md_content"]
-            for row in self._versions
-            if row["digest"]  # a lost one has no text
-        } | {file["sha256"]: file["text"] for file in self.files if file["text"] is not None}
-        ids = texts.ids_of(self.db, wanted)
-        versions = [row | {"text_id": ids.get(row["skill_md_hash"])} for row in self._versions]
+        wanted = {row["skill_md_hash"]: row["skill_md_content"] for row in self._versions} | {
+            file["sha256"]: file["text"] for file in self.files if file["text"] is not None
+        }
+        ids = self._text_ids(wanted)
+        versions = [row | {"text_id": ids[row["skill_md_hash"]]} for row in self._versions]
         self.db.table("versions").insert_all(self._stored("versions", versions))
         for file in self.files:
             has_text = file.pop("text") is not None or file["kind"] == "skill_md"
             file["text_id"] = ids.get(file["sha256"]) if has_text else None
         self.db.table("files").insert_all(self.files)
+
+    def _text_ids(self, texts: Mapping[str, str]) -> dict[str, int]:
+        """Store texts, by hash, that are not stored yet; return the id of each by its hash."""
+        self.db.table("texts").insert_all(
+            ({"sha256": sha256, "text": text} for sha256, text in texts.items()), ignore=True
+        )
+        stored = self.db.execute(_TEXTS, [to_json(list(texts))]).fetchall()
+        damaged = [(texts[each], text_id) for each, text_id, text in stored if text != texts[each]]
+        if damaged:
+            self.db.conn.executemany("UPDATE texts SET text = ? WHERE id = ?", damaged)
+            fulltext.rebuild(self.db)
+        return {sha256: text_id for sha256, text_id, _ in stored}
 
     def _stored(self, table: str, rows: Iterable[Row]) -> list[Row]:
         """Return rows with all columns of a table that are not generated; a missing one is NULL."""
@@ -388,6 +396,10 @@ def place_of(change: Change) -> tuple[str, str]:
     return (place.root, place.path)
 
 
+_TEXTS = """
+    SELECT t.sha256, t.id, t.text FROM json_each(?) AS wanted
+    CROSS JOIN texts AS t ON t.sha256 = wanted.value
+"""
 _IN_REVIEW: Mapping[ReviewState | None, str] = {
     "waits": "waits for review",
     "rejected": "was rejected in review",

@@ -88,7 +88,7 @@ class Synchronizer:
     def _remove(self, places: Sequence[WatchUnit]) -> Iterator[None]:
         """Mark the skills in places as removed."""
         for place in places:
-            self._batches.add(Removal(*place, source.leads_out(*place)))
+            self._batches.add(Removal(*place))
             yield from self._batches.pause()
         self._batches.flush()
 

@@ -58,8 +58,6 @@ def test_a_file_is_opened_only_inside_the_root(root: str, tmp_path: Path) -> Non
         descriptor = source.open_file("a/SKILL.md")
         assert os.read(descriptor, 3) == b"---"
         os.close(descriptor)
-        assert source.leads_out("a/out")
-        assert not source.leads_out("a/SKILL.md")
         with pytest.raises(OSError, match="leads out of the root"):
             source.open_file("a/out")
 

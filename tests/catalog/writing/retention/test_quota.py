@@ -131,9 +131,10 @@ def test_packages_do_not_exceed_their_total(world: World, skill: SkillWriter) ->
 @contextmanager
 def disk_with(free: int) -> Iterator[None]:
     """Let every disk have some bytes free."""
-    disk = namedtuple("disk", "f_bavail f_frsize")  # as os.statvfs returns it
+    disk = namedtuple("disk", "f_bavail f_frsize f_fsid")  # as os.statvfs returns it
+    fsid = os.statvfs("/").f_fsid
     with pytest.MonkeyPatch.context() as full:
-        full.setattr("os.statvfs", lambda _: disk(free // 512, 512))
+        full.setattr("os.statvfs", lambda _: disk(free // 512, 512, fsid))
         yield
 
 
