@@ -9,7 +9,6 @@ from catalog.database.queries import Database
 from catalog.database.writer import Writer
 from catalog.writing.packages.builder import PackageJob, group_of
 from catalog.writing.packages.inspection import package_files
-from catalog.writing.packages.staging import Earlier
 from catalog.writing.rows import fulltext
 
 
@@ -20,10 +19,6 @@ def missing_packages(db: Database, skill_ids: Iterable[str]) -> list[PackageJob]
 
 
 def _job(db: Database, row: sql.Row) -> PackageJob:
-    earlier = None
-    if row["earlier"]:
-        files = {file.sha256: file.path for file in package_files(db, row["earlier"])}
-        earlier = Earlier(row["earlier_path"], files)
     return PackageJob(
         row["id"],
         row["skill_id"],
@@ -31,19 +26,18 @@ def _job(db: Database, row: sql.Row) -> PackageJob:
         row["version_id"],
         f"{row['skill_id']}/{row['version']}",
         package_files(db, row["version_id"]),
-        earlier,
+        row["same"],
     )
 
 
 _WITHOUT_PACKAGE = f"""
     SELECT s.id, s.root, s.path, v.id AS version_id, v.skill_id, v.version,
-           e.id AS earlier, e.package_path AS earlier_path
+           (SELECT max(n.package_path) FROM versions AS n
+            WHERE n.skill = s.id AND n.digest = v.digest) AS same
     FROM json_each(?) AS wanted
     JOIN skills AS s INDEXED BY skills_by_skill_id
         ON s.skill_id = wanted.value
     JOIN versions AS v ON v.id IN ({NEWEST}, s.current_version_id)
-    LEFT JOIN versions AS e ON e.id =
-        (SELECT max(n.id) FROM versions AS n WHERE n.skill = s.id AND n.package_path IS NOT NULL)
     WHERE v.package_path IS NULL AND has_package(s.path)
         AND (s.status = 'active' OR {IS_WITHHELD}
              OR s.status = 'pending' AND v.review = 'waits')

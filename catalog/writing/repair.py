@@ -250,7 +250,7 @@ class PackageRepair:
             if copy is None:
                 return False
             try:
-                packages.stage(package.package_path, files, Folder(copy), None, Stager())
+                packages.stage(package.package_path, files, Folder(copy), Stager())
             except (NotAsJudged, OSError):  # it changes at this moment, or the disk is full
                 packages.remove(package.package_path)
                 return False

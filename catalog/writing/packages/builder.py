@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 from catalog.model.errors import NotAsJudged
 from catalog.model.paths import archive_of
 from catalog.writing.packages.folder import PackageFolder, Packages
-from catalog.writing.packages.staging import Earlier, Original, PackageFile, Stager
+from catalog.writing.packages.staging import Original, PackageFile, Stager
 
 Key: TypeAlias = tuple[str, str]
 """Root and path of a skill folder."""
@@ -38,7 +38,7 @@ class PackageJob(NamedTuple):
     version: int
     package_path: str
     files: list[PackageFile]
-    earlier: Earlier | None  # package with the same files, if one exists
+    same: str | None  # package_path of the same files under another name
 
 
 AtWork: TypeAlias = Callable[
@@ -94,14 +94,11 @@ class _Maker:
 
     def _make_one(self, job: PackageJob, source: Source, packages: Packages) -> bool:
         try:
-            packages.stage(
-                job.package_path,
-                job.files,
-                source.files_of(*job.place),
-                job.earlier,
-                self.stager,
-            )
+            original = source.files_of(*job.place)
+            packages.stage(job.package_path, job.files, original, self.stager)
         except NotAsJudged:
+            if job.same and packages.duplicate(job.same, job.package_path, job.files, self.stager):
+                return True
             packages.remove(job.package_path)
             return False
         return True

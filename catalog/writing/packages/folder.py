@@ -10,13 +10,12 @@ from stat import S_IMODE, S_ISDIR, S_ISLNK, S_ISREG
 
 from catalog.filesystem.by_descriptor import DIRECTORY, descended, named, open_directory, remove
 from catalog.filesystem.ownership import OwnedFolder, opened
+from catalog.model.errors import NotAsJudged
 from catalog.model.naming import CURRENT, is_version
 from catalog.writing.packages.staging import (
-    Earlier,
     Folder,
     Original,
     PackageFile,
-    Spare,
     Stager,
     hash_of,
 )
@@ -68,21 +67,25 @@ class Packages:
         package_path: str,
         files: Sequence[PackageFile],
         original: Original,
-        earlier: Earlier | None,
         stager: Stager,
     ) -> None:
         """Make a package, replacing leftovers of a crash; see `Stager.stage`."""
         skill_id, _, version = package_path.partition("/")
-        with named(f"{self.path}/{package_path}"), ExitStack() as stack:
-            directory = stack.enter_context(self._package_directory(skill_id))
-            spare = None
-            if earlier:
-                with suppress(OSError):  # missing: every file is copied from its original
-                    folder = stack.enter_context(
-                        descended(self.dir_fd, earlier.package_path.split("/"))
-                    )
-                    spare = Spare(Folder(folder), earlier.files)
-            stager.stage(version, directory, files, original, spare)
+        with (
+            named(f"{self.path}/{package_path}"),
+            self._package_directory(skill_id) as directory,
+        ):
+            stager.stage(version, directory, files, original)
+
+    def duplicate(
+        self, present: str, package_path: str, files: Sequence[PackageFile], stager: Stager
+    ) -> bool:
+        """Make a package from another one; return False if that is missing or damaged."""
+        with suppress(FileNotFoundError, NotADirectoryError, NotAsJudged):
+            with descended(self.dir_fd, present.split("/")) as folder:
+                self.stage(package_path, files, Folder(folder), stager)
+            return True
+        return False
 
     def switch_current(self, package_path: str) -> None:
         """Point `current` to a package, atomically. Raises OSError."""

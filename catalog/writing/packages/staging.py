@@ -2,8 +2,7 @@
 
 import hashlib
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Sequence
 from fcntl import ioctl
 from io import FileIO
 from stat import S_IMODE
@@ -63,20 +62,6 @@ class Folder(NamedTuple):
             return FileIO(os.open(name, _READ, dir_fd=parent))
 
 
-class Earlier(NamedTuple):
-    """Earlier package that has some of the same files."""
-
-    package_path: str
-    files: Mapping[str, str]  # paths in that package, by SHA-256
-
-
-class Spare(NamedTuple):
-    """Files that are copied where the original has changed since it was hashed."""
-
-    folder: Folder
-    files: Mapping[str, str]  # paths in it, by SHA-256
-
-
 class Stager:
     """Writer of packages on one file system."""
 
@@ -90,12 +75,11 @@ class Stager:
         dir_fd: int,
         files: Sequence[PackageFile],
         original: Original,
-        spare: Spare | None = None,
     ) -> None:
         """Make a read-only directory of exactly these files in an open directory.
 
-        Raises NotAsJudged for a file that has changed since it was hashed and that no spare
-        replaces, and OSError if the package cannot be written; an unfinished package then remains.
+        Raises NotAsJudged for a file that has changed since it was hashed, and OSError if the
+        package cannot be written; an unfinished package then remains.
         """
         try:
             os.mkdir(name, 0o755, dir_fd=dir_fd)
@@ -108,30 +92,16 @@ class Stager:
             for directory in directories:
                 os.mkdir(directory, 0o755, dir_fd=top)
             for file in files:
-                self._copy_either(original, file, top, spare)
+                self._copy(original, file, top)
             for directory in directories:
                 _lock(directory, top)
             os.fchmod(top, 0o555)
         finally:
             os.close(top)
 
-    def _copy_either(
-        self, original: Original, file: PackageFile, top: int, spare: Spare | None
-    ) -> None:
+    def _copy(self, original: Original, file: PackageFile, top: int) -> None:
         try:
-            self._copy(original, file, top)
-        except NotAsJudged:
-            if spare is None or file.sha256 not in spare.files:
-                raise
-            with suppress(FileNotFoundError):
-                os.unlink(os_path(file.path), dir_fd=top)
-            self._copy(spare.folder, file, top, spare.files[file.sha256])
-
-    def _copy(
-        self, original: Original, file: PackageFile, top: int, path: str | None = None
-    ) -> None:
-        try:
-            source = original.open(path or file.path)
+            source = original.open(file.path)
         except OSError as error:
             raise NotAsJudged(f"{file.path} can no longer be read: {error}") from error
         try:
