@@ -11,7 +11,8 @@ from catalog.model.naming import entry_name
 from catalog.model.paths import os_path
 from catalog.model.selection import Selection
 from catalog.prompt_index import query as prompt_index_query
-from catalog.text.suggestions import closest, few, shown
+from catalog.text import suggestions
+from catalog.text.suggestions import shown
 
 HAS_ENTRY = "s.status = 'active' AND (s.model_invocable = 1 OR s.user_invocable = 1)"
 """Condition of the skills `s` that may have an entry."""
@@ -91,6 +92,5 @@ def _check_words(
             continue
         rows = db.execute(f"SELECT DISTINCT {column} FROM {source} WHERE {among} ORDER BY 1")
         known = [str(name) for (name,) in rows.fetchall()]
-        near = closest(word, known)
-        advice = f"The closest are: {few(near)}." if near else f"There are: {few(known) or 'none'}."
+        advice = suggestions.known(word, known)
         raise NotInCatalog(f"No published skill has the {kind} {shown(word)}. {advice}")

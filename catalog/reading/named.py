@@ -14,7 +14,7 @@ from catalog.model.precedence import precedence
 from catalog.model.skill import Place
 from catalog.reading.filters import Filters
 from catalog.text import suggestions
-from catalog.text.suggestions import closest, few, shown
+from catalog.text.suggestions import few, shown
 
 LONGEST_NAME = 200
 """Characters of a query that may be a name."""
@@ -67,25 +67,25 @@ def nearest(db: Database, query: str, filters: Filters, limit: int = 3) -> tuple
     return tuple(name for _, name in heapq.nsmallest(limit, near))
 
 
-def find_skill(db: Database, asked: str) -> Row:
-    """Return the row of a skill by its exact name, else its skill_id; active ones come first.
+def find_skill(db: Database, asked: str, *, only_active: bool = False, by_id: bool = False) -> Row:
+    """Return the row of a skill by its exact name, its skill_id or its bare name.
 
-    Raises NotInCatalog, which suggests the closest names.
+    Active skills come first, then the name, or with by_id the skill_id. Raises NotInCatalog, which
+    gives the status of the skill if it is not active but has to be, and suggests the closest names.
     """
     asked = asked.encode(errors="replace").decode()  # a shell may pass bytes that are not UTF-8
-    for column in ("name", "skill_id"):
-        for row in list(db.query(_SKILL.format(column), [asked])):
-            return row
+    found = next(db.query(_SKILL, {"asked": asked, "by_id": by_id}), None)
+    if found and (found["status"] == "active" or not only_active):
+        return found
     if skill_id := skill_id_of_bare_name(db, asked):
-        return next(iter(db.query(_SKILL.format("skill_id"), [skill_id])))
-    names = [name for (name,) in db.execute("SELECT DISTINCT name FROM skills ORDER BY name")]
-    near = closest(asked, names)
-    suggestion = (
-        f"The closest are: {few(near)}."
-        if near
-        else (f"There are: {few(names)}." if names else "The catalog has none yet.")
-    )
-    raise NotInCatalog(f"There is no skill {shown(asked)}. {suggestion}")
+        return next(db.query(_SKILL, {"asked": skill_id, "by_id": True}))
+    message = f"There is no {'active ' if only_active else ''}skill {shown(asked)}."
+    if found:
+        advice = "" if found["status"] == "removed" else "; `skilldrop status` says why"
+        message = f"The skill {shown(asked)} is {found['status']}{advice}."
+    similar = db.execute(_SIMILAR, {"asked": asked, "only_active": only_active})
+    names = sorted({name for (name,) in similar})
+    raise NotInCatalog(f"{message} {suggestions.known(asked, names)}")
 
 
 def skill_id_of_bare_name(db: Database, name: str) -> str | None:
@@ -182,9 +182,9 @@ def find_in_folder(db: Database, folder: str, absolute: str) -> Row:
     if exact:
         return exact[0]
     known = [path for (path,) in db.execute("SELECT path FROM skills WHERE status != 'removed'")]
-    near = few(closest(relative, known) or known)
-    places = f"The closest are: {near}." if known else "The catalog has none yet."
-    raise NotInCatalog(f"There is no skill in the folder {shown(folder)}. {places}")
+    raise NotInCatalog(
+        f"There is no skill in the folder {shown(folder)}. {suggestions.known(relative, known)}"
+    )
 
 
 def find_or_named(db: Database, asked: str, absolute: str) -> Row:
@@ -209,8 +209,14 @@ _FOLDER = """
 """
 
 _SKILL = f"""
-    SELECT * FROM skills AS s WHERE {{}} = ?
-    ORDER BY status = 'active' DESC, {IS_WITHHELD} DESC, status = 'removed', id LIMIT 1
+    SELECT * FROM skills AS s WHERE name = :asked OR skill_id = :asked
+    ORDER BY status = 'active' DESC, (name = :asked) != :by_id DESC, {IS_WITHHELD} DESC,
+             status = 'removed', id LIMIT 1
+"""
+_SIMILAR = """
+    SELECT name FROM skills WHERE status = 'active' OR NOT :only_active
+    ORDER BY lower(substr(name, 1, 1)) = lower(substr(:asked, 1, 1)) DESC,
+             abs(length(name) - length(:asked)), name LIMIT 2000
 """
 
 

@@ -1,16 +1,15 @@
 """Lookup of published versions of skills, and of their files."""
 
 import os
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from mimetypes import MimeTypes
 from pathlib import Path
 
-from catalog.database import sql
 from catalog.database.expressions import FOLDER_NAME, MAY_BE_PUBLISHED
 from catalog.database.queries import Database
+from catalog.database.sql import Row
 from catalog.model.errors import NotInCatalog, PackageDamaged, PathRefused
 from catalog.model.naming import CURRENT
 from catalog.model.paths import os_path
@@ -94,15 +93,13 @@ def package_of(
     its files are kept. Raises NotInCatalog, which suggests the closest skills or the current
     version.
     """
-    name = _as_text(skill_name)
-    row = _active(db, name, by_id=by_id)
-    if row is None:
-        raise NotInCatalog(_no_skill(db, name))
-    if version and not (row["package_path"] is None and version == row["version"]):
-        return _kept(db, packages, row, _as_text(version))
-    if row["package_path"] is None:
-        return _in_place(db, row)
-    return _published(db, packages, row)
+    skill = named.find_skill(db, skill_name, only_active=True, by_id=by_id)
+    (current,) = db.query(_CURRENT, [skill["current_version_id"]])
+    if version and not (skill["package_path"] is None and version == current["version"]):
+        return _kept(db, packages, skill, _as_text(version), current["version"])
+    if skill["package_path"] is None:
+        return _in_place(db, skill, current)
+    return _published(db, packages, skill)
 
 
 def find_file(package: Package, file_path: str) -> PublishedFile:
@@ -122,84 +119,57 @@ def find_file(package: Package, file_path: str) -> PublishedFile:
 
 # Versions
 
-_ACTIVE = f"""
-    SELECT s.id, s.skill_id, s.name, s.root, s.path, s.package_path, v.id AS version_id,
-           v.version, v.digest, {FOLDER_NAME} AS folder
-    FROM skills AS s JOIN versions AS v ON v.id = s.current_version_id
-    WHERE s.status = 'active' AND {{}} = ? ORDER BY s.id LIMIT 1
-"""
 
-
-def _active(db: Database, name: str, *, by_id: bool) -> sql.Row | None:
-    for column in ("s.skill_id", "s.name") if by_id else ("s.name", "s.skill_id"):
-        for row in list(db.query(_ACTIVE.format(column), [name])):
-            return row
-    skill_id = named.skill_id_of_bare_name(db, name)
-    return next(iter(db.query(_ACTIVE.format("s.skill_id"), [skill_id])), None)
-
-
-def _published(db: Database, packages: Path, row: sql.Row) -> Package:
+def _published(db: Database, packages: Path, skill: Row) -> Package:
     """Follow `current` once; where it leads to no version of the catalog, the row has the package.
 
     That is so before the first publication, and on a copy whose links are newer than its catalog.
     """
-    found: list[sql.Row] = []
+    version = None
     with suppress(OSError):
-        found = _at(db, row, os.readlink(packages / row["skill_id"] / CURRENT))
-    found = found or _at(db, row, f"../{row['package_path']}")
-    if not found:
+        version = _at(db, skill, os.readlink(packages / skill["skill_id"] / CURRENT))
+    version = version or _at(db, skill, f"../{skill['package_path']}")
+    if not version:
         raise PackageDamaged(
-            f"The link {CURRENT} of {shown(row['name'])} points to no version in the catalog; "
+            f"The link {CURRENT} of {shown(skill['name'])} points to no version in the catalog; "
             f"{CURE}."
         )
-    return _package(
-        db, row | found[0], str(packages), (found[0]["own"], found[0]["version"]), in_place=False
-    )
+    return _package(db, skill, version, packages, in_skills=True)
 
 
-def _at(db: Database, row: sql.Row, target: str) -> list[sql.Row]:
+def _at(db: Database, skill: Row, target: str) -> Row | None:
     """Return the version of a skill that a `current` link with a target leads to, if any.
 
     A renamed skill keeps its packages under the old skill_id; the new `current` points there.
     """
     own, _, version = _as_text(target).rpartition("/")
-    return list(
-        db.query(
-            _VERSION,
-            {
-                "own": own.removeprefix("../") or row["skill_id"],
-                "version": version,
-                "skill": row["id"],
-                "skill_id": row["skill_id"],
-            },
-        )
-    )
+    values = {
+        "own": own.removeprefix("../") or skill["skill_id"],
+        "version": version,
+        "skill": skill["id"],
+        "skill_id": skill["skill_id"],
+    }
+    return next(db.query(_VERSION, values), None)
 
 
-def _kept(db: Database, packages: Path, row: sql.Row, version: str) -> Package:
-    for kept in list(
-        db.query(_OF_SKILL, {"version": version, "skill": row["id"], "skill_id": row["skill_id"]})
-    ):
-        return _package(
-            db,
-            row | kept | {"folder": None},
-            str(packages),
-            (kept["own"], kept["version"]),
-            in_place=False,
-        )
+def _kept(db: Database, packages: Path, skill: Row, version: str, current: str) -> Package:
+    values = {"version": version, "skill": skill["id"], "skill_id": skill["skill_id"]}
+    for kept in list(db.query(_OF_SKILL, values)):
+        return _package(db, skill, kept, packages)
     raise NotInCatalog(
-        f"Version {shown(version)} of {shown(row['name'])} does not exist or is "
-        f"no longer kept. The current version is {row['version']}."
+        f"Version {shown(version)} of {shown(skill['name'])} does not exist or is "
+        f"no longer kept. The current version is {current}."
     )
 
 
-_VERSION = """
-    SELECT id AS version_id, version, digest, skill_id AS own FROM versions
+_COLUMNS = "id AS version_id, version, digest, skill_id AS own FROM versions"
+_CURRENT = f"SELECT {_COLUMNS} WHERE id = ?"
+_VERSION = f"""
+    SELECT {_COLUMNS}
     WHERE skill_id = :own AND version = :version AND (skill_id = :skill_id OR skill = :skill)
 """
 _OF_SKILL = f"""
-    SELECT id AS version_id, version, digest, skill_id AS own FROM versions
-    WHERE version = :version AND (skill_id = :skill_id OR skill = :skill)
+    SELECT {_COLUMNS} WHERE version = :version AND (skill_id = :skill_id OR skill = :skill)
         AND package_path IS NOT NULL AND {MAY_BE_PUBLISHED.format("versions")}
     ORDER BY skill_id = :skill_id DESC, id DESC LIMIT 1
 """
@@ -210,67 +180,48 @@ def _as_text(name: str) -> str:
     return name.encode(errors="replace").decode()
 
 
-def _in_place(db: Database, row: sql.Row) -> Package:
-    if "!/" in row["path"]:
+def _in_place(db: Database, skill: Row, version: Row) -> Package:
+    if "!/" in skill["path"]:
         raise NotInCatalog(
-            f"The skill {shown(row['name'])} is in an archive and not yet "
+            f"The skill {shown(skill['name'])} is in an archive and not yet "
             "published; try again in a moment."
         )
-    return _package(db, row, row["root"], tuple(os_path(row["path"]).split("/")), in_place=True)
+    return _package(db, skill, version, None)
 
 
 def _package(
-    db: Database, row: sql.Row, top: str, names: tuple[str, ...], *, in_place: bool
+    db: Database, skill: Row, version: Row, packages: Path | None, *, in_skills: bool = False
 ) -> Package:
+    """Return a version, in the packages folder or, without that, in its root.
+
+    in_skills says whether it may be read in the folder of published skills.
+    """
     files = db.query(
         "SELECT path, kind, size, sha256, mode, is_text FROM files WHERE version = ? ORDER BY path",
-        [row["version_id"]],
+        [version["version_id"]],
     )
-    body = db.execute(
-        "SELECT (SELECT body FROM searched_texts WHERE id = s.id) FROM skills AS s"
-        " WHERE s.id = ? AND s.current_version_id = ?",
-        [row["id"], row["version_id"]],
+    folder, body = db.execute(
+        f"SELECT {FOLDER_NAME}, iif(s.current_version_id = ?,"
+        " (SELECT body FROM searched_texts WHERE id = s.id), NULL) FROM skills AS s WHERE s.id = ?",
+        [version["version_id"], skill["id"]],
     ).fetchone()
     return Package(
-        row["skill_id"],
-        row["name"],
-        row["version"],
-        row["digest"],
+        skill["skill_id"],
+        skill["name"],
+        version["version"],
+        version["digest"],
         tuple(PublishedFile(**file | {"is_text": bool(file["is_text"])}) for file in files),
-        body[0] if body else None,
-        top,
-        names,
-        in_place,
-        None if in_place else row["folder"],
+        body,
+        str(packages or skill["root"]),
+        (version["own"], version["version"])
+        if packages
+        else tuple(os_path(skill["path"]).split("/")),
+        packages is None,
+        folder if in_skills else None,
     )
 
 
 # Suggestions
-
-_INACTIVE = """
-    SELECT status FROM skills
-    WHERE (name = :asked OR skill_id = :asked) AND status <> 'active'
-    ORDER BY status = 'removed', id LIMIT 1
-"""
-_SIMILAR = """
-    SELECT name FROM skills WHERE status = 'active'
-    ORDER BY lower(substr(name, 1, 1)) = lower(substr(:asked, 1, 1)) DESC,
-             abs(length(name) - length(:asked)), name LIMIT 2000
-"""
-
-
-def _no_skill(db: Database, asked: str) -> str:
-    """Return why no active skill has a name, and which names are closest."""
-    message = f"There is no active skill {shown(asked)}."
-    for row in list(db.query(_INACTIVE, {"asked": asked})):
-        advice = "" if row["status"] == "removed" else "; `skilldrop status` says why"
-        message = f"The skill {shown(asked)} is {row['status']}{advice}."
-    names = [row["name"] for row in db.query(_SIMILAR, {"asked": asked})]
-    if near := closest(asked, names):
-        return f"{message} The closest are: {few(near)}."
-    if names:
-        return f"{message} There are: {few(sorted(names))}."
-    return f"{message} The catalog has none yet."
 
 
 def _suggest_files(package: Package, asked: str) -> str:
@@ -282,12 +233,8 @@ def _suggest_files(package: Package, asked: str) -> str:
     same = [path for path in paths if path.rpartition("/")[2] == last]
     if near := same or closest(asked, paths):
         return f"The closest are: {few(near)}."
-    return f"It has: {few(_important(paths))}." if paths else "It has no files."
-
-
-def _important(paths: Sequence[str]) -> list[str]:
-    """Return the paths with the fewest folders first."""
-    return sorted(paths, key=lambda path: (path.count("/"), path))
+    important = sorted(paths, key=lambda path: (path.count("/"), path))
+    return f"It has: {few(important)}." if paths else "It has no files."
 
 
 # Media types

@@ -56,6 +56,13 @@ def closest(asked: str, names: Iterable[str], limit: int = 5) -> list[str]:
     return [by_fold[fold] for fold in folds]
 
 
+def known(asked: str, names: Sequence[str]) -> str:
+    """Return a sentence with the names closest to a wrong one, else with some of all names."""
+    if near := closest(asked, names):
+        return f"The closest are: {few(near)}."
+    return f"There are: {few(names)}." if names else "The catalog has none yet."
+
+
 def few(names: Sequence[str], limit: int = 10) -> str:
     """Return the first names for a sentence, and the number of the others."""
     listed = ", ".join(printable(name, _SHOWN_CHARS) for name in names[:limit])
