@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from catalog.database import sql
 from catalog.database.lock import is_locked, is_same_file, lock_of
@@ -38,8 +38,8 @@ def ask(
     arguments: Mapping[str, Json],
     patience: float = PATIENCE,
     waiting: Callable[[int], None] = lambda _: None,
-) -> Json:
-    """Send a request to the service, wait until it is done, and return the result.
+) -> Any:
+    """Send a request to the service, wait until it is done, and return the result, from JSON.
 
     waiting is called with the seconds waited so far. Raises RequestFailed where the request fails,
     where the service ends meanwhile, or where the request does not start within `patience`
@@ -109,7 +109,7 @@ def _has_ended(connection: sqlite3.Connection, catalog: Path) -> bool:
     return (pid is None or is_silent) and not is_locked(lock_of(catalog))
 
 
-def _unpacked(result: str | None) -> Json:
+def _unpacked(result: str | None) -> Any:
     values: dict[str, Json] = json.loads(result or "{}")
     if "error" in values:
         raise RequestFailed(str(values["error"]))

@@ -121,7 +121,7 @@ COMMANDS: Mapping[str, str] = {
     "pending": "review.pending",
     "approve": "review.approve",
     "reject": "review.reject",
-    "prefer": "prefer.prefer",
+    "prefer": "versions.prefer",
     "completion": "completion.completion",
 }
 """Module and function of each command in `pipeline.cli.commands`."""

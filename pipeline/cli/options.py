@@ -2,13 +2,15 @@
 
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import wraps
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
 
-from catalog.model.values import LEVELS
+from catalog.database.connection import explained, open_catalog
+from pipeline.cli.output import terminal
 from pipeline.config import loader
 from pipeline.config.settings import Settings
 
@@ -17,65 +19,37 @@ DONE, FINDINGS, USAGE_ERROR, INTERNAL_ERROR, INTERRUPTED = 0, 1, 2, 3, 130
 
 PATH = click.Path(path_type=Path, readable=False)  # the command reports unreadable paths
 
+
+class Answer(NamedTuple):
+    """Result of a command, for programs and for people."""
+
+    value: Any  # for --json
+    lines: Iterable[str]  # for people, made when they are printed
+    code: int = DONE
+    note: str = ""  # a last line for people, on standard error
+
+
+def with_json(command: Callable[..., Answer]) -> Callable[..., int]:
+    """Give a command the option `--json`, and print its answer."""
+
+    @wraps(command)
+    def run(*arguments: Any, as_json: bool, **options: Any) -> int:
+        answer = command(*arguments, **options)
+        for line in [to_json(answer.value)] if as_json else answer.lines:
+            terminal.echo(line)
+        if answer.note and not as_json:
+            click.echo(answer.note, err=True)
+        return answer.code
+
+    return as_json_option(run)
+
+
 as_json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
-def filter_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Add the options that select skills, by an index or by words; see `selected`."""
-    by_index = click.option(
-        "--index", metavar="NAME", help="Select with the filter of this prompt index."
-    )
-    return by_index(word_options(command))
-
-
-def word_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Add the options that select skills by words."""
-    for option in reversed(_WORD_OPTIONS):
-        command = option(command)
-    return command
-
-
-_WORD_OPTIONS = (
-    click.option(
-        "--level",
-        "levels",
-        type=click.Choice(LEVELS),
-        multiple=True,
-        help="Select only skills of this level; may be repeated.",
-    ),
-    click.option(
-        "--tag", "tags", multiple=True, help="Select only skills with this tag; may be repeated."
-    ),
-    click.option(
-        "--only",
-        "names",
-        metavar="SKILL",
-        multiple=True,
-        help="Select only the skill of this name; may be repeated.",
-    ),
-)
-
-
-def selected(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the given values of `filter_options`, with the keys of a `[[links]]` table.
-
-    Raises click.UsageError if they contradict.
-    """
-    lists = {
-        key: [_text(word) for word in options[key]]
-        for key in ("levels", "tags", "names")
-        if options[key]
-    }
-    if options["index"] is None:
-        return lists
-    if lists:
-        raise click.UsageError("--index has a filter; give --level, --tag and --only without it.")
-    return {"index": _text(options["index"])}
-
-
-def _text(word: str) -> str:
-    """Return a word from the shell, which may not be UTF-8, as text."""
-    return word.encode(errors="replace").decode()
+def to_json(value: Any) -> str:
+    """Return indented JSON in which non-ASCII text stays readable."""
+    return json.dumps(value, ensure_ascii=False, indent=2)
 
 
 class GlobalOptions(NamedTuple):
@@ -106,15 +80,30 @@ def with_global_options_first(words: Sequence[str]) -> list[str]:
 _GLOBAL_OPTIONS = ("--config", "--watched", "--data")
 
 
-def to_json(value: Any) -> str:
-    """Return indented JSON in which non-ASCII text stays readable."""
-    return json.dumps(value, ensure_ascii=False, indent=2)
+def with_settings(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the settings as its first argument."""
+
+    @wraps(command)
+    def run(*arguments: Any, **options: Any) -> Any:
+        return command(settings_of(click.get_current_context()), *arguments, **options)
+
+    return run
+
+
+def with_catalog(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the settings and the open catalog as its first arguments."""
+
+    @wraps(command)
+    def run(settings: Settings, *arguments: Any, **options: Any) -> Any:
+        with explained(settings.catalog_path):
+            return command(settings, open_catalog(settings.catalog_path), *arguments, **options)
+
+    return with_settings(run)
 
 
 def settings_of(context: click.Context, **site: Any) -> Settings:
     """Load the settings; site options of the command line override those of the file."""
-    options: GlobalOptions = context.obj
-    settings = loader.load(*options)
+    settings = loader.load(*context.obj)
     overrides = {key: value for key, value in site.items() if value is not None}
     return settings.model_copy(update={"site": settings.site.model_copy(update=overrides)})
 

@@ -4,7 +4,7 @@ import logging
 import os
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from catalog.database import connection as database_connection
 from catalog.database import requests
@@ -20,17 +20,18 @@ from pipeline.service.open_catalog import publish, with_store
 
 log = logging.getLogger("skilldrop")
 
-Handler: TypeAlias = Callable[[Settings, Store, Mapping[str, Json]], Json]
+T = TypeVar("T")
+Handler: TypeAlias = Callable[[Settings, Store, Mapping[str, Json]], dict[str, Any]]
 """Function that changes the catalog and returns the JSON for the command; raises SkilldropError."""
 
 
-def handle(settings: Settings, action: str, arguments: Mapping[str, Json]) -> Json:
+def handle(settings: Settings, action: str, arguments: Mapping[str, Json]) -> dict[str, Any]:
     """Run the handler of a request here, or let a running service do so; return its result.
 
     Raises the errors of the handler and those of `run_or_request`.
     """
 
-    def work(store: Store) -> Json:
+    def work(store: Store) -> dict[str, Any]:
         result = HANDLERS[action](settings, store, arguments)
         publish(settings, store, datetime.now(UTC))
         return result
@@ -42,11 +43,11 @@ def run_or_request(
     settings: Settings,
     action: str,
     arguments: Mapping[str, Json],
-    work: Callable[[Store], Json],
+    work: Callable[[Store], T],
     *,
     needs_root: bool = True,
     waiting: Callable[[int], None] = lambda _: None,
-) -> Json:
+) -> T:
     """Do work with the catalog open for writing, or send a request to the service that has it open.
 
     waiting is called with the seconds that the service has taken so far. Raises CatalogBusy if
@@ -58,28 +59,29 @@ def run_or_request(
     except CatalogBusy:
         if not database_connection.service_runs(settings.catalog_path):
             raise
-        return requests.ask(settings.catalog_path, action, arguments, waiting=waiting)
+        result: T = requests.ask(settings.catalog_path, action, arguments, waiting=waiting)
+        return result
 
 
-def _rollback(_: Settings, store: Store, arguments: Mapping[str, Json]) -> Json:
+def _rollback(_: Settings, store: Store, arguments: Mapping[str, Json]) -> dict[str, Any]:
     skill = str(arguments["skill"])
     store.pin(skill, str(arguments["version"]), datetime.now(UTC))
     return versions.history(store.db, skill)
 
 
-def _unpin(_: Settings, store: Store, arguments: Mapping[str, Json]) -> Json:
+def _unpin(_: Settings, store: Store, arguments: Mapping[str, Json]) -> dict[str, Any]:
     skill = str(arguments["skill"])
     store.unpin(skill, datetime.now(UTC))
     return versions.history(store.db, skill)
 
 
-def _prefer(_: Settings, store: Store, arguments: Mapping[str, Json]) -> Json:
+def _prefer(_: Settings, store: Store, arguments: Mapping[str, Json]) -> dict[str, Any]:
     folder, absolute = str(arguments["folder"]), str(arguments["absolute"])
     skill_id = store.prefer(folder, absolute, datetime.now(UTC))
     return {"skill_id": skill_id, "skills": browse.folders_of(store.db, skill_id)}
 
 
-def _review(_: Settings, store: Store, arguments: Mapping[str, Json]) -> Json:
+def _review(_: Settings, store: Store, arguments: Mapping[str, Json]) -> dict[str, Any]:
     version, why = arguments["version"], arguments["why"]
     asked = Asked(
         str(arguments["skill"]), str(arguments["absolute"]), str(version) if version else None
@@ -93,7 +95,7 @@ def _review(_: Settings, store: Store, arguments: Mapping[str, Json]) -> Json:
     return review.outcome(store.db, row)
 
 
-def _link(settings: Settings, store: Store, arguments: Mapping[str, Json]) -> Json:
+def _link(settings: Settings, store: Store, arguments: Mapping[str, Json]) -> dict[str, Any]:
     try:
         link = linked_directory(arguments)
         settings.check_link(link)
@@ -105,7 +107,7 @@ def _link(settings: Settings, store: Store, arguments: Mapping[str, Json]) -> Js
     return dict(store.links.link(link)._asdict())
 
 
-def _unlink(_: Settings, store: Store, arguments: Mapping[str, Json]) -> Json:
+def _unlink(_: Settings, store: Store, arguments: Mapping[str, Json]) -> dict[str, Any]:
     path = str(arguments["path"])
     known = store.links.find(path) or store.links.find(os.path.realpath(path))
     if known is None:

@@ -9,17 +9,16 @@ from typing import Any, get_args
 
 import click
 
-from catalog.database import connection
 from catalog.database.queries import Database
 from catalog.model.selection import Selection
-from catalog.prompt_index import builder, query
-from catalog.prompt_index import history as prompt_index_explain
+from catalog.prompt_index import builder, history, query
 from catalog.prompt_index.formats.registry import FORMATS
 from catalog.prompt_index.messages import Language
 from catalog.prompt_index.spec import IndexSpec, Overflow
 from catalog.reading import agent_entries
 from catalog.text.visible import visible
-from pipeline.cli.options import DONE, as_json_option, settings_of, to_json, word_options
+from pipeline.cli.filter_options import as_text, with_words
+from pipeline.cli.options import Answer, with_catalog, with_json
 from pipeline.cli.output import terminal
 
 
@@ -67,21 +66,15 @@ def _moment(context: click.Context, option: click.Parameter, value: str | None) 
     "--language", type=click.Choice(get_args(Language)), help="Language of the added text."
 )
 @click.option("--location-base", metavar="PATH|URL", help="Start of all locations.")
-@word_options
+@with_words
 @click.option(
     "--featured", metavar="SKILL", multiple=True, help="List this skill first; may be repeated."
 )
-@as_json_option
-@click.pass_context
+@with_json
+@with_catalog
 def index(
-    context: click.Context,
-    /,
-    name: str,
-    explain: bool,
-    at: datetime | None,
-    as_json: bool,
-    **options: Any,
-) -> int:
+    _: object, db: Database, /, name: str, explain: bool, at: datetime | None, **options: Any
+) -> Answer:
     """Print the prompt index NAME; options override its settings.
 
     \b
@@ -91,64 +84,44 @@ def index(
       skilldrop index --at 2026-11-17
       skilldrop index --format semibot --budget-chars 4000 --tag office --json
     """
-    db = connection.open_catalog(settings_of(context).catalog_path)
+    given = {
+        "format" if key == "form" else key: as_text(value)
+        for key, value in options.items()
+        if value not in (None, ())
+    }
     if at:
-        if explain or _given(options):
+        if explain or given:
             raise click.UsageError(
                 "--at prints the index as it was published; --json is the only other option."
             )
-        return _print_past(prompt_index_explain.said_at(db, name, at), as_json)
-    spec = _with_options(query.index_spec(db, name), options)
-    if not explain:  # the explanation has the skills that the filter leaves out
-        _check_filter(db, spec, options)
+        past = history.said_at(db, name, at)
+        text = past.pop("text")
+        return Answer({"text": text, "report": past}, _whole(text))
+    spec = _with_options(query.index_spec(db, name), given)
+    typed = {key: getattr(spec, key) for key in Selection._fields if key in given}
+    if typed and not explain:  # the explanation has the skills that the filter leaves out
+        agent_entries.check_typed(db, Selection(**typed), spec.selection, agent_entries.IN_INDEX)
     built = query.build_index(db, spec)
     report = builder.report(spec, built)
-    explanation = prompt_index_explain.explain(db, spec, built) if explain else {}
-    if as_json:
-        click.echo(to_json({"text": built.text, "report": report, **explanation}))
-    elif explain:
-        click.echo(table(report, explanation, width_of_terminal()))
-    else:
-        click.echo(built.text, nl=False)
-    return DONE
+    explanation = history.explain(db, spec, built) if explain else {}
+    return Answer(
+        {"text": built.text, "report": report, **explanation},
+        [table(report, explanation, width_of_terminal())] if explain else _whole(built.text),
+    )
 
 
-def _check_filter(db: Database, spec: IndexSpec, options: dict[str, Any]) -> None:
-    """Raise NotInCatalog if a typed filter has an unknown word or selects no skill."""
-    typed = {key: getattr(spec, key) for key in Selection._fields if key in _given(options)}
-    if typed:
-        agent_entries.check_typed(db, Selection(**typed), spec.selection, agent_entries.IN_INDEX)
+def _whole(text: str) -> Iterator[str]:
+    """Yield the text of an index, which ends with a line end, for a line of output."""
+    if text:
+        yield text.removesuffix("\n")
 
 
-def _given(options: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in options.items() if value is not None and value != ()}
-
-
-def _with_options(spec: IndexSpec, options: dict[str, Any]) -> IndexSpec:
-    overrides = {
-        "format" if key == "form" else key: _text(value) for key, value in _given(options).items()
-    }
-    if {"budget_chars", "budget_tokens"} <= overrides.keys():
+def _with_options(spec: IndexSpec, given: Mapping[str, Any]) -> IndexSpec:
+    budgets = {"budget_chars", "budget_tokens"}
+    if budgets <= given.keys():
         raise click.UsageError("Give --budget-chars or --budget-tokens, not both.")
-    if overrides.keys() & {"budget_chars", "budget_tokens"}:
-        overrides = {"budget_chars": None, "budget_tokens": None} | overrides
-    return replace(spec, **overrides)
-
-
-def _text(value: Any) -> Any:
-    """Return words from the shell, which may not be UTF-8, as text."""
-    if isinstance(value, tuple):
-        return tuple(map(_text, value))
-    return value.encode(errors="replace").decode() if isinstance(value, str) else value
-
-
-def _print_past(build: dict[str, Any], as_json: bool) -> int:
-    text = build.pop("text")
-    if as_json:
-        click.echo(to_json({"text": text, "report": build}))
-    else:
-        click.echo(text, nl=False)
-    return DONE
+    others: dict[str, Any] = dict.fromkeys(budgets) if budgets & given.keys() else {}
+    return replace(spec, **{**others, **given})
 
 
 def width_of_terminal() -> int | None:
@@ -161,13 +134,16 @@ def table(report: Mapping[str, Any], explanation: Mapping[str, Any], width: int 
 
     No line of the table is wider than `width` columns, if `width` is given and at least 60.
     """
-    lines = [""]
-    if explanation["entries"]:
-        lines += [*_entries(explanation["entries"], width), ""]
+    parts = [[""], list(_entries(explanation["entries"], width))]
     for reason, out in explanation["left_out"].items():
-        if out["count"]:
-            lines += [*_left_out(f"{_WHY[reason]}: {out['count']:,}", out, width), ""]
-    return "\n".join([_summary(report), *lines[:-1]])
+        names = [f"  {visible(name)}" for name in out["names"]]
+        if more := out["count"] - len(names):
+            names.append(f"  … and {more:,} more; the view index_left_out lists all")
+        parts.append([f"{_WHY[reason]}: {out['count']:,}", *names] if names else [])
+    lines = "\n\n".join("\n".join(part) for part in parts if part).split("\n")[1:]
+    if width is not None:
+        lines = [terminal.cut(line, width) for line in lines]
+    return "\n".join([_summary(report), *lines])
 
 
 _HEADINGS = ("rank", "skill", "state", "chars", "shown")
@@ -204,6 +180,8 @@ def _used(report: Mapping[str, Any]) -> str:
 
 
 def _entries(entries: Sequence[Mapping[str, Any]], width: int | None) -> Iterator[str]:
+    if not entries:
+        return
     rows = [
         (
             str(entry["rank"]),
@@ -217,28 +195,10 @@ def _entries(entries: Sequence[Mapping[str, Any]], width: int | None) -> Iterato
     widths = [max(map(terminal.width, column)) for column in zip(_HEADINGS, *rows, strict=True)]
     if width is not None:  # names are shortened first, then reasons
         widths[1] = min(widths[1], max(20, width - sum(widths[:1] + widths[2:]) - 8))
-    yield _line(_HEADINGS, widths, width)
-    for row, entry in zip(rows, entries, strict=True):
-        yield _line(row, widths, width, _COLOURS[entry["state"]])
-
-
-def _line(
-    cells: Sequence[str], widths: Sequence[int], width: int | None, colour: str | None = None
-) -> str:
-    rank, name, state, chars, why = cells
-    head = f"{rank.rjust(widths[0])}  {_padded(terminal.cut(name, widths[1]), widths[1])}  "
-    tail = f"{' ' * (widths[2] - len(state))}  {chars.rjust(widths[3])}  {why}".rstrip()
-    if width is not None:
-        tail = terminal.cut(tail, width - terminal.width(head) - len(state))
-    return f"{head}{click.style(state, fg=colour) if colour else state}{tail}"
-
-
-def _left_out(why: str, out: Mapping[str, Any], width: int | None) -> Iterator[str]:
-    lines = [why, *(f"  {visible(name)}" for name in out["names"])]
-    if more := out["count"] - len(out["names"]):
-        lines.append(f"  … and {more:,} more; the view index_left_out lists all")
-    yield from lines if width is None else (terminal.cut(line, width) for line in lines)
-
-
-def _padded(text: str, width: int) -> str:
-    return text + " " * (width - terminal.width(text))
+    colours = [None, *(_COLOURS[entry["state"]] for entry in entries)]
+    for (rank, name, state, chars, why), colour in zip([_HEADINGS, *rows], colours, strict=True):
+        padding = " " * (widths[2] - len(state))
+        yield (
+            f"{rank.rjust(widths[0])}  {terminal.fitted(name, widths[1])}  "
+            f"{click.style(state, fg=colour)}{padding}  {chars.rjust(widths[3])}  {why}"
+        ).rstrip()

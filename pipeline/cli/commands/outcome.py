@@ -6,15 +6,15 @@ import click
 
 from catalog.model.outcome import BadOutcome, JudgedOutcome, RunOutcome
 from catalog.text.visible import visible
-from pipeline.cli.options import DONE, FINDINGS, as_json_option, to_json
+from pipeline.cli.options import DONE, FINDINGS, Answer, with_json
 from pipeline.cli.output.terminal import counted
 from pipeline.outcomes.collect import judge_file
 
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
-@as_json_option
-def outcome(files: tuple[Path, ...], as_json: bool) -> int:
+@with_json
+def outcome(files: tuple[Path, ...]) -> Answer:
     """Validate outcome FILES, the reports of runtimes about runs of skills.
 
     A file is one JSON object, or JSON Lines if its name ends in .jsonl or .ndjson.
@@ -25,12 +25,11 @@ def outcome(files: tuple[Path, ...], as_json: bool) -> int:
       skilldrop outcome runs.jsonl --json
     """
     judged = [(file, result) for file in files for result in judge_file(file)]
-    if as_json:
-        click.echo(to_json([_as_json(str(file), result) for file, result in judged]))
-    else:
-        for file, result in judged:
-            click.echo(_rendered(str(file), result))
-    return FINDINGS if any(isinstance(result, BadOutcome) for _, result in judged) else DONE
+    return Answer(
+        [_as_json(str(file), result) for file, result in judged],
+        (_rendered(str(file), result) for file, result in judged),
+        FINDINGS if any(isinstance(result, BadOutcome) for _, result in judged) else DONE,
+    )
 
 
 def _as_json(path: str, result: JudgedOutcome) -> dict[str, object]:

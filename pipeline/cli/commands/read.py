@@ -10,8 +10,7 @@ from pathlib import Path
 
 import click
 
-from catalog.database import connection
-from catalog.database.connection import explained
+from catalog.database.connection import explained, open_catalog
 from catalog.model.errors import CatalogUnusable
 from catalog.reading import skill_files
 from catalog.reading.published import SKILL_MD, package_of
@@ -19,8 +18,9 @@ from catalog.reading.skill_files import SkillFile
 from catalog.text.visible import visible_lines
 from catalog.usage import database as usage_database
 from catalog.usage.database import SkillRead
-from pipeline.cli.options import DONE, as_json_option, settings_of, to_json
+from pipeline.cli.options import DONE, as_json_option, to_json, with_settings
 from pipeline.cli.output import terminal
+from pipeline.config.settings import Settings
 
 
 @click.command()
@@ -40,9 +40,9 @@ from pipeline.cli.output import terminal
 )
 @click.option("--wrapped", is_flag=True, help="Print SKILL.md in the form that agents get.")
 @as_json_option
-@click.pass_context
+@with_settings
 def read(
-    context: click.Context,
+    settings: Settings,
     skill: str,
     file: str,
     offset: int,
@@ -61,9 +61,8 @@ def read(
     """
     if wrapped and (as_json or file != SKILL_MD):
         raise click.UsageError("--wrapped works only for SKILL.md, and not with --json.")
-    settings = settings_of(context)
-    db = connection.open_catalog(settings.catalog_path)
     with explained(settings.catalog_path):
+        db = open_catalog(settings.catalog_path)
         package = package_of(db, settings.packages_folder, skill, of_version)
     page = skill_files.read(package, file, offset=offset, limit=limit)
     if as_json:

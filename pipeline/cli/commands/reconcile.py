@@ -8,10 +8,10 @@ import click
 from catalog.audit.difference import Difference
 from catalog.model.change import ChangeResult
 from catalog.text.visible import visible
-from pipeline.cli.options import DONE, FINDINGS, as_json_option, settings_of, to_json
+from pipeline.cli.options import DONE, FINDINGS, Answer, with_json, with_settings
 from pipeline.cli.output import terminal
 from pipeline.config.settings import Settings
-from pipeline.service import reconcile as sync_reconcile
+from pipeline.service import reconcile as service_reconcile
 from pipeline.service.reconcile import Comparison
 
 SCREENFUL = 20
@@ -25,9 +25,9 @@ SCREENFUL = 20
     is_flag=True,
     help="Confirm held removals, and list the removed skills.",
 )
-@as_json_option
-@click.pass_context
-def reconcile(context: click.Context, check: bool, accept_removals: bool, as_json: bool) -> int:
+@with_json
+@with_settings
+def reconcile(settings: Settings, check: bool, accept_removals: bool) -> Answer:
     """Compare folders, catalog, packages, indexes and links, and repair differences.
 
     Every file is read and hashed again, including those of the packages. Changes are listed by
@@ -41,25 +41,18 @@ def reconcile(context: click.Context, check: bool, accept_removals: bool, as_jso
     """
     if check and accept_removals:
         raise click.UsageError("--check changes nothing; use --accept-removals without it.")
-    settings = settings_of(context)
-    result = _checked(settings) if check else _repaired(settings, accept_removals)
-    click.echo(to_json(_as_json(result)) if as_json else _rendered(result))
-    return FINDINGS if result.differences else DONE
-
-
-def _checked(settings: Settings) -> Comparison:
-    with terminal.progress("skills") as progress:
-        return sync_reconcile.compare(settings, progress=progress)
-
-
-def _repaired(settings: Settings, accept_removals: bool) -> Comparison:
     with (
         terminal.progress("skills") as progress,
         terminal.progress("seconds: the service is repairing") as waiting,
     ):
-        return sync_reconcile.repair(
-            settings, accepts_removals=accept_removals, progress=progress, waiting=waiting
+        result = (
+            service_reconcile.compare(settings, progress=progress)
+            if check
+            else service_reconcile.repair(
+                settings, accepts_removals=accept_removals, progress=progress, waiting=waiting
+            )
         )
+    return Answer(_as_json(result), _lines(result), FINDINGS if result.differences else DONE)
 
 
 def _as_json(result: Comparison) -> dict[str, object]:
@@ -77,42 +70,33 @@ def _as_json(result: Comparison) -> dict[str, object]:
 
 
 def _change(change: ChangeResult) -> dict[str, object]:
-    return {
-        "root": change.root,
-        "path": change.path,
-        "name": change.name,
-        "outcome": change.outcome,
-        "detail": change.detail,
-    }
+    return {key: getattr(change, key) for key in ("root", "path", "name", "outcome", "detail")}
 
 
-def _rendered(result: Comparison) -> str:
+def _lines(result: Comparison) -> Iterator[str]:
     changes = (*result.removed, *result.changes)
     changed = {(change.root, change.path) for change in changes}
     repaired = [d for d in result.repaired if (d.folder, d.path) not in changed]
-    return "\n".join(
+    yield from _screenful([f"{d.kind}: {d.where}: {d.message}" for d in result.differences])
+    yield from _screenful(
         [
-            *_screenful([visible(f"{d.kind}: {d.where}: {d.message}") for d in result.differences]),
-            *_screenful(
-                [_line(change) for change in changes]
-                + [visible(f"repaired: {d.where}: {d.message}") for d in repaired]
-                + [visible(f"lost: {d.where}: {d.message}; no folder has it") for d in result.lost]
+            *(
+                f"{change.outcome}: {change.root}/{change.path}"
+                + (f" ({change.detail})" if change.detail else "")
+                for change in changes
             ),
-            f"{_compared(result)}{_summary(result, changes, repaired)}",
-            *_accepted_differences(result),
+            *(f"repaired: {d.where}: {d.message}" for d in repaired),
+            *(f"lost: {d.where}: {d.message}; no folder has it" for d in result.lost),
         ]
     )
+    yield f"{_compared(result)}{_summary(result, changes, repaired)}"
+    yield from _accepted_differences(result)
 
 
 def _screenful(lines: Sequence[str]) -> Iterator[str]:
-    yield from lines[:SCREENFUL]
+    yield from map(visible, lines[:SCREENFUL])
     if len(lines) > SCREENFUL:
         yield f"… and {len(lines) - SCREENFUL} more; --json lists all of them"
-
-
-def _line(change: ChangeResult) -> str:
-    detail = f" ({change.detail})" if change.detail else ""
-    return visible(f"{change.outcome}: {change.root}/{change.path}{detail}")
 
 
 def _compared(result: Comparison) -> str:

@@ -2,27 +2,25 @@
 
 import os
 import pwd
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any
 
 import click
 
-from catalog.database import connection
-from catalog.database.connection import explained
-from catalog.reading import review as reading_review
+from catalog.database.queries import Database
+from catalog.reading import review
 from catalog.text.visible import visible
-from pipeline.cli.options import DONE, FINDINGS, as_json_option, settings_of, to_json
+from pipeline.cli.options import DONE, FINDINGS, Answer, with_catalog, with_json, with_settings
 from pipeline.cli.output.terminal import counted
+from pipeline.config.settings import Settings
 from pipeline.service.requests import handle
-
-_by = click.option("--by", help="Name of the reviewer, by default your user name.")
 
 
 @click.command()
-@as_json_option
-@click.pass_context
-def pending(context: click.Context, as_json: bool) -> int:
+@with_json
+@with_catalog
+def pending(_: object, db: Database) -> Answer:
     """List the versions that wait for review, and their changes; exit 1 if one waits.
 
     Scripts, tools of `allowed-tools` and hosts of URLs are compared with the version that agents
@@ -33,19 +31,18 @@ def pending(context: click.Context, as_json: bool) -> int:
       skilldrop pending
       skilldrop pending --json
     """
-    path = settings_of(context).catalog_path
-    with explained(path):
-        waiting = reading_review.waiting(connection.open_catalog(path))
-    if as_json:
-        click.echo(to_json([version.as_json() for version in waiting]))
-    else:
-        for version in waiting:
-            click.echo("\n".join(_lines(version)))
-        click.echo(f"{counted(len(waiting), 'version')} to review.")
-    return FINDINGS if waiting else DONE
+    waiting = review.waiting(db)
+    code = FINDINGS if waiting else DONE
+    return Answer([version.as_json() for version in waiting], _listed(waiting), code)
 
 
-def _lines(waiting: reading_review.Waiting) -> Iterator[str]:
+def _listed(waiting: list[review.Waiting]) -> Iterator[str]:
+    for version in waiting:
+        yield from _lines(version)
+    yield f"{counted(len(waiting), 'version')} to review."
+
+
+def _lines(waiting: review.Waiting) -> Iterator[str]:
     row = waiting.row
     instead = f"agents get {row['published']}" if row["published"] else "agents get none"
     name = click.style(visible(row["name"]), bold=True)
@@ -62,10 +59,11 @@ def _lines(waiting: reading_review.Waiting) -> Iterator[str]:
             yield f"    {word}: {visible(', '.join(things))}"
     for finding in waiting.findings:
         where = f"{finding['path']}:{finding['line']}" if finding["line"] else finding["path"]
-        yield click.style(
-            visible(f"    {finding['severity']} {finding['code']} {where or ''}".rstrip()),
-            fg="yellow",
-        )
+        line = visible(f"    {finding['severity']} {finding['code']} {where or ''}".rstrip())
+        yield click.style(line, fg="yellow")
+
+
+_by = click.option("--by", help="Name of the reviewer, by default your user name.")
 
 
 @click.command()
@@ -73,9 +71,9 @@ def _lines(waiting: reading_review.Waiting) -> Iterator[str]:
 @click.argument("version", required=False)
 @_by
 @click.option("--why", help="Reason for the decision.")
-@as_json_option
-@click.pass_context
-def approve(context: click.Context, /, as_json: bool, **asked: str | None) -> int:
+@with_json
+@with_settings
+def approve(settings: Settings, /, **asked: str | None) -> Answer:
     """Let agents get a version of SKILL that waits for review, by default the newest.
 
     SKILL is a name or a folder. With VERSION, any newer version stays in the queue. The approval is
@@ -86,7 +84,7 @@ def approve(context: click.Context, /, as_json: bool, **asked: str | None) -> in
       skilldrop approve csv-profile
       skilldrop approve team-a/csv-profile 20261120-140500 --why "Read all scripts."
     """
-    return _decide(context, "approved", asked, as_json=as_json)
+    return _decide(settings, "approved", asked)
 
 
 @click.command()
@@ -94,9 +92,9 @@ def approve(context: click.Context, /, as_json: bool, **asked: str | None) -> in
 @click.argument("version", required=False)
 @_by
 @click.option("--why", required=True, help="Reason for the decision, which the author reads.")
-@as_json_option
-@click.pass_context
-def reject(context: click.Context, /, as_json: bool, **asked: str | None) -> int:
+@with_json
+@with_settings
+def reject(settings: Settings, /, **asked: str | None) -> Answer:
     """Keep agents from getting a version of SKILL, by default the newest.
 
     They get the last approved version, if there is one. An approved version can be rejected later,
@@ -106,36 +104,29 @@ def reject(context: click.Context, /, as_json: bool, **asked: str | None) -> int
     Example:
       skilldrop reject csv-profile --why "It sends the data to a server."
     """
-    return _decide(context, "rejected", asked, as_json=as_json)
+    return _decide(settings, "rejected", asked)
 
 
-def _decide(
-    context: click.Context,
-    decision: Literal["approved", "rejected"],
-    asked: dict[str, str | None],
-    *,
-    as_json: bool,
-) -> int:
-    arguments: dict[str, Any] = asked | {
+def _decide(settings: Settings, decision: str, asked: dict[str, str | None]) -> Answer:
+    arguments = asked | {
         "decision": decision,
         "absolute": str(Path(asked["skill"] or "").absolute()),
         "by": asked["by"] or _user(),
     }
-    result = cast(dict[str, Any], handle(settings_of(context), "review", arguments))
-    if as_json:
-        click.echo(to_json(result))
-        return DONE
-    click.echo(visible(f"{decision} version {result['version']} as {result['decided_by']}"))
+    result = handle(settings, "review", arguments)
+    return Answer(result, _decided(decision, result))
+
+
+def _decided(decision: str, result: Mapping[str, Any]) -> Iterator[str]:
+    yield visible(f"{decision} version {result['version']} as {result['decided_by']}")
     for skill in result["skills"]:
-        place = f"{skill['name']} in {skill['root']}/{skill['path']}"
         if skill["status"] != "active":
             state = f"is {skill['status']}, so agents do not get it"
         elif skill["is_published"]:
             state = "agents get this version"
         else:
             state = f"agents get version {skill['current_version']}"
-        click.echo(visible(f"    {place}: {state}"))
-    return DONE
+        yield visible(f"    {skill['name']} in {skill['root']}/{skill['path']}: {state}")
 
 
 def _user() -> str:

@@ -1,5 +1,6 @@
 """Command that updates the catalog from the roots once."""
 
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import get_args
@@ -11,8 +12,9 @@ from catalog.model.errors import CatalogBusy
 from catalog.reading import health_summary
 from catalog.text import humanize
 from catalog.writing.store import Store
-from pipeline.cli.options import DONE, FINDINGS, PATH, as_json_option, settings_of, to_json
+from pipeline.cli.options import DONE, FINDINGS, PATH, Answer, with_json, with_settings
 from pipeline.cli.output import terminal
+from pipeline.cli.output.terminal import counted
 from pipeline.config.settings import Settings
 from pipeline.roots.units import WatchUnit
 from pipeline.service import pulls
@@ -42,16 +44,15 @@ from pipeline.service.run_once import (
     metavar="ADDRESS",
     help="Dask scheduler, tcp://…, for --engine dask.  [default: a local one]",
 )
-@as_json_option
-@click.pass_context
+@with_json
+@with_settings
 def scan(
-    context: click.Context,
+    settings: Settings,
     paths: tuple[Path, ...],
     deep: bool,
     engine: EngineName,
     scheduler: str | None,
-    as_json: bool,
-) -> int:
+) -> Answer:
     """Update the catalog from the roots, or only from PATHS inside them, and exit.
 
     Without PATHS, roots that are git repositories are pulled first. While `skilldrop up` runs, the
@@ -65,7 +66,6 @@ def scan(
     """
     if scheduler and engine != "dask":
         raise click.UsageError("--scheduler needs --engine dask.")
-    settings = settings_of(context)
     units = [_unit_at(settings, path) for path in paths]
 
     def work(store: Store) -> Result:
@@ -94,8 +94,8 @@ def scan(
             result = scan_by_service(settings, deep=deep, waiting=waiting)
     for problem in (*result.failures, *pulls.of_pulled(settings, result.report.troubles)):
         click.echo(f"skilldrop: {problem}", err=True)
-    click.echo(to_json(result.as_json()) if as_json else _rendered(result))
-    return FINDINGS if result.failures or result.report.troubles else DONE
+    code = FINDINGS if result.failures or result.report.troubles else DONE
+    return Answer(result.as_json(), _lines(result), code)
 
 
 def _unit_at(settings: Settings, path: Path) -> WatchUnit:
@@ -105,8 +105,8 @@ def _unit_at(settings: Settings, path: Path) -> WatchUnit:
     return unit
 
 
-def _rendered(result: Result) -> str:
-    """Return the result of a scan, and the folders that need attention."""
+def _lines(result: Result) -> Iterator[str]:
+    """Yield the result of a scan, and the folders that need attention."""
     counts = result.as_json()
     changed = [
         f"{counts[word]} {word}"
@@ -114,18 +114,16 @@ def _rendered(result: Result) -> str:
         if counts[word]
     ]
     summary = ", ".join(changed) or "nothing changed"
-    seen = terminal.counted(result.report.folders, "skill folder")
-    lines = [f"{seen} scanned in {humanize.duration(result.seconds)}: {summary}."]
-    lines += [f"still changing: {unit.root}/{unit.path}" for unit in result.pending]
+    seen = counted(result.report.folders, "skill folder")
+    yield f"{seen} scanned in {humanize.duration(result.seconds)}: {summary}."
+    yield from (f"still changing: {unit.root}/{unit.path}" for unit in result.pending)
     if result.held:
-        removals = terminal.counted(result.held, "removal")
-        lines.append(f"{removals} held; `skilldrop status` lists them.")
+        yield f"{counted(result.held, 'removal')} held; `skilldrop status` lists them."
     if result.to_review:
-        lines.append(health_summary.of_reviews(result.to_review))
-    lines.append(
+        yield health_summary.of_reviews(result.to_review)
+    yield (
         f"The catalog has {result.active} active, {result.shadowed} shadowed and "
-        f"{terminal.counted(result.rejected_in_all, 'rejected skill')}."
+        f"{counted(result.rejected_in_all, 'rejected skill')}."
     )
     if result.rejected_in_all or result.shadowed:
-        lines.append("`skilldrop status` shows the reasons.")
-    return "\n".join(lines)
+        yield "`skilldrop status` shows the reasons."

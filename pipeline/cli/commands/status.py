@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from catalog.database.connection import explained, open_catalog
+from catalog.database.queries import Database
 from catalog.model.skill import GitOrigin
 from catalog.model.values import SEVERITIES
 from catalog.reading import browse, health_summary
@@ -14,9 +14,10 @@ from catalog.reading import status as reading_status
 from catalog.site import address
 from catalog.text import suggestions
 from catalog.text.visible import visible
-from pipeline.cli.options import DONE, FINDINGS, as_json_option, settings_of, site_address, to_json
+from pipeline.cli.options import DONE, FINDINGS, Answer, site_address, with_catalog, with_json
 from pipeline.cli.output import skills
 from pipeline.cli.output.terminal import counted
+from pipeline.config.settings import Settings
 
 
 @click.command()
@@ -27,9 +28,9 @@ from pipeline.cli.output.terminal import counted
     help="Print only health; exit 1 if the service is not running or needs attention, or if"
     " skills of one level have the same name.",
 )
-@as_json_option
-@click.pass_context
-def status(context: click.Context, skill: str | None, check: bool, as_json: bool) -> int:
+@with_json
+@with_catalog
+def status(settings: Settings, db: Database, skill: str | None, check: bool) -> Answer:
     """Print health, counts, and the folders that wait or are rejected, with reasons.
 
     With SKILL, print the state of its folders, its place in the indexes and its findings.
@@ -40,25 +41,18 @@ def status(context: click.Context, skill: str | None, check: bool, as_json: bool
       skilldrop status csv-profile
       skilldrop status --check || echo "skilldrop needs attention"
     """
-    settings = settings_of(context)
     if skill:
         if check:
             raise click.UsageError("--check is about the service; give it without SKILL.")
-        with explained(settings.catalog_path):
-            folders = browse.folder_states(open_catalog(settings.catalog_path), skill)
-        click.echo(to_json(folders) if as_json else skills.states(folders))
-        return DONE
+        folders = browse.folder_states(db, skill)
+        return Answer(folders, skills.states(folders))
     catalog, site = settings.catalog_path, settings.site
-    with explained(catalog):
-        state = reading_status.load(open_catalog(catalog), catalog)
+    state = reading_status.load(db, catalog)
     host, _ = site_address(state["health"], settings)
     state["site_warning"] = host and address.warning(catalog, host, behind_proxy=site.behind_proxy)
-    if as_json:
-        click.echo(to_json(state))
-    else:
-        click.echo(health(state) if check else report(state))
     is_well = health_of(state).is_followed and not state["conflicts"]
-    return FINDINGS if check and not is_well else DONE
+    text = health(state) if check else report(state)
+    return Answer(state, [text], FINDINGS if check and not is_well else DONE)
 
 
 def report(state: dict[str, Any]) -> str:
@@ -166,8 +160,7 @@ def _folders(word: str, rows: Sequence[Mapping[str, Any]], most: int) -> Iterato
         why = held + (row.get("reason") or row.get("pending_reason") or advice)
         since = row.get("since") or row.get("pending_since")
         yield visible(f"{label}: {row['path']}  {why}{f' since {since}' if since else ''}".rstrip())
-    if len(rows) > most:
-        yield f"… and {len(rows) - most} more {label}; --json lists all of them"
+    yield from _others(len(rows) - most, label)
 
 
 def _errors(rows: Sequence[Mapping[str, Any]], most: int) -> Iterator[str]:
@@ -177,8 +170,12 @@ def _errors(rows: Sequence[Mapping[str, Any]], most: int) -> Iterator[str]:
         line = f":{row['line']}" if row["line"] else ""
         yield visible(f"{where}{line}: {row['code']} {row['message']}")
         yield visible(f"    {row['fix']}")
-    if len(rows) > most:
-        yield f"… and {counted(len(rows) - most, 'more error')}; --json lists all of them"
+    yield from _others(len(rows) - most, "errors")
+
+
+def _others(number: int, things: str) -> Iterator[str]:
+    if number > 0:
+        yield f"… and {number} more {things}; --json lists all of them"
 
 
 def health(state: dict[str, Any]) -> str:

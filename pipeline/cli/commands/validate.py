@@ -185,7 +185,8 @@ def validate(
     reported = known.new_only if known else lambda judgement: judgement
     judged = map(reported, judged)
     if diff:
-        return output.show_diff(judged, fixer)
+        output.show_diff(judged, fixer)
+        return FINDINGS if fixer.skills else DONE
     tally = output.show(fixer.fix(judged, reported) if fix else judged, fixer)
     if known:
         _tell_gone(known)

@@ -1,23 +1,26 @@
-"""Commands that list the versions of a skill, or choose the published one."""
+"""Commands that list the versions of a skill, or choose what is published."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import click
 
-from catalog.database import connection
+from catalog.database.queries import Database
+from catalog.model.paths import is_utf8, text_path
 from catalog.reading import versions as reading_versions
 from catalog.text.visible import visible
-from pipeline.cli.options import DONE, as_json_option, settings_of, to_json
+from pipeline.cli.folder_argument import absolute_path
+from pipeline.cli.options import Answer, with_catalog, with_json, with_settings
+from pipeline.config.settings import Settings
 from pipeline.service.requests import handle
 
 
 @click.command()
 @click.argument("skill")
 @click.option("--diff", is_flag=True, help="Also show the changes of SKILL.md.")
-@as_json_option
-@click.pass_context
-def versions(context: click.Context, skill: str, diff: bool, as_json: bool) -> int:
+@with_json
+@with_catalog
+def versions(_: object, db: Database, skill: str, diff: bool) -> Answer:
     """List the versions of SKILL and their changes, newest first.
 
     \b
@@ -25,54 +28,13 @@ def versions(context: click.Context, skill: str, diff: bool, as_json: bool) -> i
       skilldrop versions csv-profile
       skilldrop versions csv-profile --diff
     """
-    db = connection.open_catalog(settings_of(context).catalog_path)
     history = reading_versions.history(db, skill)
-    click.echo(to_json(history) if as_json else _rendered(history, diff=diff))
-    return DONE
+    return Answer(history, _listed(history, diff=diff))
 
 
-@click.command()
-@click.argument("skill")
-@click.argument("version")
-@as_json_option
-@click.pass_context
-def rollback(context: click.Context, skill: str, version: str, as_json: bool) -> int:
-    """Publish VERSION of SKILL, which stays pinned to it until `unpin`.
-
-    Later edits of the folder are stored as versions but not published.
-
-    \b
-    Example:
-      skilldrop rollback csv-profile 20261120-140500
-    """
-    return _changed(context, "rollback", {"skill": skill, "version": version}, as_json=as_json)
-
-
-@click.command()
-@click.argument("skill")
-@as_json_option
-@click.pass_context
-def unpin(context: click.Context, skill: str, as_json: bool) -> int:
-    """Publish the newest version of SKILL and follow its folder again.
-
-    \b
-    Example:
-      skilldrop unpin csv-profile
-    """
-    return _changed(context, "unpin", {"skill": skill}, as_json=as_json)
-
-
-def _changed(
-    context: click.Context, request: str, arguments: dict[str, Any], *, as_json: bool
-) -> int:
-    history = cast(dict[str, Any], handle(settings_of(context), request, arguments))
-    click.echo(to_json(history) if as_json else _published(history))
-    return DONE
-
-
-def _rendered(history: Mapping[str, Any], *, diff: bool) -> str:
-    """Return the changes of each version; with `diff`, also those of SKILL.md line by line."""
-    lines = [click.style(visible(history["skill"]), bold=True) + f" ({history['status']})"]
+def _listed(history: Mapping[str, Any], *, diff: bool) -> Iterator[str]:
+    """Yield the changes of each version; with `diff`, also those of SKILL.md line by line."""
+    yield click.style(visible(history["skill"]), bold=True) + f" ({history['status']})"
     for version in history["versions"]:
         is_published = version["current"] and history["status"] == "active"
         notes = [
@@ -82,33 +44,80 @@ def _rendered(history: Mapping[str, Any], *, diff: bool) -> str:
             *([_REVIEWS[version["review"]]] if version["review"] else []),
             *([] if version["has_files"] else ["files not kept"]),
         ]
-        lines.append(f"{version['version']}{_in_brackets(notes)}")
+        yield version["version"] + (f"  ({', '.join(notes)})" if notes else "")
         for word in ("added", "removed", "changed"):
-            lines += [visible(f"    {word} {path}") for path in version[word]]
-        if diff and version["diff"]:
-            lines += [_diff_line(line) for line in version["diff"].splitlines()]
-    return "\n".join(lines)
+            yield from (visible(f"    {word} {path}") for path in version[word])
+        for line in (version["diff"] or "").splitlines() if diff else ():
+            colour = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
+            yield click.style(visible(f"    {line}"), fg=colour)
 
 
 _REVIEWS = {"waits": "waits for review", "approved": "approved", "rejected": "rejected in review"}
 
 
-def _in_brackets(notes: Sequence[str]) -> str:
-    return f"  ({', '.join(notes)})" if notes else ""
+@click.command()
+@click.argument("skill")
+@click.argument("version")
+@with_json
+@with_settings
+def rollback(settings: Settings, skill: str, version: str) -> Answer:
+    """Publish VERSION of SKILL, which stays pinned to it until `unpin`.
+
+    Later edits of the folder are stored as versions but not published.
+
+    \b
+    Example:
+      skilldrop rollback csv-profile 20261120-140500
+    """
+    return _chosen(handle(settings, "rollback", {"skill": skill, "version": version}))
 
 
-def _diff_line(line: str) -> str:
-    colour = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
-    return click.style(visible(f"    {line}"), fg=colour)
+@click.command()
+@click.argument("skill")
+@with_json
+@with_settings
+def unpin(settings: Settings, skill: str) -> Answer:
+    """Publish the newest version of SKILL and follow its folder again.
+
+    \b
+    Example:
+      skilldrop unpin csv-profile
+    """
+    return _chosen(handle(settings, "unpin", {"skill": skill}))
 
 
-def _published(history: Mapping[str, Any]) -> str:
-    """Return one line about the version of a skill that is published from now on."""
+def _chosen(history: Mapping[str, Any]) -> Answer:
+    """Return the versions of a skill, with a line about the one that is published from now on."""
     skill = visible(history["skill"])
     current = next((row["version"] for row in history["versions"] if row["current"]), "none")
-    if history["held_at"]:
-        return (
-            f"{skill} is held at version {current}; `skilldrop unpin` lets it "
-            "follow its folder again."
-        )
-    return f"{skill} follows its folder; version {current} is published."
+    line = (
+        f"{skill} is held at version {current}; `skilldrop unpin` lets it follow its folder again."
+        if history["held_at"]
+        else f"{skill} follows its folder; version {current} is published."
+    )
+    return Answer(history, [line])
+
+
+@click.command()
+@click.argument("path")
+@with_json
+@with_settings
+def prefer(settings: Settings, path: str) -> Answer:
+    """Make the skill in PATH win over other skills with the same name and level.
+
+    By default, the skill that had the name first keeps it, and later ones are shadowed. If PATH
+    wins already, this settles the conflict: `status` no longer reports it. PATH is a folder, and
+    may be relative to its root.
+
+    \b
+    Examples:
+      skilldrop prefer watched/csv-profile
+      skilldrop prefer team-a/csv-profile --json
+    """
+    folder, absolute = path if is_utf8(path) else text_path(path), absolute_path(settings, path)
+    result = handle(settings, "prefer", {"folder": folder, "absolute": absolute})
+    lines = (
+        f"{each['status']} {each['name']} in {each['root']}/{each['path']}"
+        for each in result["skills"]
+    )
+    return Answer(result, map(visible, lines))

@@ -16,7 +16,6 @@ from catalog.text.body import with_plain_line_ends
 from catalog.text.visible import visible
 from pipeline.authoring.fixes.applied import Fixer
 from pipeline.authoring.lint import Judgement
-from pipeline.cli.options import DONE, FINDINGS
 from pipeline.cli.output import terminal
 from pipeline.cli.output.finding_types import REGISTRY
 from pipeline.cli.output.sarif import sarif
@@ -86,8 +85,8 @@ class LintOutput(NamedTuple):
             self._echo(tally.summary(fixer.fixed))
         return tally
 
-    def show_diff(self, judged: Iterable[Judgement], fixer: Fixer) -> int:
-        """Print the changes that the fixer would make; return the exit code."""
+    def show_diff(self, judged: Iterable[Judgement], fixer: Fixer) -> None:
+        """Print the changes that the fixer would make."""
         with terminal.progress("skills") as progress:
             for judgement in Tally().counting(judged, progress):
                 skill = fixer.draft(judgement)
@@ -96,7 +95,6 @@ class LintOutput(NamedTuple):
                     self._echo(visible(line))
         found, skills = counted(fixer.fixed, "finding"), counted(fixer.skills, "skill")
         click.echo(f"--fix would fix {found} in {skills}.", err=True)
-        return FINDINGS if fixer.skills else DONE
 
     def _echo(self, lines: str) -> None:
         if self.file is None:

@@ -1,6 +1,6 @@
 """Skills on a terminal: their states, files, findings."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 import click
@@ -11,13 +11,13 @@ from catalog.text.visible import visible
 from pipeline.cli.output import terminal
 
 
-def states(folders: Sequence[Mapping[str, Any]]) -> str:
-    """Return the state of each folder of a skill_id, as `listing.states` gives it."""
-    return "\n".join(line for folder in folders for line in _lines(folder))
+def states(folders: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield the state of each folder of a skill_id, as `browse.folder_states` gives it."""
+    for folder in folders:
+        yield from _state(folder)
 
 
-def _lines(folder: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the status of a folder with its reasons."""
+def _state(folder: Mapping[str, Any]) -> Iterator[str]:
     name = click.style(visible(folder["name"]), bold=True)
     conflict = ", name conflict" if folder["is_conflict"] else ""
     yield f"{name} ({folder['status']}{conflict})"

@@ -61,7 +61,7 @@ def progress(noun: str) -> Iterator[Progress]:
 
 def width(text: str) -> int:
     """Return the columns of a text: Chinese characters take two, combining marks none."""
-    if text.isascii():
+    if text.isascii() and text.isprintable():
         return len(text)
     return wcwidth.width(text, control_codes="ignore")
 
@@ -78,3 +78,8 @@ def cut_before(text: str, columns: int) -> str:
     if (whole := width(text)) <= columns:
         return text
     return "…" + wcwidth.clip(text, whole - columns + 1, whole, fillchar="")
+
+
+def fitted(text: str, columns: int) -> str:
+    """Return the text with exactly this width, cut or padded."""
+    return wcwidth.ljust(cut(text, columns), columns)
