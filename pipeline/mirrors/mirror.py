@@ -96,8 +96,14 @@ class Mirror:
     def switch(self, pulled: Pulled) -> None:
         """Let the link lead to pulled content; keep the content before, and remove older.
 
-        Raises OSError.
+        Raises PullFailed.
         """
+        try:
+            self._switch(pulled)
+        except OSError as error:
+            raise PullFailed(f"{self.origin} could not be switched: {error}.") from error
+
+    def _switch(self, pulled: Pulled) -> None:
         before = self.tree
         with self._opened() as dir_fd:
             (self.folder / "next").unlink(missing_ok=True)

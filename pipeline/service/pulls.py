@@ -14,46 +14,6 @@ from catalog.writing.store import Store
 from pipeline.config.settings import Settings
 from pipeline.mirrors.mirror import Mirror, Pulled
 
-
-def prepare(settings: Settings, store: Store) -> None:
-    """Create the folder of the mirrors, and remove mirrors that nothing needs.
-
-    Raises FolderNotOwned and OSError.
-    """
-    unused = store.mirrors.unused()
-    if not settings.git_roots and not unused:
-        return
-    with store.folders.opened(OwnedFolder(settings.mirrors_folder, "mirrors")) as dir_fd:
-        for root in unused:
-            folder = Path(root).parent
-            if folder.parent == settings.mirrors_folder:
-                remove(folder.name, dir_fd)
-            store.mirrors.forget(root)
-
-
-def of_pulled(settings: Settings, troubles: Mapping[str, str]) -> list[str]:
-    """Return the troubles of roots, given by their paths, but not of repositories never pulled.
-
-    Such a repository has no folder yet, and its pull reports why.
-    """
-    unpulled = {mirror.root for mirror, _ in settings.git_roots if mirror.tree is None}
-    return [trouble for root, trouble in troubles.items() if root not in unpulled]
-
-
-def switch(store: Store, mirror: Mirror, pulled: Pulled) -> bool:
-    """Switch a root to pulled content and store that; return whether the content is new.
-
-    No scan may be running: all versions of one scan have one commit. Raises PullFailed.
-    """
-    is_new = mirror.tree != pulled.tree
-    try:
-        mirror.switch(pulled)
-    except OSError as error:
-        raise PullFailed(f"{mirror.origin} could not be switched: {error}.") from error
-    store.mirrors.pulled(mirror.root, pulled.commit, datetime.now(UTC))
-    return is_new
-
-
 log = logging.getLogger("skilldrop")
 
 AT_ONCE = 4
@@ -90,8 +50,20 @@ class Pulls:
         return any(pull.done() for pull in self._running.values())
 
     def begin(self) -> None:
-        """Pull all repositories now. Raises FolderNotOwned and OSError."""
-        prepare(self._settings, self._store)
+        """Remove the mirrors that nothing needs, and pull all repositories now.
+
+        Raises FolderNotOwned and OSError.
+        """
+        unused = self._store.mirrors.unused()
+        if not self._mirrors and not unused:
+            return
+        mirrors = self._settings.mirrors_folder
+        with self._store.folders.opened(OwnedFolder(mirrors, "mirrors")) as dir_fd:
+            for root in unused:
+                folder = Path(root).parent
+                if folder.parent == mirrors:
+                    remove(folder.name, dir_fd)
+                self._store.mirrors.forget(root)
         self.start(*self._mirrors)
 
     def start(self, *roots: str) -> None:
@@ -110,7 +82,7 @@ class Pulls:
     def finish(self) -> bool:
         """Switch the roots whose pull has ended; return whether a root has new content.
 
-        No scan may be running.
+        No scan may be running: all versions of one scan have one commit.
         """
         ended = [root for root, pull in self._running.items() if pull.done()]
         changes = [self._finish_one(self._mirrors[root]) for root in ended]
@@ -125,15 +97,27 @@ class Pulls:
             self._threads.shutdown(cancel_futures=True)
 
     def _finish_one(self, mirror: Mirror) -> bool:
+        """Switch a root to pulled content and store that; return whether the content is new."""
+        before = mirror.tree
         try:
             pulled = self._running.pop(mirror.root).result()
-            is_new = switch(self._store, mirror, pulled)
+            mirror.switch(pulled)
         except PullFailed as error:
             self._store.mirrors.failed(mirror.root, str(error))
             self.failures[mirror.root] = str(error)
             return False
+        self._store.mirrors.pulled(mirror.root, pulled.commit, datetime.now(UTC))
         if self.failures.pop(mirror.root, None):
             log.info("pulled %s again", mirror.origin)
-        if is_new:
+        if is_new := before != pulled.tree:
             log.info("pulled %s: commit %s", mirror.origin, pulled.commit[:12])
         return is_new
+
+
+def of_pulled(settings: Settings, troubles: Mapping[str, str]) -> list[str]:
+    """Return the troubles of roots, given by their paths, but not of repositories never pulled.
+
+    Such a repository has no folder yet, and its pull reports why.
+    """
+    unpulled = {mirror.root for mirror, _ in settings.git_roots if mirror.tree is None}
+    return [trouble for root, trouble in troubles.items() if root not in unpulled]

@@ -4,7 +4,7 @@ import logging
 import os
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, cast
 
 from catalog.database import connection as database_connection
 from catalog.database import requests
@@ -63,15 +63,12 @@ def run_or_request(
         return result
 
 
-def _rollback(_: Settings, store: Store, arguments: Mapping[str, Json]) -> dict[str, Any]:
-    skill = str(arguments["skill"])
-    store.pin(skill, str(arguments["version"]), datetime.now(UTC))
-    return versions.history(store.db, skill)
-
-
-def _unpin(_: Settings, store: Store, arguments: Mapping[str, Json]) -> dict[str, Any]:
-    skill = str(arguments["skill"])
-    store.unpin(skill, datetime.now(UTC))
+def _pin(_: Settings, store: Store, arguments: Mapping[str, Json]) -> dict[str, Any]:
+    skill, version = str(arguments["skill"]), arguments.get("version")
+    if version:
+        store.pin(skill, str(version), datetime.now(UTC))
+    else:
+        store.unpin(skill, datetime.now(UTC))
     return versions.history(store.db, skill)
 
 
@@ -82,16 +79,10 @@ def _prefer(_: Settings, store: Store, arguments: Mapping[str, Json]) -> dict[st
 
 
 def _review(_: Settings, store: Store, arguments: Mapping[str, Json]) -> dict[str, Any]:
-    version, why = arguments["version"], arguments["why"]
-    asked = Asked(
-        str(arguments["skill"]), str(arguments["absolute"]), str(version) if version else None
-    )
-    decision: Literal["approved", "rejected"] = (
-        "approved" if arguments["decision"] == "approved" else "rejected"
-    )
+    given = cast(dict[str, Any], arguments)
+    asked = Asked(given["skill"], given["absolute"], given["version"] or None)
     at = iso(datetime.now(UTC))
-    by, why = str(arguments["by"]), str(why) if why else None
-    row = store.review(asked, Decision(decision, by, at, why))
+    row = store.review(asked, Decision(given["decision"], given["by"], at, given["why"] or None))
     return review.outcome(store.db, row)
 
 
@@ -100,7 +91,8 @@ def _link(settings: Settings, store: Store, arguments: Mapping[str, Json]) -> di
         link = linked_directory(arguments)
         settings.check_link(link)
     except ValueError as error:
-        raise NotLinked(_as_sentence(error)) from None
+        text = str(error)
+        raise NotLinked(f"{text[:1].upper()}{text[1:]}.") from None
     known = store.links.find(link.path)
     if known and known.origin == "settings" and not known.is_leaving:
         raise NotLinked(f"{link.path} is in the settings; change its filter there, in [[links]].")
@@ -119,14 +111,9 @@ def _unlink(_: Settings, store: Store, arguments: Mapping[str, Json]) -> dict[st
     return dict(store.links.unlink(known)._asdict())
 
 
-def _as_sentence(error: ValueError) -> str:
-    text = str(error)
-    return f"{text[:1].upper()}{text[1:]}."
-
-
 HANDLERS: dict[str, Handler] = {
-    "rollback": _rollback,
-    "unpin": _unpin,
+    "rollback": _pin,
+    "unpin": _pin,
     "prefer": _prefer,
     "review": _review,
     "link": _link,

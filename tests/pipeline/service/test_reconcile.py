@@ -16,6 +16,7 @@ import pytest
 from catalog.database import requests
 from catalog.database.lock import WriterLock, lock_of
 from catalog.model.errors import CatalogBusy
+from catalog.model.values import Json
 from pipeline.service import reconcile
 from pipeline.service.open_catalog import open_store
 from pipeline.service.reconcile import Comparison, compare, repair
@@ -469,7 +470,8 @@ def test_a_repair_waits_for_folders_that_are_still_changing(
     skill(up.root / "a")
     up.settle()
     skill(up.root / "late")
-    requests.ask(up.settings.catalog_path, REPAIR, {"accept_removals": False, "places": []})
+    arguments: dict[str, Json] = {"accept_removals": False, "places": [], "deep": True}
+    requests.ask(up.settings.catalog_path, REPAIR, arguments)
     assert up.statuses() == {"a": "active", "late": "active"}
     assert location_of(up.index(), "late")
     up.stop()
