@@ -186,7 +186,7 @@ class SkillRecord(NamedTuple):
     model_invocable: bool = True
     user_invocable: bool = True
     fallback_description: str | None = None  # from the body, where the description says nothing
-    dialects: Mapping[str, object] = _NOTHING  # declarations for each dialect, by its name
+    dialects: Mapping[str, Any] = _NOTHING  # declarations for each dialect, by its name
     left_out: tuple[LeftOutFile, ...] = ()  # sorted by path
     references: tuple[SkillReference, ...] = ()  # to other skills
 

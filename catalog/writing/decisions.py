@@ -16,7 +16,7 @@ from catalog.text.confusables import skeleton
 from catalog.text.suggestions import shown
 from catalog.writing import events
 from catalog.writing.events import Ingestion
-from catalog.writing.rows import dialects, fulltext, references, reviews, shadowing
+from catalog.writing.rows import derived, fulltext, reviews, shadowing
 from catalog.writing.rows.unit_of_work import NO_NAME, PRESENT
 
 
@@ -82,8 +82,7 @@ def return_to(
         fields |= NO_NAME
     fields["skeleton"] = skeleton(fields["skill_id"])
     db.table("skills").update(skill["id"], fields)
-    dialects.write(db, {skill["id"]: dialects.restored(version)})
-    references.write(db, {skill["id"]: references.restored(version)})
+    derived.write(db, [skill["id"]])
     if skill["status"] in ("active", "shadowed"):
         fulltext.replace(db, [fulltext.stored_document(db, skill["id"], version)])
     events.add_ingestions(

@@ -14,7 +14,7 @@ from catalog.model.skill import LOST_ROOT, Place, Rejection, SkillRecord
 from catalog.model.values import FolderOutcome, ReviewState, Trigger
 from catalog.reading import versions
 from catalog.text import humanize
-from catalog.writing.rows import dialects, fulltext, mapping, references, reviews
+from catalog.writing.rows import fulltext, mapping, reviews
 from catalog.writing.rows.unit_of_work import PRESENT, UnitOfWork, place_of
 
 USUAL = Retention()
@@ -65,28 +65,22 @@ def accept(work: UnitOfWork, record: SkillRecord, judged: Judged) -> None:
     findings = (*record.findings, *reviews.findings(work.db, None, review, record.digest))
     if review in reviews.UNPUBLISHABLE:
         fields |= reviews.unpublished(work.db, review, record.digest) | {"shadowed_by": None}
-    if (
-        old
-        and work.is_stored(old, fields, findings)
-        and dialects.has(work.db.conn, old["id"], record.dialects)
-        and references.has(work.db, old["id"], record.references)
-    ):
+    content = mapping.version(record, fields)
+    stored = work.stored_version(old["id"], record) if old and old["digest"] else None
+    is_described = stored and stored["described"] == content["described"]
+    if old and is_described and work.is_stored(old, fields, findings):
         work.touch(old, record.fingerprint)
         work.note_unchanged(place, record.name)
         return
-    stored = work.stored_version(old["id"], record) if old and old["digest"] else None
     if not stored and old and _is_delayed(work, old, record):
         return
     skill = old["id"] if old else work.new_skill()
-    if old or record.dialects:
-        work.declared[skill] = record.dialects
-    if old or record.references:
-        work.references[skill] = record.references
+    work.described.append(skill)
     if stored:
-        work.update_version(stored, record, review)
+        work.update_version(stored, content, record.place.root, review)
         version = int(stored["id"])
     else:
-        version = work.add_version(skill, record, fields, work.moment(old), review)
+        version = work.add_version(skill, record, content, work.moment(old), review)
     is_new = not old or version != old["current_version_id"]
     if is_new:
         work.supersede(old)
@@ -149,8 +143,9 @@ def _accept_behind(
     stored = work.stored_version(skill, record)
     if not stored and _is_delayed(work, old, record):
         return
+    content = mapping.version(record, mapping.accepted(record))
     if stored:
-        work.update_version(stored, record, review)
+        work.update_version(stored, content, record.place.root, review)
     fields |= _at_version(work, old, kept)
     if has_new_rank:
         old = old | {"current_version_id": kept["id"]}
@@ -161,9 +156,7 @@ def _accept_behind(
         return
     version = None
     if not stored:
-        version = work.add_version(
-            skill, record, mapping.accepted(record), work.moment(old), review
-        )
+        version = work.add_version(skill, record, content, work.moment(old), review)
     work.write_skill(old, fields | {"fingerprint": record.fingerprint})
     work.replace_findings(skill, place, findings, old)
     work.contested |= {record.skill_id, old["skill_id"], str(fields.get("skill_id", ""))}
@@ -178,8 +171,7 @@ def _at_version(work: UnitOfWork, old: Row, kept: Row) -> Row:
         fields = {"status": "active", "status_reason": None}
     if old["current_version_id"] != kept["id"]:
         fields |= versions.restored(kept)
-        work.declared[old["id"]] = dialects.restored(kept)
-        work.references[old["id"]] = references.restored(kept)
+        work.described.append(old["id"])
     if fields:
         work.texts.append(fulltext.stored_document(work.db, old["id"], kept))
     return fields

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable
+from dataclasses import asdict
 from typing import Any, NamedTuple
 
 from catalog.database.sql import Row, to_json
@@ -10,7 +11,6 @@ from catalog.model.finding import Finding
 from catalog.model.skill import FileEntry, Inventory, Rejection, SkillRecord
 from catalog.text import search_terms
 from catalog.text.body import body_of
-from catalog.writing.rows import dialects
 
 
 def accepted(record: SkillRecord) -> Row:
@@ -66,7 +66,7 @@ def version(record: SkillRecord, skill: Row) -> Row:
         "described": to_json(
             {column: skill[column] for column in EMPTY}
             | {"headings": record.headings, "body_chars": record.body_chars}
-            | dialects.described(record.dialects)
+            | {name: asdict(declared) for name, declared in record.dialects.items()}
             | {"references": list(map(list, record.references))}
         ),
     }

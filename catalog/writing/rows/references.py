@@ -1,7 +1,6 @@
 """Rows of references between skills, and the findings about those that lead nowhere."""
 
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from catalog.database import sql
@@ -24,24 +23,6 @@ CODES = (REFERENCE_BROKEN.code, DEPENDENCY_MISSING.code)
 def has(db: Database, skill: int, references: Sequence[SkillReference]) -> bool:
     """Return whether the table already has the references of a skill, as they are written."""
     return db.execute(_WRITTEN, [skill]).fetchall() == list(map(tuple, references))
-
-
-def write(db: Writer, references: Mapping[int, Sequence[SkillReference]]) -> None:
-    """Replace the references of these skills, unresolved, inside the caller's transaction."""
-    db.conn.executemany(
-        "DELETE FROM skill_references WHERE skill = ?", [(skill,) for skill in references]
-    )
-    db.table("skill_references").insert_all(
-        {"skill": skill, **reference._asdict()}
-        for skill, written in references.items()
-        for reference in written
-    )
-
-
-def restored(version: sql.Row) -> tuple[SkillReference, ...]:
-    """Return the references of a version."""
-    stored = json.loads(version["described"]).get("references", ())
-    return tuple(SkillReference(*reference) for reference in stored)
 
 
 def resolve(db: Writer, skill_ids: Iterable[str]) -> None:

@@ -1,6 +1,6 @@
 """Unit of work of a batch: the stored rows of its skills, and the new rows to write."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from catalog.database.queries import Database
@@ -12,7 +12,7 @@ from catalog.model.fields import EMPTY
 from catalog.model.finding import Finding
 from catalog.model.naming import version_name
 from catalog.model.retention import Retention
-from catalog.model.skill import SkillRecord, SkillReference
+from catalog.model.skill import SkillRecord
 from catalog.model.values import FolderOutcome, ReviewState, Trigger
 from catalog.reading import references as reading_references
 from catalog.text import humanize
@@ -21,8 +21,7 @@ from catalog.text.humanize import iso
 from catalog.text.suggestions import few
 from catalog.writing import events
 from catalog.writing.events import Ingestion
-from catalog.writing.rows import dialects, fulltext, mapping, reviews
-from catalog.writing.rows import references as rows_references
+from catalog.writing.rows import derived, fulltext, mapping, reviews
 
 
 class UnitOfWork:
@@ -58,8 +57,7 @@ class UnitOfWork:
         self.files: list[Row] = []
         self._findings: list[Row] = []
         self._judged_again: list[tuple[int]] = []  # skills whose findings are replaced
-        self.declared: dict[int, dialects.Records] = {}  # by skill
-        self.references: dict[int, Sequence[SkillReference]] = {}  # by skill
+        self.described: list[int] = []  # skills whose derived rows are replaced
         self.texts: list[mapping.SearchDocument] = []
         self.texts_gone: list[int] = []  # skills that search no longer finds
         self._ingestions: list[Ingestion] = []
@@ -94,9 +92,9 @@ class UnitOfWork:
         return next(self.db.query("SELECT * FROM version_contents WHERE id = ?", [version]))
 
     def stored_version(self, skill: int, record: SkillRecord) -> Row | None:
-        """Return the newest version of a skill if it has this content, with its id and review."""
+        """Return the newest version of a skill if it has this content, or None."""
         rows = self.db.query(
-            "SELECT id, review, digest, skill_id FROM versions WHERE skill = ?"
+            "SELECT id, review, digest, skill_id, described FROM versions WHERE skill = ?"
             " ORDER BY id DESC LIMIT 1",
             [skill],
         )
@@ -164,14 +162,14 @@ class UnitOfWork:
         self,
         skill: int,
         record: SkillRecord,
-        fields: Row,
+        content: Row,
         moment: str,
         review: ReviewState | None,
     ) -> int:
-        """Add accepted content as a version, and return its id."""
+        """Add accepted content, as `mapping.version` returns it, and return its id."""
         version = self._new_version()
         self._versions.append(
-            mapping.version(record, fields)
+            content
             | {
                 "id": version,
                 "skill": skill,
@@ -183,17 +181,18 @@ class UnitOfWork:
         self.files += [mapping.file(version, entry) for entry in record.files]
         return version
 
-    def update_version(self, version: Row, record: SkillRecord, review: ReviewState | None) -> None:
-        """Store a new verdict and review with the version of its content, given id and review.
+    def update_version(
+        self, version: Row, content: Row, root: str, review: ReviewState | None
+    ) -> None:
+        """Store a new verdict and review with the stored version of its content.
 
         The folder has another name since, another release judged it, or the catalog was lost, and
         with it the commit.
         """
-        described = mapping.version(record, mapping.accepted(record))["described"]
         self.db.execute(
             "UPDATE versions SET described = ?1, git_commit = ifnull(git_commit, ?2) WHERE id = ?3"
             " AND (described != ?1 OR git_commit IS NULL AND ?2 IS NOT NULL)",
-            [described, self._commits.get(record.place.root), version["id"]],
+            [content["described"], self._commits.get(root), version["id"]],
         )
         if version["review"] != review:
             self.db.execute("UPDATE versions SET review = ? WHERE id = ?", [review, version["id"]])
@@ -298,8 +297,7 @@ class UnitOfWork:
         self._write_content()
         execute("UPDATE versions SET superseded_at = ? WHERE id = ?", self._superseded)
         self.db.table("findings").insert_all(self._findings)
-        dialects.write(self.db, self.declared)
-        rows_references.write(self.db, self.references)
+        derived.write(self.db, self.described)
         events.add_ingestions(self.db, self._ingestions)
         fulltext.remove(self.db, self.texts_gone)
         fulltext.replace(self.db, self.texts)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 import pytest
 
 from catalog.model.declarations import RECORDS
-from catalog.writing.rows import dialects
+from catalog.writing.rows import derived
 from catalog.writing.store import Store
 from tests.support.records import NOON, judged, rooted
 
@@ -46,11 +46,13 @@ def test_a_second_dialect_has_its_own_rows(store: Store) -> None:
     store.db.conn.close()
 
 
-def test_the_records_of_a_version_can_be_restored(store: Store) -> None:
-    """A pin to a version can restore its declarations for a dialect."""
+def test_the_rows_follow_the_current_version(store: Store) -> None:
+    """A pin to a version restores its declarations for a dialect."""
     apply(store, "x", {"mood": Mood("merry")})
     apply(store, "y", {})
-    first, second = store.db.query("SELECT described FROM version_contents ORDER BY id")
-    assert dialects.restored(first) == {"mood": Mood("merry")}
-    assert dialects.restored(second) == {}
+    first, second = store.db.execute("SELECT id FROM versions ORDER BY id").fetchall()
+    for (version,), expected in ((first, [("merry",)]), (second, [])):
+        store.db.execute("UPDATE skills SET current_version_id = ?", [version])
+        derived.write(store.db, [1])
+        assert moods(store) == expected
     store.db.conn.close()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from catalog.audit import verdicts
-from catalog.writing.rows import references
+from catalog.writing.rows import derived, references
 from tests.support.linking import Linking
 from tests.support.records import NOON
 from tests.support.roots_of_levels import Roots
@@ -209,9 +209,9 @@ def test_a_pinned_skill_has_the_references_of_its_version(roots: Roots, skill: S
     roots.scan()
     stored = "SELECT target FROM skill_references"
     assert store.db.execute(stored).fetchall() == [("../two/SKILL.md",)]
-    version = store.db.execute("SELECT * FROM version_contents ORDER BY id LIMIT 1").fetchone()
-    row = next(store.db.query("SELECT * FROM version_contents WHERE id = ?", [version[0]]))
-    assert [each.target for each in references.restored(row)] == ["../one/SKILL.md"]
+    store.db.execute("UPDATE skills SET current_version_id = (SELECT min(id) FROM versions)")
+    derived.write(store.db, [1])
+    assert store.db.execute(stored).fetchall() == [("../one/SKILL.md",)]
     assert user.exists()
 
 
@@ -226,8 +226,9 @@ def test_versions_of_earlier_releases_get_their_references(
     db.execute("DELETE FROM skill_references")
     db.execute("UPDATE skills SET pinned_version_id = current_version_id, fingerprint = ''")
     roots.scan()
-    (version,) = db.query("SELECT * FROM version_contents")
-    assert [each.target for each in references.restored(version)] == ["../other/SKILL.md"]
+    db.execute("UPDATE skills SET pinned_version_id = NULL, fingerprint = ''")
+    roots.scan()
+    assert db.execute("SELECT target FROM skill_references").fetchall() == [("../other/SKILL.md",)]
     assert user.exists()
 
 
