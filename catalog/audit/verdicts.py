@@ -83,7 +83,7 @@ def changes_since(db: Database, checkpoint: Checkpoint) -> list[ChangeResult]:
 def contradictions(db: Database, verdict: Verdict) -> list[str]:
     """Return a sentence for each difference between the catalog and a fresh verdict on a folder."""
     place = (verdict.place.root, verdict.place.path)
-    row = next(iter(db.query("SELECT * FROM skills WHERE root = ? AND path = ?", place)), None)
+    row = db.row("SELECT * FROM skills WHERE root = ? AND path = ?", place)
     if row is None or row["status"] == "removed":
         return ["it is missing from the catalog"]
     of_content = (

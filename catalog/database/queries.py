@@ -30,3 +30,11 @@ class Database:
         cursor = self.execute(sql, params)
         names = [column for column, *_ in cursor.description]
         return (dict(zip(names, row, strict=True)) for row in cursor)
+
+    def rows(self, sql: str, params: Parameters | None = None) -> list[dict[str, Any]]:
+        """Return all rows of a query. Raises sqlite3.Error."""
+        return list(self.query(sql, params))
+
+    def row(self, sql: str, params: Parameters | None = None) -> dict[str, Any] | None:
+        """Return the first row of a query, if there is one. Raises sqlite3.Error."""
+        return next(self.query(sql, params), None)

@@ -26,11 +26,9 @@ def load(db: Database, catalog: Path | None) -> dict[str, Any]:
     names the last `service_seen` of the row; times cannot be compared, as the clock may go back.
     """
     row = next(iter(db.query("SELECT * FROM health")))
-    troubles = list(
-        db.query(
-            "SELECT part, message, since, times, last_at, next_try_at FROM troubles"
-            " ORDER BY since, part"
-        )
+    troubles = db.rows(
+        "SELECT part, message, since, times, last_at, next_try_at FROM troubles"
+        " ORDER BY since, part"
     )
     file = read_file(catalog) if catalog else {}
     written_by = file.get("pid"), file.get("after")
@@ -38,16 +36,14 @@ def load(db: Database, catalog: Path | None) -> dict[str, Any]:
         row["service_seen"], troubles = file["seen"], file["troubles"]
     return {
         "health": row,
-        "roots": list(
-            db.query(
-                "SELECT r.path, m.url, ifnull(m.trouble, r.trouble) AS trouble FROM roots AS r"
-                " LEFT JOIN mirrors AS m ON m.root = r.path"
-                " WHERE configured = 1 AND ifnull(m.trouble, r.trouble) IS NOT NULL"
-                " ORDER BY position"
-            )
+        "roots": db.rows(
+            "SELECT r.path, m.url, ifnull(m.trouble, r.trouble) AS trouble FROM roots AS r"
+            " LEFT JOIN mirrors AS m ON m.root = r.path"
+            " WHERE configured = 1 AND ifnull(m.trouble, r.trouble) IS NOT NULL"
+            " ORDER BY position"
         ),
-        "held": list(db.query(_HELD)),
-        "withheld": list(db.query(_WITHHELD)),
+        "held": db.rows(_HELD),
+        "withheld": db.rows(_WITHHELD),
         "to_review": to_review(db),
         "internal_errors": db.execute(_INTERNAL_ERRORS).fetchone()[0],
         "name_conflicts": db.execute(_CONFLICTS).fetchone()[0],

@@ -180,7 +180,7 @@ def said_at(db: Database, name: str, moment: datetime) -> dict[str, Any]:
     )
     for row in builds:
         return row
-    first = next(iter(db.query(f"{_BUILDS_OF} ORDER BY b.published_at LIMIT 1", [name])), None)
+    first = db.row(f"{_BUILDS_OF} ORDER BY b.published_at LIMIT 1", [name])
     since = f"; the oldest one kept is of {first['published_at']}" if first else ""
     raise NotInCatalog(f"No text of index {name} is kept from that time{since}.")
 

@@ -57,18 +57,18 @@ def units(db: Database, before: int | None) -> list[Unit]:
         Unit(row["id"], row["started_at"], None, [row], 1)
         for row in changes(db, UNITS, before, "i.scan IS NULL")
     ]
-    scans = [_of_scan(db, row) for row in list(db.query(_SCANS, {"before": before}))]
+    scans = [_of_scan(db, row) for row in db.rows(_SCANS, {"before": before})]
     return sorted([*single, *scans], key=lambda unit: -unit.last)[:UNITS]
 
 
 def scan(db: Database, id_: int) -> Row | None:
     """Return a full scan."""
-    return next(db.query("SELECT * FROM scans WHERE id = ?", [id_]), None)
+    return db.row("SELECT * FROM scans WHERE id = ?", [id_])
 
 
 def last_scan(db: Database) -> Row | None:
     """Return the newest full scan."""
-    return next(db.query("SELECT * FROM scans ORDER BY id DESC LIMIT 1"), None)
+    return db.row("SELECT * FROM scans ORDER BY id DESC LIMIT 1")
 
 
 def changes(

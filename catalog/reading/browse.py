@@ -77,31 +77,25 @@ def definition(db: Catalog, skill: int) -> Row:
 
 def folders_of(db: Catalog, skill_id: str, but: int = 0) -> list[Row]:
     """Return the folders with a skill_id, but for one skill."""
-    return list(
-        db.query(
-            "SELECT id, skill_id, name, status, status_reason, is_conflict, level, root,"
-            " path FROM skills WHERE skill_id = ? AND id != ? ORDER BY status, root, path",
-            [skill_id, but],
-        )
+    return db.rows(
+        "SELECT id, skill_id, name, status, status_reason, is_conflict, level, root,"
+        " path FROM skills WHERE skill_id = ? AND id != ? ORDER BY status, root, path",
+        [skill_id, but],
     )
 
 
 def left_out_files(db: Catalog, skill: int) -> list[Row]:
     """Return the files in a skill's folder that are part of no version, by path."""
-    return list(
-        db.query(
-            "SELECT path, reason, detail FROM left_out_files WHERE skill = ? ORDER BY path", [skill]
-        )
+    return db.rows(
+        "SELECT path, reason, detail FROM left_out_files WHERE skill = ? ORDER BY path", [skill]
     )
 
 
 def findings(db: Catalog, skill: int) -> list[Row]:
     """Return the findings of a skill, worst first; those that reject it are the first of these."""
-    return list(
-        db.query(
-            f"SELECT * FROM findings WHERE skill = ? ORDER BY {_WORST_FIRST}, id",
-            [skill],
-        )
+    return db.rows(
+        f"SELECT * FROM findings WHERE skill = ? ORDER BY {_WORST_FIRST}, id",
+        [skill],
     )
 
 
@@ -128,37 +122,31 @@ def front(db: Catalog) -> dict[str, Any]:
 
 def finding_codes(db: Catalog) -> list[Row]:
     """Return each kind of present finding with its counts, worst and most frequent first."""
-    return list(
-        db.query(
-            "SELECT code, severity, profile, count(*) AS n, count(DISTINCT skill) AS skills"
-            " FROM findings GROUP BY code, severity, profile"
-            f" ORDER BY {_WORST_FIRST}, n DESC, code"
-        )
+    return db.rows(
+        "SELECT code, severity, profile, count(*) AS n, count(DISTINCT skill) AS skills"
+        " FROM findings GROUP BY code, severity, profile"
+        f" ORDER BY {_WORST_FIRST}, n DESC, code"
     )
 
 
 def not_skills(db: Catalog, page: int = 1) -> list[Row]:
     """Return a page of the findings about files in the roots that are part of no skill."""
-    return list(
-        db.query(
-            "SELECT root, folder, path, code, severity, message, fix FROM findings"
-            " WHERE skill IS NULL ORDER BY root, folder, id LIMIT ? OFFSET ?",
-            [PAGE, (page - 1) * PAGE],
-        )
+    return db.rows(
+        "SELECT root, folder, path, code, severity, message, fix FROM findings"
+        " WHERE skill IS NULL ORDER BY root, folder, id LIMIT ? OFFSET ?",
+        [PAGE, (page - 1) * PAGE],
     )
 
 
 def findings_of(db: Catalog, code: str, page: int = 1) -> list[Row]:
     """Return a page of the findings of one kind, each with its skill."""
-    return list(
-        db.query(
-            f"SELECT f.*, s.skill_id, s.name, s.status, {IS_NEWEST} AS is_newest, EXISTS"
-            " (SELECT 1 FROM files WHERE version = s.current_version_id AND path = f.path)"
-            " AS is_published"
-            " FROM findings AS f LEFT JOIN skills AS s ON s.id = f.skill WHERE f.code = :code"
-            " ORDER BY s.name, f.root, f.folder, f.path, f.line, f.id LIMIT :limit OFFSET :offset",
-            {"code": code, "limit": PAGE, "offset": (page - 1) * PAGE},
-        )
+    return db.rows(
+        f"SELECT f.*, s.skill_id, s.name, s.status, {IS_NEWEST} AS is_newest, EXISTS"
+        " (SELECT 1 FROM files WHERE version = s.current_version_id AND path = f.path)"
+        " AS is_published"
+        " FROM findings AS f LEFT JOIN skills AS s ON s.id = f.skill WHERE f.code = :code"
+        " ORDER BY s.name, f.root, f.folder, f.path, f.line, f.id LIMIT :limit OFFSET :offset",
+        {"code": code, "limit": PAGE, "offset": (page - 1) * PAGE},
     )
 
 
@@ -170,13 +158,11 @@ _WORST_FIRST = "CASE severity WHEN 'error' THEN 0 WHEN 'warning' THEN 1 ELSE 2 E
 
 def listed_skills(db: Database, filters: Filters) -> list[Row]:
     """Return the skills that pass the filters, by name."""
-    return list(
-        db.query(
-            "SELECT s.name, s.skill_id, s.status, s.level, s.root, s.path, v.version,"
-            " s.description FROM skills AS s LEFT JOIN versions AS v ON v.id ="
-            f" s.current_version_id WHERE {filters.condition} ORDER BY s.name, s.root, s.path",
-            filters.values,
-        )
+    return db.rows(
+        "SELECT s.name, s.skill_id, s.status, s.level, s.root, s.path, v.version,"
+        " s.description FROM skills AS s LEFT JOIN versions AS v ON v.id ="
+        f" s.current_version_id WHERE {filters.condition} ORDER BY s.name, s.root, s.path",
+        filters.values,
     )
 
 
@@ -186,7 +172,7 @@ def folder_states(db: Database, name: str) -> list[Row]:
     Each has its `details`. Raises NotInCatalog.
     """
     asked = named.find_skill(db, name)
-    rows = list(db.query(_STATES, [asked["skill_id"], asked["id"]]))
+    rows = db.rows(_STATES, [asked["skill_id"], asked["id"]])
     return [row | details(db, row) for row in rows]
 
 
@@ -202,13 +188,11 @@ def details(db: Database, skill: Row) -> dict[str, list[Row]]:
 
 def listed_findings(db: Database, *, skill: int | None = None, code: str = "") -> list[Row]:
     """Return the findings, or only those of a skill or of a code; reasons of a rejection first."""
-    return list(
-        db.query(
-            "SELECT root, folder, path, line, severity, code, profile, message, fix FROM findings"
-            " WHERE (:skill IS NULL OR skill = :skill) AND (:code = '' OR code = :code)"
-            " ORDER BY root, folder, id",
-            {"skill": skill, "code": code},
-        )
+    return db.rows(
+        "SELECT root, folder, path, line, severity, code, profile, message, fix FROM findings"
+        " WHERE (:skill IS NULL OR skill = :skill) AND (:code = '' OR code = :code)"
+        " ORDER BY root, folder, id",
+        {"skill": skill, "code": code},
     )
 
 

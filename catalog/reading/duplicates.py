@@ -44,7 +44,7 @@ def page(db: Database, found: Sequence[Sequence[int]], number: int) -> list[Grou
 
 def same(db: Database, skill: Row) -> list[Row]:
     """Return the skills under other identifiers with the same files, active ones first."""
-    return list(db.query(_SAME, {"digest": skill["digest"], "skill_id": skill["skill_id"]}))
+    return db.rows(_SAME, {"digest": skill["digest"], "skill_id": skill["skill_id"]})
 
 
 def similar(db: Database, skill: Row) -> list[Row]:
@@ -69,7 +69,7 @@ def similar(db: Database, skill: Row) -> list[Row]:
 
 
 def _rows(db: Database, ids: Iterable[int]) -> list[Row]:
-    return list(db.query(_SHOWN, [to_json(list(ids)), SHOWN]))
+    return db.rows(_SHOWN, [to_json(list(ids)), SHOWN])
 
 
 def _percent(skill: Row, other: Row) -> int:

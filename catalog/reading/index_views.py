@@ -10,12 +10,12 @@ LATEST = "~"
 
 def indexes(db: Database) -> list[Row]:
     """Return the configured indexes, each with its last publication."""
-    return list(db.query(_INDEXES + " ORDER BY i.position"))
+    return db.rows(_INDEXES + " ORDER BY i.position")
 
 
 def index(db: Database, name: str) -> Row | None:
     """Return one index with its last publication; None where no index has that name."""
-    return next(db.query(_INDEXES + " WHERE i.name = ?", [name]), None)
+    return db.row(_INDEXES + " WHERE i.name = ?", [name])
 
 
 def index_entries(db: Database, name: str, state: str, words: str, page: int) -> list[Row]:
@@ -23,27 +23,23 @@ def index_entries(db: Database, name: str, state: str, words: str, page: int) ->
 
     With a state, those in that state; with words, those whose name or description has them.
     """
-    return list(
-        db.query(
-            "SELECT e.rank, e.state, e.chars, e.reason, e.shown, s.skill_id, s.name, s.description"
-            " FROM index_entries AS e JOIN skills AS s ON s.id = e.skill WHERE e.index_name = :name"
-            f" AND (:state = '' OR e.state = :state) AND {_HAS_WORDS}"
-            " ORDER BY e.rank LIMIT :limit OFFSET :offset",
-            _page(name, words, page) | {"state": state},
-        )
+    return db.rows(
+        "SELECT e.rank, e.state, e.chars, e.reason, e.shown, s.skill_id, s.name, s.description"
+        " FROM index_entries AS e JOIN skills AS s ON s.id = e.skill WHERE e.index_name = :name"
+        f" AND (:state = '' OR e.state = :state) AND {_HAS_WORDS}"
+        " ORDER BY e.rank LIMIT :limit OFFSET :offset",
+        _page(name, words, page) | {"state": state},
     )
 
 
 def index_left_out(db: Database, name: str, reason: str, words: str, page: int) -> list[Row]:
     """Return a page of the active skills that an index leaves out for a reason, and one more."""
-    return list(
-        db.query(
-            "SELECT NULL AS rank, o.reason AS state, o.skill_id, o.name, s.description"
-            " FROM index_left_out AS o"
-            " JOIN skills AS s ON s.id = o.skill WHERE o.index_name = :name AND o.reason = :reason"
-            f" AND {_HAS_WORDS} ORDER BY {INDEX_ORDER} LIMIT :limit OFFSET :offset",
-            _page(name, words, page) | {"reason": reason},
-        )
+    return db.rows(
+        "SELECT NULL AS rank, o.reason AS state, o.skill_id, o.name, s.description"
+        " FROM index_left_out AS o"
+        " JOIN skills AS s ON s.id = o.skill WHERE o.index_name = :name AND o.reason = :reason"
+        f" AND {_HAS_WORDS} ORDER BY {INDEX_ORDER} LIMIT :limit OFFSET :offset",
+        _page(name, words, page) | {"reason": reason},
     )
 
 
@@ -78,12 +74,10 @@ def state_sizes(db: Database, name: str) -> dict[str, int]:
 
 def builds(db: Database, name: str, page: int) -> list[Row]:
     """Return a page of the publications of an index, newest first, and one more if there is one."""
-    return list(
-        db.query(
-            f"{_BUILDS} WHERE b.index_name = :name ORDER BY b.published_at DESC, b.id DESC"
-            " LIMIT :limit OFFSET :offset",
-            _page(name, "", page),
-        )
+    return db.rows(
+        f"{_BUILDS} WHERE b.index_name = :name ORDER BY b.published_at DESC, b.id DESC"
+        " LIMIT :limit OFFSET :offset",
+        _page(name, "", page),
     )
 
 
@@ -137,18 +131,16 @@ _BUILDS = """
 
 def index_states(db: Database, skill: int) -> list[Row]:
     """Return the state and rank of an active skill in each index, or why it is left out."""
-    return list(
-        db.query(
-            "SELECT i.name, ifnull(i.budget_chars, i.budget_tokens) AS budget,"
-            " iif(i.budget_chars IS NULL, 'tokens', 'characters') AS unit, i.filter,"
-            " e.rank, e.state, e.chars,"
-            " e.reason, e.shown,"
-            " (SELECT o.reason FROM index_left_out AS o WHERE o.skill = :skill"
-            "  AND o.index_name = i.name) AS left_out"
-            " FROM indexes AS i LEFT JOIN index_entries AS e"
-            " ON e.index_name = i.name AND e.skill = :skill ORDER BY i.position",
-            {"skill": skill},
-        )
+    return db.rows(
+        "SELECT i.name, ifnull(i.budget_chars, i.budget_tokens) AS budget,"
+        " iif(i.budget_chars IS NULL, 'tokens', 'characters') AS unit, i.filter,"
+        " e.rank, e.state, e.chars,"
+        " e.reason, e.shown,"
+        " (SELECT o.reason FROM index_left_out AS o WHERE o.skill = :skill"
+        "  AND o.index_name = i.name) AS left_out"
+        " FROM indexes AS i LEFT JOIN index_entries AS e"
+        " ON e.index_name = i.name AND e.skill = :skill ORDER BY i.position",
+        {"skill": skill},
     )
 
 

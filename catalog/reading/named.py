@@ -74,7 +74,7 @@ def find_skill(db: Database, asked: str, *, only_active: bool = False, by_id: bo
     gives the status of the skill if it is not active but has to be, and suggests the closest names.
     """
     asked = asked.encode(errors="replace").decode()  # a shell may pass bytes that are not UTF-8
-    found = next(db.query(_SKILL, {"asked": asked, "by_id": by_id}), None)
+    found = db.row(_SKILL, {"asked": asked, "by_id": by_id})
     if found and (found["status"] == "active" or not only_active):
         return found
     if skill_id := skill_id_of_bare_name(db, asked):
@@ -174,7 +174,7 @@ def find_in_folder(db: Database, folder: str, absolute: str) -> Row:
     absolute path. Raises NotInCatalog.
     """
     relative = folder.rstrip("/")
-    rows = list(db.query(_FOLDER, {"absolute": absolute, "relative": relative}))
+    rows = db.rows(_FOLDER, {"absolute": absolute, "relative": relative})
     exact = [row for row in rows if row["is_exact"]] or rows
     if len(exact) > 1:
         places = few([f"{row['root']}/{row['path']}" for row in exact])

@@ -33,11 +33,9 @@ def page(
     if after is not None and not db.execute(known, [after]).fetchone():
         raise NotInCatalog(f"The catalog has no skill in row {after}.")
     rest = "" if after is None else f"AND ({_KEY}) > (SELECT {_KEY} FROM skills WHERE id = :after)"
-    rows = list(
-        db.query(
-            f"{_SKILLS} AND {starter}_invocable = 1 {rest} ORDER BY {INDEX_ORDER} LIMIT :limit",
-            {"after": after, "limit": limit + 1},
-        )
+    rows = db.rows(
+        f"{_SKILLS} AND {starter}_invocable = 1 {rest} ORDER BY {INDEX_ORDER} LIMIT :limit",
+        {"after": after, "limit": limit + 1},
     )
     return rows[:limit], rows[limit - 1]["id"] if len(rows) > limit else None
 
@@ -64,13 +62,11 @@ SKILL_MD = "SKILL.md"
 
 def installable(db: Database, skill_ids: Collection[str] | None = None) -> list[Row]:
     """Return the skills in the order of an index, or only those with some skill_ids."""
-    return list(
-        db.query(
-            "SELECT s.skill_id, s.name, s.description, s.skill_md_name, s.skill_md_hash, s.digest,"
-            " v.version, json_extract(s.file_inventory, '$.totalFiles') AS files"
-            f" FROM {_CURRENT} WHERE {_STARTABLE} {_only(skill_ids)} ORDER BY {INDEX_ORDER}",
-            {"skill_ids": to_json(list(skill_ids or ()))},
-        )
+    return db.rows(
+        "SELECT s.skill_id, s.name, s.description, s.skill_md_name, s.skill_md_hash, s.digest,"
+        " v.version, json_extract(s.file_inventory, '$.totalFiles') AS files"
+        f" FROM {_CURRENT} WHERE {_STARTABLE} {_only(skill_ids)} ORDER BY {INDEX_ORDER}",
+        {"skill_ids": to_json(list(skill_ids or ()))},
     )
 
 

@@ -149,12 +149,12 @@ def _at(db: Database, skill: Row, target: str) -> Row | None:
         "skill": skill["id"],
         "skill_id": skill["skill_id"],
     }
-    return next(db.query(_VERSION, values), None)
+    return db.row(_VERSION, values)
 
 
 def _kept(db: Database, packages: Path, skill: Row, version: str, current: str) -> Package:
     values = {"version": version, "skill": skill["id"], "skill_id": skill["skill_id"]}
-    for kept in list(db.query(_OF_SKILL, values)):
+    for kept in db.rows(_OF_SKILL, values):
         return _package(db, skill, kept, packages)
     raise NotInCatalog(
         f"Version {shown(version)} of {shown(skill['name'])} does not exist or is "

@@ -42,9 +42,9 @@ class LinkTarget(NamedTuple):
 def of_skill(db: Database, skill: int) -> References:
     """Return the references of a skill, by name."""
     return References(
-        list(db.query(_USES, [skill, skill])),
-        list(db.query(_UNRESOLVED, [skill])),
-        list(db.query(_USED_BY, [skill, skill])),
+        db.rows(_USES, [skill, skill]),
+        db.rows(_UNRESOLVED, [skill]),
+        db.rows(_USED_BY, [skill, skill]),
         [row for row in _rows(db, needed(db, [skill])) if row["id"] != skill],
     )
 
@@ -69,7 +69,7 @@ def with_needed(db: Database, skill_ids: Collection[str]) -> tuple[list[str], li
     active = db.execute(_ACTIVE, [to_json(list(skill_ids))])
     skills = needed(db, [skill for (skill,) in active])
     rows = _rows(db, skills)
-    missing = list(db.query(_MISSING, [to_json(skills)]))
+    missing = db.rows(_MISSING, [to_json(skills)])
     return [row["skill_id"] for row in rows], missing
 
 
@@ -112,7 +112,7 @@ def _published(row: Row) -> Row:
 
 
 def _rows(db: Database, skills: Sequence[int]) -> list[Row]:
-    return list(db.query(_BY_ID, [to_json(skills)]))
+    return db.rows(_BY_ID, [to_json(skills)])
 
 
 _OTHER = "s.id, s.skill_id, s.name, s.status, s.root, s.path AS folder"

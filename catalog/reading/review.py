@@ -58,7 +58,7 @@ class Waiting(NamedTuple):
 def find(db: Catalog, asked: Asked) -> Row:
     """Return the row of the version that a reviewer means. Raises NotInCatalog."""
     values = {"asked": asked.skill.rstrip("/"), "absolute": asked.absolute}
-    rows = list(db.query(_REVIEWED, values | {"version": asked.version}))
+    rows = db.rows(_REVIEWED, values | {"version": asked.version})
     if not asked.version:
         rows = [row for row in rows if row["review"] == "waits"] or rows
     rows = [row for row in rows if row["is_folder"]] or rows
@@ -77,7 +77,7 @@ def find(db: Catalog, asked: Asked) -> Row:
 def waiting(db: Catalog, *, limit: int = -1, offset: int = 0) -> list[Waiting]:
     """Return the newest versions that wait for review, the longest waiting first."""
     values = {"limit": limit, "offset": offset}
-    return [_compared(db, row) for row in list(db.query(_WAITING, values))]
+    return [_compared(db, row) for row in db.rows(_WAITING, values)]
 
 
 def outcome(db: Catalog, version: Row) -> dict[str, Any]:
@@ -86,7 +86,7 @@ def outcome(db: Catalog, version: Row) -> dict[str, Any]:
     return {
         "version": version["version"],
         **decision,
-        "skills": list(db.query(_SAME_CONTENT, [version["digest"]])),
+        "skills": db.rows(_SAME_CONTENT, [version["digest"]]),
     }
 
 
@@ -95,7 +95,7 @@ def of_skill(db: Catalog, skill: int) -> Row | None:
 
     None if that version needs no review.
     """
-    return next(iter(db.query(_OF_SKILL, [skill])), None)
+    return db.row(_OF_SKILL, [skill])
 
 
 def _compared(db: Catalog, row: Row) -> Waiting:

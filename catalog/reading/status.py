@@ -177,7 +177,7 @@ def measured(db: Database, catalog: Path) -> Measurements:
         stored_health.load(db, catalog),
         {str(name): number for name, number in counts(db).items()},
         dict(db.execute("SELECT severity, count(*) FROM findings GROUP BY severity").fetchall()),
-        list(db.query(_INDEXES)),
+        db.rows(_INDEXES),
         next(iter(db.query(_SCAN))),
         # The newest row is never deleted, so its id is the number of all rows.
         _single(db, "SELECT ifnull(max(id), 0) FROM ingestions"),

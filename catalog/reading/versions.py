@@ -37,7 +37,7 @@ def _versions(db: Database, skill: Row) -> Iterator[dict[str, Any]]:
     """Yield the versions of a skill, oldest first, each with its changes from the one before."""
     before: Mapping[str, Row] = {}
     text = None
-    for row in list(db.query(f"{_OF_SKILL} ORDER BY id", [skill["id"]])):
+    for row in db.rows(f"{_OF_SKILL} ORDER BY id", [skill["id"]]):
         present = files(db, row["id"])
         changed = difference(text or "", row["skill_md_content"])
         yield {
@@ -81,26 +81,21 @@ _OF_SKILL = "SELECT * FROM version_contents WHERE skill = ?"
 
 def of_skill(db: Database, skill: int) -> list[Row]:
     """Return the versions of a skill, newest first."""
-    return list(
-        db.query(
-            "SELECT id, version, ingested_at, superseded_at, digest, file_inventory, review,"
-            " git_commit"
-            " FROM versions"
-            " WHERE skill = ? ORDER BY ingested_at DESC, id DESC",
-            [skill],
-        )
+    return db.rows(
+        "SELECT id, version, ingested_at, superseded_at, digest, file_inventory, review,"
+        " git_commit"
+        " FROM versions"
+        " WHERE skill = ? ORDER BY ingested_at DESC, id DESC",
+        [skill],
     )
 
 
 def named(db: Database, skill_id: str, name: str) -> Row | None:
     """Return a version by its name, which is unique within a skill_id."""
-    return next(
-        db.query(
-            "SELECT id, skill, version, ingested_at, superseded_at FROM versions"
-            " WHERE skill_id = ? AND version = ?",
-            [skill_id, name],
-        ),
-        None,
+    return db.row(
+        "SELECT id, skill, version, ingested_at, superseded_at FROM versions"
+        " WHERE skill_id = ? AND version = ?",
+        [skill_id, name],
     )
 
 

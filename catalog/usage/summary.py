@@ -50,8 +50,8 @@ def of_all(db: Database, today: date, days: int, limit: int) -> Usage | None:
     try:
         by_day = dict(db.execute(_BY_DAY, values).fetchall())
         return Usage(
-            list(db.query(_MOST_READ, values)),
-            list(db.query(_INDEXES, values)),
+            db.rows(_MOST_READ, values),
+            db.rows(_INDEXES, values),
             [
                 {"day": day, "reads": by_day.get(day, 0)}
                 for day in ((first + timedelta(n)).isoformat() for n in range(days))

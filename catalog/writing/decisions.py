@@ -166,7 +166,7 @@ def decide(db: Writer, asked: review.Asked, decision: Decision) -> tuple[Row, se
         [decision.decision, digest],
     )
     contested: set[str] = set()
-    for skill in list(db.query(_CONCERNED, [digest])):
+    for skill in db.rows(_CONCERNED, [digest]):
         contested |= _follow(db, skill, row, is_unpublished=skill["id"] in unpublished)
     return version, contested
 

@@ -138,7 +138,7 @@ class PackageRepair:
 
     def _publish_held(self, at: datetime) -> None:
         """Unpin skills that are no longer published as packages, and publish other held ones."""
-        for skill in list(self._db.query(_PINNED_IN_PLACE)):
+        for skill in self._db.rows(_PINNED_IN_PLACE):
             self._packager.publish(
                 lambda skill=skill: decisions.unpin_row(  # type: ignore[misc]
                     self._db, skill, iso(at)

@@ -118,5 +118,5 @@ async def state(context: RequestContext) -> Response:
 
 
 def _state(db: Catalog, catalog: Path) -> tuple[dict[str, Any], list[Row], Any, list[str]]:
-    roots = list(db.query(status.LISTS["roots"]))
+    roots = db.rows(status.LISTS["roots"])
     return stored_health.load(db, catalog), roots, status.counts(db), disk_paths.folders(db)

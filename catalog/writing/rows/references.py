@@ -31,7 +31,7 @@ def resolve(db: Writer, skill_ids: Iterable[str]) -> None:
     The cost depends on the number of these references, not of skills. Runs after the decision on
     the active skill, in the same transaction of the caller.
     """
-    touched = list(db.query(_OF_SKILL_IDS, [sql.to_json(sorted(set(skill_ids)))]))
+    touched = db.rows(_OF_SKILL_IDS, [sql.to_json(sorted(set(skill_ids)))])
     names = {row["skill_id"] for row in touched} | {
         skill_id(bare_name(row["name"], row["namespace"]), None, row["path"]) for row in touched
     }
@@ -90,7 +90,7 @@ def _states(db: Database, skills: Sequence[int]) -> Iterator[_State]:
         # Only active skills should have findings.
         found = _at_most(problems) if source.status == "active" else []
         wanted = [mapping.finding(skill, root, path, finding) for finding in found]
-        stored = list(db.query(_FINDINGS, [skill, *CODES]))
+        stored = db.rows(_FINDINGS, [skill, *CODES])
         yield _State(skill, root, path, changed, wanted, stored)
 
 

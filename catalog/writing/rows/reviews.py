@@ -78,7 +78,7 @@ def newest_decision(db: Database, digest: str) -> sql.Row | None:
 
 def newest_publishable(db: Database, skill: int, but: str | None = None) -> sql.Row | None:
     """Return the newest version of a skill that may be published and has another digest."""
-    return next(iter(db.query(_NEWEST_PUBLISHABLE, [skill, but])), None)
+    return db.row(_NEWEST_PUBLISHABLE, [skill, but])
 
 
 def unpublished(db: Database, state: ReviewState, digest: str) -> sql.Row:
@@ -123,7 +123,7 @@ def update_findings(db: Writer, skill: int) -> None:
         "DELETE FROM findings WHERE skill = ? AND code IN (SELECT value FROM json_each(?))",
         [skill, codes],
     )
-    for row in list(db.query(_HOLD, [skill])):
+    for row in db.rows(_HOLD, [skill]):
         state = row["review"] if row["digest"] == row["seen_digest"] else None
         db.table("findings").insert_all(
             mapping.finding(skill, row["root"], row["path"], finding)
