@@ -2,15 +2,20 @@
 
 import argparse
 import json
+import logging
 import os
 import signal
 import sys
 import threading
+from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
 from catalog.model.errors import SkilldropError
 from catalog.site.server import app
 from catalog.site.server.process import SiteOptions
+
+LOG_BYTES = 2**20
+"""Bytes of a log."""
 
 
 def main() -> None:
@@ -20,6 +25,7 @@ def main() -> None:
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8001)
     parser.add_argument("--options", default="{}", help="other settings, as JSON")
+    parser.add_argument("--log", type=Path, help="file of the messages; else standard error")
     parser.add_argument(
         "--with-parent",
         action="store_true",
@@ -29,11 +35,23 @@ def main() -> None:
     if arguments.with_parent:
         threading.Thread(target=_end_with_stdin, daemon=True).start()
 
+    _write_messages(arguments.log)
     try:
         options = SiteOptions(**json.loads(arguments.options))
         app.serve(arguments.catalog, arguments.host, arguments.port, options)
     except SkilldropError as error:
         sys.exit(str(error))
+
+
+def _write_messages(file: Path | None) -> None:
+    """Write messages to a log, which is moved to `<name>.1` when it is large."""
+    handler: logging.Handler = logging.StreamHandler()
+    if file:
+        handler = RotatingFileHandler(file, maxBytes=LOG_BYTES, backupCount=1, encoding="utf-8")
+        if file.stat().st_size > LOG_BYTES:
+            handler.doRollover()
+    form = "%(asctime)s %(levelname)s %(message)s"
+    logging.basicConfig(level=logging.WARNING, handlers=[handler], format=form)
 
 
 def _end_with_stdin() -> None:

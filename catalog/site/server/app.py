@@ -4,7 +4,6 @@ import logging
 import os
 import signal
 import sqlite3
-import sys
 import threading
 import time
 from dataclasses import replace
@@ -56,7 +55,7 @@ def serve(catalog: Path, host: str, port: int, options: SiteOptions) -> None:
         host=host,
         port=port,
         lifespan="on",
-        log_level="warning",
+        log_config=None,
         access_log=False,
         proxy_headers=options.behind_proxy,
         forwarded_allow_ips="*",
@@ -127,11 +126,11 @@ def _end_when_written(catalog: Path) -> None:
     """End the site once a program writes the file, which was opened as immutable."""
     while read_mode(catalog) == READ_AT_REST:
         time.sleep(1)
-    sys.stderr.write(
-        f"skilldrop: a program has begun to write {catalog}, which was opened as immutable; "
-        "the site stops and must be started again.\n"
+    log.warning(
+        "A program has begun to write %s, which was opened as immutable; the site stops and must "
+        "be started again.",
+        catalog,
     )
-    sys.stderr.flush()
     os.kill(os.getpid(), signal.SIGTERM)
 
 

@@ -1,18 +1,15 @@
 """Child process of the site, which is probed, kept running and never outlives its parent."""
 
-import errno
 import json
 import logging
 import os
-import shutil
 import subprocess
 import sys
 import threading
-from contextlib import AbstractContextManager, closing, nullcontext, suppress
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import asdict, dataclass
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
-from stat import S_ISREG
 from typing import IO
 from urllib.parse import urlsplit
 
@@ -28,8 +25,6 @@ LONGEST_PAUSE = 60.0
 """Most seconds between two attempts to start a site that keeps ending."""
 STEADY = 60.0
 """Seconds of running after which earlier failures are forgotten."""
-LOG_BYTES = 2**20
-"""Bytes above which the log is moved to `<name>.1`."""
 MOST_MISSES = 3
 """Health requests in a row without a response after which the site is replaced."""
 STARTING = 60.0
@@ -38,8 +33,6 @@ ASK_EVERY = 5.0
 """Seconds between two health requests; the next one starts only after the last one has ended."""
 ANSWER_SECONDS = 10.0
 """Timeout of a health request, in seconds."""
-_NO_LINK = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_ASIDE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +65,18 @@ class SiteProcess:
         self.host, self.port = host, port
         self._probe = HealthProbe(host, port)
         self._kill_at: float | None = None
-        self._trouble: str | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._pause = 0.0
         self._running_since: float | None = None
-        self._not_before: float | None = None
-        self._failures = 0  # in a row
+        self.trouble: str | None = None
+        """Reason why the site is unavailable, as a sentence; None if it works or was stopped.
+
+        A site that is starting has no trouble, unless it replaces one that failed.
+        """
+        self.failures = 0
+        """Number of times the site ended, or had to be ended, since it last ran steadily."""
+        self.next_start: float | None = None
+        """Time of the next start, on the clock of `ensure_running`; None while the site runs."""
 
     @property
     def url(self) -> str:
@@ -88,24 +87,6 @@ class SiteProcess:
     def pid(self) -> int | None:
         """Id of the current or last process; None before `start` and after `stop`."""
         return self._process.pid if self._process else None
-
-    @property
-    def trouble(self) -> str | None:
-        """Reason why the site is unavailable, as a sentence; None if it works or was stopped.
-
-        A site that is starting has no trouble, unless it replaces one that failed.
-        """
-        return self._trouble
-
-    @property
-    def failures(self) -> int:
-        """Number of times the site ended, or had to be ended, since it last ran steadily."""
-        return self._failures
-
-    @property
-    def next_start(self) -> float | None:
-        """Time of the next start, on the clock of `ensure_running`; None while the site runs."""
-        return self._not_before
 
     def start(self) -> None:
         """Start the site, which responds about a second later.
@@ -127,7 +108,7 @@ class SiteProcess:
             )
         self._release()
         self._process = process
-        self._running_since = self._not_before = self._kill_at = None
+        self._running_since = self.next_start = self._kill_at = None
         self._probe = HealthProbe(self.host, self.port)
 
     def ensure_running(self, now: float) -> None:
@@ -144,27 +125,18 @@ class SiteProcess:
         if self._process.poll() is None:
             self._supervise(self._process, now)
             return
-        if self._not_before is None:
+        if self.next_start is None:
             self._put_off(
                 now,
                 f"The site did not answer {MOST_MISSES} times and was ended"
                 if self._kill_at is not None
                 else f"The site ended with code {self._process.returncode}",
             )
-        if self._not_before is not None and now >= self._not_before:
+        if self.next_start is not None and now >= self.next_start:
             try:
                 self.start()
             except (SkilldropError, OSError) as error:
                 self._put_off(now, str(error))
-
-    def wait(self) -> int:
-        """Return the exit code once the site has ended."""
-        if not (process := self._process):
-            return 0
-        with suppress(ChildProcessError):
-            # Popen.wait holds a lock, for which `stop` in a signal handler would wait.
-            os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
-        return process.wait()
 
     def stop(self) -> None:
         """Stop the site; it is not started again."""
@@ -177,7 +149,7 @@ class SiteProcess:
             process.kill()
             process.wait()
         self._release()
-        self._trouble = None
+        self.trouble = None
 
     def _warn_once(self) -> None:
         if self._process is None and (
@@ -190,7 +162,6 @@ class SiteProcess:
     def _supervise(self, process: subprocess.Popen[bytes], now: float) -> None:
         """Probe a running site; terminate it if it does not respond, and finally kill it."""
         self._running_since = now if self._running_since is None else self._running_since
-        self._limit_log()
         if self._kill_at is not None:
             if now >= self._kill_at:
                 process.kill()
@@ -200,33 +171,13 @@ class SiteProcess:
         probe.ask_if_due(now)
         if probe.has_answered and not probe.misses:
             if age >= STEADY:
-                self._pause, self._failures = 0.0, 0
-            if self._failures < 2:  # a site that keeps ending is in trouble until it runs steadily
-                self._trouble = None
+                self._pause, self.failures = 0.0, 0
+            if self.failures < 2:  # a site that keeps ending is in trouble until it runs steadily
+                self.trouble = None
         elif probe.misses >= MOST_MISSES and (probe.has_answered or age >= STARTING):
-            self._trouble = "The site does not answer; it is being replaced."
+            self.trouble = "The site does not answer; it is being replaced."
             self._kill_at = now + STOPPING
             process.terminate()
-
-    def _limit_log(self) -> None:
-        """Move a large log to `<name>.1` while the site continues to append to it.
-
-        A link in its place is followed for appending only; its target is never truncated.
-        """
-        if not self._log_file:
-            return
-        try:
-            with open(os.open(self._log_file, os.O_RDWR | _NO_LINK), "r+b") as log:
-                stat = os.fstat(log.fileno())
-                if S_ISREG(stat.st_mode) and stat.st_size > LOG_BYTES:
-                    with open(
-                        os.open(f"{self._log_file}.1", _ASIDE | _NO_LINK, 0o644), "wb"
-                    ) as aside:
-                        shutil.copyfileobj(log, aside)
-                    log.truncate(0)
-        except OSError as error:
-            if error.errno not in (errno.ENOENT, errno.ELOOP):
-                raise
 
     def _release(self) -> None:
         if self._process and self._process.stdin:
@@ -234,16 +185,13 @@ class SiteProcess:
         self._process = None
 
     def _put_off(self, now: float, reason: str) -> None:
-        self._not_before = now + self._pause
-        self._trouble, self._failures = f"{reason.removesuffix('.')}.", self._failures + 1
+        self.next_start = now + self._pause
+        self.trouble, self.failures = f"{reason.removesuffix('.')}.", self.failures + 1
         pause, self._pause = self._pause, min(max(1.0, 2 * self._pause), LONGEST_PAUSE)
         log.warning("%s; starting it again%s", reason, f" in {pause:g} s" if pause else "")
 
     def _output(self) -> AbstractContextManager[IO[bytes] | None]:
-        if not self._log_file:
-            return nullcontext()
-        self._limit_log()
-        return self._log_file.open("ab")
+        return self._log_file.open("ab") if self._log_file else nullcontext()
 
     def _command(self) -> list[str]:
         # -P: the working directory may contain another package `catalog`.
@@ -260,6 +208,7 @@ class SiteProcess:
             str(self.port),
             "--options",
             json.dumps(asdict(self._options)),
+            *(["--log", str(self._log_file)] if self._log_file else ()),
         ]
 
 

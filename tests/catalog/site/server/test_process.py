@@ -16,7 +16,9 @@ from typing import Any
 import httpx
 import pytest
 
+from catalog.filesystem import token_file
 from catalog.model.errors import CatalogUnusable, NotInCatalog, SkilldropError
+from catalog.site.__main__ import LOG_BYTES
 from catalog.site.server import process
 from catalog.site.server.process import SiteProcess
 from catalog.writing.store import Store
@@ -89,27 +91,6 @@ def test_the_child_is_not_led_astray_by_the_working_directory(
     (tmp_path / "catalog" / "__init__.py").write_text("raise SystemExit('astray')")
     child.start()
     assert len(ask(child)) == 11
-
-
-def test_wait_returns_when_a_signal_handler_stops_the_site(
-    child: SiteProcess, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """`skilldrop serve` waits for the site and ends it at Ctrl-C."""
-    wait = os.waitid
-
-    def waiting(*what: int) -> object:
-        signal.setitimer(signal.ITIMER_REAL, 0.05)  # not sooner: it waits for what still runs
-        return wait(*what)
-
-    monkeypatch.setattr(os, "waitid", waiting)
-    before = signal.signal(signal.SIGALRM, lambda *_: child.stop())
-    child.start()
-    ask(child)
-    try:
-        assert child.wait() == -signal.SIGTERM
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
 
 def test_the_child_dies_with_its_parent(catalog: Path) -> None:
@@ -266,10 +247,11 @@ def test_the_command_says_in_one_line_why_it_cannot_serve(tmp_path: Path) -> Non
 def test_a_large_log_is_set_aside(child: SiteProcess, tmp_path: Path) -> None:
     """The log of months does not fill the disk; the last one is kept."""
     log = tmp_path / "site.log"
-    log.write_bytes(b"x" * (process.LOG_BYTES + 1))
+    log.write_bytes(b"x" * (LOG_BYTES + 1))
     child.start()
-    assert log.stat().st_size < process.LOG_BYTES
-    assert (tmp_path / "site.log.1").stat().st_size == process.LOG_BYTES + 1
+    ask(child)
+    assert log.stat().st_size < LOG_BYTES
+    assert (tmp_path / "site.log.1").stat().st_size == LOG_BYTES + 1
 
 
 @pytest.mark.parametrize("name", ["site.log", "site.log.1"])
@@ -278,26 +260,28 @@ def test_what_a_link_in_place_of_a_log_leads_to_stays(
 ) -> None:
     """It is neither cut nor written over."""
     other = tmp_path / "other"
-    other.write_bytes(b"x" * (process.LOG_BYTES + 1))
-    (tmp_path / "site.log").write_bytes(b"y" * (process.LOG_BYTES + 1))
+    other.write_bytes(b"x" * (LOG_BYTES + 1))
+    (tmp_path / "site.log").write_bytes(b"y" * (LOG_BYTES + 1))
     (tmp_path / name).unlink(missing_ok=True)
     (tmp_path / name).symlink_to(other)
     child.start()
-    assert other.read_bytes().startswith(b"x" * (process.LOG_BYTES + 1))
+    ask(child)
+    assert other.read_bytes().startswith(b"x" * (LOG_BYTES + 1))
 
 
 def test_a_log_that_grows_large_is_set_aside_while_the_site_runs(
-    child: SiteProcess, tmp_path: Path
+    child: SiteProcess, catalog: Path, tmp_path: Path
 ) -> None:
     """A visitor who makes it complain for months does not fill the disk."""
     child.start()
     ask(child)
     log = tmp_path / "site.log"
     with log.open("ab") as file:
-        file.write(b"x" * (process.LOG_BYTES + 1))
-    child.ensure_running(1)
-    assert log.stat().st_size < process.LOG_BYTES
-    assert (tmp_path / "site.log.1").stat().st_size > process.LOG_BYTES
+        file.write(b"x" * (LOG_BYTES + 1))
+    catalog.with_name(token_file.NAME).write_text("no token")
+    assert loopback.get(child.url).status_code == 503  # and complains
+    assert log.stat().st_size < LOG_BYTES
+    assert (tmp_path / "site.log.1").stat().st_size > LOG_BYTES
 
 
 def serve(catalog: Path, port: int) -> subprocess.Popen[str]:
