@@ -32,7 +32,7 @@ from catalog.site.pages import (
     skills,
     versions,
 )
-from catalog.site.rendering import cells, invisible, templates
+from catalog.site.rendering import cells, formatting, templates
 from catalog.usage import database as usage_database
 
 hookimpl = HookimplMarker("datasette")
@@ -218,7 +218,7 @@ def prepare_jinja2_environment(env: Any, datasette: Any) -> None:
     """Give Datasette's own pages the layout and the cells of the site."""
     if http_catalog.find(datasette):
         env.globals |= templates.ASSETS | {"cell_html": cells.as_html}
-        env.finalize = invisible.plain
+        env.finalize = formatting.plain
         templates.put_before(env)
 
 

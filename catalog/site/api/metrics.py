@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeAlias
 
 from datasette import Response
 from prometheus_client import CollectorRegistry, Metric, ProcessCollector
@@ -15,6 +15,7 @@ from prometheus_client.core import (
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
+from catalog.database.sql import Row
 from catalog.model.version import VERSION
 from catalog.reading import health_summary, status
 from catalog.reading.browse import Catalog
@@ -56,46 +57,55 @@ class _Families(Collector):
         yield InfoMetricFamily("skilldrop", "Release of the site.", {"version": VERSION})
         yield from _of_service(self._values, self._now)
         yield from _of_skills(self._values)
-        yield from _of_work(self._values)
-        yield from _of_indexes(self._values)
-        if self._totals is not None:
-            yield from _of_reads(self._totals)
+        yield from _of_indexes(self._values.indexes)
+        for name, text in (
+            ("reads", "Reads of published skills."),
+            ("index_reads", "Reads of prompt indexes."),
+        ):
+            if self._totals is not None:
+                counts = {route: n for counted, route, n in self._totals if counted == name}
+                yield _counter(name, text, counts, "route")
 
 
 def _of_service(values: Measurements, now: datetime) -> Iterator[Metric]:
-    row = values.state["health"]
-    is_well = health_summary.health(values.state, now).is_well
+    row, state, took = values.state["health"], values.state, values.scan["took_ms"]
+    is_well = health_summary.health(state, now).is_well
+    is_running = row["service_pid"] is not None and not row["service_stopped"]
+    modes = {mode: mode == row["watcher_mode"] for mode in _MODES}
+    failures = {trouble["part"]: trouble["times"] for trouble in state["troubles"]}
     yield _gauge("healthy", "Whether nothing needs attention, as /-/healthz says.", is_well)
     yield _gauge(
         "service_running",
         "Whether a service follows the folders; its last heartbeat says whether it still does.",
-        row["service_pid"] is not None and not row["service_stopped"],
+        is_running,
     )
     yield _time("service_heartbeat", "Last heartbeat of the service.", row["service_seen"])
-    yield _gauges(
-        "watcher_mode",
-        "Mode of the watcher: 1 for the present one.",
-        "mode",
-        {mode: mode == row["watcher_mode"] for mode in _MODES},
-    )
+    yield _gauge("watcher_mode", "Mode of the watcher: 1 for the present one.", modes, "mode")
     yield _counter("watcher_overflows", "Overflows of the event queue.", row["overflows"])
     yield _counter(
         "changes_missed_by_events",
         "Changes that full scans found and no event had reported.",
         row["missed_by_events"],
     )
-    yield _gauges(
+    yield _gauge(
         "failures",
         "Failures in a row of work that will be tried again, by part of the service.",
+        failures,
         "part",
-        {trouble["part"]: trouble["times"] for trouble in values.state["troubles"]},
     )
-    yield _gauge("unreadable_roots", "Roots that cannot be read.", len(values.state["roots"]))
+    yield _gauge("unreadable_roots", "Roots that cannot be read.", len(state["roots"]))
+    yield _gauge("pending_folders", "Folders that wait to be scanned.", row["pending_count"])
+    yield _gauge("held_removals", "Removals that wait for confirmation.", row["held_removals"])
+    yield _gauge("waiting_requests", "Requests of commands that wait.", values.requests)
+    yield _counter("scans", "Full scans that have ended.", values.scan["number"])
+    yield _time("last_scan", "End of the last full scan.", row["last_full_scan"])
+    if took is not None:
+        yield _gauge("last_scan_duration_seconds", "Duration of the last full scan.", took / 1000)
 
 
 def _of_skills(values: Measurements) -> Iterator[Metric]:
-    yield _gauges("skills", "Skill folders in the catalog, by status.", "status", values.skills)
-    yield _gauges("findings", "Open findings, by severity.", "severity", values.findings)
+    yield _gauge("skills", "Skill folders in the catalog, by status.", values.skills, "status")
+    yield _gauge("findings", "Open findings, by severity.", values.findings, "severity")
     yield _gauge(
         "internal_errors",
         "Folders on which skilldrop failed; the log has the tracebacks.",
@@ -107,39 +117,26 @@ def _of_skills(values: Measurements) -> Iterator[Metric]:
         "Size of the files of these versions; files that versions share count in each.",
         values.package_bytes,
     )
-
-
-def _of_work(values: Measurements) -> Iterator[Metric]:
-    row = values.state["health"]
-    yield _gauge("pending_folders", "Folders that wait to be scanned.", row["pending_count"])
-    yield _gauge("held_removals", "Removals that wait for confirmation.", row["held_removals"])
-    yield _gauge("waiting_requests", "Requests of commands that wait.", values.requests)
-    yield _counter("scans", "Full scans that have ended.", values.scan["number"])
-    yield _time("last_scan", "End of the last full scan.", row["last_full_scan"])
-    if (ms := values.scan["took_ms"]) is not None:
-        yield _gauge("last_scan_duration_seconds", "Duration of the last full scan.", ms / 1000)
     yield _counter("ingestions", "Changes of folders taken in.", values.ingestions)
     durations = Metric(
         "skilldrop_ingestion_duration_seconds",
         f"Time to take in a change, over the {status.MEASURED} newest ones.",
         "summary",
     )
-    for quantile in _QUANTILES if values.ingestion_ms else ():
-        durations.add_sample(
-            durations.name,
-            {"quantile": str(quantile)},
-            _quantile(values.ingestion_ms, quantile) / 1000,
-        )
+    ordered = values.ingestion_ms
+    for quantile in _QUANTILES if ordered else ():
+        ms = ordered[min(int(quantile * len(ordered)), len(ordered) - 1)]
+        durations.add_sample(durations.name, {"quantile": str(quantile)}, ms / 1000)
     yield durations
 
 
-def _of_indexes(values: Measurements) -> Iterator[Metric]:
+def _of_indexes(indexes: Sequence[Row]) -> Iterator[Metric]:
     skills = GaugeMetricFamily(
         "skilldrop_index_skills",
         "Skills of an index by their state; left_out is for lack of room.",
         labels=("index", "state"),
     )
-    for row in values.indexes:
+    for row in indexes:
         for state in _STATES:
             skills.add_metric((row["name"], state), row[state])
     yield skills
@@ -147,40 +144,32 @@ def _of_indexes(values: Measurements) -> Iterator[Metric]:
         ("index_characters", "Length of the published text of an index.", "chars"),
         ("index_estimated_tokens", "Estimated tokens of that text.", "estimated_tokens"),
     ):
-        yield _gauges(name, text, "index", {row["name"]: row[column] for row in values.indexes})
-    yield _gauges(
+        yield _gauge(name, text, {row["name"]: row[column] for row in indexes}, "index")
+    yield _gauge(
         "index_published_timestamp_seconds",
         "Time of the publication of an index.",
+        {row["name"]: _epoch(row["published_at"]) for row in indexes},
         "index",
-        {row["name"]: _epoch(row["published_at"]) for row in values.indexes},
     )
 
 
-def _of_reads(totals: summary.Totals) -> Iterator[Metric]:
-    for counted, text in (
-        ("reads", "Reads of published skills."),
-        ("index_reads", "Reads of prompt indexes."),
-    ):
-        family = CounterMetricFamily(f"skilldrop_{counted}", text, labels=("route",))
-        for name, route, number in totals:
-            if name == counted:
-                family.add_metric((route,), number)
-        yield family
+_Value: TypeAlias = float | Mapping[str, float]  # with a label, a value for each of its values
 
 
-def _gauge(name: str, text: str, value: float) -> Metric:
-    return GaugeMetricFamily(f"skilldrop_{name}", text, value)
+def _gauge(name: str, text: str, value: _Value, label: str = "") -> Metric:
+    return _filled(GaugeMetricFamily, name, text, value, label)
 
 
-def _gauges(name: str, text: str, label: str, values: Mapping[str, float]) -> Metric:
-    family = GaugeMetricFamily(f"skilldrop_{name}", text, labels=(label,))
-    for key, value in values.items():
-        family.add_metric((key,), value)
-    return family
+def _counter(name: str, text: str, value: _Value, label: str = "") -> Metric:
+    return _filled(CounterMetricFamily, name, text, value, label)
 
 
-def _counter(name: str, text: str, value: float) -> Metric:
-    return CounterMetricFamily(f"skilldrop_{name}", text, value)
+def _filled(kind: Any, name: str, text: str, value: _Value, label: str) -> Metric:
+    family = kind(f"skilldrop_{name}", text, labels=(label,) if label else ())
+    for key, number in value.items() if isinstance(value, Mapping) else [("", value)]:
+        family.add_metric((key,) if label else (), number)
+    filled: Metric = family
+    return filled
 
 
 def _time(name: str, text: str, moment: str | None) -> Metric:
@@ -193,7 +182,3 @@ def _time(name: str, text: str, moment: str | None) -> Metric:
 
 def _epoch(moment: str) -> float:
     return datetime.fromisoformat(moment).timestamp()
-
-
-def _quantile(ordered: Sequence[float], quantile: float) -> float:
-    return ordered[min(int(quantile * len(ordered)), len(ordered) - 1)]

@@ -5,9 +5,8 @@ Each part has a limited number of bytes and lines; together the parts show the w
 
 import asyncio
 import io
-from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -22,7 +21,7 @@ from catalog.reading.paging import Page
 from catalog.site.http.request import RequestContext
 from catalog.site.pages import missing
 from catalog.site.pages.skill import COMPARED_VERSIONS, row_query, without_disk_paths
-from catalog.site.rendering import highlight, invisible
+from catalog.site.rendering import formatting, highlight
 from catalog.site.rendering.links import PICTURES
 from catalog.text.body import with_plain_line_ends
 from catalog.text.suggestions import shown
@@ -35,55 +34,41 @@ LONG_LINE = 300
 """Longest line, in characters, that is not wrapped to the width of the page."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileSheet:
-    """File of a skill with its findings."""
-
-    skill: Row
-    version: str | None  # the requested version; None for the current one
-    file: Row | None
-    part: Page | None  # part of its text; None for a file without text
-    findings: list[Row]
-    files: list[Row]
-    versions: list[Row]
-
-
 async def page(context: RequestContext) -> Response:
     """Show a part of a file, or the files of a folder."""
     skill_id, path = context.path_part("skill_id"), context.path_part("path")
     options = {
         "row": context.number("row"),
         "version": context.parameter("version"),
-        "offset": context.number("from"),
+        "offset": context.number("from") or 0,
         "line": context.number("line"),
     }
-    sheet = await context.query(_sheet, context.location.packages, skill_id, path, options)
-    if not sheet:
+    values = await context.query(_look_up, context.location.packages, skill_id, path, **options)
+    if isinstance(values, str):
+        return context.not_found(values)
+    if not values:
         return await missing.skill(context, skill_id)
-    version = context.parameter("version")
-    if version and not sheet.version:
-        return context.not_found(f"{sheet.skill['name']} has no version {shown(version)}.")
-    file = sheet.file
+    file, part, findings = values["file"], values.pop("part"), values.pop("findings")
     if not file:
-        return _folder(context, sheet, path)
+        return _folder(context, values, path)
     if not context.is_local:
-        sheet = replace(sheet, findings=await context.query(without_disk_paths, sheet.findings))
-    lines = part_lines(sheet.part) if sheet.part else []
+        findings = await context.query(without_disk_paths, findings)
+    lines = part_lines(part) if part else []
+    by_line: dict[int, list[Row]] = {}  # of the part; 0 has those of the whole file or of others
+    for finding in findings:
+        number, first = finding["line"] or 0, part.line if part else 1
+        shown_at = number if first <= number < first + len(lines) else 0
+        by_line.setdefault(shown_at, []).append(finding)
     return context.page(
         "file.html",
-        skill=sheet.skill,
-        row_query=row_query(sheet.skill),
-        file=file,
-        part=sheet.part,
-        version=sheet.version,
-        versions=sheet.versions[:COMPARED_VERSIONS],
+        part=part,
         lines=lines,
-        highlighted=await _highlighted(file, sheet.part, lines),
-        findings_by_line=_findings_by_line(sheet, len(lines)),
-        files=sheet.files,
+        highlighted=await _highlighted(file, part, lines),
+        findings_by_line=by_line,
         long_line=LONG_LINE,
         part_bytes=PART_BYTES,
         is_picture=bool(PICTURES.search(path)),
+        **values,
     )
 
 
@@ -94,25 +79,18 @@ async def _highlighted(file: Row, part: Page | None, lines: list[str]) -> list[s
         return None
 
     html = await asyncio.to_thread(highlight.lines, "\n".join(lines), language)
-    return [invisible.in_html(line) for line in html] if html else None
+    return [formatting.in_html(line) for line in html] if html else None
 
 
-def _folder(context: RequestContext, sheet: FileSheet, path: str) -> Response:
+def _folder(context: RequestContext, values: dict[str, Any], path: str) -> Response:
     """Show the files of a folder at a version."""
-    folder = path.rstrip("/")
-    files = [file for file in sheet.files if file["path"].startswith(f"{folder}/")]
+    folder, skill, version = path.rstrip("/"), values["skill"], values["version"]
+    files = [file for file in values["files"] if file["path"].startswith(f"{folder}/")]
     if not files:
-        at = f" in version {sheet.version}" if sheet.version else ""
-        near = [(f"Files of {sheet.skill['name']}", context.skill_path(sheet.skill["skill_id"]))]
-        return context.not_found(f"{sheet.skill['name']} has no file {shown(path)}{at}.", near)
-    return context.page(
-        "folder.html",
-        skill=sheet.skill,
-        version=sheet.version,
-        files=files,
-        row_query=row_query(sheet.skill),
-        folder=folder,
-    )
+        at = f" in version {version}" if version else ""
+        near = [(f"Files of {skill['name']}", context.skill_path(skill["skill_id"]))]
+        return context.not_found(f"{skill['name']} has no file {shown(path)}{at}.", near)
+    return context.page("folder.html", folder=folder, **values | {"files": files})
 
 
 def read_part(file: BinaryIO, size: int, offset: int = 0, line: int | None = None) -> Page:
@@ -139,44 +117,45 @@ def part_lines(part: Page) -> list[str]:
     return [line.removesuffix("\r") for line in lines]
 
 
-def _findings_by_line(sheet: FileSheet, count: int) -> dict[int, list[Row]]:
-    """Group the findings by shown line; 0 has those of the whole file or of other parts."""
-    first = sheet.part.line if sheet.part else 1
-    by_line: dict[int, list[Row]] = {}
-    for finding in sheet.findings:
-        line = finding["line"] or 0
-        by_line.setdefault(line if first <= line < first + count else 0, []).append(finding)
-    return by_line
-
-
-def _sheet(
-    db: Catalog, packages: Path, skill_id: str, path: str, options: Mapping[str, Any]
-) -> FileSheet | None:
-    skill = browse.skill(db, skill_id, options["row"])
+def _look_up(
+    db: Catalog,
+    packages: Path,
+    skill_id: str,
+    path: str,
+    *,
+    row: int | None,
+    version: str,
+    offset: int,
+    line: int | None,
+) -> dict[str, Any] | str | None:
+    """Return a file for the page; a sentence if the version is unknown, None if the skill is."""
+    skill = browse.skill(db, skill_id, row)
     if not skill:
         return None
-    version, name = skill["current_version_id"], None
-    if options["version"]:
-        row = reading_versions.named(db, skill_id, options["version"])
-        if not row or row["skill"] != skill["id"]:
-            return FileSheet(skill, None, None, None, [], [], [])
-        version, name = row["id"], row["version"]
-    file = reading_versions.file(db, version, path) if version else None
-    is_newest = skill["is_newest"] and version == skill["current_version_id"]
-    findings = [
-        row
-        for row in browse.findings(db, skill["id"])
-        if is_newest and (row["path"] or skill["skill_md_name"]) == path
-    ]
-    return FileSheet(
-        skill,
-        name,
-        file,
-        _part(db, packages, skill, name, file, options),
-        findings,
-        list(reading_versions.files(db, version).values()),
-        reading_versions.of_skill(db, skill["id"]),
-    )
+    id_, name = skill["current_version_id"], None  # the name of the requested version
+    if version:
+        found = reading_versions.named(db, skill_id, version)
+        if not found or found["skill"] != skill["id"]:
+            return f"{skill['name']} has no version {shown(version)}."
+        id_, name = found["id"], found["version"]
+    file = reading_versions.file(db, id_, path) if id_ else None
+    is_newest = skill["is_newest"] and id_ == skill["current_version_id"]
+    return {
+        "skill": skill,
+        "row_query": row_query(skill),
+        "version": name,
+        "file": file,
+        "part": _part(db, packages, skill, name, file, offset, line)
+        if file and file["is_text"]
+        else None,
+        "findings": [
+            finding
+            for finding in browse.findings(db, skill["id"])
+            if is_newest and (finding["path"] or skill["skill_md_name"]) == path
+        ],
+        "files": list(reading_versions.files(db, id_).values()),
+        "versions": reading_versions.of_skill(db, skill["id"])[:COMPARED_VERSIONS],
+    }
 
 
 def _part(
@@ -184,13 +163,11 @@ def _part(
     packages: Path,
     skill: Row,
     version: str | None,
-    file: Row | None,
-    options: Mapping[str, Any],
+    file: Row,
+    offset: int,
+    line: int | None,
 ) -> Page | None:
     """Read a part of a file from the catalog, or from the package of its version."""
-    if not file or not file["is_text"]:
-        return None
-    offset, line = options["offset"] or 0, options["line"]
     if file["text"] is not None:
         data = with_plain_line_ends(file["text"]).encode("utf-8", "replace")
         return read_part(io.BytesIO(data), len(data), offset, line)

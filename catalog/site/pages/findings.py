@@ -7,7 +7,7 @@ from datasette import Response
 from catalog.database.sql import Row
 from catalog.reading import browse, dangers, finding_pages
 from catalog.site.http.request import RequestContext
-from catalog.site.pages.skill_parts import SAFETY
+from catalog.site.pages.skill import SAFETY
 from catalog.site.rendering import markdown
 from catalog.text.suggestions import shown
 

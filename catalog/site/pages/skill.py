@@ -2,8 +2,9 @@
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 from datasette import Response
 
@@ -17,6 +18,7 @@ from catalog.reading import (
     dangers,
     disk_paths,
     duplicates,
+    finding_pages,
     index_views,
     named,
     references,
@@ -25,11 +27,10 @@ from catalog.reading import (
 from catalog.reading import card as reading_card
 from catalog.reading import versions as reading_versions
 from catalog.reading.browse import Catalog
-from catalog.reading.card import InstallLine
 from catalog.reading.references import LinkTarget, References
 from catalog.site.http import access
 from catalog.site.http.request import RequestContext
-from catalog.site.pages import missing, skill_parts
+from catalog.site.pages import missing
 from catalog.site.rendering import markdown
 from catalog.site.rendering.links import LinkBase
 from catalog.text.body import with_plain_line_ends
@@ -91,8 +92,13 @@ async def page(context: RequestContext) -> Response:
     if not sheet or sheet.skill["skill_id"] != skill_id:
         return await missing.skill(context, skill_id)
     if not context.is_local:
-        sheet = _for_readers_elsewhere(sheet)
+        names = ("rivals", "same", "findings", "left_out", "indexes")
+        shown: dict[str, Any] = {
+            name: _shortened(getattr(sheet, name), sheet.folders) for name in names
+        }
+        sheet = replace(sheet, skill=_shortened([sheet.skill], sheet.folders)[0], **shown)
     skill = sheet.skill
+    scope = context.request.scope
     reads = await context.query(summary.of_skill, skill_id, usage_database.today())
     return context.page(
         "skill.html",
@@ -103,21 +109,25 @@ async def page(context: RequestContext) -> Response:
         source=_source(skill),
         declared_version=_declared_version(skill),
         danger=dangers.sentence(sheet.findings) if skill["is_newest"] else "",
-        finding_groups=skill_parts.groups(sheet.findings),
+        finding_groups=groups(sheet.findings),
         most_findings=MOST_FINDINGS,
-        tree=skill_parts.grow(sheet.files),
+        tree=grow(sheet.files),
         most_files=MOST_FILES,
         labelled=[(each.label, skill[name]) for name, each in COLUMNS.items() if each.label],
         tags=json.loads(skill["tags"]),
         inventory=json.loads(skill["file_inventory"]),
-        why_not=skill_parts.why_not,
+        why_not=why_not,
         most_versions=SHOWN_VERSIONS,
         most_compared=COMPARED_VERSIONS,
         most_similar=SHOWN_SIMILAR,
         most_references=SHOWN_REFERENCES,
         reads=reads,
         read_days=summary.DAYS,
-        install=_install(context, skill),
+        install=reading_card.install_lines_of(
+            context.url(context.path("/")),
+            skill,
+            needs_token=access.is_guarded(scope) and not access.prefix(scope),
+        ),
         install_note=reading_card.restriction(skill),
     )
 
@@ -138,26 +148,10 @@ def _declared_version(skill: Row) -> str:
     """Return the version that the author wrote into SKILL.md; empty without one."""
     fields = json.loads(skill["frontmatter"])
     metadata = fields.get("metadata")
-    version = metadata.get("version") if isinstance(metadata, dict) else None
-    return str(next((it for it in (version, fields.get("version")) if _is_scalar(it)), ""))
-
-
-def _is_scalar(value: object) -> bool:
-    return isinstance(value, str | int | float) and not isinstance(value, bool)
-
-
-def _for_readers_elsewhere(sheet: Sheet) -> Sheet:
-    """Return the data with the names of folders in place of their paths on this machine's disk."""
-    (skill,) = _shortened([sheet.skill], sheet.folders)
-    return replace(
-        sheet,
-        skill=skill,
-        rivals=_shortened(sheet.rivals, sheet.folders),
-        same=_shortened(sheet.same, sheet.folders),
-        findings=_shortened(sheet.findings, sheet.folders),
-        left_out=_shortened(sheet.left_out, sheet.folders),
-        indexes=_shortened(sheet.indexes, sheet.folders),
-    )
+    for version in (isinstance(metadata, dict) and metadata.get("version"), fields.get("version")):
+        if isinstance(version, str | int | float) and not isinstance(version, bool):
+            return str(version)
+    return ""
 
 
 def without_disk_paths(db: Catalog, rows: list[Row]) -> list[Row]:
@@ -174,13 +168,6 @@ def _shortened(rows: list[Row], folders: Sequence[str]) -> list[Row]:
 
 
 _WITH_PATHS = ("text", "root", "status_reason", "pending_reason", "message", "fix", "detail")
-
-
-def _install(context: RequestContext, skill: Row) -> list[InstallLine]:
-    """Return the commands that install a skill."""
-    site, scope = context.url(context.path("/")), context.request.scope
-    needs_token = access.is_guarded(scope) and not access.prefix(scope)
-    return reading_card.install_lines_of(site, skill, needs_token=needs_token)
 
 
 def look_up(db: Catalog, skill_id: str, row: int | None, version: str = "") -> Sheet | None:
@@ -244,13 +231,6 @@ def row_query(skill: Row) -> str:
     return "" if skill["status"] == "active" else f"?row={skill['id']}"
 
 
-def url_of(context: RequestContext, target: LinkTarget) -> str:
-    """Return the page of a file of another skill; that of its SKILL.md is the skill's."""
-    page = f"/view/{target.path}" if target.path else ""
-    row = f"?row={target.row}" if target.row else ""
-    return f"{context.skill_path(target.skill_id, page)}{row}"
-
-
 def front_lines(content: str, body: str | None) -> int:
     """Return the number of lines before the body of a SKILL.md."""
     content, body = map(with_plain_line_ends, (content, body or ""))
@@ -269,7 +249,12 @@ async def _instructions(context: RequestContext, sheet: Sheet) -> Instructions |
     content = with_plain_line_ends(skill["skill_md_content"].removeprefix("\ufeff"))
     lines = content.split("\n")
     skip = front_lines(content, skill["body"])
-    base = link_base(context, skill, sheet.files, sheet.links)
+    base = LinkBase(
+        context.skill_path(skill["skill_id"]),
+        row_query(skill),
+        frozenset(file["path"] for file in sheet.files),
+        {path: _url_of(context, target) for path, target in sheet.links.items()},
+    )
     rendered = await asyncio.to_thread(markdown.render, "\n".join(lines[skip:]), base)
     if not rendered.unrendered_reason:
         return Instructions(lines[:skip], rendered)
@@ -278,13 +263,108 @@ async def _instructions(context: RequestContext, sheet: Sheet) -> Instructions |
     return Instructions([], rendered, plain, goes_on_at)
 
 
-def link_base(
-    context: RequestContext, skill: Row, files: Sequence[Row], links: Mapping[str, LinkTarget]
-) -> LinkBase:
-    """Return the place of a SKILL.md, for its links."""
-    return LinkBase(
-        context.skill_path(skill["skill_id"]),
-        row_query(skill),
-        frozenset(file["path"] for file in files),
-        {path: url_of(context, target) for path, target in links.items()},
-    )
+def _url_of(context: RequestContext, target: LinkTarget) -> str:
+    """Return the page of a file of another skill; that of its SKILL.md is the skill's."""
+    page = f"/view/{target.path}" if target.path else ""
+    row = f"?row={target.row}" if target.row else ""
+    return f"{context.skill_path(target.skill_id, page)}{row}"
+
+
+SAFETY = "safety"
+"""Profile of the findings about content that could deceive or do harm."""
+
+
+class Group(NamedTuple):
+    """Findings of one rule."""
+
+    code: str
+    grade: str  # of dangers.GRADES
+    problem: str  # one sentence for all
+    rows: list[Row]
+    fix: str  # if it is the same for all; else each row has its own
+
+
+def groups(findings: Sequence[Row]) -> list[Group]:
+    """Return the findings by rule: dangerous, other safety, errors, warnings, then the others."""
+    by_code: dict[tuple[str, str], list[Row]] = {}
+    for row in findings:
+        by_code.setdefault((row["code"], dangers.grade(row)), []).append(row)
+    result = [
+        Group(
+            code,
+            grade,
+            _problem(code),
+            rows,
+            rows[0]["fix"] if len({row["fix"] for row in rows}) == 1 else "",
+        )
+        for (code, grade), rows in by_code.items()
+    ]
+    return sorted(result, key=_rank)
+
+
+def _problem(code: str) -> str:
+    explanation = finding_pages.explanation(code)
+    words = explanation.problem if explanation else code.replace("-", " ")
+    return words[:1].upper() + words[1:]
+
+
+def _rank(group: Group) -> tuple[bool, bool, int]:
+    is_safety = group.rows[0]["profile"] == SAFETY and group.grade != "info"
+    return group.grade != "danger", not is_safety, dangers.GRADES.index(group.grade)
+
+
+@dataclass(frozen=True, slots=True)
+class TreeLine:
+    """Line of a tree: a file, or a folder with the total size of its files."""
+
+    depth: int
+    name: str
+    path: str
+    size: int
+    file: Mapping[str, Any] | None = None
+
+
+def grow(files: Sequence[Mapping[str, Any]]) -> list[TreeLine]:
+    """Return the lines of a tree: SKILL.md, then files before folders, each by name."""
+    return list(_lines(files, "", 0))
+
+
+def _lines(files: Sequence[Mapping[str, Any]], folder: str, depth: int) -> Iterator[TreeLine]:
+    subfolders: dict[str, list[Mapping[str, Any]]] = {}
+    direct = []
+    for file in files:
+        name, _, rest = file["path"][len(folder) :].partition("/")
+        if rest:
+            subfolders.setdefault(name, []).append(file)
+        else:
+            direct.append(file)
+    for file in sorted(direct, key=lambda file: (file["kind"] != "skill_md", file["path"])):
+        yield TreeLine(depth, file["path"][len(folder) :], file["path"], file["size"], file)
+    for name, contents in sorted(subfolders.items()):
+        path = f"{folder}{name}/"
+        yield TreeLine(depth, name, path, sum(file["size"] for file in contents))
+        yield from _lines(contents, path, depth + 1)
+
+
+def why_not(state: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the reason why an index does not show a skill in full, and the fix; or empty texts."""
+    if state["state"]:
+        reason = state["reason"] or ""
+        return f"{reason[:1].upper()}{reason[1:].removesuffix('.')}." if reason else "", ""
+    match state["left_out"]:
+        case "hidden":
+            return (
+                "SKILL.md declares disable-model-invocation, which hides the skill from agents.",
+                "Remove disable-model-invocation from SKILL.md if agents may start the skill.",
+            )
+        case "filtered":
+            return (
+                "The filter of this index excludes the skill.",
+                "Change the levels, tags or names of the index in skilldrop.toml.",
+            )
+        case "over_budget":
+            return (
+                f"Skills of higher rank use the budget of {state['budget']:,} {state['unit']}.",
+                "Raise the budget, or the priority of the skill.",
+            )
+    return "", ""

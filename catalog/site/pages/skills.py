@@ -1,7 +1,10 @@
-"""Lists of skills: all to browse and search, and groups that repeat each other."""
+"""Lists of skills: all to browse, filter and search, and groups that repeat each other."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import urlencode
 
 from datasette import Response
 
@@ -9,9 +12,9 @@ from catalog.model.errors import FilterInvalid
 from catalog.reading import browse, duplicates, facet_counts, search, search_hits, sorting
 from catalog.reading.browse import Catalog
 from catalog.reading.duplicates import Group
-from catalog.reading.filters import BY_NAME, Filters, parse
+from catalog.reading.facet_counts import Choice, Facet
+from catalog.reading.filters import ANY, BY_NAME, FILTERS, Filters, parse
 from catalog.site.http.request import RequestContext
-from catalog.site.pages import skill_filters
 from catalog.site.rendering.templates import MARKS
 from catalog.text.similarity import SIMILAR
 
@@ -31,7 +34,7 @@ async def page(context: RequestContext) -> Response:
             "error.html", status=400, title="This filter does not work", message=str(error)
         )
     sort = sort or ("relevance" if words else "updated")
-    address = skill_filters.Address(
+    address = Address(
         context.path("/skills"),
         words,
         "" if sort == ("relevance" if words else "updated") else sort,
@@ -47,8 +50,8 @@ async def page(context: RequestContext) -> Response:
         size=PAGE,
         address=address,
         kept=address.fields("q"),
-        chips=skill_filters.chips(address),
-        groups=skill_filters.groups(address, values["facets"]),
+        chips=chips(address),
+        groups=groups(address, values["facets"]),
         is_filtered=not filters.is_default,
         **values,
     )
@@ -132,3 +135,96 @@ def _similar(db: Catalog, skill_id: str) -> list[Group]:
     skill = browse.skill(db, skill_id)
     found = duplicates.similar(db, skill) if skill else []
     return [Group([dict(skill), *found], len(found) + 1)] if skill and found else []
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Address of a page of skills."""
+
+    path: str
+    words: str
+    sort: str  # "" for the usual one
+    chosen: Mapping[str, tuple[str, ...]]  # values by filter, as they are written
+
+    def url(self, page: int = 1, sort: str | None = None) -> str:
+        """Return the address with another page or order."""
+        pairs = [*self.fields(), ("sort", self.sort if sort is None else sort)]
+        pairs.append(("page", str(page) if page > 1 else ""))
+        query = urlencode([(name, value) for name, value in pairs if value])
+        return f"{self.path}?{query}" if query else self.path
+
+    def fields(self, but: str = "") -> list[tuple[str, str]]:
+        """Return the words and the values of filters, for a form without one of its fields."""
+        pairs = [("q", self.words), *((name, v) for name, vs in self.chosen.items() for v in vs)]
+        return [(name, value) for name, value in pairs if value.strip() and name != but]
+
+    def values(self, name: str) -> tuple[str, ...]:
+        """Return the values of a filter; a skill is active unless the address says otherwise."""
+        given = tuple(value.strip() for value in self.chosen.get(name, ()) if value.strip())
+        return given or BY_NAME[name].usual
+
+    def toggled(self, name: str, value: str) -> "Address":
+        """Return the address with a value of a filter, or without if it is chosen."""
+        old, filter_ = self.values(name), BY_NAME[name]
+        if any(each.lower() == value.lower() for each in old):
+            new = tuple(each for each in old if each.lower() != value.lower())
+        else:
+            new = (value,) if filter_.is_single else (*(v for v in old if (v,) != ANY), value)
+        if filter_.usual:
+            new = () if new == filter_.usual else new or ANY
+        return replace(self, chosen={**self.chosen, name: new})
+
+
+def chips(address: Address) -> list[dict[str, str]]:
+    """Return the chosen values, without the usual ones, each with the address without it."""
+    found = []
+    for each in FILTERS:
+        values = tuple(dict.fromkeys(address.values(each.name)))
+        if each.usual and values == ANY:
+            usual = replace(address, chosen={**address.chosen, each.name: ()})
+            found.append({"title": each.title, "label": "any", "url": usual.url()})
+        elif values != each.usual:
+            found += [
+                {
+                    "title": each.title,
+                    "label": each.label(value),
+                    "url": address.toggled(each.name, value).url(),
+                }
+                for value in values
+            ]
+    return found
+
+
+def groups(address: Address, facets: Mapping[str, Facet]) -> list[dict[str, Any]]:
+    """Return the filters that exclude some skill, or of which a value is chosen.
+
+    Each value has the address that takes it or takes it off.
+    """
+    found = []
+    for each in FILTERS:
+        facet = facets.get(each.name)
+        if each.kind == "time" and facets:
+            facet = Facet(tuple(Choice(value, None) for value in each.values))
+        chosen = {value.lower() for value in address.values(each.name)}
+        choices = facet.choices if facet else ()
+        if not facet or (len(choices) < 2 and not chosen & {c.value.lower() for c in choices}):
+            continue
+        links = [
+            {
+                "label": each.label(choice.value),
+                "n": choice.n,
+                "url": address.toggled(each.name, choice.value).url(),
+                "is_chosen": choice.value.lower() in chosen,
+            }
+            for choice in choices
+        ]
+        found.append(
+            {
+                "name": each.name,
+                "title": each.title,
+                "links": links,
+                "others": facet.others,
+                "is_open": each.is_open or (bool(chosen) and not each.usual),
+            }
+        )
+    return found

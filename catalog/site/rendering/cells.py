@@ -7,7 +7,7 @@ from urllib.parse import quote
 from markupsafe import Markup, escape
 
 from catalog.reading import browse, named
-from catalog.site.rendering import formatting, invisible
+from catalog.site.rendering import formatting
 from catalog.text import humanize
 
 LONGEST = 300
@@ -32,7 +32,7 @@ _AMOUNTS = {
 
 def as_html(value: Any) -> Markup:
     """Return the value of a cell as HTML, with invisible characters marked."""
-    return Markup(invisible.in_html(str(escape(value))))
+    return Markup(formatting.in_html(str(escape(value))))
 
 
 def render(

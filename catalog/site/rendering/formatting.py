@@ -1,15 +1,17 @@
-"""Texts in a form for people: durations, days, names of columns, and languages by their script."""
+"""Texts in a form for people, with durations, days, names, languages and invisible characters."""
 
 import re
 from collections.abc import Iterable
 from datetime import date
 from functools import lru_cache
 from itertools import groupby
+from typing import Any
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from catalog.database.sql import Row
-from catalog.text import humanize
+from catalog.text import humanize, visible
+from catalog.text.visible import visible_prose
 
 EXAMINED = 4_000
 """Characters of a text that are examined: the first ones."""
@@ -80,3 +82,39 @@ def attribute(text: str | None) -> Markup:
     """Return the `lang` attribute for an element with a text, after a space; empty if unknown."""
     language = of_text(text[:EXAMINED]) if text else ""
     return Markup(' lang="{}"').format(language) if language else Markup("")
+
+
+def marked(text: str) -> Markup:
+    """Return a text as HTML with one mark for each run of such characters."""
+    return Markup(visible.substituted(str(escape(text)), _mark))
+
+
+def in_html(html: str) -> str:
+    """Return HTML with the same marks in its text, and plain code points in its tags."""
+    if html.isascii() or visible_prose(html) == html:
+        return html
+    return _PARTS.sub(
+        lambda part: (
+            visible_prose(part[0])
+            if part[0].startswith("<")
+            else visible.substituted(part[0], _mark)
+        ),
+        html,
+    )
+
+
+def plain(value: Any) -> Any:
+    """Return a text with code points in place of such characters; other values are unchanged.
+
+    As Jinja's `finalize`, it receives each value before escaping, also in attributes and titles.
+    """
+    return visible_prose(value) if type(value) is str else value
+
+
+def _mark(run: str) -> str:
+    name = visible.character_name(run[0]) + (f", and {len(run) - 1:,} more" if len(run) > 1 else "")
+    return f'<span class="unseen" title="{escape(name)}">{visible_prose(run)}</span>'
+
+
+# A tag, whose quoted attributes may contain ">", or text.
+_PARTS = re.compile(r'<(?:[^"<>]|"[^"]*")*+>|[^<]+|<')

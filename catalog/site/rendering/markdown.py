@@ -20,7 +20,7 @@ from markdown_it.token import Token
 from markdown_it.utils import OptionsDict
 from markupsafe import escape
 
-from catalog.site.rendering import highlight, invisible, links
+from catalog.site.rendering import formatting, highlight, links
 from catalog.site.rendering.links import SCHEMES, Heading, LinkBase
 
 LONGEST = 200_000
@@ -74,7 +74,7 @@ def render(text: str, base: LinkBase = _NOWHERE, seconds: float = SECONDS) -> Re
                     _draw_task(token.children[0])
                 token.children = _with_targets(token.children, base, anchors)
         html = _parser().renderer.render(tokens, _parser().options, environment)
-        return Rendered(invisible.in_html(_sanitise(html)), links.contents(entries))
+        return Rendered(formatting.in_html(_sanitise(html)), links.contents(entries))
     except _TooSlow:
         return Rendered(unrendered_reason=f"rendering takes more than {seconds:g} s")
 

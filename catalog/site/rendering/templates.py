@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from catalog.model import paths
 from catalog.reading import dangers, finding_pages
-from catalog.site.rendering import assets, formatting, highlight, invisible
+from catalog.site.rendering import assets, formatting, highlight
 from catalog.text import humanize, suggestions, truncate
 
 FOLDER = Path(__file__).parents[1] / "templates"
@@ -55,7 +55,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=StrictUndefined,
-        finalize=invisible.plain,
+        finalize=formatting.plain,
     )
     environment.globals |= ASSETS | {"query": _query}
     environment.filters |= {
@@ -67,7 +67,7 @@ def _environment() -> Environment:
         "quote": lambda text: quote(text, safe=""),
         "words": formatting.words,
         "thousands": lambda n: f"{n:,}",
-        "shown": invisible.marked,
+        "shown": formatting.marked,
         "lang": formatting.attribute,
         "first_sentence": lambda text: next(iter(truncate.sentences(text)), ""),
         "some": suggestions.few,
@@ -88,13 +88,13 @@ def _environment() -> Environment:
 
 def marked(snippet: str) -> Markup:
     """Return the snippet of a search result with its matches marked."""
-    text = str(invisible.marked(snippet))
+    text = str(formatting.marked(snippet))
     return Markup(text.replace(MARKS[0], "<mark>").replace(MARKS[1], "</mark>"))
 
 
 def coded(text: str) -> Markup:
     """Return a sentence as HTML; text between backticks becomes code."""
-    parts = str(invisible.marked(text)).split("`")
+    parts = str(formatting.marked(text)).split("`")
     if len(parts) % 2 == 0:  # a backtick of its own
         return Markup("`".join(parts))
     return Markup(

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from catalog.reading import health_summary
-from catalog.site.pages import skill_parts
+from catalog.site.pages import skill
 from catalog.site.rendering import formatting
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -208,7 +208,7 @@ def test_a_list_of_files_is_a_tree() -> None:
         )
     ]
     assert [
-        (line.depth, line.name, line.size, line.file is None) for line in skill_parts.grow(files)
+        (line.depth, line.name, line.size, line.file is None) for line in skill.grow(files)
     ] == [
         (0, "SKILL.md", 2, False),
         (0, "LICENSE", 1, False),

@@ -11,7 +11,7 @@ import pytest
 import uvicorn
 
 from catalog.site.http import limits
-from catalog.site.server import protocol
+from catalog.site.server import app
 from tests.support.waiting import PATIENCE, wait_for
 
 BIG = 32 * 2**20
@@ -42,9 +42,7 @@ def connect(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., socket.so
     monkeypatch.setattr(limits, "MOST_CONNECTIONS", 5)
     listener = socket.create_server(("127.0.0.1", 0))
     server = uvicorn.Server(
-        uvicorn.Config(
-            application, http=protocol.BoundedProtocol, lifespan="off", log_level="critical"
-        )
+        uvicorn.Config(application, http=app.BoundedProtocol, lifespan="off", log_level="critical")
     )
     thread = threading.Thread(target=lambda: asyncio.run(server.serve([listener])))
     thread.start()
