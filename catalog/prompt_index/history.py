@@ -1,17 +1,16 @@
 """History of the indexes: configuration, builds, current entries, and their reasons."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, get_args
 
 from catalog.database import sql
 from catalog.database.queries import Database
 from catalog.database.writer import Writer
-from catalog.model.errors import NotInCatalog
 from catalog.model.retention import Retention
 from catalog.prompt_index import query
 from catalog.prompt_index.builder import NAMED_LEFT_OUT, PromptIndex, State
-from catalog.prompt_index.query import STORED, index_spec, parameters, wanted
+from catalog.prompt_index.query import STORED, parameters, wanted
 from catalog.prompt_index.spec import IndexSpec
 from catalog.text import tokens
 from catalog.text.humanize import iso
@@ -165,30 +164,6 @@ _UPSERT_ENTRY = """
     ON CONFLICT (index_name, rank) DO UPDATE SET skill = excluded.skill, state = excluded.state,
         chars = excluded.chars, reason = excluded.reason, package_path = excluded.package_path,
         shown = excluded.shown
-"""
-
-
-def said_at(db: Database, name: str, moment: datetime) -> dict[str, Any]:
-    """Return the publication of an index that was in force at a time: text, time, size, counts.
-
-    Raises NotInCatalog where none of that time is kept.
-    """
-    index_spec(db, name)
-    builds = db.query(
-        f"{_BUILDS_OF} AND b.published_at <= ? ORDER BY b.published_at DESC, b.id DESC LIMIT 1",
-        [name, iso(moment.astimezone(UTC))],
-    )
-    for row in builds:
-        return row
-    first = db.row(f"{_BUILDS_OF} ORDER BY b.published_at LIMIT 1", [name])
-    since = f"; the oldest one kept is of {first['published_at']}" if first else ""
-    raise NotInCatalog(f"No text of index {name} is kept from that time{since}.")
-
-
-_BUILDS_OF = """
-    SELECT b.published_at, b.sha256, t.chars, t.estimated_tokens, b.full, b.shortened, b.name_only,
-           b.left_out, t.text
-    FROM index_builds AS b JOIN index_texts AS t USING (sha256) WHERE b.index_name = ?
 """
 
 

@@ -258,18 +258,6 @@ class Filters:
         """Return the values of a filter."""
         return self._given.get(name, _USUAL[name])
 
-    def __eq__(self, other: object) -> bool:
-        """Return whether the same skills are asked for."""
-        return isinstance(other, Filters) and self._key == other._key
-
-    def __hash__(self) -> int:
-        """Return the hash of the values."""
-        return hash(self._key)
-
-    @property
-    def _key(self) -> tuple[object, ...]:
-        return (self.model_invocable, *self._given.items())
-
     @property
     def is_default(self) -> bool:
         """Return whether nothing but the usual skills is asked for."""

@@ -1,8 +1,13 @@
 """Queries behind the pages about prompt indexes."""
 
+from datetime import UTC, datetime, timedelta
+
 from catalog.database.expressions import INDEX_ORDER
 from catalog.database.queries import Database
 from catalog.database.sql import Row
+from catalog.model.errors import NotInCatalog
+from catalog.prompt_index.query import index_spec
+from catalog.text.humanize import iso
 
 LATEST = "~"
 """Text after all times, which sort as text."""
@@ -81,26 +86,36 @@ def builds(db: Database, name: str, page: int) -> list[Row]:
     )
 
 
-def oldest_build(db: Database, name: str) -> int | None:
-    """Return the id of the oldest publication of an index that is kept."""
-    row = db.execute(
-        "SELECT id FROM index_builds WHERE index_name = ? ORDER BY published_at, id LIMIT 1", [name]
-    ).fetchone()
-    return row[0] if row else None
+def oldest_build(db: Database, name: str) -> Row | None:
+    """Return the oldest publication of an index that is kept."""
+    return db.row(f"{_BUILDS} WHERE b.index_name = ? ORDER BY b.published_at, b.id LIMIT 1", [name])
 
 
-def build(db: Database, name: str, id_: int | None, before: str = LATEST) -> Row | None:
+def build(db: Database, name: str, id_: int | None = None, before: str = LATEST) -> Row | None:
     """Return a publication of an index with its text: by id, or the last one before a time.
 
     Without either it is the newest one. Its `previous` is the id of the one before it.
     """
     chosen = "b.id = :id" if id_ else "b.published_at < :before"
-    rows = db.query(
+    return db.row(
         f"{_BUILDS.replace('SELECT', f'SELECT t.text, ({_PREVIOUS}) AS previous,', 1)}"
         f" WHERE b.index_name = :name AND {chosen} ORDER BY b.published_at DESC, b.id DESC LIMIT 1",
         {"name": name, "id": id_, "before": before},
     )
-    return next(rows, None)
+
+
+def said_at(db: Database, name: str, moment: datetime) -> Row:
+    """Return the publication of an index that was in force at a time, as `build` does.
+
+    Raises NotInCatalog where none of that time is kept.
+    """
+    index_spec(db, name)
+    after = moment.astimezone(UTC) + timedelta(milliseconds=1)
+    if found := build(db, name, before=iso(after)):
+        return found
+    first = oldest_build(db, name)
+    since = f"; the oldest one kept is of {first['published_at']}" if first else ""
+    raise NotInCatalog(f"No text of index {name} is kept from that time{since}.")
 
 
 PAGE = 50

@@ -1,14 +1,14 @@
 """FTS5 expressions for the terms of a query, with corrections of words that no skill has."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 
 from catalog.database import sql
 from catalog.database.expressions import INDEX_ORDER
 from catalog.database.queries import Database
 from catalog.database.stemming import Stemmer
-from catalog.reading import facet_counts, named, sorting
+from catalog.reading import browse, facet_counts, named, sorting
 from catalog.reading import filters as search_filters
 from catalog.reading.filters import Filters
 from catalog.reading.search_hits import Hit, hits
@@ -36,16 +36,20 @@ SHORTEST_STEM = 6
 class Query:
     """FTS5 expressions of the terms that skills have, by the text of the term."""
 
-    expressions: dict[str, str]
-    corrections: tuple[tuple[str, str], ...]  # words that no skill has, and words used instead
-    unknown: tuple[str, ...]  # words that no skill has, without a similar word
-    left_out: int  # terms beyond the limit
+    expressions: Mapping[str, str]
+    corrections: tuple[tuple[str, str], ...] = ()  # words that no skill has, and words used instead
+    unknown: tuple[str, ...] = ()  # words that no skill has, without a similar word
+    left_out: int = 0  # terms beyond the limit
 
     @property
     def match(self) -> str:
         """Return the expression for any of the terms; "" if there is none."""
         return " OR ".join(self.expressions.values())
 
+
+_NOTHING = Query({})
+ALL = -1
+"""Size of a page without a limit."""
 
 CANDIDATES = 200
 """Skills ranked by each part of the score."""
@@ -68,13 +72,10 @@ class Results:
     """Results of a search, and how the query was read."""
 
     hits: tuple[Hit, ...] = ()
-    corrections: tuple[tuple[str, str], ...] = ()  # words that no skill has, and words used instead
-    unknown: tuple[str, ...] = ()  # words that no skill has, without a similar word
-    left_out: int = 0  # terms beyond the limit
+    query: Query = _NOTHING
     next_offset: int | None = None  # of the next page; None on the last one
     why_empty: str = ""  # sentences about the filters or the query, if there are no results
     nearest: tuple[str, ...] = ()  # names nearest by spelling, if so
-    match: str = ""  # FTS5 expression of the words
 
     @property
     def note(self) -> str:
@@ -87,12 +88,12 @@ class Results:
         """Sentences about words and filters without a match; empty if there are none."""
         sentences = [
             f"No skill contains {suggestions.shown(word)}; searched for '{used}'."
-            for word, used in self.corrections
+            for word, used in self.query.corrections
         ]
-        if self.unknown:
-            words = ", ".join(map(suggestions.shown, self.unknown[:5]))
+        if self.query.unknown:
+            words = ", ".join(map(suggestions.shown, self.query.unknown[:5]))
             sentences.append(f"No skill contains {words}.")
-        if self.left_out:
+        if self.query.left_out:
             sentences.append(f"The {MOST_TERMS} rarest words were used.")
         if self.why_empty:
             sentences.append(self.why_empty)
@@ -130,21 +131,19 @@ def search(
         if sort not in ("", "relevance"):
             ranked = _in_order(db, ranked, sort)
     else:
-        ranked, scores = _listed(db, filters, sort if sort != "relevance" else ""), {}
+        order = "name" if sort in ("", "relevance") else sort
+        ranked, scores = browse.skills(db, filters, sort=order, size=ALL), {}
     page = ranked[offset : offset + limit]
     words = " ".join([*read.expressions, *(used for _, used in read.corrections)])
     if ranked and not (_has_text(filters) and any(skill in scores for skill in ranked[:1])):
         # Found by its name or reason: the words need not be in the indexes.
-        read = replace(read, corrections=(), unknown=(), left_out=0)
+        read = Query(read.expressions)
     return Results(
         hits(db, page, scores, read.expressions, words, marks),
-        read.corrections,
-        read.unknown,
-        read.left_out,
+        read,
         offset + limit if len(ranked) > offset + limit else None,
         "" if ranked else _why_empty(db, terms, read, filters),
         () if ranked or not terms else named.nearest(db, query, filters),
-        read.match,
     )
 
 
@@ -193,15 +192,6 @@ def _scores(db: Database, query: str, match: str, filters: Filters) -> dict[int,
 def _has_text(filters: Filters) -> bool:
     """Return whether some of the skills asked for have their text in the indexes."""
     return any(status in _SEARCHED for status in filters["status"])
-
-
-def _listed(db: Database, filters: Filters, sort: str) -> list[int]:
-    rows = db.execute(
-        f"SELECT s.id FROM skills AS s WHERE {filters.condition}"
-        f" ORDER BY {sorting.order_by(db, sort or 'name')}",
-        filters.values,
-    )
-    return [skill for (skill,) in rows]
 
 
 def _in_order(db: Database, skills: Sequence[int], sort: str) -> list[int]:

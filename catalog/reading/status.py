@@ -28,14 +28,8 @@ def load(db: Database, catalog: Path | None = None) -> dict[str, Any]:
     state = stored_health.load(db, catalog)
     severities = db.query("SELECT severity, count(*) AS n FROM findings GROUP BY severity")
     return {
+        **state,
         "health": {key: value for key, value in state["health"].items() if key != "id"},
-        "troubles": state["troubles"],
-        "held": state["held"],
-        "withheld": state["withheld"],
-        "to_review": state["to_review"],
-        "internal_errors": state["internal_errors"],
-        "name_conflicts": state["name_conflicts"],
-        "unlinked_outcomes": state["unlinked_outcomes"],
         "counts": counts(db),
         "findings": {row["severity"]: row["n"] for row in severities},
         **{key: list(map(_row, db.query(query))) for key, query in LISTS.items()},

@@ -130,8 +130,8 @@ def _pair(
     if not old and before == index_views.LATEST:
         old = newer["previous"]
     elif not old:
-        older = index_views.build(db, name, None, before)
-        old = older["id"] if older else index_views.oldest_build(db, name)
+        older = index_views.build(db, name, before=before) or index_views.oldest_build(db, name)
+        old = older["id"] if older else None
     return _build(db, name, old) if old else None, newer
 
 

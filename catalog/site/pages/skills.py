@@ -67,15 +67,15 @@ def _found(db: Catalog, words: str, filters: Filters, sort: str, number: int) ->
     offset = (number - 1) * PAGE
     results = search.search(db, words, PAGE, offset=offset, filters=filters, marks=MARKS, sort=sort)
     ids = [hit.id for hit in results.hits]
-    fields = search_hits.fields_of(db, results.match, ids)
-    facets, total = facet_counts.of(db, filters, results.match)
-    if not results.match:
+    fields = search_hits.fields_of(db, results.query.match, ids)
+    facets, total = facet_counts.of(db, filters, results.query.match)
+    if not results.query.match:
         facets = {}  # no word is known, so no filter leaves a skill
     return {
         "rows": browse.cards_of(db, ids),
         "hits": {hit.id: hit for hit in results.hits},
         "why": {skill: _why(names) for skill, names in fields.items()},
-        "total": max(total if results.match else 0, len(ids) + offset),
+        "total": max(total if results.query.match else 0, len(ids) + offset),
         "has_more": results.next_offset is not None,
         "results": results,
         "facets": facets,

@@ -15,7 +15,7 @@ from catalog.prompt_index import builder, history, query
 from catalog.prompt_index.formats.registry import FORMATS
 from catalog.prompt_index.messages import Language
 from catalog.prompt_index.spec import IndexSpec, Overflow
-from catalog.reading import agent_entries
+from catalog.reading import agent_entries, index_views
 from catalog.text.visible import visible
 from pipeline.cli.filter_options import as_text, with_words
 from pipeline.cli.options import Answer, with_catalog, with_json
@@ -94,7 +94,7 @@ def index(
             raise click.UsageError(
                 "--at prints the index as it was published; --json is the only other option."
             )
-        past = history.said_at(db, name, at)
+        past = index_views.said_at(db, name, at)
         text = past.pop("text")
         return Answer({"text": text, "report": past}, _whole(text))
     spec = _with_options(query.index_spec(db, name), given)

@@ -20,9 +20,9 @@ from catalog.mcp.access import CatalogAccess
 from catalog.mcp.changes import CatalogWatch
 from catalog.mcp.skills_extension import SkillsExtension
 from catalog.mcp.tools import SkillTools
-from catalog.prompt_index import history as prompt_index_explain
+from catalog.prompt_index import history as prompt_index_history
 from catalog.prompt_index import query
-from catalog.reading import review, search, skill_files
+from catalog.reading import index_views, review, search, skill_files
 from catalog.reading import status as reading_status
 from catalog.reading import versions as reading_versions
 from catalog.site.server.app import metadata_path
@@ -297,8 +297,8 @@ def test_no_reader_goes_through_a_whole_table(settings: Settings, traced: Begin)
     traced("an index")
     spec = query.index_spec(db, "default")
     built = query.build_index(db, spec)
-    prompt_index_explain.explain(db, spec, built)
-    prompt_index_explain.said_at(db, "default", datetime.now(UTC))
+    prompt_index_history.explain(db, spec, built)
+    index_views.said_at(db, "default", datetime.now(UTC))
     traced("a file")
     assert skill_files.read_skill_file(db, settings.packages_folder, "skill-7")
     traced("versions")

@@ -44,7 +44,7 @@ def test_a_searched_column_is_found_and_named(store: Store, name: str) -> None:
     store.apply([judged("one", **values)], trigger="command", at=NOON)
     results = search.search(store.db, "quokka")
     (hit,) = results.hits
-    found_in = search_hits.fields_of(store.db, results.match, [hit.id])
+    found_in = search_hits.fields_of(store.db, results.query.match, [hit.id])
     assert found_in == {hit.id: [COLUMNS[name].found_as]}
 
 

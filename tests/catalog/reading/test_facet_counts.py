@@ -105,7 +105,7 @@ def test_all_values_are_read_from_the_skills(store: Store) -> None:
 
 def test_numbers_hold_for_the_words_of_a_search(store: Store) -> None:
     """Only the skills with one of the words count; a value is written as they write it."""
-    match = search.search(store.db, "git").match
+    match = search.search(store.db, "git").query.match
     facets, total = facet_counts.of(store.db, Filters(), match)
     assert total == 1
     assert facets["tool"].choices == (facet_counts.Choice("bash", 1),)

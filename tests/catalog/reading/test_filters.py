@@ -158,7 +158,7 @@ def test_a_rejected_skill_is_found_without_a_word_in_the_index(store: Store, wor
 def test_words_that_no_skill_has_are_the_reason_beside_filters(store: Store) -> None:
     """The filters are not blamed."""
     results = search.search(store.db, "xyzzy", filters=parse({"license": "MIT"}, NOON))
-    assert (results.unknown, results.why_empty) == (("xyzzy",), "")
+    assert (results.query.unknown, results.why_empty) == (("xyzzy",), "")
 
 
 def test_words_of_a_shadowed_skill_alone_are_reported(store: Store) -> None:

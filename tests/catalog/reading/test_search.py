@@ -174,7 +174,7 @@ def test_of_two_similar_words_the_more_frequent_one_is_searched() -> None:
     texts = {"a": "Reads CDW.", "b": "Reads CSV.", "c": "Writes CSV."}
     records = [judged(name, text) for name, text in texts.items()]
     store.apply(records, trigger="command", at=NOON)
-    assert search.search(store.db, "csw").corrections == (("csw", "csv"),)
+    assert search.search(store.db, "csw").query.corrections == (("csw", "csv"),)
     store.close()
 
 
@@ -316,7 +316,7 @@ def test_of_a_long_query_the_rarest_words_count() -> None:
     store = stored(a=(common, "Sings.\n"), b=(common, "Sings.\n"), c=("A needle.", "Sings.\n"))
     results = search.search(store.db, f"{common} needle")
     assert "c" in [hit.name for hit in results.hits]
-    assert results.left_out == 5
+    assert results.query.left_out == 5
     store.close()
 
 
