@@ -20,8 +20,8 @@ from catalog.writing.store import Store
 from pipeline.config.settings import Settings
 from pipeline.outcomes.inbox import OutcomeInbox
 from pipeline.roots.units import WatchUnit
-from pipeline.service import change_log, hook_queue, open_catalog
-from pipeline.service.hook_queue import HookQueue
+from pipeline.service import listeners, open_catalog
+from pipeline.service.listeners import HookQueue
 from pipeline.service.pending_units import PendingUnits
 from pipeline.service.pulls import Pulls
 from pipeline.service.scanning.engines import Engine
@@ -170,7 +170,7 @@ class Work:
         )
         yield Part("scan", lambda _: at_once(scans.is_wanted), self._scan)
         for name, listener in {
-            open_catalog.LOG: change_log.log_changes,
+            open_catalog.LOG: listeners.log_changes,
             open_catalog.INDEXES: self.publication.changed,
         }.items():
             yield Part(f"events-{name}", each_turn, partial(events.deliver, name, listener))
@@ -212,7 +212,7 @@ class Work:
         self.pulls.stop()
         self.scans.stop()
         with suppress(sqlite3.Error):  # the catalog may be locked, full or closed
-            hook_queue.stop_all(self.hooks, self.store)
+            listeners.stop_all(self.hooks, self.store)
 
     def _seconds_to_outcomes(self, now: float) -> float:
         if self.takes_all_outcomes:
@@ -227,7 +227,7 @@ class Work:
 
     def _take_outcomes(self) -> None:
         take = self.outcomes.take_all if self.takes_all_outcomes else self.outcomes.take_due
-        change_log.log_outcomes(take(self.store, time.monotonic(), time.time_ns()))
+        listeners.log_outcomes(take(self.store, time.monotonic(), time.time_ns()))
         self.takes_all_outcomes = False
 
     def _take_pulls(self) -> None:

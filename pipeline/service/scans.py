@@ -17,7 +17,7 @@ from catalog.writing.store import Store
 from pipeline.config.settings import Settings
 from pipeline.roots.units import WatchUnit
 from pipeline.service import pulls
-from pipeline.service.change_log import TroubleLog
+from pipeline.service.listeners import TroubleLog
 from pipeline.service.pending_units import PendingUnits
 from pipeline.service.scanning.change_batches import Report, ScanPlan
 from pipeline.service.scanning.engines import Engine, serial

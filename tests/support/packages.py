@@ -18,7 +18,7 @@ from catalog.writing.packages.folder import PackageFolder
 from catalog.writing.store import Store
 from pipeline.processes import at_work
 from pipeline.service import open_catalog
-from pipeline.service.change_log import log_changes
+from pipeline.service.listeners import log_changes
 from pipeline.service.scanning import package_sources
 from pipeline.service.scanning.change_batches import Report
 from tests.support.records import NOON

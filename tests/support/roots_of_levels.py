@@ -6,7 +6,7 @@ from pathlib import Path
 from catalog.model.skill import RootSpec
 from catalog.writing.store import Store
 from pipeline.service import open_catalog
-from pipeline.service.change_log import log_changes
+from pipeline.service.listeners import log_changes
 from pipeline.service.scanning.change_batches import Report
 from tests.support.records import NOON
 from tests.support.scanning import scan_all

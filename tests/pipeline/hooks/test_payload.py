@@ -14,7 +14,7 @@ from pipeline.hooks import payload as hooks_payload
 from pipeline.hooks.hook import Hook
 from pipeline.outcomes.collect import take_outcomes
 from pipeline.outcomes.schema import json_schema
-from pipeline.service.hook_queue import HookQueue
+from pipeline.service.listeners import HookQueue
 from tests.pipeline.outcomes.test_collect import LATER, drop, folder, store, take
 from tests.support.receivers import Received, receiver
 from tests.support.serving import Serving
@@ -50,7 +50,7 @@ class Told:
             queue = HookQueue(hook, lambda: None)
             queue.step(self.store)
             while queue.is_sending:
-                queue.stop(self.store, PATIENCE)
+                queue.finish(self.store, PATIENCE)
                 queue.step(self.store)
             failures += [queue.problem.message] if queue.problem else []
         return failures

@@ -4,7 +4,7 @@ import pytest
 
 from catalog.model.event import Event
 from pipeline.outcomes.collect import OutcomeReport
-from pipeline.service.change_log import TroubleLog, log_changes, log_outcomes
+from pipeline.service.listeners import TroubleLog, log_changes, log_outcomes
 
 REJECTED = Event(
     1,

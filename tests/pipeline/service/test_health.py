@@ -27,7 +27,7 @@ from catalog.model.trouble import Trouble
 from catalog.reading import status as reading_status
 from catalog.writing.store import Store
 from pipeline.cli.commands import status as output_status
-from pipeline.service import heartbeat, loop, open_catalog, troubles
+from pipeline.service import heartbeat, loop, open_catalog
 from pipeline.watch import supervisor
 from tests.support.indexes import location_of
 from tests.support.paths import REPOSITORY
@@ -39,7 +39,7 @@ from tests.support.watching import running_reader
 @pytest.fixture(autouse=True)
 def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a service try again and report soon."""
-    monkeypatch.setattr(troubles, "FIRST_PAUSE", 0.05)
+    monkeypatch.setattr(heartbeat, "FIRST_PAUSE", 0.05)
     monkeypatch.setattr(heartbeat, "BEAT", 0.2)
 
 
@@ -327,9 +327,9 @@ from tests.support.skills import write_skill
 from tests.support.serving import Serving
 from tests.pipeline.service.test_health import told
 from catalog.model.retention import Retention
-from pipeline.service import heartbeat, troubles
+from pipeline.service import heartbeat
 
-heartbeat.BEAT, troubles.FIRST_PAUSE = 0.2, 0.1
+heartbeat.BEAT, heartbeat.FIRST_PAUSE = 0.2, 0.1
 disk = Path({disk!r})
 it = Serving(disk.parent, data=disk / "data",
              retention=Retention(free_bytes=0)).start()

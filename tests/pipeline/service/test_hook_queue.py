@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pipeline.hooks.hook import Hook
-from pipeline.service import hook_queue
+from pipeline.service import listeners
 from tests.pipeline.hooks.test_payload import suggest
 from tests.support.receivers import Received, receiver
 from tests.support.serving import Serving
@@ -17,7 +17,7 @@ from tests.support.skills import SkillWriter
 @pytest.fixture
 def received(monkeypatch: pytest.MonkeyPatch) -> Iterator[Received]:
     """Serve a receiver, and try again soon after failures."""
-    monkeypatch.setattr(hook_queue, "FIRST_PAUSE", 0.05)
+    monkeypatch.setattr(listeners, "FIRST_PAUSE", 0.05)
     with receiver() as it:
         yield it
 
@@ -126,7 +126,7 @@ def test_a_hook_that_hangs_blocks_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """While a server does not answer, skills are published; a stop waits for a moment only."""
-    monkeypatch.setattr(hook_queue, "GRACE", 0.01)
+    monkeypatch.setattr(listeners, "GRACE", 0.01)
     received.answers = [0]
     it = serving(hooks=hooked(received, "added")).start()
     skill(it.root / "a")

@@ -18,7 +18,7 @@ from watchdog.observers.inotify_c import InotifyFD
 from catalog.database.lock import WriterLock
 from catalog.filesystem.ownership import MARKER
 from catalog.model.errors import CatalogBusy
-from pipeline.service import loop, troubles
+from pipeline.service import heartbeat, loop
 from pipeline.service.reconcile import compare
 from pipeline.service.requests import handle
 from pipeline.service.scanning import engines
@@ -174,7 +174,7 @@ def test_failed_writes_are_repeated(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     """A catalog locked by another process delays the service, and loses nothing."""
-    monkeypatch.setattr(troubles, "FIRST_PAUSE", 0.1)
+    monkeypatch.setattr(heartbeat, "FIRST_PAUSE", 0.1)
     it = serving().start()
     it.settle()
     blocker = sqlite3.connect(it.settings.catalog_path, isolation_level=None)

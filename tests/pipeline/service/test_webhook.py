@@ -11,7 +11,7 @@ import pytest
 
 from pipeline.config.root_settings import GitRootSettings
 from pipeline.config.settings import WebhookSettings
-from pipeline.service.webhook import MOST_BYTES
+from pipeline.service.pulls import MOST_BYTES
 from tests.support.ports import free_port
 from tests.support.program import run
 from tests.support.repositories import Repository

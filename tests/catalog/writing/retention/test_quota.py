@@ -142,8 +142,8 @@ def disk_with(free: int) -> Iterator[None]:
 def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a service soon try again."""
     monkeypatch.setattr("pipeline.service.pending_units.ROOM_PAUSE", 0.2)
-    monkeypatch.setattr("pipeline.service.troubles.FIRST_PAUSE", 0.2)
-    monkeypatch.setattr("pipeline.service.troubles.LONGEST_PAUSE", 0.4)
+    monkeypatch.setattr("pipeline.service.heartbeat.FIRST_PAUSE", 0.2)
+    monkeypatch.setattr("pipeline.service.heartbeat.LONGEST_PAUSE", 0.4)
 
 
 def test_some_room_on_the_disk_stays_free(world: World, skill: SkillWriter) -> None:

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from catalog.site.server.process import SiteProcess
-from pipeline.service.heartbeat import Heartbeat
+from pipeline.service.heartbeat import Heartbeat, Troubles
 from pipeline.service.open_catalog import open_store
-from pipeline.service.troubles import Troubles
 from tests.support import program
 from tests.support.records import NOON
 from tests.support.shelf import Shelf

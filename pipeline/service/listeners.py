@@ -1,0 +1,171 @@
+"""Listeners to the changes of skills: the log, and the hooks that are told until it succeeds."""
+
+import logging
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future, wait
+from typing import TypeAlias
+
+from catalog.model.errors import HookFailed
+from catalog.model.event import Event, MemoryEvent
+from catalog.model.trouble import Problem
+from catalog.text import humanize
+from catalog.text.visible import visible
+from catalog.writing.store import Store
+from pipeline.hooks.hook import Hook
+from pipeline.hooks.payload import delivery_id, payload, pending
+from pipeline.outcomes.collect import OutcomeReport
+
+log = logging.getLogger("skilldrop")
+
+FIRST_PAUSE = 2.0
+"""Seconds until the first retry; the pause doubles after each failure …"""
+LONGEST_PAUSE = 600.0
+"""… up to this limit."""
+GRACE = 5.0
+"""Seconds for which the end of the service waits for the deliveries that are on their way."""
+
+_Events: TypeAlias = Sequence[Event] | Sequence[MemoryEvent]
+
+
+class HookQueue:
+    """Delivery of the events of one hook; `step` is for the thread of the loop."""
+
+    def __init__(self, hook: Hook, wake: Callable[[], None]) -> None:
+        """Take a hook, and a function for any thread that wakes the loop."""
+        self.hook = hook
+        self._wake = wake
+        self._sending: tuple[_Events, Future[str | None]] | None = None  # gives the failure
+        self._failures = 0
+        self.problem: Problem | None = None
+        """Failure of the last delivery, which is repeated."""
+
+    @property
+    def is_sending(self) -> bool:
+        """Whether a delivery is on its way."""
+        return self._sending is not None
+
+    def step(self, store: Store) -> Problem | None:
+        """Store the end of a delivery and begin the next; return the problem of the last one."""
+        self.finish(store, 0.0)
+        next_try = self.problem.next_try if self.problem else None
+        if not self._sending and (next_try or 0.0) <= time.monotonic():
+            self._begin(store)
+        return self.problem
+
+    def _begin(self, store: Store) -> None:
+        while events := pending(self.hook, store.events):
+            if body := payload(self.hook, events):
+                failure: Future[str | None] = Future()
+                self._sending = events, failure
+                threading.Thread(
+                    target=self._send,
+                    args=(body, delivery_id(events), failure),
+                    name=self.hook.listener,
+                    daemon=True,
+                ).start()
+                return
+            store.events.delivered(self.hook.listener, events)
+
+    def _send(self, body: bytes, delivery: str, failure: Future[str | None]) -> None:
+        """Deliver a body, in a thread of its own."""
+        reason: str | None = f"The hook {self.hook.name} failed unexpectedly."
+        try:
+            self.hook.send(body, delivery)
+            reason = None
+        except HookFailed as error:
+            reason = str(error)
+        finally:
+            failure.set_result(reason)
+            self._wake()
+
+    def finish(self, store: Store, seconds: float) -> None:
+        """Store the end of the delivery on its way, if it ends within some seconds."""
+        if not self._sending:
+            return
+        events, failure = self._sending
+        if not wait([failure], seconds).done:
+            return
+        self._sending = None
+        if (reason := failure.result()) is None:
+            store.events.delivered(self.hook.listener, events)
+            self._failures, self.problem = 0, None
+            return
+        pause = min(FIRST_PAUSE * 2 ** min(self._failures, 16), LONGEST_PAUSE)
+        self._failures += 1
+        self.problem = Problem(reason, self._failures, time.monotonic() + pause)
+
+
+def stop_all(queues: Iterable[HookQueue], store: Store) -> None:
+    """Wait for the deliveries that are on their way, GRACE seconds at most for all."""
+    latest = time.monotonic() + GRACE
+    for queue in queues:
+        queue.finish(store, max(0.0, latest - time.monotonic()))
+
+
+def log_changes(events: Sequence[Event]) -> None:
+    """Log events, one line each; held removals are counted."""
+    for event in events:
+        if event.outcome == "held":
+            continue
+        detail = f" ({event.detail})" if event.detail else ""
+        if event.is_conflict:
+            detail += "; rename one of them, or choose with `skilldrop prefer PATH`"
+        log.log(
+            logging.WARNING if event.outcome == "withheld" or event.is_conflict else logging.INFO,
+            "%s %s",
+            event.outcome,
+            visible(f"{event.path}{detail}"),
+            extra={"fields": event._asdict()},
+        )
+    held = Counter((event.root, event.detail) for event in events if event.outcome == "held")
+    for (root, reason), skills in held.items():
+        log.warning(
+            "%s: %s; the removal of %s is held until the folders are back or `skilldrop reconcile"
+            " --accept-removals` confirms it",
+            root,
+            reason,
+            humanize.count(skills, "skill"),
+        )
+
+
+def log_outcomes(report: OutcomeReport) -> None:
+    """Log the outcomes that were stored or rejected, once for each file."""
+    for path, count in Counter((*report.stored, *report.revised)).items():
+        log.info("%s stored", _outcomes(path, count), extra={"fields": {"outcome_file": path}})
+    for path, count in Counter(report.unlinked).items():
+        log.warning(
+            "%s: the catalog does not have the skill or the version, or none is named",
+            _outcomes(path, count),
+            extra={"fields": {"outcome_file": path}},
+        )
+    if report.linked:
+        log.info("%s linked to new skills", humanize.count(report.linked, "earlier outcome"))
+    for path, reason in report.rejected.items():
+        log.warning(
+            "outcome %s rejected: %s",
+            visible(path),
+            visible(reason),
+            extra={"fields": {"outcome_file": path}},
+        )
+
+
+def _outcomes(path: str, count: int) -> str:
+    return visible(f"outcome {path}" if count == 1 else f"{count} outcomes of {path}")
+
+
+class TroubleLog:
+    """Log of roots that cannot be read: one line for each trouble until it is over."""
+
+    def __init__(self) -> None:
+        """Start without troubles."""
+        self._logged: set[str] = set()
+
+    def log(self, troubles: Iterable[str]) -> None:
+        """Log the troubles that the previous call did not have."""
+        current = set(troubles)
+        for trouble in sorted(current - self._logged):
+            log.warning("%s", trouble)
+        self._logged = current
