@@ -13,7 +13,7 @@ from catalog.model.change import ChangeResult
 from catalog.model.finding import PUBLICATION_CODES, Finding
 from catalog.model.skill import LeftOutFile, Rejection, SkillRecord, Verdict
 from catalog.model.values import ReviewState
-from catalog.writing.rows import fulltext, mapping, references, reviews, shadowing
+from catalog.writing.rows import derived, mapping, references, reviews, shadowing
 
 
 class StoredFolder(NamedTuple):
@@ -207,7 +207,7 @@ def of_catalog(db: Database) -> Iterator[Difference]:
         yield from _of_rivals(db, skill_id, group)
     for root, path in db.execute(_UNAPPROVED).fetchall():
         yield Difference("catalog", root, path, "it is at a version that nobody has approved")
-    for wrong in fulltext.wrong_rows(db):
+    for wrong in derived.wrong_texts(db):
         yield Difference("catalog", wrong.root, wrong.path, "its search entry is wrong")
     for _, root, path in references.wrong_skills(db):
         yield Difference("catalog", root, path, "its references to other skills are outdated")

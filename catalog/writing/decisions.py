@@ -16,7 +16,7 @@ from catalog.text.confusables import skeleton
 from catalog.text.suggestions import shown
 from catalog.writing import events
 from catalog.writing.events import Ingestion
-from catalog.writing.rows import derived, fulltext, reviews, shadowing
+from catalog.writing.rows import derived, reviews, shadowing
 from catalog.writing.rows.unit_of_work import NO_NAME, PRESENT
 
 
@@ -83,8 +83,6 @@ def return_to(
     fields["skeleton"] = skeleton(fields["skill_id"])
     db.table("skills").update(skill["id"], fields)
     derived.write(db, [skill["id"]])
-    if skill["status"] in ("active", "shadowed"):
-        fulltext.replace(db, [fulltext.stored_document(db, skill["id"], version)])
     events.add_ingestions(
         db,
         [
@@ -202,7 +200,7 @@ def _withdraw(db: Writer, skill: Row, change: Return) -> set[str]:
     contested = return_to(db, skill, newest, change, pinned=None)
     status = reviews.unpublished(db, newest["review"], newest["digest"])
     db.table("skills").update(skill["id"], status | NO_NAME | {"shadowed_by": None})
-    fulltext.remove(db, [skill["id"]])
+    derived.write(db, [skill["id"]])
     return contested
 
 

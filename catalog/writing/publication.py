@@ -9,7 +9,7 @@ from catalog.database.queries import Database
 from catalog.database.writer import Writer
 from catalog.writing.packages.builder import PackageJob, group_of
 from catalog.writing.packages.inspection import package_files
-from catalog.writing.rows import fulltext
+from catalog.writing.rows import derived
 
 
 def missing_packages(db: Database, skill_ids: Iterable[str]) -> list[PackageJob]:
@@ -57,7 +57,7 @@ def set_waiting(db: Writer, skills: Iterable[int], reason: str, moment: str) -> 
     for skill in skills:
         if not db.execute(_RESCAN_HELD, [skill]).rowcount:
             db.execute(_SET_WAITING, {"skill": skill, "reason": reason, "at": moment})
-            fulltext.remove(db, [skill])  # search finds no pending skill
+            derived.write(db, [skill])  # search finds no pending skill
 
 
 def note_packages(db: Database, packages: Sequence[tuple[str, str, int]]) -> None:

@@ -33,7 +33,7 @@ from catalog.writing.packages.inspection import list_packages
 from catalog.writing.repair import PackageRepair
 from catalog.writing.retention import PackageCollector
 from catalog.writing.retention import thin as thin_history
-from catalog.writing.rows import fulltext, references
+from catalog.writing.rows import derived, references
 from catalog.writing.tables.removals import Removals
 from catalog.writing.tables.roots import Mirrors, Roots
 from catalog.writing.tables.run_outcomes import RunOutcomes
@@ -220,10 +220,10 @@ class Store:
     # Upkeep
 
     def repair_search(self) -> None:
-        """Make the full-text rows match the accepted skills; see `fulltext.repair_rows`."""
-        if wrong := fulltext.wrong_rows(self.db):
+        """Make the searchable texts match the accepted skills; see `derived.repair_texts`."""
+        if wrong := derived.wrong_texts(self.db):
             with self.db.transaction():
-                fulltext.repair_rows(self.db, wrong)
+                derived.repair_texts(self.db, wrong)
 
     def repair_references(self) -> None:
         """Resolve the references between skills that are outdated; see `references`."""

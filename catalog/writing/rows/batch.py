@@ -14,7 +14,7 @@ from catalog.model.skill import LOST_ROOT, Place, Rejection, SkillRecord
 from catalog.model.values import FolderOutcome, ReviewState, Trigger
 from catalog.reading import versions
 from catalog.text import humanize
-from catalog.writing.rows import fulltext, mapping, reviews
+from catalog.writing.rows import mapping, reviews
 from catalog.writing.rows.unit_of_work import PRESENT, UnitOfWork, place_of
 
 USUAL = Retention()
@@ -84,11 +84,8 @@ def accept(work: UnitOfWork, record: SkillRecord, judged: Judged) -> None:
     is_new = not old or version != old["current_version_id"]
     if is_new:
         work.supersede(old)
-    if review in reviews.UNPUBLISHABLE:
-        work.texts_gone.append(skill)
-    else:
+    if review not in reviews.UNPUBLISHABLE:
         fields |= _accepted_status(old)
-        work.texts.append(mapping.search_document(skill, version, record))
     fields |= {"id": skill, "fingerprint": record.fingerprint, "current_version_id": version}
     work.write_skill(old, fields)
     work.replace_findings(skill, place, findings, old)
@@ -171,9 +168,8 @@ def _at_version(work: UnitOfWork, old: Row, kept: Row) -> Row:
         fields = {"status": "active", "status_reason": None}
     if old["current_version_id"] != kept["id"]:
         fields |= versions.restored(kept)
-        work.described.append(old["id"])
     if fields:
-        work.texts.append(fulltext.stored_document(work.db, old["id"], kept))
+        work.described.append(old["id"])
     return fields
 
 
@@ -255,7 +251,7 @@ def _reject(work: UnitOfWork, rejection: Rejection, judged: Judged) -> None:
     if old:
         work.contested |= {str(row["skill_id"]) for row in (old, fields) if "skill_id" in row}
         if fields.get("status") == "rejected":  # accepted earlier; its files are lost or refused
-            work.texts_gone.append(skill)
+            work.described.append(skill)
     work.note(skill, place, rejection.name, "rejected", judged, None, old)
 
 
@@ -297,7 +293,7 @@ def _remove(work: UnitOfWork, removal: Removal) -> None:
     }
     work.write_skill(row, fields)
     work.replace_findings(row["id"], place, (), row)
-    work.texts_gone.append(row["id"])
+    work.described.append(row["id"])
     work.contested.add(row["skill_id"])
     work.note(row["id"], place, row["name"], "removed", None, None, row)
 

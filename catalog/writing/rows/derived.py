@@ -1,22 +1,29 @@
-"""Rows derived from the current versions of skills: references as written, and dialects."""
+"""Rows derived from the current versions of skills: searched text, references and dialects."""
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
+from typing import NamedTuple
 
-from catalog.database.sql import columns, to_json
+from catalog.database.queries import Database
+from catalog.database.sql import Row, columns, to_json
 from catalog.database.writer import Writer
 from catalog.model.declarations import RECORDS
 from catalog.model.skill import SkillReference
+from catalog.text import search_terms
+from catalog.text.body import body_of
 
 
 def write(db: Writer, skills: Iterable[int]) -> None:
     """Replace the rows of skills, whose versions are written, in the caller's transaction.
 
-    The references are unresolved. Each dialect has a table of its own.
+    The references are unresolved. Each dialect has a table of its own. Only present skills are
+    found by searches. Raises sqlite3.Error.
     """
     ids = [to_json(list(skills))]
+    db.execute(f"DELETE FROM skill_text WHERE id IN {_IDS}", ids)
     for table in ("skill_references", *(f"{name}_skills" for name in RECORDS)):
-        db.execute(f"DELETE FROM {table} WHERE skill IN (SELECT value FROM json_each(?))", ids)
+        db.execute(f"DELETE FROM {table} WHERE skill IN {_IDS}", ids)
     db.execute(_REFERENCES, ids)
     for name, record in RECORDS.items():
         names = [field.name for field in fields(record)]
@@ -26,8 +33,53 @@ def write(db: Writer, skills: Iterable[int]) -> None:
             f" FROM {_CURRENT} WHERE json_extract(v.described, '$.{name}') IS NOT NULL",
             ids,
         )
+    db.table("skill_text").insert_all(_search_texts(db, ids))
 
 
+def _search_texts(db: Database, ids: Sequence[str]) -> Iterator[Row]:
+    """Yield what is searched beside the columns of `skills` and SKILL.md itself."""
+    for skill, version, described, text, paths in db.execute(_PRESENT, ids).fetchall():
+        stored = json.loads(described)
+        body = body_of(text, stored["body_chars"])
+        yield {
+            "id": skill,
+            "version": version,
+            "headings": "\n".join(stored["headings"]),
+            "file_names": paths,
+            "body_from": body.first_byte,
+            "body_bytes": body.size,
+            "body_grams": search_terms.pairs_of(body.text),
+        }
+
+
+def rebuild_search(db: Writer) -> None:
+    """Rebuild the full-text indexes from the stored texts. Raises sqlite3.Error."""
+    for table in ("skills_fts", "skill_text_fts"):
+        db.execute(f"INSERT INTO {table} ({table}) VALUES ('rebuild')")
+
+
+class WrongText(NamedTuple):
+    """A skill whose searchable text is missing, outdated or superfluous."""
+
+    skill: int
+    root: str
+    path: str
+    is_indexed: bool  # whether the full-text tables agree with the tables below them
+
+
+def wrong_texts(db: Database) -> list[WrongText]:
+    """Return the skills whose searchable text differs from their accepted content."""
+    return [WrongText(*row) for row in db.execute(_WRONG)]
+
+
+def repair_texts(db: Writer, wrong: Sequence[WrongText]) -> None:
+    """Write these texts again, in the caller's transaction. Raises sqlite3.Error."""
+    if not all(row.is_indexed for row in wrong):
+        rebuild_search(db)  # first: a row must be indexed before it can be removed
+    write(db, [row.skill for row in wrong])
+
+
+_IDS = "(SELECT value FROM json_each(?))"
 _CURRENT = """
     json_each(?) AS touched CROSS JOIN skills AS s ON s.id = touched.value
     CROSS JOIN versions AS v ON v.id = s.current_version_id
@@ -36,4 +88,22 @@ _VALUES = ", ".join(f"json_extract(r.value, '$[{n}]')" for n in range(len(SkillR
 _REFERENCES = f"""
     INSERT INTO skill_references (skill, {columns(SkillReference._fields)})
     SELECT s.id, {_VALUES} FROM {_CURRENT} CROSS JOIN json_each(v.described, '$.references') AS r
+"""
+_PRESENT = f"""
+    SELECT s.id, v.id, v.described, (SELECT text FROM texts WHERE id = v.text_id),
+           (SELECT group_concat(path, ' ') FROM (SELECT path FROM files WHERE version = v.id
+                                                 ORDER BY id))
+    FROM {_CURRENT} WHERE s.status IN ('active', 'shadowed')
+"""
+_WRONG = """
+    SELECT id, root, path, has_text = is_indexed AND is_named FROM (
+        SELECT s.id, s.root, s.path,
+               CASE WHEN s.status IN ('active', 'shadowed') THEN s.current_version_id END
+                   AS version,
+               t.version AS has_version, t.id IS NOT NULL AS has_text,
+               EXISTS (SELECT 1 FROM skill_text_fts_docsize WHERE id = s.id) AS is_indexed,
+               EXISTS (SELECT 1 FROM skills_fts_docsize WHERE id = s.id) AS is_named
+        FROM skills AS s LEFT JOIN skill_text AS t ON t.id = s.id)
+    WHERE version IS NOT has_version OR has_text != is_indexed OR NOT is_named
+    ORDER BY id
 """

@@ -1,16 +1,13 @@
 """Mapping of verdicts to rows; pure, and without SQL."""
 
 import json
-from collections.abc import Iterable
 from dataclasses import asdict
-from typing import Any, NamedTuple
+from typing import Any
 
 from catalog.database.sql import Row, to_json
 from catalog.model.fields import EMPTY
 from catalog.model.finding import Finding
 from catalog.model.skill import FileEntry, Inventory, Rejection, SkillRecord
-from catalog.text import search_terms
-from catalog.text.body import body_of
 
 
 def accepted(record: SkillRecord) -> Row:
@@ -83,53 +80,6 @@ def readdressed(version: Row, skill: Row) -> Row:
             "skill_id": skill["skill_id"],
             "described": to_json(described),
         }
-    )
-
-
-class SearchDocument(NamedTuple):
-    """Row of `skill_text`: what is searched beside the columns of `skills` and SKILL.md itself."""
-
-    id: int  # of the skill
-    version: int
-    headings: str
-    file_names: str
-    body_from: int  # first byte of the body in SKILL.md, from 1
-    body_bytes: int
-    body_grams: str
-
-
-def search_document(skill: int, version: int, record: SkillRecord) -> SearchDocument:
-    """Return the searchable text of accepted content."""
-    paths = (entry.path for entry in record.files)
-    text = record.skill_md_content
-    return _document(skill, version, record.headings, paths, text, record.body_chars)
-
-
-def restored_text(skill: int, version: Row, paths: Iterable[str]) -> SearchDocument:
-    """Return the searchable text of a version, given the paths of its files."""
-    described = json.loads(version["described"])
-    headings, chars = described["headings"], described["body_chars"]
-    text = version["skill_md_content"]
-    return _document(skill, version["id"], headings, paths, text, chars)
-
-
-def _document(
-    skill: int,
-    version: int,
-    headings: Iterable[str],
-    paths: Iterable[str],
-    skill_md: str,
-    body_chars: int,
-) -> SearchDocument:
-    body = body_of(skill_md, body_chars)
-    return SearchDocument(
-        skill,
-        version,
-        "\n".join(headings),
-        " ".join(paths),
-        body.first_byte,
-        body.size,
-        search_terms.pairs_of(body.text),
     )
 
 

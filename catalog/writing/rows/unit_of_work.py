@@ -21,7 +21,7 @@ from catalog.text.humanize import iso
 from catalog.text.suggestions import few
 from catalog.writing import events
 from catalog.writing.events import Ingestion
-from catalog.writing.rows import derived, fulltext, mapping, reviews
+from catalog.writing.rows import derived, mapping, reviews
 
 
 class UnitOfWork:
@@ -58,8 +58,6 @@ class UnitOfWork:
         self._findings: list[Row] = []
         self._judged_again: list[tuple[int]] = []  # skills whose findings are replaced
         self.described: list[int] = []  # skills whose derived rows are replaced
-        self.texts: list[mapping.SearchDocument] = []
-        self.texts_gone: list[int] = []  # skills that search no longer finds
         self._ingestions: list[Ingestion] = []
         self._superseded: list[tuple[str, int]] = []  # time and version
 
@@ -221,9 +219,7 @@ class UnitOfWork:
         copied = [file | {"version": version} for file in files]
         self._versions.append(content)
         self.files += copied
-        self.texts.append(
-            mapping.restored_text(old["id"], content, [file["path"] for file in copied])
-        )
+        self.described.append(old["id"])
         self.supersede(old)
         return fields | {"current_version_id": version}
 
@@ -299,8 +295,6 @@ class UnitOfWork:
         self.db.table("findings").insert_all(self._findings)
         derived.write(self.db, self.described)
         events.add_ingestions(self.db, self._ingestions)
-        fulltext.remove(self.db, self.texts_gone)
-        fulltext.replace(self.db, self.texts)
 
     def _name_versions(self) -> None:
         """Name each version by its time, later than all others of its skill_id."""
@@ -353,7 +347,7 @@ class UnitOfWork:
         damaged = [(texts[each], text_id) for each, text_id, text in stored if text != texts[each]]
         if damaged:
             self.db.conn.executemany("UPDATE texts SET text = ? WHERE id = ?", damaged)
-            fulltext.rebuild(self.db)
+            derived.rebuild_search(self.db)
         return {sha256: text_id for sha256, text_id, _ in stored}
 
     def _stored(self, table: str, rows: Iterable[Row]) -> list[Row]:
