@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from catalog.model.finding import OURS, FindingType
 from docs_from_code.markdown import prose
-from pipeline.cli.commands.rule import EXAMPLES, PURPOSES, REJECTS
+from pipeline.cli.commands.findings import PURPOSES, REJECTS, examples
 from pipeline.cli.output.finding_types import REGISTRY
 from pipeline.dialects.registry import OF_PROFILES
 
@@ -46,5 +46,5 @@ def _section(type_: FindingType) -> str:
         f"- **Fix:** {prose(type_.fix)}\n"
         f"- **Severity:** {type_.severity}; {REJECTS[type_.rejects]}.\n"
         f"{source}"
-        + (f"\n{example.as_markdown()}" if (example := EXAMPLES.get(type_.code)) else "")
+        + (f"\n{example.as_markdown()}" if (example := examples().get(type_.code)) else "")
     )

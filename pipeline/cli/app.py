@@ -4,7 +4,6 @@ import os
 import sys
 import tempfile
 import traceback
-from collections.abc import Mapping
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -91,40 +90,28 @@ def _internal_error(error: BaseException) -> int:
     return INTERNAL_ERROR
 
 
-COMMANDS: Mapping[str, str] = {
-    "up": "up.up",
-    "scan": "scan.scan",
-    "serve": "serve.serve",
-    "reconcile": "reconcile.reconcile",
-    "validate": "validate.validate",
-    "rule": "rule.rule",
-    "outcome": "outcome.outcome",
-    "migrate": "migrate.migrate",
-    "index": "index.index",
-    "search": "search.search_",
-    "status": "status.status",
-    "read": "read.read",
-    "mcp": "mcp.mcp",
-    "new": "new.new",
-    "remove": "add.remove",
-    "add": "add.add",
-    "link": "link.link",
-    "unlink": "link.unlink",
-    "export": "export.export",
-    "list": "search.list_",
-    "findings": "findings.findings",
-    "versions": "versions.versions",
-    "show": "show.show",
-    "token": "token.token",
-    "rollback": "versions.rollback",
-    "unpin": "versions.unpin",
-    "pending": "review.pending",
-    "approve": "review.approve",
-    "reject": "review.reject",
-    "prefer": "versions.prefer",
-    "completion": "completion.completion",
+COMMANDS = {
+    name: module
+    for module, names in {
+        "add": "add new remove",
+        "completion": "completion",
+        "findings": "findings rule",
+        "formats": "migrate outcome",
+        "index": "index",
+        "link": "export link unlink",
+        "mcp": "mcp",
+        "read": "read",
+        "scan": "reconcile scan",
+        "search": "list search show",
+        "status": "status",
+        "token": "token",
+        "up": "serve up",
+        "validate": "validate",
+        "versions": "approve pending prefer reject rollback unpin versions",
+    }.items()
+    for name in names.split()
 }
-"""Module and function of each command in `pipeline.cli.commands`."""
+"""Module of each command in `pipeline.cli.commands`."""
 
 
 class _Group(click.Group):
@@ -137,9 +124,9 @@ class _Group(click.Group):
         """Return a command; None if there is none of this name."""
         if name not in COMMANDS:
             return None
-        module, _, function = COMMANDS[name].partition(".")
-        command: click.Command = getattr(import_module(f"pipeline.cli.commands.{module}"), function)
-        return command
+        module = vars(import_module(f"pipeline.cli.commands.{COMMANDS[name]}"))
+        commands = (each for each in module.values() if isinstance(each, click.Command))
+        return next(command for command in commands if command.name == name)
 
     def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
         """Parse the words of the command line, with the global options moved to the front."""

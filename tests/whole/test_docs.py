@@ -16,7 +16,7 @@ from docs_from_code.pages import DOCS, PAGES
 from docs_from_code.site import build, faults
 from pipeline.authoring.lint import judge_paths
 from pipeline.cli.app import cli
-from pipeline.cli.commands.rule import EXAMPLES, OMITTED, Example
+from pipeline.cli.commands.findings import OMITTED, Example, examples
 from pipeline.cli.output.finding_types import REGISTRY
 from pipeline.dialects.registry import DEFAULT_PROFILES
 from pipeline.outcomes.parser import judge_outcome
@@ -26,6 +26,7 @@ from tests.support.paths import REPOSITORY
 
 # Examples whose paths are all of a folder or an archive, and those of outcome files; the others
 # are part of a sample.
+EXAMPLES = examples()
 LISTED = {code for code, shown in EXAMPLES.items() if shown.paths and not (BAD / code).exists()}
 OF_OUTCOMES = {code for code in EXAMPLES if REGISTRY[code].profile == "outcome"}
 

@@ -1,4 +1,4 @@
-"""Commands that put skills into a root, or take them out of it."""
+"""Commands that write new skills, put skills into a root, or take them out of it."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
@@ -6,25 +6,69 @@ from pathlib import Path
 
 import click
 
-from catalog.database import connection
 from catalog.database.connection import open_catalog
+from catalog.database.queries import Database
 from catalog.model.errors import NotRemoved
 from catalog.model.paths import is_utf8, text_path
 from catalog.model.skill import RootSpec
 from catalog.reading import named
 from catalog.text.suggestions import few, shown
 from catalog.text.visible import visible
-from pipeline.authoring import trash
+from pipeline.authoring import skeleton, trash
 from pipeline.authoring.add import Addition, root_named
 from pipeline.authoring.add import add as add_to
-from pipeline.authoring.lint import Judgement
 from pipeline.cli.folder_argument import absolute_path
-from pipeline.cli.options import DONE, FINDINGS, as_json_option, settings_of, to_json
+from pipeline.cli.options import (
+    DONE,
+    FINDINGS,
+    PATH,
+    Answer,
+    as_json_option,
+    to_json,
+    with_catalog,
+    with_json,
+    with_settings,
+)
 from pipeline.cli.output import terminal
 from pipeline.cli.output.skills import file_list, finding_at
 from pipeline.config.settings import Settings
+from pipeline.dialects.registry import OWNERS, dialect_named
 from pipeline.roots.names import SKILL_MD
 from pipeline.service.scanning.results import place_of
+
+
+@click.command()
+@click.argument("name")
+@click.option(
+    "--in",
+    "parent",
+    type=PATH,
+    default=Path(),
+    help="Directory for the folder.  [default: the current one]",
+)
+@click.option(
+    "--profile",
+    type=click.Choice(list(OWNERS)),
+    help="Write a package that passes this profile, too.",
+)
+def new(name: str, parent: Path, profile: str | None) -> int:
+    """Write a skill called NAME to fill in: a folder with a SKILL.md.
+
+    The new skill passes every profile that `validate` checks by default. With --profile it is a
+    package for the system of that profile, too.
+
+    \b
+    Examples:
+      skilldrop new csv-profile
+      skilldrop new csv-profile --in ~/drafts
+    """
+    texts = dialect_named(profile).skeleton if profile else skeleton.PLAIN
+    folder = visible(str(skeleton.make(name, parent, texts)))
+    click.echo(
+        f"Made {folder}. Fill in {folder}/SKILL.md, check it with `skilldrop validate {folder}`, "
+        f"and add it to a root with `skilldrop add {folder}`."
+    )
+    return DONE
 
 
 @click.command()
@@ -39,9 +83,9 @@ from pipeline.service.scanning.results import place_of
 @click.option("--dry-run", is_flag=True, help="Print what would be added, and copy nothing.")
 @click.option("--fix", is_flag=True, help="Fix the copy of a folder as `validate --fix` does.")
 @as_json_option
-@click.pass_context
+@with_settings
 def add(
-    context: click.Context,
+    settings: Settings,
     sources: tuple[Path, ...],
     root_name: str | None,
     replace: bool,
@@ -61,30 +105,21 @@ def add(
       skilldrop add skills.zip --root enterprise --replace
       skilldrop add drafts/word-count/SKILL.md --dry-run
     """
-    settings = settings_of(context)
     root = root_named(settings.root_specs, root_name)
     additions = []
     for addition in add_to(sources, root, replace=replace, fix=fix, dry_run=dry_run):
-        additions.append(addition)
-        if not as_json:
-            terminal.echo(
-                _rendered_addition(addition, _expected(settings, root, addition), dry_run=dry_run)
-            )
+        holders = _expected(settings, root, addition)
+        details = {
+            "added": addition.is_added and not dry_run,
+            "accepted": addition.is_added,
+            "shadowed_by": holders,
+        }
+        additions.append(addition.as_json() | details)
+        for line in () if as_json else _addition_lines(addition, holders, dry_run=dry_run):
+            terminal.echo(line)
     if as_json:
-        click.echo(
-            to_json(
-                [
-                    addition.as_json()
-                    | {
-                        "added": addition.is_added and not dry_run,
-                        "accepted": addition.is_added,
-                        "shadowed_by": _expected(settings, root, addition),
-                    }
-                    for addition in additions
-                ]
-            )
-        )
-    return DONE if all(addition.is_added for addition in additions) else FINDINGS
+        click.echo(to_json(additions))
+    return DONE if all(addition["accepted"] for addition in additions) else FINDINGS
 
 
 def _expected(settings: Settings, root: RootSpec, addition: Addition) -> dict[str, str]:
@@ -106,46 +141,37 @@ def _expected(settings: Settings, root: RootSpec, addition: Addition) -> dict[st
     return found
 
 
-def _skill(judgement: Judgement) -> Iterator[str]:
-    """Yield the name and description of a skill, and its files with their number and size."""
-    if judgement.name is None:
-        return
-    described = visible(judgement.description) if judgement.loadable else "rejected"
-    yield f"{click.style(visible(judgement.name), bold=True)}: {described}"
-    if judgement.files:
-        sizes = [(file.path, file.size) for file in judgement.files]
-        yield f"    {file_list(judgement.document or SKILL_MD, sizes)}"
-
-
-def _rendered_addition(addition: Addition, expected: Mapping[str, str], *, dry_run: bool) -> str:
-    """Return skills, files and findings of a source, and a line about the result."""
-    lines = [line for judgement in addition.judgements for line in _skill(judgement)]
-    lines += [
-        finding_at(judgement.file(finding), finding._asdict())
-        for judgement in addition.judgements
-        for finding in judgement.findings
-    ]
+def _addition_lines(
+    addition: Addition, holders: Mapping[str, str], *, dry_run: bool
+) -> Iterator[str]:
+    """Yield skills, files and findings of a source, and a line about the result."""
+    for judgement in addition.judgements:
+        if judgement.name is None:
+            continue
+        described = visible(judgement.description) if judgement.loadable else "rejected"
+        yield f"{click.style(visible(judgement.name), bold=True)}: {described}"
+        if judgement.files:
+            sizes = [(file.path, file.size) for file in judgement.files]
+            yield f"    {file_list(judgement.document or SKILL_MD, sizes)}"
+    for judgement in addition.judgements:
+        for finding in judgement.findings:
+            yield finding_at(judgement.file(finding), finding._asdict())
+    for name, holder in holders.items():
+        yield f"{visible(name)} will be shadowed: the skill in {visible(holder)} has the name."
     place = visible(text_path(str(addition.place)))
-    lines += [
-        f"{visible(name)} will be shadowed: the skill in {visible(holder)} has the name."
-        for name, holder in expected.items()
-    ]
-    if dry_run and addition.is_added:
-        lines.append(f"Would be added as {place}; nothing was copied.")
-        return "\n".join(lines)
-    lines.append(
-        f"Added {place}{f'; {addition.fixed} fixed' if addition.fixed else ''}."
-        if addition.is_added
-        else f"Not added to {place}: fix the errors above, then add it again."
-    )
-    return "\n".join(lines)
+    if not addition.is_added:
+        yield f"Not added to {place}: fix the errors above, then add it again."
+    elif dry_run:
+        yield f"Would be added as {place}; nothing was copied."
+    else:
+        yield f"Added {place}{f'; {addition.fixed} fixed' if addition.fixed else ''}."
 
 
 @click.command()
 @click.argument("skill")
-@as_json_option
-@click.pass_context
-def remove(context: click.Context, skill: str, as_json: bool) -> int:
+@with_json
+@with_catalog
+def remove(settings: Settings, db: Database, skill: str) -> Answer:
     """Move the folder of SKILL, or its archive, to a dated trash; nothing is deleted.
 
     SKILL is a name, or a folder if several skills have the name; the folder may be relative to its
@@ -157,18 +183,12 @@ def remove(context: click.Context, skill: str, as_json: bool) -> int:
       skilldrop remove csv-profile
       skilldrop remove watched/team-b/csv-profile
     """
-    settings = settings_of(context)
-    db = connection.open_catalog(settings.catalog_path)
     text = skill if is_utf8(skill) else text_path(skill)
     row = named.find_or_named(db, text, absolute_path(settings, skill))
     if row["status"] == "removed":
         raise NotRemoved(f"The folder of {shown(skill)} is gone already.")
     moved = trash.move(db, row, settings.data, datetime.now())
-    if as_json:
-        click.echo(to_json(moved.as_json()))
-        return DONE
     along = f" The skills inside it were moved, too: {few(moved.others)}." if moved.others else ""
     if moved.used_by:
         along += f" It is used by {few(moved.used_by)}; `skilldrop status` lists what breaks."
-    click.echo(visible(f"Moved {moved.source} to {moved.place}.{along}"))
-    return DONE
+    return Answer(moved.as_json(), [visible(f"Moved {moved.source} to {moved.place}.{along}")])

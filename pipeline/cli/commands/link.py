@@ -1,14 +1,20 @@
-"""Commands that keep links to skills, or copies of them, in directories of agents."""
+"""Commands that give skills to agents: links, copies and archives."""
 
 import os
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import click
 
 from catalog.database.connection import explained, open_catalog
-from catalog.model.errors import NotLinked
+from catalog.database.queries import Database
+from catalog.export.archive import write_archive
+from catalog.export.folder import Exported, export_to
+from catalog.export.selected import Failure, Source
+from catalog.export.selected import selected as skills_of
+from catalog.model.errors import NotExported, NotLinked
 from catalog.model.paths import is_utf8
 from catalog.reading import agent_entries
 from catalog.text.suggestions import few
@@ -21,10 +27,12 @@ from pipeline.cli.options import (
     PATH,
     Answer,
     confirm,
+    with_catalog,
     with_json,
     with_settings,
     yes_option,
 )
+from pipeline.cli.output import terminal
 from pipeline.cli.output.terminal import counted
 from pipeline.config.settings import Settings
 from pipeline.service.requests import handle
@@ -105,3 +113,108 @@ def _absolute(directory: Path) -> str:
     if not is_utf8(path):
         raise NotLinked(f"{visible(path)} is not valid UTF-8, so the catalog cannot remember it.")
     return path
+
+
+@click.command()
+@click.argument("directory", type=PATH, required=False)
+@click.option(
+    "--archive",
+    type=PATH,
+    metavar="FILE",
+    help="Write an archive: FILE ends with .zip, .tar.gz or .tgz.",
+)
+@click.option(
+    "--with-dependencies",
+    is_flag=True,
+    help="Also copy the skills that the selected ones declare as needed.",
+)
+@with_index_or_words
+@yes_option
+@with_json
+@with_catalog
+def export(
+    settings: Settings,
+    db: Database,
+    /,
+    directory: Path | None,
+    archive: Path | None,
+    with_dependencies: bool,
+    yes: bool,
+    **options: Any,
+) -> Answer:
+    """Copy the published skills to DIRECTORY or an archive, with a lock file.
+
+    Use it for agents that follow no links, for container images, and for machines without a
+    network. Each skill is a folder with its name. Only differences are written, each folder in one
+    step, and edits of exported files are undone. The lock file skilldrop.lock lists the version,
+    digest and files of each skill. Other files in DIRECTORY stay; exit 1 if one of them has the
+    name of a skill.
+
+    \b
+    Examples:
+      skilldrop export image/skills --tag office
+      skilldrop export --archive skills.tar.gz
+      skilldrop export image/skills --only report-writer --with-dependencies
+    """
+    if directory is None and archive is None:
+        raise click.UsageError("Give a DIRECTORY, or --archive FILE.")
+    directory, archive = _outside(settings, directory), _outside(settings, archive)
+    selection = selection_of(db, selected(options))
+    found = list(skills_of(db, settings.packages_folder, selection, with_needed=with_dependencies))
+    sources = [item for item in found if isinstance(item, Source)]
+    result = Exported([source.folder for source in sources])
+    try:
+        with terminal.progress("skills") as progress:
+            if directory:
+                things = f"skills in {visible(str(directory))}"
+                result = export_to(
+                    directory,
+                    sources,
+                    progress,
+                    lambda removed, total: confirm(removed, total, things, yes=yes),
+                )
+            if archive:
+                write_archive(archive, sources, progress)
+    except OSError as error:
+        raise NotExported(f"{error.filename or directory or archive}: {error.strerror}.") from error
+    result.failed += [item for item in found if isinstance(item, Failure)]
+    report = asdict(result) | {
+        "failed": [failure._asdict() for failure in result.failed],
+        "directory": str(directory) if directory else None,
+        "archive": str(archive) if archive else None,
+    }
+    code = FINDINGS if result.taken or result.failed else DONE
+    return Answer(report, _exported_lines(result, directory, archive), code)
+
+
+def _outside(settings: Settings, path: Path | None) -> Path | None:
+    """Return a path, with the home folder in place of `~`.
+
+    Raises NotExported if it lies in a root, where it would be scanned, or among our data.
+    """
+    if path is None:
+        return None
+    real = Path(os.path.realpath(path.expanduser()))
+    for folder in (settings.data, *(Path(root.path).resolve() for root in settings.root_specs)):
+        if real.is_relative_to(folder):
+            raise NotExported(f"{path} lies inside {folder}; export to a place outside of it.")
+    return path.expanduser()
+
+
+def _exported_lines(
+    result: Exported, directory: Path | None, archive: Path | None
+) -> Iterator[str]:
+    if directory:
+        counts = [
+            f"{len(names)} {word}"
+            for word in ("added", "updated", "unchanged", "removed")
+            if (names := getattr(result, word)) or word == "added"
+        ]
+        yield f"{visible(str(directory))}: {', '.join(counts)}"
+    else:
+        yield f"{visible(str(archive))}: {terminal.counted(len(result.added), 'skill')}"
+    if result.taken:
+        yield f"not copied, because the name is taken there: {few(result.taken)}"
+    if result.left:
+        yield f"removed, but files of others are left in: {few(result.left)}"
+    yield from (visible(f"not copied: {name}: {reason}") for name, reason in result.failed)

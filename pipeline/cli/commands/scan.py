@@ -1,16 +1,20 @@
-"""Command that updates the catalog from the roots once."""
+"""Commands that update the catalog from the roots, or compare it with them."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import get_args
 
 import click
 
+from catalog.audit.difference import Difference
 from catalog.database.connection import service_runs
+from catalog.model.change import ChangeResult
 from catalog.model.errors import CatalogBusy
 from catalog.reading import health_summary
 from catalog.text import humanize
+from catalog.text.visible import visible
 from catalog.writing.store import Store
 from pipeline.cli.options import DONE, FINDINGS, PATH, Answer, with_json, with_settings
 from pipeline.cli.output import terminal
@@ -18,7 +22,9 @@ from pipeline.cli.output.terminal import counted
 from pipeline.config.settings import Settings
 from pipeline.roots.units import WatchUnit
 from pipeline.service import pulls
+from pipeline.service import reconcile as service_reconcile
 from pipeline.service.open_catalog import with_store
+from pipeline.service.reconcile import Comparison
 from pipeline.service.run_once import (
     EngineName,
     Result,
@@ -127,3 +133,132 @@ def _lines(result: Result) -> Iterator[str]:
     )
     if result.rejected_in_all or result.shadowed:
         yield "`skilldrop status` shows the reasons."
+
+
+SCREENFUL = 20
+"""Most lines of one kind; --json prints all of them."""
+
+
+@click.command()
+@click.option("--check", is_flag=True, help="Report differences without repairing them.")
+@click.option(
+    "--accept-removals",
+    is_flag=True,
+    help="Confirm held removals, and list the removed skills.",
+)
+@with_json
+@with_settings
+def reconcile(settings: Settings, check: bool, accept_removals: bool) -> Answer:
+    """Compare folders, catalog, packages, indexes and links, and repair differences.
+
+    Every file is read and hashed again, including those of the packages. Changes are listed by
+    skill. Exit 1 if differences are found with --check, or remain after the repair. While
+    `skilldrop up` runs, the service does the repair and keeps following the folders.
+
+    \b
+    Examples:
+      skilldrop reconcile --check
+      skilldrop reconcile --accept-removals
+    """
+    if check and accept_removals:
+        raise click.UsageError("--check changes nothing; use --accept-removals without it.")
+    with (
+        terminal.progress("skills") as progress,
+        terminal.progress("seconds: the service is repairing") as waiting,
+    ):
+        result = (
+            service_reconcile.compare(settings, progress=progress)
+            if check
+            else service_reconcile.repair(
+                settings, accepts_removals=accept_removals, progress=progress, waiting=waiting
+            )
+        )
+    return Answer(
+        _as_json(result), _comparison_lines(result), FINDINGS if result.differences else DONE
+    )
+
+
+def _as_json(result: Comparison) -> dict[str, object]:
+    return {
+        "differences": [difference.as_json() for difference in result.differences],
+        "repaired": [difference.as_json() for difference in result.repaired],
+        "lost": [difference.as_json() for difference in result.lost],
+        "changes": [_change(change) for change in result.changes],
+        "removed": [_change(change) for change in result.removed],
+        "accepted": [_change(change) for change in result.accepted],
+        "seen": result.folders,
+        "held": result.held,
+        "last_good": result.last_good,
+    }
+
+
+def _change(change: ChangeResult) -> dict[str, object]:
+    return {key: getattr(change, key) for key in ("root", "path", "name", "outcome", "detail")}
+
+
+def _comparison_lines(result: Comparison) -> Iterator[str]:
+    changes = (*result.removed, *result.changes)
+    changed = {(change.root, change.path) for change in changes}
+    repaired = [d for d in result.repaired if (d.folder, d.path) not in changed]
+    yield from _screenful([f"{d.kind}: {d.where}: {d.message}" for d in result.differences])
+    yield from _screenful(
+        [
+            *(
+                f"{change.outcome}: {change.root}/{change.path}"
+                + (f" ({change.detail})" if change.detail else "")
+                for change in changes
+            ),
+            *(f"repaired: {d.where}: {d.message}" for d in repaired),
+            *(f"lost: {d.where}: {d.message}; no folder has it" for d in result.lost),
+        ]
+    )
+    yield f"{_compared(result)}{_summary(result, changes, repaired)}"
+    yield from _accepted_differences(result)
+
+
+def _screenful(lines: Sequence[str]) -> Iterator[str]:
+    yield from map(visible, lines[:SCREENFUL])
+    if len(lines) > SCREENFUL:
+        yield f"… and {len(lines) - SCREENFUL} more; --json lists all of them"
+
+
+def _compared(result: Comparison) -> str:
+    if not result.folders:
+        return "The roots contain no skill folder, so no folder was compared"
+    return f"{terminal.counted(result.folders, 'skill folder')} compared"
+
+
+def _summary(
+    result: Comparison, changes: Sequence[ChangeResult], repaired: Sequence[Difference]
+) -> str:
+    """Return the counts of changes, repairs and remaining differences."""
+    counts = Counter(change.outcome for change in changes)
+    done = [terminal.counted(number, "skill") + f" {outcome}" for outcome, number in counts.items()]
+    if repaired:
+        done.append(f"{terminal.counted(len(repaired), 'difference')} repaired")
+    if lost := {difference.package_path for difference in result.lost}:
+        done.append(f"{terminal.counted(len(lost), 'package')} lost")
+    kinds = Counter(difference.kind for difference in result.differences)
+    if kinds:
+        done.append("differences: " + ", ".join(f"{n} in {kind}" for kind, n in kinds.items()))
+    elif done:
+        done.append("no differences remain")
+    elif result.folders:
+        done.append("no differences")
+    return f"; {', '.join(done)}." if done else "."
+
+
+def _accepted_differences(result: Comparison) -> Iterator[str]:
+    """Yield a line about held removals, and one about folders with rejected content."""
+    if result.held:
+        yield (
+            f"{terminal.counted(result.held, 'removal')} held; `skilldrop status` shows the "
+            "reason. Bring the folders or the root back, or confirm with `skilldrop reconcile "
+            "--accept-removals`."
+        )
+    if result.last_good:
+        folders = terminal.counted(result.last_good, "folder")
+        yield (
+            f"{folders} with rejected newest content; the last good version stays published. "
+            "`skilldrop status` lists them."
+        )

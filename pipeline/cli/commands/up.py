@@ -1,20 +1,25 @@
-"""Command that runs the service."""
+"""Commands that run the service, or only its site."""
 
 import json
 import logging
+import signal
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
 import click
 
+from catalog.database import connection
 from catalog.database.connection import explained, open_catalog, service_runs
 from catalog.model.errors import CatalogBusy
 from catalog.site import address
+from catalog.site.server.process import SiteOptions, SiteProcess
 from catalog.text.humanize import iso
 from pipeline.cli import entry
-from pipeline.cli.commands.serve import site_process
 from pipeline.cli.options import DONE, settings_of, site_address
 from pipeline.cli.output import terminal
 from pipeline.config.settings import Settings
@@ -139,3 +144,43 @@ class _AsJson(logging.Formatter):
         if record.exc_info:
             entry["traceback"] = self.formatException(record.exc_info)
         return json.dumps(entry, ensure_ascii=False)
+
+
+TICK = 1.0
+"""Seconds between two checks that the site runs."""
+
+
+@click.command()
+@click.option("--host", help="Address to listen on.  [default: 127.0.0.1]")
+@click.option("--port", type=click.IntRange(1, 65535), help="Port to listen on.  [default: 8001]")
+@click.pass_context
+def serve(context: click.Context, host: str | None, port: int | None) -> int:
+    """Serve the catalog read-only, without watching the roots.
+
+    \b
+    Example:
+      skilldrop --data /var/lib/skilldrop serve --port 8080
+    """
+    settings = settings_of(context, host=host, port=port)
+    connection.open_catalog(settings.catalog_path).conn.close()
+    site = site_process(settings)
+    stopped = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stopped.set())
+    site.start()
+    click.echo(f"Serving {settings.catalog_path} at {site.url}", err=True)
+    try:
+        while not stopped.wait(TICK):
+            site.ensure_running(time.monotonic())
+    finally:
+        site.stop()
+    return DONE
+
+
+def site_process(settings: Settings, log_file: Path | None = None) -> SiteProcess:
+    """Return the process of the site, which writes to a log file or to the output of this one."""
+    site = settings.site
+    options = SiteOptions(
+        site.names, site.sql, settings.usage, site.url or "", behind_proxy=site.behind_proxy
+    )
+    return SiteProcess(settings.catalog_path, site.host, site.port, log_file, options)
