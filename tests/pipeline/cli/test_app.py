@@ -138,7 +138,7 @@ def test_options_of_index_replace_the_settings(call: Any, watched: Path) -> None
     [
         (["--only", "count-wrods"], "has the name 'count-wrods'. The closest are: count-words."),
         (["--only", "secret"], "has the name 'secret'"),
-        (["--tag", "nowhere"], "has the tag 'nowhere'. There are: none."),
+        (["--tag", "nowhere"], "has the tag 'nowhere'. The catalog has none yet."),
         (["--level", "plugin"], "No published skill passes this filter"),
     ],
 )

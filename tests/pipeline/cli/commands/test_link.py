@@ -125,7 +125,7 @@ def test_a_taken_name_is_told(agent: Path) -> None:
             ["link", "here", "--only", "pdf", "--only", "x"],
             "has the name 'x'. There are: pdf, xlsx.",
         ),
-        (["link", "here", "--tag", "office"], "has the tag 'office'. There are: none."),
+        (["link", "here", "--tag", "office"], "has the tag 'office'. The catalog has none yet."),
         (["link", "here", "--level", "plugin"], "No published skill passes this filter"),
         (["unlink", "elsewhere"], "is not a directory that skilldrop keeps links in."),
         (["unlink", "var/skills"], "its skills are always kept."),
