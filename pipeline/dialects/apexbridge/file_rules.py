@@ -23,44 +23,40 @@ CODE = frozenset(
 )
 """File endings of source code for interpreters and compilers."""
 
-SECTIONS: Mapping[str, tuple[str, str]] = {
+# Required sections: the Chinese name, and the words for a heading in English and Chinese.
+_SECTIONS: Mapping[str, tuple[str, str, str]] = {
     "description": (
+        "描述",
         r"descriptions?|overview|about|introduction|summary|purpose|what (?:it|this skill) does",
         "描述|说明|說明|简介|簡介|介绍|介紹|概述|概览|概覽|功能|用途",
     ),
     "parameters": (
-        r"parameters?|params|inputs?|arguments?|args",
+        "参数",
+        "parameters?|params|inputs?|arguments?|args",
         "参数|參數|输入|輸入|入参",
     ),
     "output": (
-        r"outputs?|returns?|results?|return values?|response",
+        "输出",
+        "outputs?|returns?|results?|return values?|response",
         "输出|輸出|返回|结果|結果|出参",
     ),
     "steps": (
-        r"steps?|instructions?|procedure|process|workflow|how it works|execution|how to use|usage",
+        "执行步骤",
+        "steps?|instructions?|procedure|process|workflow|how it works|execution|how to use|usage",
         "步骤|步驟|流程|执行|執行|操作|用法",
     ),
-    "examples": (r"examples?|samples?", "示例|例子|样例|樣例|范例|範例|案例"),
+    "examples": ("示例", "examples?|samples?", "示例|例子|样例|樣例|范例|範例|案例"),
     "safety": (
-        r"safety|security|compliance|privacy|warnings?|cautions?|caveats|limitations|notes?",
+        "安全提示",
+        "safety|security|compliance|privacy|warnings?|cautions?|caveats|limitations|notes?",
         "安全|合规|合規|隐私|隱私|注意|警告|限制",
     ),
 }
-"""English and Chinese words for the heading of each section that ApexBridge requires."""
-
-_CHINESE_NAMES = {
-    "description": "描述",
-    "parameters": "参数",
-    "output": "输出",
-    "steps": "执行步骤",
-    "examples": "示例",
-    "safety": "安全提示",
+SECTIONS = {
+    name: re.compile(rf"\b(?:{english})\b|{chinese}", re.IGNORECASE)
+    for name, (_, english, chinese) in _SECTIONS.items()
 }
-_ENGLISH_WORDS = {
-    name: re.compile(rf"\b(?:{english})\b", re.IGNORECASE)
-    for name, (english, _) in SECTIONS.items()
-}
-_CHINESE_WORDS = {name: re.compile(chinese) for name, (_, chinese) in SECTIONS.items()}
+"""Pattern of the headings of each section that ApexBridge requires."""
 
 _DECLARATIONS = (".d.ts", ".d.mts", ".d.cts")  # only types, which are not executed
 
@@ -131,7 +127,7 @@ def sections_exist(skill: Skill) -> Iterator[Finding]:
     present = sections_of(skill.parsed.body)
     for section in SECTIONS:
         if section not in present:
-            message = f"The body has no section {section} ({_CHINESE_NAMES[section]})."
+            message = f"The body has no section {section} ({_SECTIONS[section][0]})."
             yield skill.body.finding(codes.SECTION_MISSING, message, offset=0)
 
 
@@ -154,16 +150,10 @@ def _is_code(file: File) -> bool:
 def _resources(skill: Skill) -> Iterator[tuple[str, str]]:
     """Yield each path that resources names, with its field."""
     resources = skill.declaration.of(ApexBridgeFields).resources
-    if resources is None:
-        return
-    if resources.entry:
+    if resources and resources.entry:
         yield "resources.entry", resources.entry
-    for field, paths in (
-        ("helpers", resources.helpers),
-        ("references", resources.references),
-        ("assets", resources.assets),
-    ):
-        for path in paths:
+    for field in ("helpers", "references", "assets"):
+        for path in getattr(resources, field, ()):
             yield f"resources.{field}", path
 
 
@@ -182,18 +172,10 @@ def sections_of(body: str) -> set[str]:
     A heading may name several: "Input and output". The title at the top names the skill, so it
     counts only if it is exactly the name of a section.
     """
-    headings = markdown.headings(body)
     has_title = body.startswith("# ")
     return {
         section
-        for index, heading in enumerate(headings)
-        for section in SECTIONS
-        if _names(section, heading, exactly=has_title and index == 0)
+        for index, heading in enumerate(markdown.headings(body))
+        for section, words in SECTIONS.items()
+        if (words.fullmatch if has_title and index == 0 else words.search)(heading)
     }
-
-
-def _names(section: str, heading: str, *, exactly: bool) -> bool:
-    for words in (_ENGLISH_WORDS[section], _CHINESE_WORDS[section]):
-        if words.fullmatch(heading) if exactly else words.search(heading):
-            return True
-    return False

@@ -1,9 +1,7 @@
 """Characters that readers do not see: invisible ones, bidirectional controls and tags."""
 
 import re
-from dataclasses import dataclass
-from itertools import islice
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from catalog.text.visible import (
     BIDI,
@@ -19,27 +17,31 @@ from catalog.text.visible import (
 
 Kind: TypeAlias = Literal["invisible", "bidi", "tag"]
 
-MOST_RUNS = 1_000
-"""Runs that are counted in one text; each may have any length."""
-
 _ASCII = bytes(range(128))
-
-_ANY = re.compile(f"[{TAGS}{BIDI}{MARKS}{JOINERS}{SELECTORS}{NEVER_SEEN}]")
+_RUN = re.compile(f"[{TAGS}{BIDI}{MARKS}{JOINERS}{SELECTORS}{NEVER_SEEN}]++")
+_PART = re.compile(
+    f"(?:{CHARACTER_PART}|{FLAG_PART})|(?P<bidi>[{BIDI}]+)|(?P<mark>[{MARKS}]+)"
+    f"|(?P<tag>(?:(?!{FLAG_PART})[{TAGS}])++)"
+    f"|(?P<invisible>(?:(?!{CHARACTER_PART})[{JOINERS}{SELECTORS}{NEVER_SEEN}])++)"
+)
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff]")
+_TAG_LETTERS = {
+    0xE0000 + code: chr(code) if chr(code).isprintable() else None for code in range(128)
+}
 
-_NOTHING = "(?!)"
 
-
-@dataclass(frozen=True, slots=True)
-class Hidden:
+class Hidden(NamedTuple):
     """Hidden characters of one kind in one text."""
 
     kind: Kind
-    count: int
-    has_more: bool  # whether the text has more runs, which were not counted
     offset: int  # of the first, in characters
-    character: str  # the first
-    spelled: str  # the text spelled in tags, cut short; "" for other kinds
+    characters: str
+
+    @property
+    def spelled(self) -> str:
+        """The text spelled in tags, cut short; "" for other kinds."""
+        start = self.characters[: 2 * LONGEST_QUOTE]  # some tags are no letters
+        return start.translate(_TAG_LETTERS) if self.kind == "tag" else ""
 
 
 def hidden_in(text: str) -> tuple[Hidden, ...]:
@@ -54,50 +56,21 @@ def hidden_in(text: str) -> tuple[Hidden, ...]:
     # Nearly every text has a dash or an arrow, so only the few characters beyond ASCII are searched
     # here: without its ASCII bytes, UTF-8 is still UTF-8.
     beyond = text.encode("utf-8", "replace").translate(None, _ASCII).decode()
-    if not _ANY.search(beyond):
+    if not _RUN.search(beyond):
         return ()
-    marks_are_needed = bool(_RIGHT_TO_LEFT.search(beyond))
-    searches = (_INVISIBLE, _BIDI_BUT_MARKS if marks_are_needed else _ALL_BIDI, _TAG)
-    results = [hidden for search in searches if (hidden := search.hidden_in(text))]
-    return tuple(sorted(results, key=lambda hidden: hidden.offset))
-
-
-class _Search:
-    """Search for the characters of one kind in runs, as a text may contain a million of them."""
-
-    def __init__(self, kind: Kind, characters: str, allowed: str) -> None:
-        self._kind = kind
-        # The text up to the next run, and the run. Possessive repetitions store nothing to
-        # backtrack to, however long they get.
-        self._run = re.compile(
-            f"[^{characters}]*+(?:(?:{allowed})[^{characters}]*+)*+"
-            f"((?:(?!{allowed})[{characters}])++|\\Z)"
-        )
-
-    def hidden_in(self, text: str) -> Hidden | None:
-        """Return the hidden characters of this kind, or None."""
-        matches = islice(self._run.finditer(text), MOST_RUNS + 1)
-        runs = [(match.start(1), match[1]) for match in matches if match[1]]
-        if not runs:
-            return None
-        counted = runs[:MOST_RUNS]
-        start = "".join(run[:_LETTERS] for _, run in counted)[:_LETTERS]
-        return Hidden(
-            self._kind,
-            sum(len(run) for _, run in counted),
-            len(runs) > MOST_RUNS,
-            runs[0][0],
-            runs[0][1][0],
-            start.translate(_TAG_LETTERS) if self._kind == "tag" else "",
-        )
-
-
-_LETTERS = 2 * LONGEST_QUOTE  # more than are shown, because some tags are not letters
-_TAG_LETTERS = {
-    0xE0000 + code: chr(code) if chr(code).isprintable() else None for code in range(128)
-}
-
-_INVISIBLE = _Search("invisible", f"{JOINERS}{SELECTORS}{NEVER_SEEN}", CHARACTER_PART)
-_BIDI_BUT_MARKS = _Search("bidi", BIDI, _NOTHING)
-_ALL_BIDI = _Search("bidi", f"{BIDI}{MARKS}", _NOTHING)
-_TAG = _Search("tag", TAGS, FLAG_PART)
+    needs_marks = bool(_RIGHT_TO_LEFT.search(beyond))
+    found: dict[Kind, list[tuple[int, str]]] = {}
+    for run in _RUN.finditer(text):
+        at = run.start()
+        while at < run.end() and (part := _PART.match(text, at)):
+            at = part.end()
+            if part["invisible"]:
+                found.setdefault("invisible", []).append((part.start(), part[0]))
+            elif part["tag"]:
+                found.setdefault("tag", []).append((part.start(), part[0]))
+            elif part["bidi"] or (part["mark"] and not needs_marks):
+                found.setdefault("bidi", []).append((part.start(), part[0]))
+    return tuple(
+        Hidden(kind, parts[0][0], "".join(characters for _, characters in parts))
+        for kind, parts in found.items()
+    )

@@ -183,9 +183,8 @@ def _texts(value: Json, field: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _message(hidden: Hidden, place: str) -> str:
-    code = f"U+{ord(hidden.character):04X}"
-    least = "at least " if hidden.has_more else ""
-    more = "" if hidden.count == 1 else f" and {least}{hidden.count - 1:,} more"
+    code, others = f"U+{ord(hidden.characters[0]):04X}", len(hidden.characters) - 1
+    more = f" and {others:,} more" if others else ""
     spelling = f", which spell {quoted(hidden.spelled)}" if hidden.spelled else ""
     character = {
         "invisible": "an invisible character",

@@ -88,13 +88,13 @@ def test_hidden_text_in_fields(fields: dict[str, Any], where: str) -> None:
     ("text", "said"),
     [
         ("\u200b" * 5_000, "U+200B and 4,999 more."),
-        ("a\u200b" * 5_000, "U+200B and at least 999 more."),
+        ("a\u200b" * 5_000, "U+200B and 4,999 more."),
         ("a\u200b" * 1_000, "U+200B and 999 more."),
         ("\u2764\ufe0f" * 5_000 + "\u200b", "U+200B."),
     ],
 )
-def test_runs_are_counted_whole_and_places_up_to_a_number(text: str, said: str) -> None:
-    """Allowed characters do not count as runs, however many come first."""
+def test_hidden_characters_are_all_counted(text: str, said: str) -> None:
+    """Allowed characters do not count, however many come first."""
     (hidden,) = found("safety", skill(f"Read it. {text}"))
     assert hidden.message.endswith(said)
 
