@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from catalog.model.finding import Finding, FindingType
 from pipeline.parsing import codes
@@ -167,11 +168,7 @@ def _line_at(data: bytes, offset: int) -> int:
 
 def _offset_of_line(data: bytes, line: int) -> int:
     """Return the offset of a line (from 1), or the data's length if it has fewer lines."""
-    ends = _LINE_END.finditer(data)
-    offset = 0
-    for _ in range(line - 1):
-        end = next(ends, None)
-        if end is None:
-            return len(data)
-        offset = end.end()
-    return offset
+    if line == 1:
+        return 0
+    end = next(islice(_LINE_END.finditer(data), line - 2, None), None)
+    return end.end() if end else len(data)

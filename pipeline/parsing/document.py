@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import frontmatter
@@ -47,6 +47,7 @@ class Parsed:
     body_line: int  # the line of the file on which the body starts, from 1
     findings: tuple[Finding, ...]
     quoted: frozenset[str] = frozenset()  # paths of the values in quotes or blocks
+    closing_line: int = 1  # of the file, on which the frontmatter ends; 1 if there is none
 
 
 def parse(data: bytes, name: str = "SKILL.md") -> Parsed:
@@ -58,47 +59,29 @@ def parse(data: bytes, name: str = "SKILL.md") -> Parsed:
     """
     text, findings = decode(data)
     lines = with_plain_line_ends(text)
-    reading = _read(lines)
-    findings += reading.findings
-    findings += tuple(byte_findings(data, lines, reading.closing_line))
-    return Parsed(
-        frontmatter=reading.value,
-        positions=reading.positions,
-        text=text,
-        body=reading.body,
-        body_line=reading.body_line,
-        findings=tuple(finding._replace(path=name) for finding in findings),
-        quoted=reading.quoted,
+    parsed = _read(lines)
+    findings += (*parsed.findings, *byte_findings(data, lines, parsed.closing_line))
+    return replace(
+        parsed, text=text, findings=tuple(finding._replace(path=name) for finding in findings)
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Reading:
-    """Content of a text; fields without a comment are as in Parsed."""
-
-    body: str
-    body_line: int
-    findings: tuple[Finding, ...]
-    value: Mapping[str, Json] | None = None
-    positions: Mapping[str, Position] = field(default_factory=dict)
-    quoted: frozenset[str] = frozenset()
-    closing_line: int = 1  # of the frontmatter; 1 if there is none
-    frontmatter: str = ""  # as it was read, with its repairs
-    maybe_unclosed: bool = False  # no fence closes it, or only a line that may belong to the body
-
-
-def _read(lines: str) -> _Reading:
+def _read(lines: str) -> Parsed:
     text = lines.strip()  # like python-frontmatter, so that offsets agree
     first_line = 1 + lines.count("\n", 0, len(lines) - len(lines.lstrip()))
     if not fences.opens(text):
-        return _Reading(text, first_line, (_missing(text, first_line),))
-    reading = _read_fenced(text, first_line)
-    if reading.maybe_unclosed:
-        reading = _read_closed(text, first_line) or reading
+        return _without_fields(text, first_line, _missing(text, first_line))
+    parsed, read = _read_fenced(text, first_line)
+    if read is None or (isinstance(read.outcome, Unreadable) and read.outcome.repairable):
+        parsed = _read_closed(text, first_line) or parsed
     if lines.startswith("-"):
-        return reading
+        return parsed
     misplaced = codes.FRONTMATTER_NOT_FIRST.at(line=first_line)
-    return replace(reading, findings=(misplaced, *reading.findings))
+    return replace(parsed, findings=(misplaced, *parsed.findings))
+
+
+def _without_fields(body: str, line: int, *findings: Finding, closing_line: int = 1) -> Parsed:
+    return Parsed(None, {}, "", body, line, findings, closing_line=closing_line)
 
 
 def _missing(text: str, line: int) -> Finding:
@@ -140,36 +123,31 @@ class _EventHandler(YAMLHandler):
         return read_repaired(without_forbidden_characters(fm), line, self._cut.column)
 
 
-def _read_fenced(text: str, first_line: int) -> _Reading:
+def _read_fenced(text: str, first_line: int) -> tuple[Parsed, Repaired | None]:
+    """Read a text that starts with a fence; no YAML was read if no other fence follows."""
     cut = fences.cut(text, first_line)
     if cut is None:
         unclosed = codes.FRONTMATTER_UNCLOSED.at(line=first_line)
-        return _Reading(text, first_line, (unclosed,), maybe_unclosed=True)
+        return _without_fields(text, first_line, unclosed), None
     handler = _EventHandler(cut)
     fields, body = frontmatter.parse(text, handler=handler)
     read, outcome = handler.read, handler.read.outcome
     gap = cut.body.count("\n", 0, len(cut.body) - len(cut.body.lstrip())) if body else 0
-    reading = _Reading(
-        body,
-        cut.body_line + gap,
-        cut.findings,
-        closing_line=cut.closing_line,
-        frontmatter=read.text,
-    )
+    parsed = _without_fields(body, cut.body_line + gap, closing_line=cut.closing_line)
     if isinstance(outcome, Unreadable):
-        return replace(
-            reading, findings=(*cut.findings, outcome.finding), maybe_unclosed=outcome.repairable
-        )
+        return replace(parsed, findings=(*cut.findings, outcome.finding)), read
     findings = (*read.repairs, *_fence_findings(cut, read), *outcome.findings)
     if not isinstance(outcome.value, Mapping):
-        return replace(reading, findings=(*findings, _not_a_mapping(outcome.value, cut.line)))
-    return replace(
-        reading,
-        value=cast("Mapping[str, Json]", fields),
+        findings = (*findings, _not_a_mapping(outcome.value, cut.line))
+        return replace(parsed, findings=findings), read
+    parsed = replace(
+        parsed,
+        frontmatter=cast("Mapping[str, Json]", fields),
         positions=outcome.positions,
         quoted=outcome.quoted,
         findings=findings,
     )
+    return parsed, read
 
 
 def _fence_findings(cut: fences.Fences, read: Repaired) -> tuple[Finding, ...]:
@@ -188,17 +166,18 @@ def _not_a_mapping(value: Json, line: int) -> Finding:
     )
 
 
-def _read_closed(text: str, first_line: int) -> _Reading | None:
+def _read_closed(text: str, first_line: int) -> Parsed | None:
     """Read a text with a closing fence inserted; None if it then declares no skill."""
     closed = fences.close(text, MAX_FRONTMATTER_BYTES)
     if closed is None:
         return None
-    reading = _read_fenced(closed.text, first_line)
-    if reading.value is None or reading.value.keys().isdisjoint(("name", "description")):
+    parsed, read = _read_fenced(closed.text, first_line)
+    fields = parsed.frontmatter
+    if read is None or fields is None or fields.keys().isdisjoint(("name", "description")):
         return None
-    line, after, findings = first_line + closed.line, closed.after, reading.findings
+    line, after, findings = first_line + closed.line, closed.after, parsed.findings
     if closed.is_end:
-        last = reading.frontmatter.rstrip("\n").rpartition("\n")[2]
+        last = read.text.rstrip("\n").rpartition("\n")[2]
         after = f"{last}\n---"
         if closed.line == 0:  # one line is the whole frontmatter, and one change is enough
             after = f"---\n{after.strip()}"
@@ -210,7 +189,7 @@ def _read_closed(text: str, first_line: int) -> _Reading | None:
         after=after,
     )
     return replace(
-        reading,
-        body_line=reading.body_line - closed.after.count("\n"),
+        parsed,
+        body_line=parsed.body_line - closed.after.count("\n"),
         findings=(*findings, missing),
     )

@@ -41,7 +41,7 @@ _SHELL_FENCE = re.compile(
     r"[ \t>]{0,20}(?:(?:[-*+]|\d{1,3}[.)])[ \t]{1,4})?[`~]{3,}[ \t]*(?:sh|bash|shell|zsh|console)?"
     r"[ \t]*\n"
 )
-_SPAN = re.compile(r"(?<!`)(`{1,9})(?!`)[^\n]*?(?<!`)\1(?!`)")
+_SPAN = re.compile(r"`(?<!``)(`{0,8})(?!`)[^\n]{0,1000}?(?<!`)`\1(?!`)")
 _NO_FILES = ("https://", "http://", "#")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//|#")
 _PLACEHOLDER = re.compile(
@@ -138,15 +138,16 @@ def commands(body: str) -> list[Reference]:
 
 
 def _candidates(body: str) -> Iterator[Reference]:
-    examples = _Spans(body)
+    examples = [span.span() for span in _SPAN.finditer(body)]
     for link in _LINK.finditer(body):
         target = _target(link[1] or link[2])
-        if target and not examples.contain(link.start()):
+        if target and not lies_in(examples, link.start()):
             yield Reference(target, link.start())
     for definition in _DEFINITION.finditer(body):
         if _defines(body, definition.start()) and (target := _target(definition[1])):
             yield Reference(target, definition.start())
-    folders = _folders_in(body)
+    words = found(body)
+    folders = sorted(chain.from_iterable(words.get(folder, ()) for folder in _FOLDERS))
     lines = _lines(body, folders)
     for code in chain.from_iterable(_CODE.finditer(body, *line) for line in lines):
         if "/" in code[1]:
@@ -160,36 +161,18 @@ def _candidates(body: str) -> Iterator[Reference]:
         alone = _ALONE.match(body, *line)
         if alone and not _PLACEHOLDER.search(alone[1]):
             yield Reference(normpath(alone[1]), alone.start(1))
-    yield from _in_elements(body)
-    yield from _in_prose(body, folders)
-
-
-def _in_elements(body: str) -> Iterator[Reference]:
-    """Yield the sources of HTML elements."""
-    examples = _Spans(body)
     for attribute in _ATTRIBUTE.finditer(body) if "<" in body else ():
         target = _target(attribute[1])
-        if target and not examples.contain(attribute.start()):
+        if target and not lies_in(examples, attribute.start()):
             yield Reference(target, attribute.start())
-
-
-def _in_prose(body: str, folders: list[int]) -> Iterator[Reference]:
-    """Yield the paths in plain text; folders are their offsets."""
-    examples = _Spans(body)
     for start in folders:
         mention = _IN_PROSE.match(body, start)
-        if not mention or examples.contain(start) or _PLACEHOLDER.search(mention[0]):
+        if not mention or lies_in(examples, start) or _PLACEHOLDER.search(mention[0]):
             continue
         end = mention.end()
         is_link = body[start - 2 : start] == "](" and body[end : end + 1] == ")"
         if not is_link and not _is_elsewhere(body, start, end):
             yield Reference(normpath(mention[0]), start, is_loose=True)
-
-
-def _folders_in(body: str) -> list[int]:
-    """Return the offsets at which a body names a folder of scripts, references or assets."""
-    words = found(body)
-    return sorted(chain.from_iterable(words.get(folder, ()) for folder in _FOLDERS))
 
 
 def _lines(body: str, offsets: list[int]) -> list[tuple[int, int]]:
@@ -199,27 +182,6 @@ def _lines(body: str, offsets: list[int]) -> list[tuple[int, int]]:
         if not lines or at > lines[-1][1]:
             lines.append((body.rfind("\n", 0, at) + 1, _line_end(body, at)))
     return lines
-
-
-class _Spans:
-    """Code spans of a text, found line by line as they are asked for."""
-
-    def __init__(self, body: str) -> None:
-        self._body = body
-        self._end = -1
-        self._spans: list[tuple[int, int]] = []
-
-    def contain(self, offset: int) -> bool:
-        """Return whether a code span contains an offset; offsets are asked for in their order."""
-        if offset > self._end:
-            start = self._body.rfind("\n", 0, offset) + 1
-            self._end = _line_end(self._body, offset)
-            line = self._body[start : self._end]
-            self._spans = [
-                (start + span.start(), start + span.end())
-                for span in (_SPAN.finditer(line) if "`" in line else ())
-            ]
-        return lies_in(self._spans, offset)
 
 
 def _line_end(body: str, offset: int) -> int:

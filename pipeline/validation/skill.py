@@ -90,7 +90,6 @@ class Skill:
     """Input of a rule: everything known about one skill."""
 
     folder: str  # its name
-    plugin: str | None
     document: str  # SKILL.md, or the variant that was found
     parsed: Parsed
     declaration: Declaration

@@ -94,7 +94,6 @@ def examine(
     named = _named(parsed, rules.profiles, dialects)
     skill = Skill(
         folder=place.folder_name,
-        plugin=place.plugin,
         document=snapshot.skill_md_name,
         parsed=parsed,
         declaration=declare(parsed.frontmatter or {}, parsed.quoted, dialects, named),

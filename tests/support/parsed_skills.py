@@ -48,7 +48,7 @@ def skill(
     entries = [each if isinstance(each, FileEntry) else file(each) for each in others]
     declaration = declare(frontmatter)
     return Skill(
-        *("sample", None, "SKILL.md", parsed, declaration),
+        *("sample", "SKILL.md", parsed, declaration),
         (file("SKILL.md"), *sorted(entries)),
         whole,
         texts,

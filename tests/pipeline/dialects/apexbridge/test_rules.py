@@ -819,7 +819,6 @@ def test_unreadable_frontmatter_is_left_to_parsing() -> None:
     of = package("notes/a.md")
     bare = type(of)(
         of.folder,
-        None,
         of.document,
         type(of.parsed)(None, {}, "", "", 1, ()),
         declare({}),

@@ -275,7 +275,7 @@ def test_body(body: str, expected: set[str]) -> None:
 def test_a_file_without_frontmatter_has_no_body_to_miss() -> None:
     """If parsing failed, an empty body is not reported as well."""
     parsed = parse(b"")
-    assert codes("advice", Skill("a", None, "SKILL.md", parsed, declare({}), ())) == set()
+    assert codes("advice", Skill("a", "SKILL.md", parsed, declare({}), ())) == set()
 
 
 HAS = (
@@ -570,7 +570,6 @@ def test_real_skills_are_seldom_blamed(corpus: Path) -> None:
         names = [each if isinstance(each, str) else each["path"] for each in listed]
         of = Skill(
             entry["folder"],
-            None,
             entry["skill_file"],
             parsed,
             declare(parsed.frontmatter or {}),

@@ -332,9 +332,7 @@ def test_a_share_without_permissions_says_nothing() -> None:
     of = skill("Go.", file("SKILL.md", executable=True), file("a.sh", executable=True))
     everything = tuple(each for each in of.files if each.mode == 0o755)
     assert (
-        codes(
-            "safety", type(of)(of.folder, None, of.document, of.parsed, of.declaration, everything)
-        )
+        codes("safety", type(of)(of.folder, of.document, of.parsed, of.declaration, everything))
         == set()
     )
 

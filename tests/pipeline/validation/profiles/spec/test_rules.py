@@ -36,7 +36,7 @@ def skill(
         body_line=1,
         findings=(),
     )
-    return Skill(folder, None, "SKILL.md", parsed, declare(frontmatter or {}, named), ())
+    return Skill(folder, "SKILL.md", parsed, declare(frontmatter or {}, named), ())
 
 
 def found(frontmatter: Mapping[str, Any] | None, folder: str = "pdf") -> tuple[Finding, ...]:
