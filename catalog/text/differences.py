@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Literal, NamedTuple, TypeAlias
 
-Kind: TypeAlias = Literal["place", "same", "del", "add"]
+Kind: TypeAlias = Literal["same", "del", "add"]
 _Opcode: TypeAlias = tuple[str, int, int, int, int]
 
 STEPS = 1_000_000
@@ -60,17 +60,6 @@ class Difference:
     groups: Sequence[Sequence[_Opcode]]
     is_coarse: bool  # moved lines may be shown as removed and added
 
-    def lines(self) -> Iterator[Line]:
-        """Yield the lines of each change with the lines around it."""
-        for group in self.groups:
-            yield Line("place", _place(group), group[0][3] + 1)
-            for tag, old_from, old_to, new_from, new_to in group:
-                if tag == "equal":
-                    yield from (Line("same", self.new[i], i + 1) for i in range(new_from, new_to))
-                    continue
-                yield from (Line("del", self.old[i], i + 1) for i in range(old_from, old_to))
-                yield from (Line("add", self.new[i], i + 1) for i in range(new_from, new_to))
-
     def whole(self) -> Iterator[Line | Gap]:
         """Yield the lines of each change with those around it, and the gaps between them."""
         at = 0
@@ -103,8 +92,15 @@ class Difference:
 
     def unified(self, old_name: str, new_name: str) -> str:
         """Return a unified diff without a final line end; empty if the texts are the same."""
-        signs = {"same": " ", "del": "-", "add": "+", "place": ""}
-        lines = [f"{signs[line.kind]}{line.text}" for line in self.lines()]
+        lines: list[str] = []
+        for group in self.groups:
+            lines.append(_place(group))
+            for tag, old_from, old_to, new_from, new_to in group:
+                if tag == "equal":
+                    lines += [f" {line}" for line in self.new[new_from:new_to]]
+                    continue
+                lines += [f"-{line}" for line in self.old[old_from:old_to]]
+                lines += [f"+{line}" for line in self.new[new_from:new_to]]
         return "\n".join([f"--- {old_name}", f"+++ {new_name}", *lines]) if lines else ""
 
 
@@ -123,7 +119,7 @@ def difference(old: str, new: str, work: Work | None = None) -> Difference:
     ]
     if tail:
         opcodes.append(("equal", len(before) - tail, len(before), len(after) - tail, len(after)))
-    matcher.opcodes = _joined(opcodes)
+    matcher.opcodes = opcodes
     is_same = before == after
     groups = [] if is_same else list(matcher.get_grouped_opcodes(CONTEXT))
     return Difference(before, after, groups, matcher.is_coarse)
@@ -216,17 +212,6 @@ def _common(one: Sequence[str], other: Sequence[str]) -> int:
             break
         count += 1
     return count
-
-
-def _joined(opcodes: "list[_Opcode]") -> "list[_Opcode]":
-    """Return the opcodes with adjacent unchanged ranges joined."""
-    joined: list[_Opcode] = []
-    for code in opcodes:
-        if joined and code[0] == joined[-1][0] == "equal":
-            last = joined.pop()
-            code = ("equal", last[1], code[2], last[3], code[4])
-        joined.append(code)
-    return joined
 
 
 def _place(group: Sequence[_Opcode]) -> str:

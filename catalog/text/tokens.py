@@ -7,7 +7,6 @@ the other half.
 """
 
 import re
-from functools import lru_cache
 
 HUNDREDTHS = 100
 """Weight of one token: weights are whole numbers of hundredths."""
@@ -47,8 +46,6 @@ _LEAD_BYTES = {
 }
 """Weight of a character outside ASCII whose UTF-8 form begins with this byte or a later one."""
 
-_LOWER = bytes(range(ord("a"), ord("z") + 1))
-_UPPER_OR_SPACE = bytes(range(ord("A"), ord("Z") + 1)) + b" "
 _NOT_A_LEAD_BYTE = bytes(range(min(_LEAD_BYTES)))
 _WEIGHTS = bytes(
     next((weight for lead, weight in reversed(_LEAD_BYTES.items()) if lead <= byte), 0)
@@ -61,20 +58,6 @@ def estimate(text: str) -> int:
     return -(-weight(text) // HUNDREDTHS)
 
 
-def most(text: str) -> int:
-    """Return a number of tokens that `estimate_body` does not exceed, in a fifth of its time."""
-    sample = "".join(_sample(text))
-    data = sample.encode("utf-8", "surrogatepass")
-    without = data.translate(None, _LOWER)
-    letters, beyond = len(data) - len(without), len(data) - len(sample)
-    alone = len(without.translate(None, _UPPER_OR_SPACE))
-    # A piece of a word has up to eight letters. Any other character may begin a word, and all but
-    # a space or a capital letter may be a piece, too. Each has a byte, and those beyond ASCII more.
-    pieces = letters // 8 + len(without) - beyond + alone + 4 * SAMPLES
-    return -(-pieces * len(text) // max(len(sample), 1))
-
-
-@lru_cache(maxsize=1)  # rules and record of a skill ask about the same body
 def estimate_body(text: str) -> int:
     """Return the approximate number of tokens in a long text, quickly.
 

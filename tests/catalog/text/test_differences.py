@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from catalog.prompt_index.shortening import shorten_description
-from catalog.text.differences import MOST_CHARACTERS, Gap, Work, difference, parts, words
+from catalog.text.differences import MOST_CHARACTERS, Gap, Line, Work, difference, parts, words
 
 LINES = st.lists(st.sampled_from("abcdefg"), max_size=30).map(
     lambda lines: "".join(f"{line}\n" for line in lines)
@@ -17,7 +17,7 @@ LINES = st.lists(st.sampled_from("abcdefg"), max_size=30).map(
 
 def applied(old: str, new: str, work: Work) -> tuple[list[str], list[str]]:
     """Return the removed and added lines of a difference."""
-    found = list(difference(old, new, work).lines())
+    found = [line for line in difference(old, new, work).whole() if isinstance(line, Line)]
     return (
         [line.text for line in found if line.kind == "del"],
         [line.text for line in found if line.kind == "add"],
