@@ -10,8 +10,7 @@ from pydantic import ByteSize
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from catalog.model.retention import Retention
-from catalog.model.selection import LinkedDirectory
+from catalog.model.setting import LinkedDirectory, Retention
 from catalog.prompt_index.spec import IndexSpec
 from docs_from_code.markdown import cell
 from pipeline.config.loader import PREFIX, fields_of

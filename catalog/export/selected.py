@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from catalog.database.queries import Database
 from catalog.model.errors import NotInCatalog, PackageDamaged
-from catalog.model.selection import EVERY, Selection
+from catalog.model.setting import EVERY, Selection
 from catalog.reading import agent_entries, references
 from catalog.reading.published import Package, package_of
 

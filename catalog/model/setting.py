@@ -1,12 +1,19 @@
-"""Types from which the tables of skilldrop.toml are declared, wherever their code is.
-
-The description of a field completes the sentence "it must be …" in error messages.
-"""
+"""Settings that the catalog itself follows, and the types of all tables of skilldrop.toml."""
 
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, NamedTuple, Self, TypeAlias
 
-from pydantic import BaseModel, BeforeValidator, ByteSize, ConfigDict, Field, TypeAdapter
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ByteSize,
+    ConfigDict,
+    Field,
+    FiniteFloat,
+    TypeAdapter,
+    model_validator,
+)
+from pydantic.dataclasses import dataclass as settings_table
 
 from catalog.model.values import LEVELS, Level
 
@@ -59,3 +66,82 @@ Words: TypeAlias = Annotated[tuple[str, ...], Field(description="a list of texts
 Levels: TypeAlias = Annotated[
     tuple[Level, ...], Field(description=f"a list of levels: {', '.join(LEVELS)}")
 ]
+
+
+@settings_table(frozen=True, slots=True, config=STRICT)
+class Retention:
+    """Limits of each skill's and each index's history: the table `[retention]`.
+
+    The published version counts among `versions`; `version_days` begin when it is superseded, and
+    nothing is removed within `grace`, for its readers. `history_rows` are versions, and as many
+    ingestions; `history_days` begin when a version is superseded, a skill removed or an ingestion
+    made. A limit of None does not apply.
+    """
+
+    index_builds: int = Field(
+        default=1000, gt=0, description="a whole number of publications of each index above 0"
+    )
+    index_days: int = Field(
+        default=365, gt=0, le=36_500, description="a whole number of days from 1 to 36500"
+    )
+
+    versions: int = Field(
+        default=10, gt=0, description="a whole number of published versions of each skill above 0"
+    )
+    version_days: FiniteFloat = Field(default=90.0, ge=0, description="a number of days, 0 or more")
+    grace: FiniteFloat = Field(default=600.0, ge=0, description="a number of seconds, 0 or more")
+    history_rows: int = Field(
+        default=200,
+        gt=0,
+        description="a whole number of versions and ingestions of each skill above 0",
+    )
+    history_days: FiniteFloat = Field(
+        default=365.0, ge=0, description="a number of days, 0 or more"
+    )
+    versions_per_hour: int = Field(
+        default=120,
+        gt=0,
+        description="a whole number of versions of each skill in an hour above 0",
+    )
+    packages_bytes: Size | None = Field(default=None, gt=0, description=A_SIZE)
+    free_bytes: Size = Field(
+        default=ByteSize(512 * 2**20),
+        ge=0,
+        description='a number of bytes or a size such as "512 MiB"',
+    )
+
+
+class Selection(NamedTuple):
+    """Filter of skills; an empty field admits every skill."""
+
+    levels: tuple[Level, ...] = ()
+    tags: tuple[str, ...] = ()  # one of them is enough
+    names: tuple[str, ...] = ()
+
+
+EVERY = Selection()
+
+
+@settings_table(frozen=True, slots=True, config=STRICT)
+class LinkedDirectory:
+    """Directory of links to skills, or of copies of them: a table `[[links]]`."""
+
+    path: str = Field(description="the path of a directory")  # absolute, without links in it
+    index: str | None = Field(default=None, description="the name of an index")
+    levels: Levels = ()
+    tags: Words = ()
+    names: Words = ()
+    copy: bool = Field(default=False, description="true or false")  # plain folders instead of links
+
+    @model_validator(mode="after")
+    def _one_filter(self) -> Self:
+        if self.index is not None and (self.levels or self.tags or self.names):
+            raise ValueError(
+                "has index and a filter of its own; keep index, or levels, tags and names"
+            )
+        return self
+
+    @property
+    def selection(self) -> Selection:
+        """Its own filter; that of an index counts instead."""
+        return Selection(self.levels, self.tags, self.names)

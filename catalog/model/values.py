@@ -44,3 +44,6 @@ Json: TypeAlias = "str | int | float | bool | Sequence[Json] | Mapping[str, Json
 
 HeldCause: TypeAlias = Literal["mass_removal", "lost_root", "lost_mount", "unconfigured_root"]
 """Why a skill that is gone stays in the catalog until an operator accepts its removal."""
+
+
+VERSION = "0.1.0"

@@ -7,7 +7,7 @@ from typing import Any, get_args
 from catalog.database import sql
 from catalog.database.queries import Database
 from catalog.database.writer import Writer
-from catalog.model.retention import Retention
+from catalog.model.setting import Retention
 from catalog.prompt_index import query
 from catalog.prompt_index.builder import NAMED_LEFT_OUT, PromptIndex, State
 from catalog.prompt_index.query import STORED, parameters, wanted

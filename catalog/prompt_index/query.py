@@ -10,7 +10,7 @@ from catalog.database.expressions import FOLDER_NAME, INDEX_ORDER, SKILLS_FOLDER
 from catalog.database.queries import Database
 from catalog.database.sql import Row
 from catalog.model.errors import NotInCatalog
-from catalog.model.selection import Selection
+from catalog.model.setting import Selection
 from catalog.model.values import LEVELS, Level
 from catalog.prompt_index import builder, locations
 from catalog.prompt_index.builder import PromptIndex

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from catalog.text import filler
+from catalog.text import truncate
 from catalog.text.search_terms import CJK_RUN, CJK_WEIGHT, is_stop_word
 from catalog.text.truncate import ELLIPSIS, shorten
 
@@ -77,10 +77,10 @@ def shorten_description(description: str, name: str, room: int) -> str:
     """
     if len(description) <= room:
         return description
-    text = filler.without_filler(description[:MOST_CHARACTERS])
+    text = truncate.without_filler(description[:MOST_CHARACTERS])
     if 0 < len(text) <= room:
         return text
-    text = filler.without_exclusions(text or description[:MOST_CHARACTERS])
+    text = truncate.without_exclusions(text or description[:MOST_CHARACTERS])
     if room < (READABLE // CJK_WEIGHT if _is_cjk(text) else READABLE):
         return _rarest_words(text, name, room)
     beginning = shorten(text, int(room * BEGINNING))

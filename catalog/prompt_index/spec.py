@@ -5,8 +5,7 @@ from typing import Annotated, Literal, NamedTuple, Self, TypeAlias
 from pydantic import AfterValidator, Field, model_validator
 from pydantic.dataclasses import dataclass as settings_table
 
-from catalog.model.selection import Selection
-from catalog.model.setting import STRICT, Levels, Words
+from catalog.model.setting import STRICT, Levels, Selection, Words
 from catalog.prompt_index.formats.registry import FORMATS
 from catalog.prompt_index.messages import Language
 from catalog.text import tokens

@@ -9,7 +9,7 @@ from catalog.database.queries import Database
 from catalog.model.errors import NotInCatalog
 from catalog.model.naming import entry_name
 from catalog.model.paths import os_path
-from catalog.model.selection import Selection
+from catalog.model.setting import Selection
 from catalog.prompt_index import query as prompt_index_query
 from catalog.text import suggestions
 from catalog.text.suggestions import shown

@@ -12,7 +12,7 @@ from catalog.database.sql import Row, to_json
 from catalog.reading import search
 from catalog.reading.filters import Filters
 from catalog.text.body import body_of
-from catalog.text.similarity import SIMILAR, pieces_of, similarity
+from catalog.text.differences import SIMILAR, pieces_of, similarity
 
 PAGE = 30
 """Groups on one page."""

@@ -1,8 +1,10 @@
-"""Truncation of a text, after a sentence if possible, else after a word."""
+"""Shorter forms of a text: its beginning, and a description without phrases that say nothing."""
 
 import re
 import unicodedata
 from itertools import pairwise
+
+from catalog.text.search_terms import is_stop_word
 
 ELLIPSIS = "…"
 
@@ -79,3 +81,74 @@ def _attaches(char: str) -> bool:
         or "\U0001f3fb" <= char <= "\U0001f3ff"
         or char in "。！？｡，、；：」』”’）】》〉"
     )
+
+
+_WORD = re.compile(r"\w+")
+
+_SUBJECT = r"(?:(?:an?|the|any|your) )?(?:users?|developers?|people|person|someone|you|they)"
+_WISH = (
+    r"(?:(?:explicitly|specifically|also) )?(?:asks?|asked|asking|wants?|needs?|needed|requests?"
+    r"|says?|mentions?|is|are|would like|wishes|has|have)"
+)
+_RELATION = r"(?:you|to|about|for|with|help|how|that|any|an?|the)"
+_OCCASION = (
+    r"(?:(?:immediately|automatically|proactively|only|also|it|this) )*"
+    r"(?:whenever|when|if|to|for|as|any ?time)"
+)
+_SKILL = r"(?:the|this|a|an) (?:[\w-]+ )?(?:skill|agent skill|tool|agent|capability)"
+_ENGLISH = re.compile(
+    r"(?:(?:^|(?<=[.!?;:,—–|(])) *)"  # at the start of a clause
+    r"(?:\|\s*)?(?:(?:always|also|only|must|should|can) )?"
+    r"(?:"
+    rf"(?:be )?(?:use|used|invoke|invoked|trigger|triggers|apply|load|activate|call)"
+    rf"(?: (?:{_SKILL}|this|it|these))? {_OCCASION}\b"
+    rf"|{_SKILL} (?:(?:should|must|can|may) be used|is used|is designed|helps|provides|allows"
+    rf"|enables|is)(?: {_OCCASION})?\b"
+    rf"|(?:this|it) (?:helps|provides|allows|enables)\b"
+    r")"
+    rf"(?: {_SUBJECT}\b)?(?: {_WISH}\b)?(?: {_RELATION}\b)* *",
+    re.IGNORECASE,
+)
+_CHINESE = re.compile(
+    r"(?:当|如果|每当)?(?:用户|你)(?:想要|想|需要|要求|希望|提到|询问|说|请求)+"
+    r"|时?[，,]?(?:请)?(?:使用|调用|触发|启用)(?:此|本|该|这个)(?:技能|功能)"
+    r"|(?:此|本|该|这个)(?:技能|功能)(?:可以|能够)?(?:用于|提供|帮助)?"
+)
+_EXCLUSION = re.compile(
+    r"(?:do not|don't|does not|not for|not to be|never|refuse|should not|must not|this is not)\b"
+    "|不要|不适用|不用于",
+    re.IGNORECASE,
+)
+_SAYS_NOTHING = frozenset(
+    """
+    activate agent ai applicable appropriate ask asked asks assist assistant assists call
+    capabilities capability claude complete customer description developer feature features
+    function functionality handle handles help
+    goes helper helpful helps here insert invoke invoked load mention mentions needed person
+    placeholder proactively
+    provide provided provides relevant related request requests required skill skills someone
+    support supports task tasks tbd todo tool tools trigger triggers use used useful user users
+    utility various want wants when whenever
+    """.split()
+)
+
+
+def without_filler(text: str) -> str:
+    """Return a text without phrases such as "Use this skill when the user wants to"."""
+    return _CHINESE.sub("", _ENGLISH.sub(" ", text)).strip(" |")
+
+
+def without_exclusions(text: str) -> str:
+    """Drop sentences that say what the skill is not for. Keep the text if nothing else is left."""
+    kept = [part for part in sentences(text) if not _EXCLUSION.match(part)]
+    return " ".join(kept) if kept else text
+
+
+def says_nothing(description: str, name: str) -> bool:
+    """Return whether a description only repeats the name in words that say nothing."""
+    text = description.lower()
+    if not text.isascii():
+        text = _CHINESE.sub("", text)
+    known = set(_WORD.findall(name.lower()))
+    words = (match.group() for match in _WORD.finditer(text))  # nearly always the first suffices
+    return all(word in known or word in _SAYS_NOTHING or is_stop_word(word) for word in words)

@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeAlias
 from catalog.database.queries import Database
 from catalog.database.sql import to_json
 from catalog.database.writer import Writer
-from catalog.model.event import OF_MEMORIES, Event, MemoryEvent
+from catalog.model.change import OF_MEMORIES, Event, MemoryEvent
 from catalog.model.values import IngestionOutcome, Trigger
 
 

@@ -9,7 +9,7 @@ from catalog.filesystem.by_descriptor import directory, named
 from catalog.filesystem.fsync import sync
 from catalog.model.change import Change, ChangeResult, Judged
 from catalog.model.errors import SkilldropError
-from catalog.model.retention import Retention
+from catalog.model.setting import Retention
 from catalog.model.values import Trigger
 from catalog.text.humanize import iso
 from catalog.writing import publication

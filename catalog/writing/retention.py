@@ -10,7 +10,7 @@ from catalog.database.expressions import IS_WITHHELD, NEWEST
 from catalog.database.queries import Database
 from catalog.database.writer import Writer
 from catalog.model.errors import OutOfRoom
-from catalog.model.retention import Retention
+from catalog.model.setting import Retention
 from catalog.text.humanize import iso, size
 from catalog.writing.packages.builder import PackageJob
 from catalog.writing.packages.folder import PackageFolder

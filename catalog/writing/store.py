@@ -12,7 +12,7 @@ from catalog.database.writer import Writer
 from catalog.filesystem.by_descriptor import named
 from catalog.filesystem.ownership import OwnedFolder
 from catalog.model.change import Change, ChangeResult
-from catalog.model.retention import Retention
+from catalog.model.setting import Retention
 from catalog.model.values import Trigger
 from catalog.prompt_index import files as prompt_index_files
 from catalog.prompt_index.builder import report

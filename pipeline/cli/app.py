@@ -12,7 +12,7 @@ import click
 
 from catalog.database.connection import REBUILT, is_damage
 from catalog.model.errors import SkilldropError
-from catalog.model.version import VERSION
+from catalog.model.values import VERSION
 from pipeline.cli.options import (
     DONE,
     INTERNAL_ERROR,

@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 import click
 
 from catalog.database.queries import Database
-from catalog.model.selection import Selection
+from catalog.model.setting import Selection
 from catalog.prompt_index import query
 from catalog.reading import agent_entries
 from catalog.reading.filters import BY_NAME, FILTERS, Filter

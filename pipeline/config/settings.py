@@ -19,9 +19,7 @@ from pydantic import (
 )
 
 from catalog.filesystem import token_file
-from catalog.model.retention import Retention
-from catalog.model.selection import LinkedDirectory
-from catalog.model.setting import Directory, Root, Table, real_path
+from catalog.model.setting import Directory, LinkedDirectory, Retention, Root, Table, real_path
 from catalog.model.skill import RootSpec
 from catalog.model.values import Json, Severity
 from catalog.prompt_index.spec import IndexSpec

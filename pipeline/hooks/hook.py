@@ -18,8 +18,8 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field, FiniteFloat, StringConstraints, model_validator
 from pydantic.dataclasses import dataclass as settings_table
 
+from catalog.model.change import OF_MEMORIES
 from catalog.model.errors import HookFailed, SecretMissing
-from catalog.model.event import OF_MEMORIES
 from catalog.model.outcome import OwnerType
 from catalog.model.setting import STRICT, Directory
 from catalog.model.values import IngestionOutcome

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 
-from catalog.model.event import Event, MemoryEvent
+from catalog.model.change import Event, MemoryEvent
 from catalog.writing.events import Events
 from pipeline.hooks.hook import Hook
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, wait
 from typing import TypeAlias
 
+from catalog.model.change import Event, MemoryEvent
 from catalog.model.errors import HookFailed
-from catalog.model.event import Event, MemoryEvent
 from catalog.model.trouble import Problem
 from catalog.text import humanize
 from catalog.text.visible import visible

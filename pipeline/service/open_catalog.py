@@ -11,7 +11,7 @@ from typing import TypeVar
 from catalog.database.connection import explained
 from catalog.filesystem.ownership import OwnedFolder, identity_of, refuse_others
 from catalog.model.errors import CatalogDamaged, OutOfRoom, RootUnreadable
-from catalog.model.version import VERSION
+from catalog.model.values import VERSION
 from catalog.writing.packages.builder import Packaging
 from catalog.writing.packages.folder import PackageFolder
 from catalog.writing.store import Store

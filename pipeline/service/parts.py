@@ -12,7 +12,7 @@ from queue import Empty, SimpleQueue
 from typing import NamedTuple
 
 from catalog.database.connection import explained
-from catalog.model.event import Event
+from catalog.model.change import Event
 from catalog.model.trouble import Problem
 from catalog.text import humanize
 from catalog.writing.packages.builder import Key

@@ -9,7 +9,7 @@ from catalog.model.fields import DESCRIPTION_LIMIT, SEARCHED, Declared, declared
 from catalog.model.finding import Finding
 from catalog.model.skill import Inventory, Place, Rejection, SkillRecord, Verdict
 from catalog.model.values import Acceptance
-from catalog.text import filler, mentions, search_terms, tokens, truncate
+from catalog.text import mentions, search_terms, tokens, truncate
 from pipeline.parsing import markdown
 from pipeline.parsing.document import Parsed
 from pipeline.roots.codes import SECRET_REFUSED
@@ -248,7 +248,7 @@ def _name(declared: Declared | None, place: Place) -> str:
 
 def _fallback(examined: Examined, body: str) -> str | None:
     """Return the first sentence of the body if the description says nothing."""
-    if not filler.says_nothing(examined.description or "", examined.name):
+    if not truncate.says_nothing(examined.description or "", examined.name):
         return None
     sentences = truncate.sentences(markdown.first_paragraph(body))
     return truncate.shorten(sentences[0], LONGEST_FALLBACK) if sentences else None

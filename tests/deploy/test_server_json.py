@@ -9,7 +9,7 @@ from typing import Any
 from jsonschema import Draft7Validator
 from mcp import Client, StdioServerParameters
 
-from catalog.model.version import VERSION
+from catalog.model.values import VERSION
 from tests.support.mcp_servers import program, session
 from tests.support.paths import REPOSITORY
 from tests.support.shelf import Shelf

@@ -20,7 +20,7 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
 from catalog.database.queries import Database
 from catalog.model.paths import os_path
-from catalog.model.retention import Retention
+from catalog.model.setting import Retention
 from catalog.writing.packages.inspection import damages, package_files
 from pipeline.service import reconcile
 from tests.support.serving import FAKETIME, Serving, ServingProcess

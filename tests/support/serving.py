@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from catalog.model.retention import Retention
+from catalog.model.setting import Retention
 from pipeline.config.settings import Settings
 from pipeline.service import loop
 from pipeline.service.loop import Service

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from catalog.model.change import Change, Removal
-from catalog.model.retention import Retention
+from catalog.model.setting import Retention
 from catalog.prompt_index.builder import PromptIndex
 from catalog.prompt_index.spec import IndexSpec
 from catalog.writing.store import Store

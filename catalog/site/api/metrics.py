@@ -16,7 +16,7 @@ from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
 from catalog.database.sql import Row
-from catalog.model.version import VERSION
+from catalog.model.values import VERSION
 from catalog.reading import health_summary, status
 from catalog.reading.browse import Catalog
 from catalog.reading.status import Measurements

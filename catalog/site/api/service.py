@@ -11,7 +11,7 @@ from datasette import Response
 
 from catalog.database import stored_health
 from catalog.model.fields import COLUMNS
-from catalog.model.version import VERSION
+from catalog.model.values import VERSION
 from catalog.reading import activity, disk_paths, health_summary
 from catalog.reading.filters import FILTERS, Filter
 from catalog.site.http import access, errors, responses

@@ -13,7 +13,7 @@ from datasette import Forbidden, Response
 from catalog.database import stored_health
 from catalog.database.connection import REBUILT, is_damage
 from catalog.model.errors import NotInCatalog
-from catalog.model.version import VERSION
+from catalog.model.values import VERSION
 from catalog.prompt_index.query import one_moment
 from catalog.reading import activity, browse, disk_paths, health_summary
 from catalog.site import address

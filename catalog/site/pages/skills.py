@@ -16,7 +16,7 @@ from catalog.reading.facet_counts import Choice, Facet
 from catalog.reading.filters import ANY, BY_NAME, FILTERS, Filters, parse
 from catalog.site.http.request import RequestContext
 from catalog.site.rendering.templates import MARKS
-from catalog.text.similarity import SIMILAR
+from catalog.text.differences import SIMILAR
 
 PAGE = 30
 """Skills on one page."""

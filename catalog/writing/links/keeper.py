@@ -19,7 +19,7 @@ from catalog.filesystem.by_descriptor import descended, named
 from catalog.filesystem.by_descriptor import directory as opened_directory
 from catalog.filesystem.ownership import OwnedFolder, refuse_owned
 from catalog.model.errors import FolderNotOwned, NotInCatalog, NotPlaced
-from catalog.model.selection import LinkedDirectory
+from catalog.model.setting import LinkedDirectory
 from catalog.writing.folder_ownership import FolderOwnership
 from catalog.writing.links import table
 from catalog.writing.links.directory import Entries

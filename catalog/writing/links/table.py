@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from catalog.database import sql
 from catalog.database.queries import Database
 from catalog.database.writer import Writer
-from catalog.model.selection import LinkedDirectory
+from catalog.model.setting import LinkedDirectory
 from catalog.prompt_index import query
 from catalog.reading import agent_entries
 

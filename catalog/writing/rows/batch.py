@@ -9,7 +9,7 @@ from catalog.model import finding as model_finding
 from catalog.model.change import Change, ChangeResult, Judged, Removal
 from catalog.model.finding import Finding
 from catalog.model.naming import bare_name, qualified_name, skill_id
-from catalog.model.retention import Retention
+from catalog.model.setting import Retention
 from catalog.model.skill import LOST_ROOT, Place, Rejection, SkillRecord
 from catalog.model.values import FolderOutcome, ReviewState, Trigger
 from catalog.reading import versions

@@ -19,8 +19,8 @@ from catalog.model.values import IngestionOutcome, Trigger
 from catalog.text import visible
 from catalog.text.body import body_of
 from catalog.text.confusables import lookalike_letter, mixed_word, skeleton
+from catalog.text.differences import NO_PIECES, SIMILAR, pieces_of, similarity
 from catalog.text.humanize import iso
-from catalog.text.similarity import NO_PIECES, SIMILAR, pieces_of, similarity
 from catalog.writing import events
 from catalog.writing.events import Ingestion
 from catalog.writing.rows import mapping, references

@@ -11,7 +11,7 @@ from catalog.model.change import Change, ChangeResult, Judged, Removal
 from catalog.model.fields import EMPTY
 from catalog.model.finding import Finding
 from catalog.model.naming import version_name
-from catalog.model.retention import Retention
+from catalog.model.setting import Retention
 from catalog.model.skill import SkillRecord
 from catalog.model.values import FolderOutcome, ReviewState, Trigger
 from catalog.reading import references as reading_references

@@ -10,7 +10,7 @@ from typing import Any, get_args
 import click
 
 from catalog.database.queries import Database
-from catalog.model.selection import Selection
+from catalog.model.setting import Selection
 from catalog.prompt_index import builder, history, query
 from catalog.prompt_index.formats.registry import FORMATS
 from catalog.prompt_index.messages import Language

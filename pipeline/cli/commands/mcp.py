@@ -6,7 +6,7 @@ import click
 
 from catalog.filesystem.token_file import TokenFile
 from catalog.model.errors import ExtraMissing
-from catalog.model.version import VERSION
+from catalog.model.values import VERSION
 from catalog.site import address
 from catalog.usage.counter import ReadCounter
 from pipeline.cli.options import DONE, settings_of

@@ -9,8 +9,7 @@ from urllib.parse import quote
 
 from catalog.model.finding import Finding, FindingType
 from catalog.model.paths import os_path
-from catalog.model.values import Json, Severity
-from catalog.model.version import VERSION
+from catalog.model.values import VERSION, Json, Severity
 from catalog.reading import finding_pages
 from catalog.text.body import with_plain_line_ends
 from pipeline.authoring.baseline import line_of

@@ -15,7 +15,7 @@ from distributed.comm.addressing import get_address_host_port
 from distributed.scheduler import KilledWorker
 
 from catalog.model.errors import ClusterUnusable, RootUnreadable
-from catalog.model.version import VERSION
+from catalog.model.values import VERSION
 from pipeline import processes
 from pipeline.service.scanning.engines import (
     PIECES_AHEAD,

@@ -15,7 +15,7 @@ from catalog.export import lock_file
 from catalog.export.folder import NEXT, Exported, export_to
 from catalog.export.selected import Source, selected
 from catalog.model.errors import NotExported
-from catalog.model.selection import EVERY, Selection
+from catalog.model.setting import EVERY, Selection
 from catalog.prompt_index.files import write_whole
 from tests.support.linking import Linking, names_in
 from tests.support.skills import write_skill

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from catalog.model.errors import NotInCatalog
-from catalog.model.retention import Retention
+from catalog.model.setting import Retention
 from catalog.prompt_index import query as prompt_index_query
 from catalog.prompt_index.builder import PromptIndex
 from catalog.prompt_index.history import USUAL

@@ -18,7 +18,7 @@ from catalog.mcp.access import CatalogAccess
 from catalog.mcp.resources import SkillResources
 from catalog.mcp.tools import SkillTools
 from catalog.model.errors import NotInCatalog
-from catalog.model.retention import Retention
+from catalog.model.setting import Retention
 from catalog.prompt_index import builder, query
 from catalog.prompt_index.formats.form import Candidate
 from catalog.prompt_index.spec import DEFAULT_BUDGET_CHARS, IndexSpec

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from catalog.model.change import Removal
-from catalog.model.event import Event
+from catalog.model.change import Event, Removal
 from catalog.writing import events as writing_events
 from catalog.writing.store import Store
 from tests.support.records import NOON, ROOT, judged, refused, rooted

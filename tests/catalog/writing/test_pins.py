@@ -10,7 +10,7 @@ import pytest
 from catalog.database import stored_health
 from catalog.model import finding
 from catalog.model.errors import NotInCatalog
-from catalog.model.retention import Retention
+from catalog.model.setting import Retention
 from catalog.reading import health_summary, search
 from catalog.reading import status as reading_status
 from catalog.reading.versions import history

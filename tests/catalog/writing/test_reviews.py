@@ -11,7 +11,7 @@ import pytest
 from catalog.audit import verdicts
 from catalog.model.errors import NotInCatalog
 from catalog.model.finding import AWAITS_REVIEW, REJECTED_IN_REVIEW
-from catalog.model.retention import Retention
+from catalog.model.setting import Retention
 from catalog.model.skill import RootSpec
 from catalog.reading import review, search
 from catalog.reading import status as reading_status

@@ -10,7 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from catalog.model.errors import SettingsInvalid
-from catalog.model.selection import LinkedDirectory
+from catalog.model.setting import LinkedDirectory
 from catalog.model.skill import RootSpec
 from catalog.prompt_index.spec import Budget, IndexSpec
 from pipeline.config.loader import load

@@ -2,7 +2,7 @@
 
 import pytest
 
-from catalog.model.event import Event
+from catalog.model.change import Event
 from pipeline.outcomes.collect import OutcomeReport
 from pipeline.service.listeners import TroubleLog, log_changes, log_outcomes
 

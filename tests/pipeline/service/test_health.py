@@ -326,7 +326,7 @@ sys.path[:0] = [{repository!r}]
 from tests.support.skills import write_skill
 from tests.support.serving import Serving
 from tests.pipeline.service.test_health import told
-from catalog.model.retention import Retention
+from catalog.model.setting import Retention
 from pipeline.service import heartbeat
 
 heartbeat.BEAT, heartbeat.FIRST_PAUSE = 0.2, 0.1

@@ -12,7 +12,7 @@ import pytest
 from catalog.database import requests
 from catalog.database.lock import WriterLock
 from catalog.model.errors import CatalogBusy, RequestFailed
-from catalog.model.retention import Retention
+from catalog.model.setting import Retention
 from catalog.reading.versions import history
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from catalog.model.fields import DESCRIPTION_LIMIT
 from catalog.model.finding import Finding
-from catalog.text import filler, humanize, tokens
+from catalog.text import humanize, tokens, truncate
 from catalog.text.search_terms import CJK_WEIGHT
 from catalog.text.visible import quoted
 from pipeline.validation.profile import Profile
@@ -67,7 +67,7 @@ def description_tells_enough(skill: Skill) -> Iterator[Finding]:
     description = declared.description
     if not description:
         return
-    if filler.says_nothing(description, declared.name or ""):
+    if truncate.says_nothing(description, declared.name or ""):
         yield skill.finding(codes.DESCRIPTION_SAYS_NOTHING, field="description")
         return
     if weight(description) < SHORTEST_DESCRIPTION:

@@ -13,7 +13,7 @@ import pytest
 
 from catalog.audit import published_files as audit_links
 from catalog.filesystem.exchange import exchange_names
-from catalog.model.selection import LinkedDirectory
+from catalog.model.setting import LinkedDirectory
 from catalog.reading import status
 from catalog.writing.links import directory
 from catalog.writing.store import Store

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from catalog.model.change import Removal
-from catalog.model.retention import Retention
+from catalog.model.setting import Retention
 from catalog.writing.store import Store
 from tests.support.records import NOON, ROOT, judged, rooted
 

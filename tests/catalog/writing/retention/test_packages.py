@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from catalog.model.retention import Retention
+from catalog.model.setting import Retention
 from catalog.prompt_index.spec import IndexSpec
 from catalog.reading.versions import history
 from tests.support.packages import World, later

@@ -14,7 +14,7 @@ import pytest
 from catalog.filesystem.ownership import MARKER
 from catalog.model.change import ChangeResult
 from catalog.model.errors import OutOfRoom
-from catalog.model.retention import Retention
+from catalog.model.setting import Retention
 from catalog.writing.store import Store
 from pipeline.service import reconcile
 from pipeline.service.scanning.engines import serial
