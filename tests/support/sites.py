@@ -17,6 +17,7 @@ from catalog.model.change import Removal
 from catalog.model.skill import Place, RootSpec
 from catalog.prompt_index import query
 from catalog.prompt_index.spec import IndexSpec
+from catalog.site.http import limits
 from catalog.site.http import location as http_catalog
 from catalog.site.server import app as server_app
 from catalog.site.server.process import SiteOptions
@@ -167,6 +168,15 @@ def site_of_shelf(shelf: Shelf, serve: Callable[..., Site]) -> Site:
 @pytest.fixture
 def own_site(catalog: Path, serve: Callable[..., Site]) -> Site:
     """Return the filled catalog, served in this process for this test only."""
+    return serve(catalog)
+
+
+@pytest.fixture
+def prefixed_site(
+    catalog: Path, serve: Callable[..., Site], monkeypatch: pytest.MonkeyPatch
+) -> Site:
+    """Return the filled catalog under /pre/, as behind a proxy; the client adds this prefix."""
+    monkeypatch.setitem(limits.SETTINGS, "base_url", "/pre/")
     return serve(catalog)
 
 

@@ -36,10 +36,9 @@ def test_a_change_of_one_skill_is_news_for_its_page_and_the_lists(
     assert f'data-live="/-/state.json?about=skill%3Aword-count" data-newest="{newest}"' in page
 
 
-def test_the_poll_of_an_open_page_stays_below_the_prefix(own_site: Site) -> None:
+def test_the_poll_of_an_open_page_stays_below_the_prefix(prefixed_site: Site) -> None:
     """A proxy shows the site under /pre/."""
-    own_site.datasette._settings["base_url"] = "/pre/"
-    assert poll(own_site, "/skills/word-count", under="/pre/-/state.json")["newest_change"]
+    assert poll(prefixed_site, "/skills/word-count", under="/pre/-/state.json")["newest_change"]
 
 
 def test_the_page_of_health_learns_of_another_state(site: Site) -> None:

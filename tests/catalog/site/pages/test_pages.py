@@ -12,6 +12,7 @@ import pytest
 
 from catalog.model.skill import FileEntry
 from catalog.site.http import security_headers
+from catalog.site.server import app
 from catalog.writing.store import Store
 from tests.support.damaged_pages import PAGE, overwrite
 from tests.support.records import NOON, ODD, ROOT, WRONG, judged
@@ -550,17 +551,24 @@ def test_a_shared_link_has_a_picture(site: Site) -> None:
     assert (answer.status_code, answer.headers["content-type"]) == (200, "image/png")
 
 
-def test_the_site_works_below_a_prefix(own_site: Site) -> None:
-    """Behind a proxy that shows it under /catalogue/, every link stays there."""
-    own_site.datasette._settings["base_url"] = "/pre/"
-    page = own_site.get("/skills/word-count")
+def test_the_site_works_below_a_prefix(prefixed_site: Site) -> None:
+    """Behind a proxy that shows it under /pre/, every link stays there."""
+    page = prefixed_site.get("/skills/word-count")
     links = [link for link in Links(page.text).found if not link.startswith("#")]
     assert [link for link in links if not link.startswith("/pre/")] == []
 
 
-def test_who_may_not_see_the_catalog_sees_none_of_it(own_site: Site) -> None:
+def test_who_may_not_see_the_catalog_sees_none_of_it(
+    catalog: Path,
+    serve: Callable[..., Site],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
     """Datasette's own permissions hold for our pages; only health answers, without the row."""
-    own_site.datasette._metadata_local["allow"] = {"id": "somebody"}
+    metadata = tmp_path / "metadata.yml"
+    metadata.write_text(f"allow: {{id: somebody}}\n{app.metadata_path().read_text()}")
+    monkeypatch.setattr(app, "metadata_path", lambda: metadata)
+    own_site = serve(catalog)
     for page in (*PAGES, "/search.json?q=a", "/index/default", "/skills/word-count/preview"):
         response = own_site.get(page)
         assert response.status_code == 403, page
