@@ -12,7 +12,6 @@ from catalog.model.errors import NotInCatalog
 from catalog.model.naming import CURRENT
 from catalog.model.paths import os_path
 from catalog.prompt_index import query
-from catalog.prompt_index import query as prompt_index_query
 from catalog.prompt_index.builder import report
 from catalog.writing.links import table
 from catalog.writing.links.directory import Entries
@@ -20,10 +19,11 @@ from catalog.writing.links.table import DirectoryRow, LinkRow
 from catalog.writing.packages.builder import Packaging
 from catalog.writing.packages.folder import PackageFolder
 from catalog.writing.packages.inspection import (
-    PackageDirectory,
     damages,
     list_packages,
     package_files,
+    packaged,
+    strays,
 )
 
 
@@ -34,42 +34,23 @@ def of_packages(
 
     The packages of a lost catalog stay until all roots were read, and are no differences.
     """
-    listing = list_packages(folder.path)
-    yield from _of_skills(db, folder, listing.directories, has_package)
-    versions = packaged(db)
-    current = {path for (path,) in db.execute(_CURRENT)}
-    for package_path, version in versions.items():
-        for damage in damages(
-            folder.path,
-            package_path,
-            package_files(db, version),
-            deep=True,
-        ):
-            yield Difference("package", str(folder.path), package_path, str(damage), package_path)
-    active = {path.partition("/")[0] for path in current}
+    listing, top = list_packages(folder.path), str(folder.path)
+    yield from _of_skills(db, top, listing.current, has_package)
+    for package_path, version in packaged(db).items():
+        files = package_files(db, version)
+        for damage in damages(folder.path, package_path, files, deep=True):
+            yield Difference("package", top, package_path, str(damage), package_path)
     if not db.execute("SELECT 1 FROM recoveries WHERE is_under_way").fetchone():
-        for directory in listing.directories.values():
-            yield from _leftovers(folder, directory, versions, active)
+        for path, message in strays(db, listing):
+            yield Difference("package", top, path, message)
     for path in listing.foreign:
-        yield Difference(
-            "package",
-            str(folder.path),
-            path,
-            "skilldrop did not create it and leaves it alone; move it away",
-        )
+        message = "skilldrop did not create it and leaves it alone; move it away"
+        yield Difference("package", top, path, message)
     yield from _of_locations(db)
 
 
-def packaged(db: Database) -> dict[str, int]:
-    """Return the versions that have a package: their rows by `<skill_id>/<version>`."""
-    return dict(db.execute("SELECT package_path, id FROM versions WHERE package_path IS NOT NULL"))
-
-
 def _of_skills(
-    db: Database,
-    folder: PackageFolder,
-    directories: Mapping[str, PackageDirectory],
-    has_package: Callable[[str], bool],
+    db: Database, top: str, current: Mapping[str, str], has_package: Callable[[str], bool]
 ) -> Iterator[Difference]:
     for root, path, is_active, recorded, package_path in db.execute(_SKILLS):
         expected = package_path if is_active and has_package(path) else None
@@ -85,8 +66,9 @@ def _of_skills(
             )
         elif expected:
             skill_id, _, version = expected.partition("/")
-            if skill_id not in directories or directories[skill_id].current != version:
-                yield _of_current(folder, skill_id, f"it does not point to {version}")
+            if current.get(skill_id) != version:
+                message = f"it does not point to {version}"
+                yield Difference("package", top, f"{skill_id}/{CURRENT}", message)
 
 
 _SKILLS = """
@@ -94,34 +76,6 @@ _SKILLS = """
     FROM skills AS s LEFT JOIN versions AS v ON v.id = s.current_version_id
     WHERE s.status = 'active' OR s.package_path IS NOT NULL
 """
-
-
-_CURRENT = "SELECT package_path FROM skills WHERE status = 'active' AND package_path IS NOT NULL"
-
-
-def _leftovers(
-    folder: PackageFolder,
-    directory: PackageDirectory,
-    versions: Mapping[str, int],
-    active: set[str],
-) -> Iterator[Difference]:
-    """Yield packages and a `current` that belong to no version or no active skill."""
-    for name in sorted(directory.versions | directory.unfinished):
-        path = f"{directory.skill_id}/{name}"
-        if path not in versions:
-            yield Difference(
-                "package", str(folder.path), path, "it belongs to no version in the catalog"
-            )
-    if directory.current is None:
-        return
-    if f"{directory.skill_id}/{directory.current}" not in versions:
-        yield _of_current(folder, directory.skill_id, "it points to no version in the catalog")
-    elif directory.skill_id not in active:
-        yield _of_current(folder, directory.skill_id, "it points to a skill that is not active")
-
-
-def _of_current(folder: PackageFolder, skill_id: str, message: str) -> Difference:
-    return Difference("package", str(folder.path), f"{skill_id}/{CURRENT}", message)
 
 
 def _of_locations(db: Database) -> Iterator[Difference]:
@@ -187,8 +141,8 @@ def _of_directory(
 def of_indexes(db: Database, folder: Path) -> Iterator[Difference]:
     """Yield the files in the index folder that differ from the indexes of the catalog."""
     for (name,) in db.execute("SELECT name FROM indexes ORDER BY position").fetchall():
-        spec = prompt_index_query.index_spec(db, name)
-        index = prompt_index_query.build_index(db, spec)
+        spec = query.index_spec(db, name)
+        index = query.build_index(db, spec)
         if _read(folder / spec.file_name) != index.text.encode():
             yield Difference("index", str(folder), spec.file_name, "the file is out of date")
         report_name = f"{spec.name}.meta.json"

@@ -9,6 +9,7 @@ from catalog.filesystem.by_descriptor import directory, named
 from catalog.filesystem.fsync import sync
 from catalog.model.change import Change, ChangeResult, Judged
 from catalog.model.errors import SkilldropError
+from catalog.model.naming import CURRENT
 from catalog.model.setting import Retention
 from catalog.model.values import Trigger
 from catalog.text.humanize import iso
@@ -126,7 +127,7 @@ class Packager:
             return
         with self.packaging.folder.opened() as packages:
             for skill_id in list(self._retired):
-                packages.remove_current(skill_id)
+                packages.remove(f"{skill_id}/{CURRENT}")
                 del self._retired[skill_id]
 
     # One transaction

@@ -14,14 +14,16 @@ from catalog.writing import decisions
 from catalog.writing.links.keeper import LinkKeeper
 from catalog.writing.packager import BATCH, Packager
 from catalog.writing.packages.builder import Key
-from catalog.writing.packages.folder import PackageFolder, Packages
+from catalog.writing.packages.folder import PackageFolder
 from catalog.writing.packages.inspection import (
     Damage,
     PackagesListing,
     damages,
     list_packages,
     package_files,
+    public,
     set_modes,
+    strays,
 )
 from catalog.writing.packages.staging import Folder, PackageFile, Stager
 from catalog.writing.takeover import Takeover
@@ -93,51 +95,31 @@ class PackageRepair:
         removed = 0
         _log_foreign(folder, listing)
         self._copies.recognise()
-        self._restore_missing(folder, listing)
-        if listing.directories and sweeps:
-            with folder.opened() as packages:
-                removed = self._sweep(packages, listing)
-        self._publish_held(at)
-        self._switch_all(folder, listing)
-        unpublished = [skill_id for (skill_id,) in self._db.execute(_UNPUBLISHED)]
-        yield from self._packager.publish_all(unpublished, at)
-        return removed
-
-    def _restore_missing(self, folder: PackageFolder, listing: PackagesListing) -> None:
-        """Rebuild missing packages from their copies, or clear the paths of their versions."""
-        existing = {
-            f"{directory.skill_id}/{version}"
-            for directory in listing.directories.values()
-            for version in directory.versions
-        }
         lost = [
             (package.version,)
             for package in self._packaged()
-            if package.package_path not in existing and not self._from_copy(folder, package)
+            if package.package_path not in listing.packages and not self._from_copy(folder, package)
         ]
         self._db.conn.executemany(
             "UPDATE versions SET package_path = NULL, retired_at = NULL WHERE id = ?", lost
         )
-
-    def _sweep(self, packages: Packages, listing: PackagesListing) -> int:
-        """Remove packages that no version names, and wrong links; return the number of packages."""
-        removed = 0
-        named = {package.package_path for package in self._packaged()}
-        public = {path.partition("/")[0] for (path,) in self._db.execute(_PUBLIC)}
-        for directory in listing.directories.values():
-            skill_id, current = directory.skill_id, directory.current
-            if current is not None and (
-                skill_id not in public or f"{skill_id}/{current}" not in named
-            ):
-                packages.remove_current(skill_id)
-            for name in (*directory.versions, *directory.unfinished):
-                if f"{skill_id}/{name}" not in named:
-                    packages.remove(f"{skill_id}/{name}")
-                    removed += name in directory.versions
+        if sweeps and (wrong := list(strays(self._db, listing))):
+            with folder.opened() as packages:
+                for path, _ in wrong:
+                    packages.remove(path)
+                    removed += path in listing.packages
+        self._unpin_in_place(at)
+        current = {f"{skill_id}/{target}" for skill_id, target in listing.current.items()}
+        if elsewhere := [path for path in public(self._db) if path not in current]:
+            with folder.opened() as packages:
+                for path in elsewhere:
+                    packages.switch_current(path)
+        unpublished = [skill_id for (skill_id,) in self._db.execute(_UNPUBLISHED)]
+        yield from self._packager.publish_all(unpublished, at)
         return removed
 
-    def _publish_held(self, at: datetime) -> None:
-        """Unpin skills that are no longer published as packages, and publish other held ones."""
+    def _unpin_in_place(self, at: datetime) -> None:
+        """Unpin skills that are no longer published as packages."""
         for skill in self._db.rows(_PINNED_IN_PLACE):
             self._packager.publish(
                 lambda skill=skill: decisions.unpin_row(  # type: ignore[misc]
@@ -152,17 +134,6 @@ class PackageRepair:
                 skill["root"],
                 skill["path"],
             )
-        if held := [skill_id for (skill_id,) in self._db.execute(_HELD_WITHOUT_PACKAGE)]:
-            self._packager.publish(lambda: held, at, trigger="start")
-
-    def _switch_all(self, folder: PackageFolder, listing: PackagesListing) -> None:
-        """Correct each `current` that led elsewhere when the packages were listed."""
-        public = [path for (path,) in self._db.execute(_PUBLIC).fetchall()]
-        current = {f"{each.skill_id}/{each.current}" for each in listing.directories.values()}
-        if wrong := [package_path for package_path in public if package_path not in current]:
-            with folder.opened() as packages:
-                for package_path in wrong:
-                    packages.switch_current(package_path)
 
     def _packaged(self) -> list[Packaged]:
         rows = self._db.execute(
@@ -320,17 +291,12 @@ _OLDEST = """
     SELECT id, skill_id, package_path FROM versions
     WHERE package_path IS NOT NULL ORDER BY verified_at LIMIT ?
 """
-_PUBLIC = """
-    SELECT s.package_path FROM skills AS s
-    WHERE s.status = 'active' AND s.package_path IS NOT NULL AND s.package_path =
-        (SELECT package_path FROM versions WHERE id = s.current_version_id)
-"""
 _PINNED_IN_PLACE = """
     SELECT s.* FROM skills AS s INDEXED BY skills_by_pinned_version_id
     WHERE s.pinned_version_id IS NOT NULL AND NOT has_package(s.path)
 """
 _HELD_WITHOUT_PACKAGE = """
-    SELECT DISTINCT s.skill_id FROM skills AS s INDEXED BY skills_by_pinned_version_id
+    SELECT s.skill_id FROM skills AS s INDEXED BY skills_by_pinned_version_id
     JOIN versions AS v ON v.id = s.pinned_version_id
     WHERE s.pinned_version_id IS NOT NULL AND v.package_path IS NULL
     UNION
@@ -340,7 +306,7 @@ _HELD_WITHOUT_PACKAGE = """
         AND (s.status IN ('active', 'shadowed') OR s.status = 'pending' AND n.review = 'waits')
 """
 # Without the index in the order of the result: the search then reads the table in its own order.
-_UNPUBLISHED = """
+_UNPUBLISHED = f"""
     SELECT DISTINCT s.skill_id FROM skills AS s NOT INDEXED
     WHERE CASE WHEN s.status = 'active' AND has_package(s.path)
         THEN s.package_path IS NOT
@@ -348,5 +314,6 @@ _UNPUBLISHED = """
             OR (SELECT package_path FROM versions WHERE id =
                     (SELECT max(id) FROM versions WHERE skill = s.id)) IS NULL
         ELSE s.package_path IS NOT NULL END
-    ORDER BY s.skill_id
+    UNION {_HELD_WITHOUT_PACKAGE}
+    ORDER BY 1
 """

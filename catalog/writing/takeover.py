@@ -94,7 +94,7 @@ class Takeover:
     ) -> str | None:
         """Begin a takeover if a catalog was lost just now; return a clause on that catalog."""
         lost, self._lost = self._lost, None
-        is_published = any(each.current for each in listing.directories.values())
+        is_published = any(listing.current.values())
         if not lost or not (lost.aside or is_published or has_decisions):
             return None
         if self.is_under_way and not lost.aside:
@@ -134,10 +134,10 @@ class Takeover:
     def published(self, listing: PackagesListing) -> Iterator[str]:
         """Yield the package_path of each published package that no version names."""
         named = set(self._db.execute("SELECT skill_id, version FROM versions").fetchall())
-        for skill_id, directory in listing.directories.items():
-            current = directory.current
-            if current in directory.versions and (skill_id, current) not in named:
-                yield f"{skill_id}/{current}"
+        for skill_id, target in listing.current.items():
+            path = f"{skill_id}/{target}"
+            if path in listing.packages and (skill_id, target) not in named:
+                yield path
 
     def formers(self) -> dict[str, Former]:
         """Return the skills that the former catalog had published, by package_path."""

@@ -17,6 +17,7 @@ from catalog.model.finding import Finding
 from catalog.model.skill import Rejection, RootSpec
 from catalog.model.values import Json
 from catalog.reading.browse import Catalog
+from catalog.writing.packages.inspection import packaged
 from catalog.writing.store import Store
 from catalog.writing.tables.removals import NO_ROOT
 from pipeline.config.settings import Settings
@@ -227,10 +228,10 @@ def repair(
     )
     after = compare(settings, progress=progress)
     changes = _from_catalog(settings, lambda db: verdicts.changes_since(db, checkpoint))
-    packaged = _from_catalog(settings, published_files.packaged)
+    made = _from_catalog(settings, packaged)
     removed = tuple(change for change in changes if change.outcome == "removed")
     resolved = [each for each in before.differences if each not in after.differences]
-    lost = [each for each in resolved if each.package_path and each.package_path not in packaged]
+    lost = [each for each in resolved if each.package_path and each.package_path not in made]
     return replace(
         after,
         changes=tuple(change for change in changes if change.outcome != "removed"),

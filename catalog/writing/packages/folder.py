@@ -106,22 +106,13 @@ class Packages:
                 os.symlink(version, NEXT_CURRENT, dir_fd=directory)
                 os.replace(NEXT_CURRENT, CURRENT, src_dir_fd=directory, dst_dir_fd=directory)
 
-    def remove(self, package_path: str) -> None:
-        """Remove a package, after any `current` that leads to it. Raises OSError.
+    def remove(self, path: str) -> None:
+        """Remove a package, after any `current` that leads to it, or a `current`. Raises OSError.
 
         The directory of the skill_id is removed with its last package.
         """
-        skill_id, _, version = package_path.partition("/")
-        with named(f"{self.path}/{package_path}"):
-            self._remove(skill_id, version)
-
-    def remove_current(self, skill_id: str) -> None:
-        """Remove the `current` of a skill_id that is no longer published."""
-        with named(f"{self.path}/{skill_id}/{CURRENT}"):
-            self._remove(skill_id, CURRENT)
-
-    def _remove(self, skill_id: str, name: str) -> None:
-        with suppress(FileNotFoundError, NotADirectoryError):
+        skill_id, _, name = path.partition("/")
+        with named(f"{self.path}/{path}"), suppress(FileNotFoundError, NotADirectoryError):
             with descended(self.dir_fd, [skill_id]) as directory:
                 if target_of(CURRENT, directory) == name:
                     os.unlink(CURRENT, dir_fd=directory)
@@ -144,17 +135,13 @@ class Packages:
             return
         if S_ISLNK(mode) or _is_copy(link, directory):
             remove(link, directory)
-        else:
-            self._rename(skill_id, link, directory)
-
-    def _rename(self, skill_id: str, name: str, directory: int) -> None:
-        """Give another name to an entry that was not made here."""
+            return
         log.warning(
             "%s/%s/%s was not made by skilldrop; it was renamed to %s and left unchanged",
             self.path,
             skill_id,
-            name,
-            _put_aside(name, directory),
+            link,
+            _put_aside(link, directory),
         )
 
     @contextmanager

@@ -1,10 +1,11 @@
 """Inspection of the packages folder; follows no links and changes only modes."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from stat import S_IMODE, S_ISDIR, S_ISREG
+from types import MappingProxyType
 from typing import NamedTuple
 
 from catalog.database.queries import Database
@@ -20,63 +21,75 @@ from catalog.writing.packages.folder import (
 from catalog.writing.packages.staging import PackageFile, directories_of, hash_of
 
 
-class PackageDirectory(NamedTuple):
-    """Entries of the directory of one skill_id."""
-
-    skill_id: str
-    versions: frozenset[str]
-    current: str | None  # target of the link; empty if it is not a link
-    unfinished: frozenset[str] = frozenset()  # left by a crash
-    foreign: tuple[str, ...] = ()  # not made by skilldrop
-
-
 class PackagesListing(NamedTuple):
     """Entries of the packages folder."""
 
-    directories: dict[str, PackageDirectory]  # by skill_id
-    foreign: tuple[str, ...]  # paths not made by skilldrop
+    packages: frozenset[str] = frozenset()  # `<skill_id>/<version>`
+    current: Mapping[str, str] = MappingProxyType({})  # target by skill_id; empty if it is no link
+    unfinished: tuple[str, ...] = ()  # paths left by a crash
+    foreign: tuple[str, ...] = ()  # paths not made by skilldrop
 
 
 def list_packages(folder: Path) -> PackagesListing:
     """List the packages folder; a missing folder has no entries."""
-    directories: dict[str, PackageDirectory] = {}
+    packages: set[str] = set()
+    current: dict[str, str] = {}
+    unfinished: list[str] = []
     foreign: list[str] = []
-    try:
-        with directory(folder) as dir_fd:
-            for name in sorted(set(os.listdir(dir_fd)) - {MARKER}):
-                listing = _list_package_directory(name, dir_fd) if is_skill_id(name) else None
-                if listing:
-                    directories[name] = listing
-                    foreign += [f"{name}/{entry}" for entry in listing.foreign]
-                else:
-                    foreign.append(name)
-    except FileNotFoundError:
-        pass  # no package has been published yet
-    return PackagesListing(directories, tuple(foreign))
+    with suppress(FileNotFoundError), directory(folder) as dir_fd:
+        for skill_id in sorted(set(os.listdir(dir_fd)) - {MARKER}):
+            try:
+                handle = open_directory(skill_id, dir_fd) if is_skill_id(skill_id) else None
+            except OSError:
+                handle = None
+            if handle is None:
+                foreign.append(skill_id)
+                continue
+            try:
+                with os.scandir(handle) as entries:
+                    for entry in sorted(entries, key=lambda entry: entry.name):
+                        path = f"{skill_id}/{entry.name}"
+                        if entry.name == CURRENT:
+                            current[skill_id] = target_of(CURRENT, handle) or ""
+                        elif entry.name == NEXT_CURRENT:
+                            unfinished.append(path)
+                        elif is_version(entry.name) and entry.is_dir(follow_symlinks=False):
+                            packages.add(path)
+                        else:
+                            foreign.append(path)
+            finally:
+                os.close(handle)
+    return PackagesListing(frozenset(packages), current, tuple(unfinished), tuple(foreign))
 
 
-def _list_package_directory(skill_id: str, dir_fd: int) -> PackageDirectory | None:
-    """List the directory of a skill_id; None if it is not a directory."""
-    try:
-        handle = open_directory(skill_id, dir_fd)
-    except OSError:
-        return None  # listed as foreign
-    if handle is None:
-        return None
-    try:
-        with os.scandir(handle) as iterator:
-            entries = {entry.name: entry for entry in iterator}
-        versions = frozenset(
-            name
-            for name, entry in entries.items()
-            if is_version(name) and entry.is_dir(follow_symlinks=False)
-        )
-        current = (target_of(CURRENT, handle) or "") if CURRENT in entries else None
-        unfinished = frozenset({NEXT_CURRENT} & entries.keys())
-        foreign = entries.keys() - versions - unfinished - {CURRENT}
-        return PackageDirectory(skill_id, versions, current, unfinished, tuple(sorted(foreign)))
-    finally:
-        os.close(handle)
+def strays(db: Database, listing: PackagesListing) -> Iterator[tuple[str, str]]:
+    """Yield the path of each package and `current` that should not exist, with a message."""
+    versions = packaged(db)
+    for path in sorted((*listing.packages, *listing.unfinished)):
+        if path not in versions:
+            yield path, "it belongs to no version in the catalog"
+    active = {path.partition("/")[0] for path in public(db)}
+    for skill_id, target in listing.current.items():
+        if f"{skill_id}/{target}" not in versions:
+            yield f"{skill_id}/{CURRENT}", "it points to no version in the catalog"
+        elif skill_id not in active:
+            yield f"{skill_id}/{CURRENT}", "it points to a skill that is not active"
+
+
+def packaged(db: Database) -> dict[str, int]:
+    """Return the versions that have a package: their rows by `<skill_id>/<version>`."""
+    return dict(db.execute("SELECT package_path, id FROM versions WHERE package_path IS NOT NULL"))
+
+
+def public(db: Database) -> list[str]:
+    """Return the packages that a `current` should lead to."""
+    return [path for (path,) in db.execute(_PUBLIC)]
+
+
+_PUBLIC = """
+    SELECT s.package_path FROM skills AS s JOIN versions AS v ON v.id = s.current_version_id
+    WHERE s.status = 'active' AND s.package_path = v.package_path
+"""
 
 
 def package_files(db: Database, version: int) -> list[PackageFile]:

@@ -54,7 +54,7 @@ def take_over(store: Store, settings: Settings) -> None:
     lost = store.takeover.begin(listing, datetime.now(UTC), has_decisions=has_decisions)
     if not store.takeover.is_under_way:
         return
-    versions = (name for each in listing.directories.values() for name in each.versions)
+    versions = (path.partition("/")[2] for path in listing.packages)
     store.packager.named_after = max(versions, default="")
     reviews = store.decisions.take_reviews()
     pinned = list(_pinned(store, settings))

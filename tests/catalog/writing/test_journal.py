@@ -104,7 +104,7 @@ def test_an_unreleased_catalog_is_put_aside_with_its_decisions(
     store = Store.open(path, NOON)
     assert store.db.execute("SELECT count(*) FROM skills").fetchone() == (0,)
     aside = tmp_path / "catalog.db.old-20261120-120000"
-    lost = store.takeover.begin(PackagesListing({}, ()), NOON, has_decisions=True)
+    lost = store.takeover.begin(PackagesListing(), NOON, has_decisions=True)
     assert lost == f"was made by an unreleased version and is kept as {aside}"
     store.close()
     with closing(sqlite3.connect(aside)) as db:
