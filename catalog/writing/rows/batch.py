@@ -55,8 +55,7 @@ def write_batch(
 
 def accept(work: UnitOfWork, record: SkillRecord, judged: Judged) -> None:
     """Store accepted content: the row of the skill, and a version if the content is new."""
-    place = place_of(judged)
-    old = work.old.get(place)
+    old = work.old.get(place_of(judged))
     review = work.review_of(record, old)
     if old and (kept := _kept(work, old, record, review)):
         _accept_behind(work, record, judged, old, kept, review)
@@ -68,9 +67,7 @@ def accept(work: UnitOfWork, record: SkillRecord, judged: Judged) -> None:
     content = mapping.version(record, fields)
     stored = work.stored_version(old["id"], record) if old and old["digest"] else None
     is_described = stored and stored["described"] == content["described"]
-    if old and is_described and work.is_stored(old, fields, findings):
-        work.touch(old, record.fingerprint)
-        work.note_unchanged(place, record.name)
+    if old and is_described and work.is_unchanged(old, fields, findings, record.fingerprint):
         return
     if not stored and old and _is_delayed(work, old, record):
         return
@@ -84,21 +81,11 @@ def accept(work: UnitOfWork, record: SkillRecord, judged: Judged) -> None:
     is_new = not old or version != old["current_version_id"]
     if is_new:
         work.supersede(old)
-    if review not in reviews.UNPUBLISHABLE:
-        fields |= _accepted_status(old)
-    fields |= {"id": skill, "fingerprint": record.fingerprint, "current_version_id": version}
-    work.write_skill(old, fields)
-    work.replace_findings(skill, place, findings, old)
-    work.contested |= {record.skill_id, old["skill_id"]} if old else {record.skill_id}
-    new, outcome = version if is_new else None, _outcome(judged, old)
-    work.note(skill, place, record.name, outcome, judged, new, old, review=review)
-
-
-def _accepted_status(old: Row | None) -> Row:
-    """Return the status of published content until shadowing is decided."""
-    if old and old["status"] in PRESENT:
-        return {"status": old["status"], "status_reason": old["status_reason"]}
-    return {"status": "active", "status_reason": None}
+    if review not in reviews.UNPUBLISHABLE and not (old and old["status"] in PRESENT):
+        fields |= {"status": "active", "status_reason": None}  # until shadowing is decided
+    fields |= {"id": skill, "current_version_id": version}
+    new = version if is_new else None
+    work.change(judged, old, fields, findings, _outcome(judged, old), new, review)
 
 
 def _outcome(judged: Judged, old: Row | None) -> FolderOutcome:
@@ -147,18 +134,16 @@ def _accept_behind(
     if has_new_rank:
         old = old | {"current_version_id": kept["id"]}
         fields |= work.readdressed(old, _with_level(old, record.place))
-    elif stored and stored["review"] == review and work.is_stored(old, fields, findings):
-        work.touch(old, record.fingerprint)
-        work.note_unchanged(place, old["name"])
+    elif (
+        stored
+        and stored["review"] == review
+        and work.is_unchanged(old, fields, findings, record.fingerprint)
+    ):
         return
     version = None
     if not stored:
         version = work.add_version(skill, record, content, work.moment(old), review)
-    work.write_skill(old, fields | {"fingerprint": record.fingerprint})
-    work.replace_findings(skill, place, findings, old)
-    work.contested |= {record.skill_id, old["skill_id"], str(fields.get("skill_id", ""))}
-    outcome = _outcome(judged, old)
-    work.note(skill, place, old["name"], outcome, judged, version, old, review=review)
+    work.change(judged, old, fields, findings, _outcome(judged, old), version, review)
 
 
 def _at_version(work: UnitOfWork, old: Row, kept: Row) -> Row:
@@ -241,18 +226,12 @@ def _reject(work: UnitOfWork, rejection: Rejection, judged: Judged) -> None:
                 "shadowed_by": None,
             }
         )
-    if old and work.is_stored(old, fields, findings):
-        work.touch(old, rejection.fingerprint)
-        work.note_unchanged(place, rejection.name)
+    if old and work.is_unchanged(old, fields, findings, rejection.fingerprint):
         return
     skill = old["id"] if old else work.new_skill()
-    work.write_skill(old, fields | {"id": skill, "fingerprint": rejection.fingerprint})
-    work.replace_findings(skill, place, findings, old)
-    if old:
-        work.contested |= {str(row["skill_id"]) for row in (old, fields) if "skill_id" in row}
-        if fields.get("status") == "rejected":  # accepted earlier; its files are lost or refused
-            work.described.append(skill)
-    work.note(skill, place, rejection.name, "rejected", judged, None, old)
+    if old and fields.get("status") == "rejected":  # its files are lost or refused
+        work.described.append(skill)
+    work.change(judged, old, fields | {"id": skill}, findings, "rejected")
 
 
 def _rejection_reason(findings: Iterable[Finding]) -> str:
@@ -280,8 +259,7 @@ def _with_level(row: Row, place: Place) -> Row:
 
 def _remove(work: UnitOfWork, removal: Removal) -> None:
     """Mark a skill as removed; its history stays."""
-    place = (removal.root, removal.path)
-    row = work.old.get(place)
+    row = work.old.get(place_of(removal))
     if row is None or row["status"] == "removed":
         return
     fields = SETTLED | {
@@ -291,11 +269,8 @@ def _remove(work: UnitOfWork, removal: Removal) -> None:
         "files_left_out": "[]",
         "shadowed_by": None,
     }
-    work.write_skill(row, fields)
-    work.replace_findings(row["id"], place, (), row)
     work.described.append(row["id"])
-    work.contested.add(row["skill_id"])
-    work.note(row["id"], place, row["name"], "removed", None, None, row)
+    work.change(removal, row, fields, (), "removed")
 
 
 SETTLED: Row = {

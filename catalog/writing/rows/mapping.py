@@ -1,25 +1,19 @@
 """Mapping of verdicts to rows; pure, and without SQL."""
 
-import json
 from dataclasses import asdict
 from typing import Any
 
 from catalog.database.sql import Row, to_json
 from catalog.model.fields import EMPTY
 from catalog.model.finding import Finding
-from catalog.model.skill import FileEntry, Inventory, Rejection, SkillRecord
+from catalog.model.skill import FileEntry, Inventory, Place, Rejection, SkillRecord
 
 
 def accepted(record: SkillRecord) -> Row:
     """Return the columns of `skills` for accepted content."""
     return {column: _stored(getattr(record, column)) for column in EMPTY} | {
         "skill_id": record.skill_id,
-        "level": record.place.level,
-        "plugin": record.place.plugin,
-        "namespace": record.place.namespace,
-        "root": record.place.root,
-        "path": record.place.path,
-        "is_alias": int(record.place.is_alias),
+        **_of_place(record.place),
         "file_inventory": _inventory(record.inventory),
         "frontmatter": to_json(record.frontmatter),
         "files_left_out": to_json(record.left_out),
@@ -41,17 +35,23 @@ def rejected(rejection: Rejection) -> Row:
     return {
         "skill_id": rejection.skill_id,
         "name": rejection.name,
-        "level": rejection.place.level,
-        "plugin": rejection.place.plugin,
-        "namespace": rejection.place.namespace,
-        "root": rejection.place.root,
-        "path": rejection.place.path,
-        "is_alias": int(rejection.place.is_alias),
+        **_of_place(rejection.place),
         "spec_valid": 0,
         "file_inventory": _inventory(rejection.inventory),
         "frontmatter": to_json(rejection.frontmatter),
         "files_left_out": to_json(rejection.left_out),
         "seen_digest": rejection.digest,
+    }
+
+
+def _of_place(place: Place) -> Row:
+    return {
+        "level": place.level,
+        "plugin": place.plugin,
+        "namespace": place.namespace,
+        "root": place.root,
+        "path": place.path,
+        "is_alias": int(place.is_alias),
     }
 
 
@@ -67,20 +67,6 @@ def version(record: SkillRecord, skill: Row) -> Row:
             | {"references": list(map(list, record.references))}
         ),
     }
-
-
-def readdressed(version: Row, skill: Row) -> Row:
-    """Return the row of a version under another name and skill_id."""
-    described = json.loads(version["described"]) | {"name": skill["name"]}
-    unpublished = dict.fromkeys(("package_path", "verified_at", "retired_at", "superseded_at"))
-    return (
-        version
-        | unpublished
-        | {
-            "skill_id": skill["skill_id"],
-            "described": to_json(described),
-        }
-    )
 
 
 def file(version_id: int, entry: FileEntry) -> Row:

@@ -1,5 +1,6 @@
 """Unit of work of a batch: the stored rows of its skills, and the new rows to write."""
 
+import json
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
@@ -54,9 +55,8 @@ class UnitOfWork:
         # Rows to write, and skills and versions to change
         self._skills: list[Row] = []
         self._versions: list[Row] = []
-        self.files: list[Row] = []
+        self._files: list[Row] = []
         self._findings: list[Row] = []
-        self._judged_again: list[tuple[int]] = []  # skills whose findings are replaced
         self.described: list[int] = []  # skills whose derived rows are replaced
         self._ingestions: list[Ingestion] = []
         self._superseded: list[tuple[str, int]] = []  # time and version
@@ -114,8 +114,13 @@ class UnitOfWork:
             for file in files
         )
 
-    def is_stored(self, old: Row, fields: Row, findings: Iterable[Finding]) -> bool:
-        """Return whether this verdict is already stored; a pending skill names its status."""
+    def is_unchanged(
+        self, old: Row, fields: Row, findings: Iterable[Finding], fingerprint: str
+    ) -> bool:
+        """Return whether a verdict is already stored, and add that result.
+
+        The columns for a pending skill include its status.
+        """
         if (old["status"] in ("removed", "pending") and "status" not in fields) or any(
             old[column] != value for column, value in fields.items()
         ):
@@ -126,8 +131,15 @@ class UnitOfWork:
             " ORDER BY id",
             [old["id"], *model_finding.ON_OTHERS],
         )
-        place = (old["id"], old["root"], old["path"])
-        return list(stored) == [mapping.finding(*place, finding) for finding in findings]
+        place = (old["root"], old["path"])
+        if list(stored) != [mapping.finding(old["id"], *place, each) for each in findings]:
+            return False
+        if old["fingerprint"] != fingerprint:
+            self.db.execute(
+                "UPDATE skills SET fingerprint = ? WHERE id = ?", [fingerprint, old["id"]]
+            )
+        self.applied.append(ChangeResult(*place, old["name"], "unchanged"))
+        return True
 
     def moment(self, old: Row | None) -> str:
         """Return the time of a change, never before the last one, even after a clock change."""
@@ -135,26 +147,77 @@ class UnitOfWork:
 
     # New rows
 
-    def touch(self, old: Row, fingerprint: str) -> None:
-        """Store the fingerprint of a folder whose verdict is already stored."""
-        if old["fingerprint"] != fingerprint:
-            self.db.execute(
-                "UPDATE skills SET fingerprint = ? WHERE id = ?", [fingerprint, old["id"]]
-            )
-
     def new_skill(self) -> int:
         """Return the id of a new skill."""
         skill, self._next_skill = self._next_skill, self._next_skill + 1
         return skill
 
-    def write_skill(self, old: Row | None, fields: Row) -> None:
-        """Add or change the row of a skill."""
+    def change(
+        self,
+        change: Change,
+        old: Row | None,
+        fields: Row,
+        findings: Iterable[Finding],
+        outcome: FolderOutcome,
+        version: int | None = None,
+        review: ReviewState | None = None,
+    ) -> None:
+        """Add or change a skill with its findings, its result and its row of history.
+
+        A new version that agents do not get is withheld in the history.
+        """
+        judged = change if isinstance(change, Judged) else None
+        place = place_of(change)
         base = old or _NEW_ROW | {"first_seen": self.at}
         row = base | fields | {"last_changed": self.moment(old)}
+        if judged:
+            row["fingerprint"] = judged.verdict.fingerprint
         if row["status"] not in PRESENT or row["skill_id"] != base.get("skill_id"):
             row |= NO_NAME
         row["skeleton"] = skeleton(row["skill_id"])
         self._skills.append(row)
+        self._findings += [mapping.finding(row["id"], *place, finding) for finding in findings]
+        if old or outcome != "rejected":
+            self.contested |= {row["skill_id"], (old or row)["skill_id"]}
+        name = judged.verdict.name if outcome == "rejected" and judged else row["name"]
+        detail = self._detail(outcome, judged, version, old)
+        if review in reviews.UNPUBLISHABLE:
+            detail = _IN_REVIEW[review]
+        self.applied.append(ChangeResult(*place, name, outcome, detail))
+        started = judged.started_at if judged else self.at
+        self._ingestions.append(
+            Ingestion(
+                row["id"],
+                *place,
+                self._scan,
+                self._trigger,
+                "withheld" if review in reviews.UNPUBLISHABLE else outcome,
+                detail,
+                version,
+                max(started, str(old["last_changed"])) if old else started,
+                judged.took_ms if judged else 0.0,
+                judged.steps if judged else "[]",
+            )
+        )
+
+    def _detail(
+        self, outcome: FolderOutcome, judged: Judged | None, version: int | None, old: Row | None
+    ) -> str | None:
+        """Return the errors of a rejection, the former place, what was missed, and the users."""
+        detail = None
+        if outcome == "rejected" and judged:
+            errors = (f.code for f in judged.verdict.findings if f.severity == "error")
+            detail = ", ".join(dict.fromkeys(errors))
+        elif outcome == "renamed" and judged and judged.moved_from:
+            detail = f"from {judged.moved_from[1]}"
+        elif version and old and old["coalesced"] > 1:
+            missed = humanize.count(old["coalesced"] - 1, "state")
+            detail = f"{missed} before it followed too quickly to be stored"
+        if old and _gives_up_its_place(outcome, judged, old):
+            users = reading_references.used_by(self.db, old["id"])
+            parts = (detail, f"used by {few(users)}" if users else None)
+            detail = "; ".join(filter(None, parts)) or None
+        return detail
 
     def add_version(
         self,
@@ -176,7 +239,7 @@ class UnitOfWork:
                 "review": review,
             }
         )
-        self.files += [mapping.file(version, entry) for entry in record.files]
+        self._files += [mapping.file(version, entry) for entry in record.files]
         return version
 
     def update_version(
@@ -207,76 +270,27 @@ class UnitOfWork:
         if fields["skill_id"] == old["skill_id"]:
             return fields
         version = self._new_version()
-        content = mapping.readdressed(published, fields) | {
-            "id": version,
-            "ingested_at": self.moment(old),
-        }
+        described = json.loads(published["described"]) | {"name": fields["name"]}
+        unpublished = ("package_path", "verified_at", "retired_at", "superseded_at")
+        self._versions.append(
+            published
+            | dict.fromkeys(unpublished)
+            | {
+                "id": version,
+                "skill_id": fields["skill_id"],
+                "described": to_json(described),
+                "ingested_at": self.moment(old),
+            }
+        )
         files = self.db.query(
             "SELECT path, kind, size, sha256, mode, is_text, text FROM file_contents"
             " WHERE version = ? ORDER BY id",
             [old["current_version_id"]],
         )
-        copied = [file | {"version": version} for file in files]
-        self._versions.append(content)
-        self.files += copied
+        self._files += [file | {"version": version} for file in files]
         self.described.append(old["id"])
         self.supersede(old)
         return fields | {"current_version_id": version}
-
-    def replace_findings(
-        self,
-        skill: int,
-        place: tuple[str, str],
-        findings: Iterable[Finding],
-        old: Row | None,
-    ) -> None:
-        """Replace the findings of a skill."""
-        if old:
-            self._judged_again.append((skill,))
-        self._findings += [mapping.finding(skill, *place, finding) for finding in findings]
-
-    def note(
-        self,
-        skill: int,
-        place: tuple[str, str],
-        name: str,
-        outcome: FolderOutcome,
-        judged: Judged | None,
-        version: int | None,
-        old: Row | None = None,
-        review: ReviewState | None = None,
-    ) -> None:
-        """Add the result of a change, and its row of history.
-
-        A new version that agents do not get is withheld in the history.
-        """
-        detail = _detail(outcome, judged, version, old)
-        if review in reviews.UNPUBLISHABLE:
-            detail = _IN_REVIEW[review]
-        if old and _gives_up_its_place(outcome, judged, old):
-            users = reading_references.used_by(self.db, skill)
-            parts = (detail, f"used by {few(users)}" if users else None)
-            detail = "; ".join(filter(None, parts)) or None
-        self.applied.append(ChangeResult(*place, name, outcome, detail))
-        started = judged.started_at if judged else self.at
-        self._ingestions.append(
-            Ingestion(
-                skill,
-                *place,
-                self._scan,
-                self._trigger,
-                "withheld" if review in reviews.UNPUBLISHABLE else outcome,
-                detail,
-                version,
-                max(started, str(old["last_changed"])) if old else started,
-                judged.took_ms if judged else 0.0,
-                judged.steps if judged else "[]",
-            )
-        )
-
-    def note_unchanged(self, place: tuple[str, str], name: str) -> None:
-        """Add the result of a folder that has not changed."""
-        self.applied.append(ChangeResult(*place, name, "unchanged"))
 
     def _new_version(self) -> int:
         version, self._next_version = self._next_version, self._next_version + 1
@@ -288,7 +302,7 @@ class UnitOfWork:
         """Name the new versions, and write all new rows. Raises sqlite3.Error."""
         execute = self.db.conn.executemany
         self._name_versions()
-        execute("DELETE FROM findings WHERE skill = ?", self._judged_again)
+        execute("DELETE FROM findings WHERE skill = ?", [(row["id"],) for row in self._skills])
         self._write_skills()
         self._write_content()
         execute("UPDATE versions SET superseded_at = ? WHERE id = ?", self._superseded)
@@ -328,15 +342,15 @@ class UnitOfWork:
     def _write_content(self) -> None:
         """Write texts, and the versions and files that refer to them."""
         wanted = {row["skill_md_hash"]: row["skill_md_content"] for row in self._versions} | {
-            file["sha256"]: file["text"] for file in self.files if file["text"] is not None
+            file["sha256"]: file["text"] for file in self._files if file["text"] is not None
         }
         ids = self._text_ids(wanted)
         versions = [row | {"text_id": ids[row["skill_md_hash"]]} for row in self._versions]
         self.db.table("versions").insert_all(self._stored("versions", versions))
-        for file in self.files:
+        for file in self._files:
             has_text = file.pop("text") is not None or file["kind"] == "skill_md"
             file["text_id"] = ids.get(file["sha256"]) if has_text else None
-        self.db.table("files").insert_all(self.files)
+        self.db.table("files").insert_all(self._files)
 
     def _text_ids(self, texts: Mapping[str, str]) -> dict[str, int]:
         """Store texts, by hash, that are not stored yet; return the id of each by its hash."""
@@ -359,21 +373,6 @@ class UnitOfWork:
 def _highest(db: Database, table: str) -> int:
     """Return the highest id of a table; with one writer, ids can be assigned here."""
     return int(db.execute(f"SELECT ifnull(max(id), 0) FROM {table}").fetchone()[0])
-
-
-def _detail(
-    outcome: FolderOutcome, judged: Judged | None, version: int | None, old: Row | None
-) -> str | None:
-    """Return the errors of a rejection, the old place of a renamed skill, or what was missed."""
-    if outcome == "rejected" and judged:
-        errors = (f.code for f in judged.verdict.findings if f.severity == "error")
-        return ", ".join(dict.fromkeys(errors))
-    if outcome == "renamed" and judged and judged.moved_from:
-        return f"from {judged.moved_from[1]}"
-    if version and old and old["coalesced"] > 1:
-        missed = humanize.count(old["coalesced"] - 1, "state")
-        return f"{missed} before it followed too quickly to be stored"
-    return None
 
 
 def _gives_up_its_place(outcome: FolderOutcome, judged: Judged | None, old: Row) -> bool:
