@@ -4,7 +4,7 @@ import hashlib
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -40,7 +40,14 @@ class Baseline:
         """Return the baseline in a file. Raises SettingsInvalid if it is none."""
         try:
             content = json.loads(file.read_text("utf-8"))
-            return cls(file, Counter(dict(_entries(content))))
+            if content["version"] != _VERSION:
+                raise ValueError("another version")
+            known = {
+                Known(path, code, line): int(count)
+                for path, codes in content["findings"].items()
+                for code, lines in codes.items()
+                for line, count in lines.items()
+            }
         except OSError as error:
             raise SettingsInvalid(
                 f"The baseline {file} cannot be read: {error.strerror or error}. "
@@ -50,12 +57,14 @@ class Baseline:
             raise SettingsInvalid(
                 f"{file} is not a baseline; write it with --write-baseline."
             ) from error
+        return cls(file, Counter(known))
 
     def new_only(self, judgement: Judgement) -> Judgement:
         """Return a judgement without the known findings; a later one of a skill replaces it."""
         met: Counter[Known] = Counter()
         new = []
-        for finding, known in self._identified(judgement):
+        for finding, line in with_lines(judgement):
+            known = Known(self._relative(judgement.place(finding)), finding.code, line)
             met[known] += 1
             if met[known] > self.known[known]:
                 new.append(finding)
@@ -96,14 +105,6 @@ class Baseline:
             total.update(met)
         return total
 
-    def _identified(self, judgement: Judgement) -> Iterator[tuple[Finding, Known]]:
-        lines = with_plain_line_ends(judgement.text).split("\n")
-        for finding in judgement.findings:
-            text = line_of(judgement, finding, lines) or ""
-            parts = f"{finding.field or ''}\0{text.strip()}"
-            digest = hashlib.sha256(parts.encode("utf-8", "replace")).hexdigest()[:16]
-            yield finding, Known(self._relative(judgement.place(finding)), finding.code, digest)
-
     def _relative(self, path: str) -> str:
         folder = os.path.realpath(self.file.parent)
         return text_path(os.path.relpath(os.path.realpath(path), folder))
@@ -116,15 +117,14 @@ class Baseline:
         return "." in self._met or not os.path.lexists(file)
 
 
-def line_of(judgement: Judgement, finding: Finding, lines: list[str]) -> str | None:
-    """Return the text of a finding's line; None if it has none in the judged SKILL.md."""
-    in_document = finding.line and finding.path == judgement.document and finding.line <= len(lines)
-    return lines[finding.line - 1] if in_document and finding.line else None
+def with_lines(judgement: Judgement) -> Iterator[tuple[Finding, str]]:
+    """Yield each finding with a hash of its field and of the text of its line.
 
-
-def _entries(content: Mapping[str, Any]) -> Iterator[tuple[Known, int]]:
-    if content["version"] != _VERSION:
-        raise ValueError("another version")
-    for path, codes in content["findings"].items():
-        for code, lines in codes.items():
-            yield from ((Known(path, code, line), int(count)) for line, count in lines.items())
+    A finding without a line in the judged SKILL.md has the hash of an empty line.
+    """
+    lines = with_plain_line_ends(judgement.text).split("\n")
+    for finding in judgement.findings:
+        has_line = finding.path == judgement.document and 0 < (finding.line or 0) <= len(lines)
+        text = lines[finding.line - 1].strip() if has_line and finding.line else ""
+        parts = f"{finding.field or ''}\0{text}".encode("utf-8", "replace")
+        yield finding, hashlib.sha256(parts).hexdigest()[:16]

@@ -123,9 +123,8 @@ class Exclusions:
         Both are real paths. `named` is the path that the author named, or one above it; unless
         `force` is set, it is never excluded itself, whatever lies above.
         """
-        if any(
-            self._is_excluded_folder(above) for above in _below(path, "" if self.force else named)
-        ):
+        above = _below(path, "" if self.force else named)
+        if any(self._is_excluded_folder(folder) for folder in above):
             return True
         return self._matches(f"{path}/SKILL.md") and (self.force or path != named)
 
@@ -157,35 +156,28 @@ def _is_ours(folder: str) -> bool:
 
 def _is_ignored(path: str, names: tuple[str, ...]) -> bool:
     """Return whether the nearest ignore file with a matching pattern ignores a path."""
-    decision = ignore_files.decide(_files_above(path.rstrip("/"), names), path)
+    decision = ignore_files.decide(_files_above(Path(path), names), path)
     return decision is not None and decision.is_ignored
 
 
-def _files_above(path: str, names: tuple[str, ...]) -> Iterator[IgnoreFile]:
+def _files_above(path: Path, names: tuple[str, ...]) -> Iterator[IgnoreFile]:
     """Yield the ignore files in the folders above a path, the nearest first.
 
     Those of git count up to the top of the work tree.
     """
-    folder = os.path.dirname(path)
-    in_work_tree = _git_folders(folder)
-    while True:
-        for name in names if folder in in_work_tree else (SKILLIGNORE,):
+    top = _work_tree(path.parent)
+    for folder in path.parents:
+        for name in names if top and folder.is_relative_to(top) else (SKILLIGNORE,):
             with suppress(OSError, IgnoreFileRefused):
-                stat = os.stat(f"{folder}/{name}")
-                yield _file(folder, name, stat.st_mtime_ns, stat.st_size)
-        if folder == os.path.dirname(folder):
-            return
-        folder = os.path.dirname(folder)
+                stat = os.stat(folder / name)
+                yield _file(str(folder), name, stat.st_mtime_ns, stat.st_size)
 
 
 @lru_cache(4096)
-def _git_folders(folder: str) -> frozenset[str]:
-    """Return a folder and those above it up to the top of its work tree; none outside of one."""
-    if os.path.lexists(f"{folder}/.git"):
-        return frozenset((folder,))
-    above = os.path.dirname(folder)
-    folders = _git_folders(above) if above != folder else frozenset()
-    return folders | {folder} if folders else folders
+def _work_tree(folder: Path) -> Path | None:
+    """Return the top of the work tree of git around a folder; None outside of one."""
+    around = (folder, *folder.parents)
+    return next((each for each in around if os.path.lexists(each / ".git")), None)
 
 
 @lru_cache(4096)

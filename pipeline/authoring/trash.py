@@ -3,9 +3,9 @@
 import errno
 import os
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from catalog.database.sql import Row
 from catalog.filesystem.by_descriptor import descended, directory
@@ -16,23 +16,13 @@ from catalog.reading.browse import Catalog
 from catalog.text.suggestions import few, shown
 
 
-@dataclass(frozen=True, slots=True)
-class Trashed:
+class Trashed(NamedTuple):
     """Folder or archive that was moved to the trash."""
 
-    source: str
-    place: str  # in the trash
+    path: str  # where it was
+    trash: str  # its path in the trash
     others: tuple[str, ...]  # names of the skills inside it, which went along
-    used_by: tuple[str, ...] = ()  # names of the skills that still refer to it
-
-    def as_json(self) -> dict[str, object]:
-        """Return the published fields."""
-        return {
-            "path": self.source,
-            "trash": self.place,
-            "others": self.others,
-            "used_by": self.used_by,
-        }
+    used_by: tuple[str, ...]  # names of the skills that still refer to it
 
 
 def move(db: Catalog, skill: Row, data: Path, at: datetime) -> Trashed:

@@ -191,4 +191,4 @@ def remove(settings: Settings, db: Database, skill: str) -> Answer:
     along = f" The skills inside it were moved, too: {few(moved.others)}." if moved.others else ""
     if moved.used_by:
         along += f" It is used by {few(moved.used_by)}; `skilldrop status` lists what breaks."
-    return Answer(moved.as_json(), [visible(f"Moved {moved.source} to {moved.place}.{along}")])
+    return Answer(moved._asdict(), [visible(f"Moved {moved.path} to {moved.trash}.{along}")])

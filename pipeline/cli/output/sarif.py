@@ -11,8 +11,7 @@ from catalog.model.finding import Finding, FindingType
 from catalog.model.paths import os_path
 from catalog.model.values import VERSION, Json, Severity
 from catalog.reading import finding_pages
-from catalog.text.body import with_plain_line_ends
-from pipeline.authoring.baseline import line_of
+from pipeline.authoring.baseline import with_lines
 from pipeline.authoring.fixes.applied import Replacement, proposals
 from pipeline.authoring.lint import Judgement
 from pipeline.cli.output.finding_types import REGISTRY
@@ -65,12 +64,16 @@ def _rule(kind: FindingType, docs_url: str | None) -> Json:
 
 def _results(judged: Iterable[Judgement]) -> Iterator[dict[str, Json]]:
     for judgement in judged:
-        lines = with_plain_line_ends(judgement.text).split("\n")
-        occurrences: Counter[str] = Counter()
-        for finding, replacement in proposals(judgement):
-            fingerprint = _fingerprint(judgement, finding, lines)
-            occurrences[fingerprint] += 1
-            result = _result(judgement, finding, f"{fingerprint}:{occurrences[fingerprint]}")
+        occurrences: Counter[tuple[str, str, str]] = Counter()
+        for (finding, replacement), (_, line) in zip(
+            proposals(judgement), with_lines(judgement), strict=True
+        ):
+            place = judgement.place(finding)
+            occurrences[finding.code, place, line] += 1
+            parts = f"{finding.code}\0{place}\0{line}".encode("utf-8", "replace")
+            digest = hashlib.sha256(parts).hexdigest()[:16]
+            fingerprint = f"{digest}:{occurrences[finding.code, place, line]}"
+            result = _result(judgement, finding, fingerprint)
             yield result | (_fixes(judgement, finding, replacement) if replacement else {})
 
 
@@ -109,11 +112,3 @@ def _result(judgement: Judgement, finding: Finding, fingerprint: str) -> dict[st
 def _artifact(path: str) -> Json:
     uri = quote(os.fsencode(os_path(path)))
     return {"uri": f"file://{uri}"} if path.startswith("/") else {"uri": uri, "uriBaseId": _BASE}
-
-
-def _fingerprint(judgement: Judgement, finding: Finding, lines: list[str]) -> str:
-    """Return a hash that stays the same when lines above are added or removed."""
-    line = line_of(judgement, finding, lines)
-    text = finding.message if line is None else line
-    parts = (finding.code, judgement.place(finding), finding.field or "", text)
-    return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()[:16]

@@ -103,7 +103,7 @@ def test_a_link_moves_instead_of_its_target(tmp_path: Path) -> None:
     with pytest.raises(NotRemoved, match="its path leads through a link"):
         trash.move(db, row | {"path": "deep/pdf"}, Path("var").absolute(), NOON)
     moved = trash.move(db, row | {"path": "pdf"}, Path("var").absolute(), NOON)
-    assert os.readlink(moved.place) == str(real)
+    assert os.readlink(moved.trash) == str(real)
     assert (real / "SKILL.md").exists()
 
 
@@ -153,7 +153,7 @@ def test_the_trash_of_a_root_on_another_disk_lies_beside_the_root(tmp_path: Path
         (tmp_path / "data/trash/20261120-120000/earlier").mkdir(parents=True)
         db = connection.open_catalog(Path("var/catalog.db"))
         moved = trash.move(db, row, tmp_path / "data", NOON)
-        assert moved.place == f"{elsewhere}/root.trash/20261120-120000/pdf"
+        assert moved.trash == f"{elsewhere}/root.trash/20261120-120000/pdf"
         assert os.listdir("watched") == []
     finally:
         shutil.rmtree(elsewhere)
