@@ -1,9 +1,9 @@
-"""Addition of skill folders and archives to a root, validated first and copied whole."""
+"""New skills, and the addition of skill folders and archives to a root."""
 
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import replace as replace_fields
 from pathlib import Path
@@ -11,15 +11,71 @@ from pathlib import Path
 from catalog.filesystem.by_descriptor import remove_made
 from catalog.filesystem.replacement import replaced
 from catalog.model.errors import NotAdded
+from catalog.model.naming import is_slug
 from catalog.model.paths import is_archive, text_path
 from catalog.model.skill import FileEntry, Inventory, RootSpec
 from catalog.model.values import Json
+from catalog.text.suggestions import shown
 from pipeline.authoring.atomic_replace import built_beside, exchange, put
 from pipeline.authoring.fixes.applied import Fixer
 from pipeline.authoring.lint import Judgement, judge_paths
 from pipeline.authoring.selection import of_profiles
 from pipeline.roots.names import is_junk, is_skill_md
 from pipeline.roots.snapshot import kind_of
+
+PLAIN: Mapping[str, str] = {
+    "SKILL.md": """\
+---
+name: {name}
+description: Describes {words} in one sentence. Use when someone asks for {words}.
+---
+
+# {title}
+
+Say in one sentence what this skill achieves.
+
+## Steps
+
+1. Name the input, and how to get it.
+2. Name each step, in the order of the work.
+3. Name the result, and how to check it.
+
+## Example
+
+> A request of a person, in their words.
+
+The answer that this skill gives.
+"""
+}
+"""Texts of a new skill by path; name, words, title and intent in braces are filled in."""
+
+
+def make(name: str, parent: Path, texts: Mapping[str, str] = PLAIN) -> Path:
+    """Write a skill with a name below a directory, and return its folder.
+
+    Raises NotAdded if the name is none that the specification allows, or the folder exists.
+    """
+    if not name.isascii() or not is_slug(name) or not name or len(name) > 64:
+        raise NotAdded(
+            f"{shown(name)} cannot be the name of a skill: it needs 1 to 64 of a-z, 0-9 and "
+            "single hyphens between them, such as csv-profile."
+        )
+    words = name.replace("-", " ")
+    folder = parent / name
+    try:
+        folder.mkdir(parents=True)
+    except FileExistsError:
+        raise NotAdded(f"{folder} exists already; choose another name.") from None
+    except OSError as error:
+        raise NotAdded(f"{folder} was not made: {error.strerror}.") from error
+    for path, text in texts.items():
+        file = folder / path
+        file.parent.mkdir(exist_ok=True)
+        filled = text.format(
+            name=name, words=words, title=words.capitalize(), intent=name.replace("-", "_")
+        )
+        file.write_text(filled, encoding="utf-8")
+    return folder
 
 
 @dataclass(frozen=True, slots=True)

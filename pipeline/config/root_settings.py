@@ -43,13 +43,9 @@ class RootSettings(Table):
     secrets: SecretRule = Field("leave-out", description="one of leave-out, reject, report")
 
     @model_validator(mode="after")
-    def _findings_are_looked_for(self) -> Self:
+    def _agree(self) -> Self:
         if self.review == "findings" and "safety" not in self.profiles:
             raise ValueError('review = "findings" needs safety in profiles; add it')
-        return self
-
-    @model_validator(mode="after")
-    def _plugins_have_theirs(self) -> Self:
         if self.level == "plugin" and self.namespace != naming.NO_NAMESPACE:
             raise ValueError("a plugin root has the plugins as namespaces; remove namespace")
         return self

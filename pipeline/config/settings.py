@@ -202,32 +202,20 @@ class Settings(Table):
         return self
 
     @model_validator(mode="after")
-    def _links_are_possible(self) -> Self:
+    def _agree(self) -> Self:
         for link in self.links:
             self.check_link(link)
-        return self
-
-    @model_validator(mode="after")
-    def _reviews_hold(self) -> Self:
         for root in self.roots:
             if root.review != "none" and self.publish == "in-place":
                 raise ValueError(
                     f"the root {root.path} has review = {root.review}, but with publish = "
                     "in-place agents read its folders at once; set publish to copy"
                 )
-        return self
-
-    @model_validator(mode="after")
-    def _longest_is_longer(self) -> Self:
         if self.settle_longest < self.settle_quiet:
             raise ValueError(
                 f"settle_longest ({self.settle_longest:g} s) is shorter than "
                 f"settle_quiet ({self.settle_quiet:g} s); raise it"
             )
-        return self
-
-    @model_validator(mode="after")
-    def _versions_can_be_counted(self) -> Self:
         kept = self.retention
         if kept.versions_per_hour > kept.history_rows:
             raise ValueError(

@@ -14,7 +14,8 @@ from catalog.model.skill import RootSpec
 from catalog.reading import named
 from catalog.text.suggestions import few, shown
 from catalog.text.visible import visible
-from pipeline.authoring import skeleton, trash
+from pipeline.authoring import add as authoring_add
+from pipeline.authoring import trash
 from pipeline.authoring.add import Addition, root_named
 from pipeline.authoring.add import add as add_to
 from pipeline.cli.folder_argument import absolute_path
@@ -62,8 +63,8 @@ def new(name: str, parent: Path, profile: str | None) -> int:
       skilldrop new csv-profile
       skilldrop new csv-profile --in ~/drafts
     """
-    texts = dialect_named(profile).skeleton if profile else skeleton.PLAIN
-    folder = visible(str(skeleton.make(name, parent, texts)))
+    texts = dialect_named(profile).skeleton if profile else authoring_add.PLAIN
+    folder = visible(str(authoring_add.make(name, parent, texts)))
     click.echo(
         f"Made {folder}. Fill in {folder}/SKILL.md, check it with `skilldrop validate {folder}`, "
         f"and add it to a root with `skilldrop add {folder}`."

@@ -13,13 +13,11 @@ from typing import Literal, TypeAlias, get_args
 
 import click
 
-from catalog.database import connection
 from catalog.database.connection import explained, open_catalog, service_runs
 from catalog.model.errors import CatalogBusy
 from catalog.site import address
 from catalog.site.server.process import SiteOptions, SiteProcess
 from catalog.text.humanize import iso
-from pipeline.cli import entry
 from pipeline.cli.options import DONE, settings_of, site_address
 from pipeline.cli.output import terminal
 from pipeline.config.settings import Settings
@@ -57,17 +55,20 @@ def up(
         else None
     )
     write_log(log_format)
-    stopped_by: list[int] = []
+    last_message = "Stopped."
     service: Service | None = None
 
     def stop(number: int, _: object) -> None:
-        stopped_by.append(number)
+        nonlocal last_message
+        last_message = f"Stopped by {signal.Signals(number).name}."
         if not service:  # the catalog is consistent at every moment
-            _print(entry.last_message(number))
+            _print(last_message)
             raise SystemExit(DONE)
         service.stop()
 
-    entry.stop_by(stop)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:  # as under nohup
+            signal.signal(number, stop)
     with terminal.progress("packages") as progress, _pointer_if_busy(settings):
         store = open_store(settings, progress)
     try:
@@ -76,7 +77,7 @@ def up(
             service.run(lambda: _print(_welcome(settings, site.url if site else None)))
     finally:
         store.close()
-    _print(entry.last_message(stopped_by[0]) if stopped_by else "Stopped.")
+    _print(last_message)
     return DONE
 
 
@@ -162,7 +163,7 @@ def serve(context: click.Context, host: str | None, port: int | None) -> int:
       skilldrop --data /var/lib/skilldrop serve --port 8080
     """
     settings = settings_of(context, host=host, port=port)
-    connection.open_catalog(settings.catalog_path).conn.close()
+    open_catalog(settings.catalog_path).conn.close()
     site = site_process(settings)
     stopped = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -66,10 +66,10 @@ def rename_in_steps(monkeypatch: pytest.MonkeyPatch, fails: Container[int]) -> N
     monkeypatch.setattr(ctypes, "CDLL", lambda *_, **__: object())  # without renameat2
     real, calls = os.rename, count(1)
 
-    def rename(source: Path, target: Path) -> None:
+    def rename(source: Path, target: Path, **folders: int | None) -> None:
         if next(calls) in fails:
             raise OSError("no")
-        real(source, target)
+        real(source, target, **folders)
 
     monkeypatch.setattr(os, "rename", rename)
 

@@ -45,16 +45,8 @@ def stopped(module: str, number: str, words: list[str]) -> subprocess.CompletedP
     )
 
 
-@pytest.mark.parametrize("number", ["SIGTERM", "SIGINT", "SIGHUP"])
-@pytest.mark.parametrize("module", ["pipeline.cli.app", "pipeline.service.loop"])
-def test_a_service_that_is_stopped_during_its_import_reports_it(module: str, number: str) -> None:
-    """With the same message and exit code as later."""
-    done = stopped(module, number, ["--watched", "x", "--data=y", "up", "--no-site"])
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", f"Stopped by {number}.\n")
-
-
-@pytest.mark.parametrize("words", [["status"], ["--data", "up", "search", "up"], []])
-def test_other_commands_end_by_the_signal(words: list[str]) -> None:
+@pytest.mark.parametrize("words", [["status"], []])
+def test_a_command_that_is_stopped_during_its_import_ends_by_the_signal(words: list[str]) -> None:
     """The caller learns that they did not finish their work."""
     assert stopped("pipeline.cli.app", "SIGTERM", words).returncode == -signal.SIGTERM
 
