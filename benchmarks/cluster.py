@@ -87,7 +87,7 @@ def _scan(root: Path, data: Path, label: str, engine: Engine, first: float) -> f
         f"| {label} | {seconds:.1f} | {ratio:.2f} | {used:.1f} | {at_once:,} |",
         flush=True,
     )
-    assert result.report.folders == result.active
+    assert result.report.folders == result.counts["active"]
     return seconds
 
 

@@ -17,7 +17,9 @@ Piece = TypeVar("Piece")
 Result = TypeVar("Result")
 
 _PRELOADED = [
-    "pipeline.service.scanning.judging",
+    "pipeline.dialects.registry",
+    "pipeline.parsing.document",
+    "pipeline.validation.verdict",
     "pipeline.service.scanning.scanner",
     "pipeline.roots.archives.reader",
     "pipeline.service.scanning.package_sources",

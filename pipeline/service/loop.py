@@ -32,7 +32,7 @@ from pipeline.service.parts import (
 from pipeline.service.pulls import Webhook
 from pipeline.service.request_runner import RequestRunner
 from pipeline.service.scanning.engines import processes
-from pipeline.service.scanning.scanner import judge
+from pipeline.service.scanning.scanner import import_rules
 from pipeline.service.scans import ScanRequest
 from pipeline.service.timer import Timer
 from pipeline.watch.supervisor import ModeChange, WatchSupervisor
@@ -108,7 +108,7 @@ class Service:
                 self._begin(self._store)
                 if self._site:
                     self._site.start()
-            judge()  # imports the rules, for which the first change would have to wait
+            import_rules()  # the first change would have to wait for them
             begun()
             heartbeat.notify("READY=1")
             self._loop.run(

@@ -28,7 +28,7 @@ from pipeline.service.open_catalog import packaging_of
 from pipeline.service.requests import REPAIR, run_or_request
 from pipeline.service.run_once import scan_once
 from pipeline.service.scanning.engines import Engine, processes
-from pipeline.service.scanning.results import (
+from pipeline.service.scanning.scanner import (
     ScanOptions,
     ScanResult,
     ScanScope,

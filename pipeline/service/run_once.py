@@ -3,7 +3,7 @@
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,9 +12,10 @@ from typing import Literal, TypeAlias
 from catalog.audit import verdicts
 from catalog.database import connection, requests, stored_health
 from catalog.database.connection import explained
+from catalog.database.queries import Database
 from catalog.model import paths
 from catalog.model.errors import ClusterUnusable
-from catalog.model.values import Json
+from catalog.model.values import ChangeOutcome, Json, Status
 from catalog.reading import status as reading_status
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
@@ -34,9 +35,7 @@ class Result:
 
     report: Report
     pending: tuple[WatchUnit, ...]  # folders that never stopped changing
-    active: int
-    shadowed: int
-    rejected_in_all: int
+    counts: Mapping[Status, int]  # of all skills in the catalog
     held: int  # removals that wait for acceptance
     to_review: int  # versions that wait for review
     seconds: float
@@ -47,19 +46,19 @@ class Result:
         outcomes = self.report.outcomes
         return {
             "seen": self.report.folders,
-            "added": outcomes["added"],
-            "updated": outcomes["updated"],
-            "unchanged": outcomes["unchanged"],
-            "renamed": outcomes["renamed"],
-            "rejected": outcomes["rejected"],
-            "removed": outcomes["removed"],
+            **{outcome: outcomes[outcome] for outcome in _COUNTED},
             "held": self.held,
             "pending": len(self.pending),
             "to_review": self.to_review,
-            "active": self.active,
-            "shadowed": self.shadowed,
+            "active": self.counts["active"],
+            "shadowed": self.counts["shadowed"],
             "seconds": round(self.seconds, 3),
         }
+
+
+_COUNTED: tuple[ChangeOutcome, ...] = (
+    *("added", "updated", "unchanged", "renamed", "rejected", "removed"),
+)
 
 
 def scan_once(
@@ -95,23 +94,27 @@ def scan_once(
             work.finish()
         finally:
             work.stop()
-        return _result(work, time.monotonic() - began)
+        report = work.scans.report
+        problems = [queue.problem.message for queue in work.hooks if queue.problem]
+        failures = (*work.pulls.failures.values(), *problems)
+        return _result(store.db, report, [*report.unsettled, *report.delayed], began, failures)
 
 
-def _result(work: Work, seconds: float) -> Result:
-    store, report = work.store, work.scans.report
-    counts = reading_status.counts(store.db)
-    problems = [queue.problem for queue in work.hooks if queue.problem]
+def _result(
+    db: Database,
+    report: Report,
+    pending: Iterable[WatchUnit],
+    began: float,
+    failures: tuple[str, ...] = (),
+) -> Result:
     return Result(
         report,
-        (*report.unsettled, *report.delayed),
-        counts["active"],
-        counts["shadowed"],
-        counts["rejected"],
-        store.removals.held(),
-        stored_health.to_review(store.db),
-        seconds,
-        (*work.pulls.failures.values(), *(problem.message for problem in problems)),
+        tuple(pending),
+        reading_status.counts(db),
+        len(verdicts.checkpoint(db).held),
+        stored_health.to_review(db),
+        time.monotonic() - began,
+        failures,
     )
 
 
@@ -173,21 +176,12 @@ def scan_by_service(
         {"accept_removals": False, "places": [], "deep": deep, "pull": True},
         waiting=waiting,
     )
-    changes = verdicts.changes_since(db, checkpoint)
-    counts = reading_status.counts(db)
     state = reading_status.load(db, settings.catalog_path)
-    present = sum(counts.values()) - counts["removed"]
-    outcomes = Counter(change.outcome for change in changes)
-    troubles = {root["path"]: root["trouble"] for root in state["roots"] if root["trouble"]}
-    return Result(
-        Report(present, outcomes, troubles=troubles),
-        tuple(
-            WatchUnit(row["root"], row["path"]) for row in state["pending"] if not row["is_held"]
-        ),
-        counts["active"],
-        counts["shadowed"],
-        counts["rejected"],
-        sum(row["skills"] for row in state["held"]),
-        state["to_review"],
-        time.monotonic() - began,
+    counts = state["counts"]
+    report = Report(
+        folders=sum(counts.values()) - counts["removed"],
+        outcomes=Counter(change.outcome for change in verdicts.changes_since(db, checkpoint)),
+        troubles={root["path"]: root["trouble"] for root in state["roots"] if root["trouble"]},
     )
+    pending = [row for row in state["pending"] if not row["is_held"]]
+    return _result(db, report, [WatchUnit(row["root"], row["path"]) for row in pending], began)

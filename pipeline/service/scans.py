@@ -21,7 +21,7 @@ from pipeline.service.listeners import TroubleLog
 from pipeline.service.pending_units import PendingUnits
 from pipeline.service.scanning.change_batches import Report, ScanPlan
 from pipeline.service.scanning.engines import Engine, serial
-from pipeline.service.scanning.results import place_of
+from pipeline.service.scanning.scanner import place_of
 from pipeline.service.scanning.synchronizer import FullScan, Synchronizer
 
 _FINISHED = object()

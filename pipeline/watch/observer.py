@@ -6,29 +6,15 @@ import os
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum, auto
 from pathlib import Path
-from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
-from watchdog.events import (
-    DirAttribEvent,
-    DirCreatedEvent,
-    DirDeletedEvent,
-    DirModifiedEvent,
-    DirMovedEvent,
-    FileAttribEvent,
-    FileClosedEvent,
-    FileCreatedEvent,
-    FileDeletedEvent,
-    FileModifiedEvent,
-    FileMovedEvent,
-    FileSystemEvent,
-    FileSystemEventHandler,
-)
+from watchdog import events
+from watchdog.events import FileSystemEvent, FileSystemEventHandler
 from watchdog.observers.api import BaseObserver, EventDispatcher
 from watchdog.observers.inotify import InotifyEmitter
 from watchdog.observers.inotify_c import InotifyFD
@@ -39,17 +25,10 @@ from pipeline.roots.names import is_junk
 # "Opened" and "closed without a write" are left out. Our own reading raises them, and the walk
 # that adds the watches of a large tree would overflow the queue with them again and again.
 _EVENTS: list[type[FileSystemEvent]] = [
-    DirAttribEvent,
-    DirCreatedEvent,
-    DirDeletedEvent,
-    DirModifiedEvent,
-    DirMovedEvent,
-    FileAttribEvent,
-    FileClosedEvent,
-    FileCreatedEvent,
-    FileDeletedEvent,
-    FileModifiedEvent,
-    FileMovedEvent,
+    *(events.DirAttribEvent, events.DirCreatedEvent, events.DirDeletedEvent),
+    *(events.DirModifiedEvent, events.DirMovedEvent, events.FileAttribEvent),
+    *(events.FileClosedEvent, events.FileCreatedEvent, events.FileDeletedEvent),
+    *(events.FileModifiedEvent, events.FileMovedEvent),
 ]
 _LONGEST_END = 1.0
 """Seconds to wait for a thread of a watch that stops; a stuck thread ends by itself."""
@@ -94,13 +73,15 @@ class WatchLimitReached(OSError):
 
 
 class Watch:
-    """One watchdog observer over all roots. After any fault, start a new one and scan."""
+    """One watchdog observer over all roots. After any fault, start it again and scan."""
 
     def __init__(self, roots: Sequence[str], on_hint: Callable[[str], None]) -> None:
         """Take absolute root paths and a callback for hinted paths, called on another thread."""
         self._roots = roots
         self._on_hint = on_hint
-        self._threads: _Threads | None = None
+        self._reader: InotifyFD | None = None  # thread that reads the system's events
+        self._observer: BaseObserver | None = None
+        """Thread that passes the events of one emitter a root to the handlers."""
         self._overflow: _OverflowHandler | None = None
         self._inodes: dict[str, tuple[int, int] | None] = {}
 
@@ -113,11 +94,10 @@ class Watch:
         if (limit := watch_limit()) is not None and self._count_directories() > limit:
             raise WatchLimitReached(errno.ENOSPC, LIMIT_REACHED.message)
         # The reader is this watch's own. watchdog's shared one is never replaced once it has died.
-        reader = InotifyFD()
+        self._reader = reader = InotifyFD()
+        self._observer = observer = BaseObserver(InotifyEmitter, inotify_fd=reader)
+        self._overflow = _OverflowHandler(reader, observer)
         self._inodes.clear()
-        observer = BaseObserver(InotifyEmitter, inotify_fd=reader)
-        self._threads = _Threads(reader, observer)
-        self._overflow = _OverflowHandler(self._threads)
         threading.excepthook = _note_error
         try:
             reader.start()
@@ -128,14 +108,12 @@ class Watch:
                     observer.schedule(handler, real, recursive=True, event_filter=_EVENTS)
                     self._inodes[root] = _inode(root)
             observer.start()
-        except RecursionError as error:  # of os.walk in watchdog, before Python 3.12
+        except BaseException as error:
             self.stop()
-            raise OSError(errno.ELOOP, "directories are nested too deeply") from error
-        except RuntimeError as error:
-            self.stop()
-            raise OSError(errno.EAGAIN, "no more threads can be started") from error
-        except BaseException:
-            self.stop()
+            if isinstance(error, RecursionError):  # of os.walk in watchdog, before Python 3.12
+                raise OSError(errno.ELOOP, "directories are nested too deeply") from error
+            if isinstance(error, RuntimeError):
+                raise OSError(errno.EAGAIN, "no more threads can be started") from error
             raise
 
     def fault(self) -> WatchFault | None:
@@ -146,13 +124,13 @@ class Watch:
             if self._inodes.get(root) != (inode := _inode(root)):
                 change = "was replaced" if inode else "is gone"
                 return WatchFault(FaultKind.ROOT_CHANGED, f"the root {root} {change}")
-        if self._threads is None:
+        if not self._observer:
             return WatchFault(FaultKind.NOT_STARTED, "the watch is not running")
-        for emitter in self._threads.observer.emitters:
+        for emitter in self._observer.emitters:
             if not emitter.should_keep_running():  # it ends with its directory
                 path = os.fsdecode(emitter.watch.path)
                 return WatchFault(FaultKind.ROOT_CHANGED, f"the root {path} was deleted")
-        for thread in self._threads.all():
+        for thread in self._threads():
             if not thread.is_alive():
                 error = _ERRORS.get(thread)
                 message = "a watch thread ended" + (f": {error}" if error else "")
@@ -164,53 +142,41 @@ class Watch:
 
         A directory that was moved out of its root is still watched, and may hide another.
         """
-        return max(0, self._count_directories() - watched_directories()) if self._threads else 0
+        return max(0, self._count_directories() - watched_directories()) if self._observer else 0
 
     def stop(self) -> None:
-        """Stop watching and wait for each thread, for a second at most."""
-        if self._threads:
-            self._threads.stop()
-            self._threads = None
+        """Stop watching and wait for each thread, for a second at most.
+
+        The reader is first: its end removes all watches at once. `observer.stop` would wait without
+        a limit for an emitter that an error of watchdog keeps.
+        """
         if self._overflow:
             _OVERFLOW_LOG.removeHandler(self._overflow)
-            self._overflow = None
+        if self._reader and self._observer:
+            threads = self._threads()
+            _stop(self._reader, *self._observer.emitters)
+            self._observer.stopped_event.set()
+            self._observer.event_queue.put(EventDispatcher.stop_event)
+            until = time.monotonic() + _LONGEST_END
+            for thread in threads:
+                if thread.is_alive():
+                    thread.join(max(0.0, until - time.monotonic()))
+        self._reader = self._observer = self._overflow = None
+
+    def _threads(self) -> list[threading.Thread]:
+        if not (self._reader and self._observer):
+            return []
+        return [self._reader, self._observer, *self._observer.emitters]
 
     def _count_directories(self) -> int:
         return sum(_directories_below(os.path.realpath(root)) for root in self._roots)
 
 
-class _Threads(NamedTuple):
-    """Threads of a watch."""
-
-    reader: InotifyFD  # reads the system's events
-    observer: BaseObserver  # passes the events of one emitter a root to the handlers
-
-    def all(self) -> Iterator[threading.Thread]:
-        yield from (self.reader, self.observer, *self.observer.emitters)
-
-    def stop(self) -> None:
-        """Stop all threads, the reader first: its end removes all watches at once.
-
-        `observer.stop` would wait without a limit for an emitter that an error of watchdog keeps.
-        """
-        threads = list(self.all())
-        _stop(self.reader)
-        self.stop_emitters()
-        self.observer.stopped_event.set()
-        self.observer.event_queue.put(EventDispatcher.stop_event)
-        until = time.monotonic() + _LONGEST_END
-        for thread in threads:
-            if thread.is_alive():
-                thread.join(max(0.0, until - time.monotonic()))
-
-    def stop_emitters(self) -> None:
-        for emitter in list(self.observer.emitters):
-            _stop(emitter)
-
-
-def _stop(thread: BaseThread) -> None:
-    with suppress(KeyError):  # of watchdog, if directories were exchanged while it watched them
-        thread.stop()
+def _stop(*threads: BaseThread) -> None:
+    for thread in threads:
+        # An error of watchdog, if directories were exchanged while it watched them.
+        with suppress(KeyError):
+            thread.stop()
 
 
 class _OverflowHandler(logging.Handler):
@@ -220,16 +186,16 @@ class _OverflowHandler(logging.Handler):
     would overflow the queue of a large tree again and again.
     """
 
-    def __init__(self, threads: _Threads) -> None:
+    def __init__(self, reader: InotifyFD, observer: BaseObserver) -> None:
         super().__init__(logging.WARNING)
         self.has_overflowed = False
-        self._threads = threads
+        self._reader, self._observer = reader, observer
         _OVERFLOW_LOG.addHandler(self)
 
     def emit(self, record: logging.LogRecord) -> None:
-        if record.thread == self._threads.reader.ident:
+        if record.thread == self._reader.ident:
             self.has_overflowed = True
-            self._threads.stop_emitters()
+            _stop(*self._observer.emitters)
 
 
 class _HintHandler(FileSystemEventHandler):

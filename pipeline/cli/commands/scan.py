@@ -127,11 +127,13 @@ def _lines(result: Result) -> Iterator[str]:
         yield f"{counted(result.held, 'removal')} held; `skilldrop status` lists them."
     if result.to_review:
         yield health_summary.of_reviews(result.to_review)
+    now = result.counts
+    active, shadowed, rejected = now["active"], now["shadowed"], now["rejected"]
     yield (
-        f"The catalog has {result.active} active, {result.shadowed} shadowed and "
-        f"{counted(result.rejected_in_all, 'rejected skill')}."
+        f"The catalog has {active} active, {shadowed} shadowed and "
+        f"{counted(rejected, 'rejected skill')}."
     )
-    if result.rejected_in_all or result.shadowed:
+    if rejected or shadowed:
         yield "`skilldrop status` shows the reasons."
 
 

@@ -11,6 +11,7 @@ from functools import partial
 
 from dask import config
 from distributed import Client, LocalCluster
+from distributed.client import ClosedClientError
 from distributed.comm.addressing import get_address_host_port
 from distributed.scheduler import KilledWorker
 
@@ -25,8 +26,7 @@ from pipeline.service.scanning.engines import (
     scan_piece,
     share,
 )
-from pipeline.service.scanning.results import ScanOptions, ScanResult, ScanScope
-from pipeline.service.scanning.scanner import scan
+from pipeline.service.scanning.scanner import ScanOptions, ScanResult, ScanScope, scan
 
 log = logging.getLogger("skilldrop")
 
@@ -114,7 +114,8 @@ def _scan(client: Client, scope: ScanScope, options: ScanOptions) -> Iterator[Sc
         room = partial(_room, client)
         yield from share(executor, scope, paths, options, room=room, work=work, results=_results)
     finally:
-        executor.shutdown(wait=False)
+        with suppress(ClosedClientError):  # the scheduler died a moment ago
+            executor.shutdown(wait=False)
 
 
 def _room(client: Client, silent: float) -> int:

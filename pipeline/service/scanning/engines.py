@@ -11,8 +11,13 @@ from typing import TypeAlias
 
 from pipeline.processes import cores, process_pool
 from pipeline.roots.source import open_source
-from pipeline.service.scanning.results import ScanOptions, ScanResult, ScanScope
-from pipeline.service.scanning.scanner import judge, scan
+from pipeline.service.scanning.scanner import (
+    ScanOptions,
+    ScanResult,
+    ScanScope,
+    import_rules,
+    scan,
+)
 
 Engine: TypeAlias = Callable[[ScanScope, ScanOptions], Iterator[ScanResult | None]]
 """Scans a scope and yields the results, or None while it waits for a process.
@@ -48,7 +53,7 @@ def processes(scope: ScanScope, options: ScanOptions) -> Iterator[ScanResult | N
     if cores() < 2 or not (paths := paths_to_share(scope, options)):
         yield from scan(scope, options)
         return
-    judge()  # before the forks, which share what is imported
+    import_rules()  # before the forks, which share what is imported
     with process_pool(min(cores(), len(paths) // PATHS_IN_A_PIECE), NICENESS) as pool:
         yield from share(pool, scope, paths, options, room=lambda _: PIECES_AHEAD * cores())
 

@@ -20,7 +20,7 @@ from pipeline.config.settings import Settings
 from pipeline.processes import at_work
 from pipeline.roots.local.folder import Limits
 from pipeline.roots.local_source import open_local
-from pipeline.service.scanning.results import place_of
+from pipeline.service.scanning.scanner import judge_folder, place_of
 from pipeline.service.scanning.synchronizer import can_list_all
 
 log = logging.getLogger("skilldrop")
@@ -151,8 +151,6 @@ class _Judge:
 
     def judge(self, packages: Sequence[_Package]) -> list[Judged | None]:
         """Return the verdict on each package; None if it is not a skill or not as expected."""
-        from pipeline.service.scanning.judging import judge_folder  # it imports all rules
-
         if not self.folder.is_dir():
             return [None] * len(packages)
         found: list[Judged | None] = []

@@ -3,29 +3,86 @@
 import logging
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TypeAlias
 
-from catalog.model.change import Judged
+from catalog.database import sql
+from catalog.model import naming
+from catalog.model.change import Judged, StepTrace
+from catalog.model.naming import qualified_name, skill_id
 from catalog.model.paths import top_of_archive
-from catalog.model.skill import FolderStats, RootSpec
+from catalog.model.skill import FolderStats, Place, RootSpec, SkillRecord
+from catalog.model.values import Json
+from catalog.text.humanize import iso
+from pipeline.roots import internal_errors
 from pipeline.roots.archives import refusal
 from pipeline.roots.local import walk as local_walk
-from pipeline.roots.local.folder import Folder
+from pipeline.roots.local.folder import Folder, Limits, failure
 from pipeline.roots.local.root_directory import IO_ERRORS
 from pipeline.roots.local.tree_walk import Archive, LooseFinding, SameFolder
 from pipeline.roots.source import Source, open_source
 from pipeline.roots.units import changed_lately
-from pipeline.service.scanning.results import (
-    NewFolder,
-    ScanOptions,
-    ScanResult,
-    ScanScope,
-    Unchanged,
-    UnreadableDirectory,
-    Unsettled,
-)
+from pipeline.roots.withholding import without_secrets
 
 log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ScanScope:
+    """Some paths of a root, and the stored fingerprints of the folders below them."""
+
+    root: RootSpec
+    paths: tuple[str, ...]  # relative to the root; "" is all of it
+    known: Mapping[str, str]
+    stats: Mapping[str, FolderStats] = field(default_factory=dict)  # of folders that have any
+
+
+@dataclass(frozen=True, slots=True)
+class ScanOptions:
+    """Options that decide which folders count as unchanged and which are read."""
+
+    limits: Limits
+    quiet: float  # seconds for which a folder must not have changed
+    deep: bool = False  # also read folders with a known fingerprint
+    new_folders: bool = True  # judge unknown folders; otherwise only yield NewFolder
+
+
+@dataclass(frozen=True, slots=True)
+class Unchanged:
+    """Folders whose fingerprints have not changed."""
+
+    paths: Sequence[str]
+    stats: Mapping[str, FolderStats] = field(default_factory=dict)  # to be stored
+
+
+@dataclass(frozen=True, slots=True)
+class Unsettled:
+    """Folder that changed a moment ago, changed during reading, or could not be read."""
+
+    path: str
+    failure: str | None = None  # a sentence, if it could not be read
+
+
+@dataclass(frozen=True, slots=True)
+class NewFolder:
+    """Unknown folder that is not read yet, or a changed archive."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadableDirectory:
+    """Directory that cannot be listed, so that known folders below it may still exist."""
+
+    path: str
+
+
+ScanResult: TypeAlias = (
+    Unchanged | Unsettled | NewFolder | UnreadableDirectory | LooseFinding | Judged
+)
+
 
 MOST_UNCHANGED = 256
 """Unchanged folders in one result: enough to cost little, few enough to be stored at once."""
@@ -90,7 +147,7 @@ def _scan_folder(
         return Unsettled(folder.path)
     if known is None and not options.new_folders:
         return NewFolder(folder.path)
-    return judge()(scope.root, source, folder)
+    return judge_folder(scope.root, source, folder)
 
 
 def _by_archive(known: Mapping[str, str]) -> Mapping[str, Mapping[str, str]]:
@@ -122,18 +179,118 @@ def _scan_archive(
                 if refusal.is_refused(folders[0]):
                     folders = refusal.refused_at(folders[0], list(known) or [archive.path])
                 for folder in folders:
-                    yield judge()(spec, source, folder)
+                    yield judge_folder(spec, source, folder)
         except OSError as error:
             log.debug("%s%s", archive.root, archive.file, exc_info=True)
             reason = f"Reading it failed: {error.strerror}." if error.errno in IO_ERRORS else None
             yield from (Unsettled(path, reason) for path in known or [archive.path])
 
 
-def judge() -> Callable[[RootSpec, Source, Folder], Judged | Unsettled]:
-    """Return the function that judges a folder, with all rules imported.
+def import_rules() -> None:
+    """Import the parser and all rules before the first folder is judged.
 
     They take a quarter of a command's start, and a scan of unchanged folders does not need them.
     """
-    from pipeline.service.scanning.judging import judge_folder
+    import pipeline.dialects.registry
+    import pipeline.parsing.document
+    import pipeline.validation.verdict  # noqa: F401
 
-    return judge_folder
+
+def judge_folder(
+    spec: RootSpec, source: Source, folder: Folder, place: Place | None = None
+) -> Judged | Unsettled:
+    """Read, parse and validate one folder; Unsettled if it changes meanwhile or is unreadable.
+
+    With a place, it is judged as the content of that one.
+    """
+    place = place or place_of(spec, folder.path, is_alias=folder.is_alias)
+    try:
+        return _judge(spec, source, folder, place)
+    except Exception as error:  # noqa: BLE001  # other folders go on
+        name = folder.path.rpartition("/")[2]
+        verdict = internal_errors.rejection(
+            place,
+            skill_id(name, place.namespace, folder.path),
+            qualified_name(name, place.namespace),
+            folder.fingerprint,
+            error,
+        )
+        return Judged(verdict, "[]", _now(), 0.0)
+
+
+def _judge(spec: RootSpec, source: Source, folder: Folder, place: Place) -> Judged | Unsettled:
+    from pipeline.dialects.registry import dialects, profiles_named
+    from pipeline.parsing.document import parse
+    from pipeline.validation.verdict import judge
+
+    steps = _Steps()
+    snapshot = source.read(folder)
+    if snapshot is None or (reason := failure(snapshot.problems)):
+        return Unsettled(folder.path, reason if snapshot else None)
+    snapshot = without_secrets(snapshot, spec.secrets)
+    steps.add(
+        "read",
+        folder.path,
+        {"files": len(snapshot.files), "bytes": sum(f.size for f in snapshot.files)},
+    )
+    parsed = None
+    if snapshot.skill_md_name:
+        parsed = parse(snapshot.skill_md, snapshot.skill_md_name)
+        steps.add("parse", snapshot.skill_md_name, {"findings": len(parsed.findings)})
+    verdict = judge(
+        snapshot,
+        parsed,
+        place,
+        acceptance=spec.acceptance,
+        profiles=profiles_named(spec.profiles),
+        dialects=dialects(),
+    )
+    steps.add(
+        "validate",
+        spec.profiles,
+        {"accepted": isinstance(verdict, SkillRecord), "findings": len(verdict.findings)},
+    )
+    return Judged(verdict, steps.as_json(), steps.started_at, steps.total_ms)
+
+
+class _Steps:
+    """Step traces of one folder; each step starts at the end of the previous one."""
+
+    def __init__(self) -> None:
+        self.started_at = _now()
+        self._traces: list[StepTrace] = []
+        self._first = self._last = time.perf_counter()
+
+    def add(self, name: str, step_input: Json, output: Json) -> None:
+        now = time.perf_counter()
+        self._traces.append(
+            StepTrace(
+                step_id=str(len(self._traces) + 1),
+                step_name=name,
+                timestamp=_now(),
+                duration=round((now - self._last) * 1000, 3),
+                input=step_input,
+                output=output,
+            )
+        )
+        self._last = now
+
+    def as_json(self) -> str:
+        return sql.to_json([trace.as_json() for trace in self._traces])
+
+    @property
+    def total_ms(self) -> float:
+        return round((self._last - self._first) * 1000, 3)
+
+
+def _now() -> str:
+    return iso(datetime.now(UTC))
+
+
+def place_of(root: RootSpec, path: str, *, is_alias: bool = False) -> Place:
+    """Return the place of a skill folder, with its namespace.
+
+    In a plugin root the first folder names the plugin; an archive, without its file extension.
+    """
+    rule = naming.OF_PLUGIN if root.level == "plugin" else root.namespace
+    return Place(root.path, path, root.level, naming.namespace_of(path, rule), is_alias)

@@ -20,7 +20,7 @@ from pipeline.roots.units import WatchUnit, outermost, with_archives
 from pipeline.service.scanning import removals
 from pipeline.service.scanning.change_batches import ChangeBatches, Report, ScanPlan
 from pipeline.service.scanning.removals import RemovalDetector
-from pipeline.service.scanning.results import (
+from pipeline.service.scanning.scanner import (
     NewFolder,
     ScanOptions,
     ScanResult,

@@ -22,7 +22,7 @@ from pipeline.service import heartbeat, loop
 from pipeline.service.reconcile import compare
 from pipeline.service.requests import handle
 from pipeline.service.scanning import engines
-from pipeline.service.scanning.results import ScanOptions, ScanResult, ScanScope
+from pipeline.service.scanning.scanner import ScanOptions, ScanResult, ScanScope
 from pipeline.watch import supervisor
 from tests.support.indexes import location_of
 from tests.support.serving import Serving

@@ -22,7 +22,7 @@ from catalog.model.errors import NotInCatalog
 from catalog.model.skill import RootSpec
 from catalog.writing.store import Store
 from catalog.writing.tables.removals import NO_ROOT
-from pipeline.service.scanning.results import place_of
+from pipeline.service.scanning.scanner import place_of
 from tests.support.packages import World, later
 from tests.support.scanning import scan_all
 from tests.support.skills import SkillWriter, write_skill

@@ -17,8 +17,7 @@ from pipeline.roots.local import walk as local_walk
 from pipeline.roots.local.folder import Folder, Limits
 from pipeline.roots.local.root_directory import RootDirectory
 from pipeline.service.scanning import package_sources
-from pipeline.service.scanning.results import ScanOptions, ScanResult, ScanScope
-from pipeline.service.scanning.scanner import scan
+from pipeline.service.scanning.scanner import ScanOptions, ScanResult, ScanScope, scan
 from tests.support.packages import World
 from tests.support.skills import write_skill
 

@@ -22,7 +22,7 @@ from pipeline.service.open_catalog import open_store
 from pipeline.service.run_once import scan_once
 from pipeline.service.scanning import dask_cluster, engines
 from pipeline.service.scanning.engines import Engine, serial
-from pipeline.service.scanning.results import ScanOptions, ScanScope
+from pipeline.service.scanning.scanner import ScanOptions, ScanScope
 from tests.support.mcp_servers import answers
 from tests.support.ports import free_port
 from tests.support.skills import SkillWriter

@@ -20,7 +20,7 @@ from pipeline.processes import process_pool
 from pipeline.roots.local.folder import Limits
 from pipeline.service.scanning import engines as engines_processes
 from pipeline.service.scanning.engines import Results
-from pipeline.service.scanning.results import ScanOptions, ScanResult, ScanScope, Unchanged
+from pipeline.service.scanning.scanner import ScanOptions, ScanResult, ScanScope, Unchanged
 from tests.support.made_archives import make_tar, make_zip
 from tests.support.skills import SkillWriter
 from tests.support.waiting import PATIENCE, wait_for

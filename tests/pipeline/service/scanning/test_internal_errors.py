@@ -11,6 +11,7 @@ import pytest
 from catalog.model.errors import CatalogUnusable
 from catalog.writing.packages.folder import Packages
 from catalog.writing.rows import batch
+from pipeline.parsing import document
 from pipeline.roots import reader
 from pipeline.roots.archives import reader as archives_reader
 from pipeline.roots.local.descent import Descent
@@ -21,8 +22,8 @@ from pipeline.roots.source import open_source
 from pipeline.roots.units import WatchUnit
 from pipeline.service.open_catalog import open_store
 from pipeline.service.run_once import Result, scan_once
-from pipeline.service.scanning import judging
 from pipeline.service.scanning.engines import serial
+from pipeline.validation import verdict
 from tests.support.made_archives import pack_zip
 from tests.support.shelf import Shelf
 from tests.support.skills import write_skill
@@ -31,8 +32,8 @@ CURSED = "s25"
 STAGES: dict[str, tuple[object, str]] = {
     "walk": (TreeWalk, "_build"),
     "read": (reader, "_read"),
-    "parse": (judging, "parse"),
-    "rules": (judging, "judge"),
+    "parse": (document, "parse"),
+    "rules": (verdict, "judge"),
     "rows": (batch, "accept"),
     "packages": (Packages, "stage"),
 }

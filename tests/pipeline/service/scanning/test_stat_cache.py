@@ -20,7 +20,7 @@ from pipeline.service.reconcile import compare
 from pipeline.service.run_once import Result, scan_once
 from pipeline.service.scanning import engines
 from pipeline.service.scanning.engines import Engine, serial
-from pipeline.service.scanning.results import ScanOptions, ScanResult, ScanScope
+from pipeline.service.scanning.scanner import ScanOptions, ScanResult, ScanScope
 from tests.support.skills import SkillWriter
 
 
@@ -181,7 +181,7 @@ def test_lower_limits_count_for_known_folders(watched: Watched) -> None:
     limits = replace(watched.settings.limits, files=1)
     watched.settings = watched.settings.model_copy(update={"limits": limits})
     result = watched.scan()
-    assert result.rejected_in_all == 0 < result.report.outcomes["rejected"]
+    assert result.counts["rejected"] == 0 < result.report.outcomes["rejected"]
 
 
 def test_a_change_behind_a_link_is_found(watched: Watched, skill: SkillWriter) -> None:

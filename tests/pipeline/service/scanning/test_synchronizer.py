@@ -14,14 +14,15 @@ from catalog.model.skill import RootSpec
 from catalog.model.values import ChangeOutcome
 from catalog.writing.store import Store
 from catalog.writing.tables.removals import Uptime
+from pipeline.parsing import document
 from pipeline.parsing.document import Parsed, parse
 from pipeline.roots import local_source
 from pipeline.roots.units import WatchUnit
-from pipeline.service.scanning import change_batches, judging
+from pipeline.service.scanning import change_batches
 from pipeline.service.scanning import removals as sync_removals
 from pipeline.service.scanning.change_batches import Report
 from pipeline.service.scanning.removals import uptime
-from pipeline.service.scanning.results import place_of
+from pipeline.service.scanning.scanner import place_of
 from pipeline.service.scanning.synchronizer import FullScan
 from tests.support.made_archives import make_tar, make_zip
 from tests.support.records import NOON
@@ -442,7 +443,7 @@ def test_an_internal_error_rejects_only_that_folder(
             raise KeyError("spell")
         return parse(data, name)
 
-    monkeypatch.setattr(judging, "parse", stumble)
+    monkeypatch.setattr(document, "parse", stumble)
     folders.scan()
     assert folders.statuses() == {"a": "active", "cursed": "rejected"}
 
