@@ -7,7 +7,7 @@ from typing import NamedTuple
 from catalog.database.queries import Database
 from catalog.model.errors import NotInCatalog, PackageDamaged
 from catalog.model.setting import EVERY, Selection
-from catalog.reading import agent_entries, references
+from catalog.reading import offered, references
 from catalog.reading.published import Package, package_of
 
 
@@ -33,10 +33,10 @@ def selected(
     With `with_needed` also those of all skills that they declare to need; one that is not published
     is a failure.
     """
-    entries = list(agent_entries.entries(db, selection))
+    entries = list(offered.entries(db, selection))
     if with_needed:
         ids, missing = references.with_needed(db, [entry.skill_id for entry in entries])
-        entries = list(agent_entries.entries(db, EVERY, ids))
+        entries = list(offered.entries(db, EVERY, ids))
         for row in missing:
             yield Failure(row["target"], f"{row['name']} needs it, but it is not published")
     for entry in entries:

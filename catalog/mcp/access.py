@@ -14,7 +14,7 @@ from catalog.database.connection import explained
 from catalog.database.queries import Database
 from catalog.mcp import uris
 from catalog.model.errors import NotInCatalog, PathRefused, SkilldropError
-from catalog.reading import disk_paths, offered, skill_files
+from catalog.reading import browse, offered, skill_files
 from catalog.reading.published import SKILL_MD, Package, package_of
 from catalog.reading.search_hits import Hit
 from catalog.reading.skill_files import SkillFile
@@ -110,16 +110,16 @@ class CatalogAccess:
         """Return hits of a search with locations that the clients can use."""
         if not self.is_remote:
             return list(hits)
-        folders = disk_paths.folders(db)
+        folders = browse.disk_folders(db)
         return [
             replace(
                 hit,
                 location=uris.of(hit.skill_id, hit.location.rpartition("/")[2])
                 if hit.status == "active"
-                else disk_paths.shortened(hit.location, folders),
+                else browse.shortened_paths(hit.location, folders),
                 others=replace(
                     hit.others,
-                    first=tuple(disk_paths.shortened(path, folders) for path in hit.others.first),
+                    first=tuple(browse.shortened_paths(path, folders) for path in hit.others.first),
                 ),
             )
             for hit in hits

@@ -24,7 +24,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from catalog.mcp import uris
 from catalog.mcp.access import CatalogAccess, unknown_cursor
 from catalog.model.errors import SkilldropError
-from catalog.reading import references, search
+from catalog.reading import offered, references, search
 from catalog.reading.filters import FILTERS, Filter, Filters, parse
 from catalog.reading.paging import PAGE_BYTES
 from catalog.reading.published import SKILL_MD, Package, package_of
@@ -256,7 +256,7 @@ class SkillTools:
     ) -> Annotated[CallToolResult, ListedSkills]:
         """Return a page of all skills, in the order of an index."""
         with self._access.open() as db:
-            skills, total = search.for_models(db, offset, limit)
+            skills, total = offered.for_models(db, offset, limit)
         following = offset + len(skills)
         return _structured(
             ListedSkills(

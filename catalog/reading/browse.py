@@ -1,18 +1,24 @@
 """Read-only queries behind the pages of the site and the lists of commands."""
 
 import json
+import re
 import sqlite3
 from collections.abc import Sequence
+from pathlib import PurePath
 from typing import Any, TypeAlias
 
 from catalog.database.expressions import AWAITING_REVIEW, FOLDER_NAME
 from catalog.database.queries import Database
 from catalog.database.sql import Row, to_json
+from catalog.model.errors import FilterInvalid
 from catalog.model.finding import NAME_CONFUSABLE
-from catalog.reading import dangers, index_views, named, sorting
+from catalog.model.paths import root_name
+from catalog.reading import dangers, index_views, named
 from catalog.reading import status as reading_status
 from catalog.reading.filters import Filters
+from catalog.text import suggestions
 from catalog.text.humanize import count
+from catalog.usage import database as usage_database
 from catalog.usage import summary as usage_summary
 
 Catalog: TypeAlias = Database
@@ -39,10 +45,40 @@ def skills(
     values = filters.values | {"limit": size, "offset": (page - 1) * size}
     rows = db.execute(
         f"SELECT s.id FROM skills AS s WHERE {filters.condition}"
-        f" ORDER BY {sorting.order_by(db, sort)} LIMIT :limit OFFSET :offset",
+        f" ORDER BY {order_by(db, sort)} LIMIT :limit OFFSET :offset",
         values,
     )
     return [skill for (skill,) in rows]
+
+
+SORTS = ("relevance", "updated", "name", "size", "reads")
+"""Orders of results; `size` is the tokens of SKILL.md, smallest first."""
+
+
+def parse_sort(text: str) -> str:
+    """Return the order that is asked for, "" for none. Raises FilterInvalid with the known ones."""
+    if text and text not in SORTS:
+        wrong, known = suggestions.shown(text), ", ".join(SORTS)
+        raise FilterInvalid(f"Results cannot be sorted by {wrong}; known: {known}.")
+    return text
+
+
+def order_by(db: Database, sort: str) -> str:
+    """Return the ORDER BY of skills `s`; the most read come first only where reads are counted."""
+    if sort == "reads" and usage_database.is_attached(db.conn):
+        return _BY_READS + _ORDERS["updated"]
+    return _ORDERS.get(sort, _ORDERS["updated"])
+
+
+_ORDERS = {
+    "updated": "s.last_changed DESC, s.id DESC",
+    "name": "s.name, s.id",
+    "size": "s.estimated_tokens IS NULL, s.estimated_tokens, s.id",
+}
+_BY_READS = """
+    ifnull((SELECT sum(reads) FROM usage.reads
+            WHERE skill_id = s.skill_id AND day >= date('now', '-29 days')), 0) DESC,
+"""
 
 
 def skill(db: Catalog, skill_id: str, row: int | None = None) -> Row | None:
@@ -267,3 +303,22 @@ _CARDS = f"""
     FROM json_each(:ids) AS wanted CROSS JOIN skills AS s ON s.id = wanted.value
     ORDER BY wanted.key
 """
+
+
+# Paths of this machine, for readers on other machines
+
+
+def disk_folders(db: Database) -> list[str]:
+    """Return the roots and the data directory of a catalog."""
+    paths = [path for (path,) in db.execute("SELECT path FROM roots").fetchall()]
+    packages = db.execute("SELECT packages_folder FROM health").fetchone()[0]
+    return [*paths, *([str(PurePath(packages).parent)] if packages else [])]
+
+
+def shortened_paths(text: str, folders: Sequence[str]) -> str:
+    """Return a text in which a path in one of the folders begins with the folder's own name."""
+    for folder in sorted(folders, key=len, reverse=True):
+        name = root_name(folder).replace("\\", r"\\")
+        if name:
+            text = re.sub(rf"{re.escape(folder)}(?![\w.-])", name, text)
+    return text

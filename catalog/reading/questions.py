@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from catalog.database.queries import Database
 from catalog.database.sql import Row, to_json
-from catalog.reading import disk_paths
+from catalog.reading import browse
 
 PAGE = 50
 """Rows on one page."""
@@ -33,10 +33,10 @@ def answer(db: Database, sql: str, values: Mapping[str, str], page: int) -> Answ
     for total, values_of_row in enumerate(islice(cursor, MOST + 1), 1):
         if first < total <= min(first + PAGE, MOST):
             rows.append(dict(zip(columns, values_of_row, strict=True)))
-    folders = disk_paths.folders(db)
+    folders = browse.disk_folders(db)
     shown = [
         {
-            name: disk_paths.shortened(value, folders) if isinstance(value, str) else value
+            name: browse.shortened_paths(value, folders) if isinstance(value, str) else value
             for name, value in row.items()
         }
         for row in rows

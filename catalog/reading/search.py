@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from itertools import islice
 
 from catalog.database import sql
-from catalog.database.expressions import INDEX_ORDER
 from catalog.database.queries import Database
 from catalog.database.stemming import Stemmer
-from catalog.reading import browse, facet_counts, named, sorting
+from catalog.reading import browse, facet_counts, named
 from catalog.reading import filters as search_filters
 from catalog.reading.filters import Filters
 from catalog.reading.search_hits import Hit, hits
@@ -197,7 +196,7 @@ def _has_text(filters: Filters) -> bool:
 def _in_order(db: Database, skills: Sequence[int], sort: str) -> list[int]:
     rows = db.execute(
         "SELECT s.id FROM json_each(?) AS wanted CROSS JOIN skills AS s ON s.id = wanted.value"
-        f" ORDER BY {sorting.order_by(db, sort)}",
+        f" ORDER BY {browse.order_by(db, sort)}",
         [sql.to_json(list(skills))],
     )
     return [skill for (skill,) in rows]
@@ -232,17 +231,6 @@ def why_empty(db: Database, match: str, filters: Filters) -> str:
     return " ".join(sentences)
 
 
-def for_models(db: Database, offset: int, limit: int) -> tuple[list[sql.Row], int]:
-    """Return a page of the skills that a model may start, in index order, and their total."""
-    rows = db.query(
-        f"SELECT name, skill_id, description, level {_FOR_MODELS}"
-        f" ORDER BY {INDEX_ORDER} LIMIT ? OFFSET ?",
-        [limit, offset],
-    )
-    return list(rows), int(db.execute(f"SELECT count(*) {_FOR_MODELS}").fetchone()[0])
-
-
-_FOR_MODELS = "FROM skills AS s WHERE status = 'active' AND model_invocable = 1"
 # CROSS JOIN: a search of the text for each skill of a filter's index would cost far more. Without
 # filters only the best matches are looked up among the skills.
 _WHOLE = """

@@ -8,7 +8,7 @@ import click
 from catalog.database.queries import Database
 from catalog.model.setting import Selection
 from catalog.prompt_index import query
-from catalog.reading import agent_entries
+from catalog.reading import offered
 from catalog.reading.filters import BY_NAME, FILTERS, Filter
 
 Command: TypeAlias = Callable[..., Any]
@@ -77,7 +77,7 @@ def selection_of(db: Database, chosen: Mapping[str, Any]) -> Selection:
     if "index" in chosen:
         return query.index_spec(db, chosen["index"]).selection
     selection = Selection(**chosen)
-    agent_entries.check_typed(db, selection)
+    offered.check_typed(db, selection)
     return selection
 
 

@@ -57,7 +57,7 @@ async def by_files(context: RequestContext) -> Response:
     The version lets an installer see that its copy is old.
     """
     scope = _scope(context)
-    skills = await context.query(offered.installable_with_paths, await _skill_ids(context, scope))
+    skills = await context.query(offered.installable, await _skill_ids(context, scope))
     if scope and not skills:
         return _no_skill(scope)
     entries = [
@@ -116,7 +116,7 @@ def _entries(
     entries = []
     for row in skills:
         skill_id = row["skill_id"]
-        if row["files"] == 1:
+        if len(row["paths"]) == 1:
             kind, path, sha = "skill-md", f"/files/{row['skill_md_name']}", row["skill_md_hash"]
         else:
             kind, path, sha = "archive", files.BUNDLE_PATH, hashes.get(skill_id)
@@ -132,7 +132,7 @@ async def _archive_hashes(context: RequestContext, skills: Sequence[Row]) -> dic
     location = context.location
     known = location.archive_hashes
     hashes = {row["digest"]: known[row["digest"]] for row in skills if row["digest"] in known}
-    missing = [row for row in skills if row["files"] > 1 and row["digest"] not in hashes]
+    missing = [row for row in skills if len(row["paths"]) > 1 and row["digest"] not in hashes]
     for first in range(0, len(missing), AT_ONCE):
         hashes |= await context.query(_hash, location, missing[first : first + AT_ONCE])
     return {row["skill_id"]: hashes[row["digest"]] for row in skills if row["digest"] in hashes}

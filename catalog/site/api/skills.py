@@ -11,7 +11,7 @@ from catalog.database.sql import Row
 from catalog.model.errors import FilterInvalid, NotInCatalog
 from catalog.model.fields import COLUMNS
 from catalog.prompt_index import locations
-from catalog.reading import browse, disk_paths, search, sorting
+from catalog.reading import browse, search
 from catalog.reading.search_hits import Hit
 from catalog.site.api import files as api_files
 from catalog.site.http import errors, responses
@@ -48,7 +48,7 @@ async def hits(context: RequestContext) -> Response:
     """
     try:
         filters = skills_page.filters_of(context)
-        sort = sorting.parse(context.parameter("sort"))
+        sort = browse.parse_sort(context.parameter("sort"))
         limit = _number(context, "limit", 20, range(1, MOST_HITS + 1))
         offset = _number(context, "offset", 0, range(10**9))
     except FilterInvalid as error:
@@ -181,7 +181,7 @@ def _findings(sheet: skill_page.Sheet, folders: Sequence[str]) -> list[Row]:
 
 def _shortened(row: Row, names: Sequence[str], folders: Sequence[str]) -> dict[str, str | None]:
     """Return columns of a row without the paths of the disk above its roots."""
-    return {name: row[name] and disk_paths.shortened(row[name], folders) for name in names}
+    return {name: row[name] and browse.shortened_paths(row[name], folders) for name in names}
 
 
 def _not_found(context: RequestContext, message: str) -> Response:

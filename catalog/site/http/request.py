@@ -15,7 +15,7 @@ from catalog.database.connection import REBUILT, is_damage
 from catalog.model.errors import NotInCatalog
 from catalog.model.values import VERSION
 from catalog.prompt_index.query import one_moment
-from catalog.reading import activity, browse, disk_paths, health_summary
+from catalog.reading import activity, browse, health_summary
 from catalog.site import address
 from catalog.site.http import (
     access,
@@ -167,7 +167,7 @@ async def header_health(
     def load(db: browse.Catalog) -> tuple[dict[str, Any], list[str], int]:
         return (
             stored_health.load(db, location.catalog),
-            list(disk_paths.folders(db)),
+            list(browse.disk_folders(db)),
             activity.newest_change(db),
         )
 
@@ -178,7 +178,7 @@ async def header_health(
     now = datetime.now(UTC)
     summary = health_summary.health(state, now)
     folders.append(str(location.catalog.absolute().parent))
-    sentence = disk_paths.shortened((summary.details or (summary.sentence,))[0], folders)
+    sentence = browse.shortened_paths((summary.details or (summary.sentence,))[0], folders)
     line = health_summary.headline(state, summary, now)
     return HeaderHealth(summary.tone, line, sentence, newest)
 

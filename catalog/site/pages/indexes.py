@@ -8,7 +8,7 @@ from datasette import Response
 
 from catalog.database.sql import Row
 from catalog.model.errors import NotInCatalog
-from catalog.reading import disk_paths, index_views
+from catalog.reading import browse, index_views
 from catalog.reading.browse import Catalog
 from catalog.site.http.request import RequestContext
 from catalog.site.rendering.diff_rows import compare, take
@@ -117,8 +117,8 @@ def _with_cuts(row: Row) -> Row:
 def _build(db: Catalog, name: str, id_: int | None, before: str = index_views.LATEST) -> Row | None:
     """Return a publication with its text, without paths of the disk above the data directory."""
     build = index_views.build(db, name, id_, before)
-    folders = disk_paths.folders(db)
-    return build and build | {"text": disk_paths.shortened(build["text"], folders)}
+    folders = browse.disk_folders(db)
+    return build and build | {"text": browse.shortened_paths(build["text"], folders)}
 
 
 def _pair(

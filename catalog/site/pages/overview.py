@@ -10,7 +10,7 @@ from datasette import Response
 
 from catalog.database import stored_health
 from catalog.database.sql import Row
-from catalog.reading import activity, browse, disk_paths, facet_counts, health_summary, status
+from catalog.reading import activity, browse, facet_counts, health_summary, status
 from catalog.reading.activity import Choice, Unit
 from catalog.reading.browse import Catalog
 from catalog.reading.filters import Filters
@@ -95,7 +95,7 @@ async def state(context: RequestContext) -> Response:
     summary = health_summary.health(state, datetime.now(UTC))
 
     def shown(text: str) -> str:
-        return disk_paths.shortened(text, folders)
+        return browse.shortened_paths(text, folders)
 
     return context.page(
         "health.html",
@@ -119,4 +119,4 @@ async def state(context: RequestContext) -> Response:
 
 def _state(db: Catalog, catalog: Path) -> tuple[dict[str, Any], list[Row], Any, list[str]]:
     roots = db.rows(status.LISTS["roots"])
-    return stored_health.load(db, catalog), roots, status.counts(db), disk_paths.folders(db)
+    return stored_health.load(db, catalog), roots, status.counts(db), browse.disk_folders(db)

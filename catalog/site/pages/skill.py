@@ -16,7 +16,6 @@ from catalog.prompt_index import query
 from catalog.reading import (
     browse,
     dangers,
-    disk_paths,
     duplicates,
     finding_pages,
     index_views,
@@ -156,13 +155,17 @@ def _declared_version(skill: Row) -> str:
 
 def without_disk_paths(db: Catalog, rows: list[Row]) -> list[Row]:
     """Return rows for readers on other machines, without the paths of this machine's disk."""
-    return _shortened(rows, disk_paths.folders(db))
+    return _shortened(rows, browse.disk_folders(db))
 
 
 def _shortened(rows: list[Row], folders: Sequence[str]) -> list[Row]:
     return [
         row
-        | {name: disk_paths.shortened(row[name], folders) for name in _WITH_PATHS if row.get(name)}
+        | {
+            name: browse.shortened_paths(row[name], folders)
+            for name in _WITH_PATHS
+            if row.get(name)
+        }
         for row in rows
     ]
 
@@ -195,7 +198,7 @@ def look_up(db: Catalog, skill_id: str, row: int | None, version: str = "") -> S
         _indexes(db, skill["id"]) if skill["status"] == "active" else [],
         browse.cards_of(db, [skill["id"]])[0],
         review.of_skill(db, skill["id"]) if skill["status"] != "removed" else None,
-        disk_paths.folders(db),
+        browse.disk_folders(db),
     )
 
 

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from datasette import Response
 
 from catalog.model.errors import FilterInvalid
-from catalog.reading import browse, duplicates, facet_counts, search, search_hits, sorting
+from catalog.reading import browse, duplicates, facet_counts, search, search_hits
 from catalog.reading.browse import Catalog
 from catalog.reading.duplicates import Group
 from catalog.reading.facet_counts import Choice, Facet
@@ -28,7 +28,7 @@ async def page(context: RequestContext) -> Response:
     number = context.number("page") or 1
     try:
         filters = filters_of(context)
-        sort = sorting.parse(context.parameter("sort"))
+        sort = browse.parse_sort(context.parameter("sort"))
     except FilterInvalid as error:
         return context.page(
             "error.html", status=400, title="This filter does not work", message=str(error)
@@ -45,7 +45,7 @@ async def page(context: RequestContext) -> Response:
         "skills.html",
         words=words,
         sort=sort,
-        sorts=[each for each in sorting.SORTS if words or each != "relevance"],
+        sorts=[each for each in browse.SORTS if words or each != "relevance"],
         number=number,
         size=PAGE,
         address=address,

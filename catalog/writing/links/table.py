@@ -9,7 +9,7 @@ from catalog.database.queries import Database
 from catalog.database.writer import Writer
 from catalog.model.setting import LinkedDirectory
 from catalog.prompt_index import query
-from catalog.reading import agent_entries
+from catalog.reading import offered
 
 Origin: TypeAlias = Literal["data", "settings", "command"]
 
@@ -183,7 +183,7 @@ def wanted_entries(
         rows = stored_links(db, own, skill_ids).values()
         placed = {row.name: f"{own.spec.path}/{row.name}" for row in rows if row.is_linked}
     selection = query.index_spec(db, spec.index).selection if spec.index else spec.selection
-    for entry in agent_entries.entries(db, selection, skill_ids):
+    for entry in offered.entries(db, selection, skill_ids):
         if target := entry.package_path and placed.get(entry.name):
             yield LinkRow(entry.name, entry.skill_id, target)
         elif entry.package_path and spec.copy:

@@ -15,7 +15,7 @@ from catalog.prompt_index import builder, history, query
 from catalog.prompt_index.formats.registry import FORMATS
 from catalog.prompt_index.messages import Language
 from catalog.prompt_index.spec import IndexSpec, Overflow
-from catalog.reading import agent_entries, index_views
+from catalog.reading import index_views, offered
 from catalog.text.visible import visible
 from pipeline.cli.filter_options import as_text, with_words
 from pipeline.cli.options import Answer, with_catalog, with_json
@@ -100,7 +100,7 @@ def index(
     spec = _with_options(query.index_spec(db, name), given)
     typed = {key: getattr(spec, key) for key in Selection._fields if key in given}
     if typed and not explain:  # the explanation has the skills that the filter leaves out
-        agent_entries.check_typed(db, Selection(**typed), spec.selection, agent_entries.IN_INDEX)
+        offered.check_typed(db, Selection(**typed), spec.selection, offered.IN_INDEX)
     built = query.build_index(db, spec)
     report = builder.report(spec, built)
     explanation = history.explain(db, spec, built) if explain else {}

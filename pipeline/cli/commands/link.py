@@ -16,7 +16,7 @@ from catalog.export.selected import Failure, Source
 from catalog.export.selected import selected as skills_of
 from catalog.model.errors import NotExported, NotLinked
 from catalog.model.paths import is_utf8
-from catalog.reading import agent_entries
+from catalog.reading import offered
 from catalog.text.suggestions import few
 from catalog.text.visible import visible
 from catalog.writing.links import table
@@ -82,7 +82,7 @@ def _check(settings: Settings, path: str, chosen: Mapping[str, Any], *, yes: boo
     with explained(settings.catalog_path):
         db = open_catalog(settings.catalog_path)
         selection = of_index or selection_of(db, chosen)
-        wanted = {entry.name for entry in agent_entries.entries(db, selection)}
+        wanted = {entry.name for entry in offered.entries(db, selection)}
         for row in table.directories(db):
             if row.spec.path in (path, os.path.realpath(path)):
                 linked = {one.name for one in table.stored_links(db, row).values() if one.is_linked}

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from catalog.reading.disk_paths import shortened
+from catalog.reading.browse import shortened_paths
 from catalog.site import plugin
 from catalog.site.api import discovery, files, indexes, metrics, service, skills
 from catalog.writing.store import Store
@@ -123,4 +123,4 @@ def test_agents_elsewhere_get_uris(shelf: Shelf) -> None:
 def test_only_whole_names_are_shortened() -> None:
     """Not the beginning of another folder's name, and the longest folder first."""
     folders = ["/srv/a", "/srv/a/b"]
-    assert shortened("/srv/a/b/x, /srv/a/x, /srv/ab/x", folders) == "b/x, a/x, /srv/ab/x"
+    assert shortened_paths("/srv/a/b/x, /srv/a/x, /srv/ab/x", folders) == "b/x, a/x, /srv/ab/x"
