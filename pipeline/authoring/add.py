@@ -13,7 +13,7 @@ from catalog.filesystem.replacement import replaced
 from catalog.model.errors import NotAdded
 from catalog.model.naming import is_slug
 from catalog.model.paths import is_archive, text_path
-from catalog.model.skill import FileEntry, Inventory, RootSpec
+from catalog.model.skill import Inventory, RootSpec
 from catalog.model.values import Json
 from catalog.text.suggestions import shown
 from pipeline.authoring.atomic_replace import built_beside, exchange, put
@@ -21,7 +21,6 @@ from pipeline.authoring.fixes.applied import Fixer
 from pipeline.authoring.lint import Judgement, judge_paths
 from pipeline.authoring.selection import of_profiles
 from pipeline.roots.names import is_junk, is_skill_md
-from pipeline.roots.snapshot import kind_of
 
 PLAIN: Mapping[str, str] = {
     "SKILL.md": """\
@@ -110,19 +109,7 @@ class Addition:
 
 def _inventory(judgement: Judgement) -> Inventory:
     """Return the inventory of a judged skill, as the catalog would have it."""
-    return Inventory.of(
-        [
-            FileEntry(
-                file.path,
-                file.size,
-                "",
-                file.mode,
-                kind_of(file.path, judgement.document),
-                file.is_text,
-            )
-            for file in judgement.files
-        ]
-    )
+    return Inventory.of(judgement.files)
 
 
 def root_named(roots: Sequence[RootSpec], name: str | None) -> RootSpec:

@@ -17,14 +17,11 @@ from catalog.model.values import Json
 from pipeline.authoring.atomic_replace import built_beside, exchange, put
 from pipeline.authoring.lint import Judgement, judge_paths
 from pipeline.parsing.decoding import decode
-from pipeline.roots import reader
 from pipeline.roots.codes import OUTSIDE_SKILLS, SKILL_MD_MISSING
-from pipeline.roots.local import walk as local_walk
-from pipeline.roots.local.folder import Folder
-from pipeline.roots.local.tree_walk import LooseFinding
-from pipeline.roots.local.walk import DEFAULT_LIMITS
+from pipeline.roots.local.folder import Folder, LooseFinding
 from pipeline.roots.names import SKILL_MD, is_junk, is_skill_md
 from pipeline.roots.snapshot import Snapshot
+from pipeline.roots.source import is_skill_folder, open_source
 from pipeline.validation.codes import FOLDER_UNREADABLE
 from pipeline.validation.dialect import Dialect, OldLayout, Plan
 
@@ -86,16 +83,17 @@ def _target(path: Path, stand_ins: frozenset[str]) -> tuple[Path, str]:
     real = Path(os.path.realpath(path))
     if not real.is_dir():
         raise RootUnreadable(f"{model_paths.text_path(str(path))} is not a folder.")
-    is_skill = reader.is_skill_folder(real) or _is_bare(real, stand_ins)
+    is_skill = is_skill_folder(real) or _is_bare(real, stand_ins)
     return (real.parent, model_paths.text_path(real.name)) if is_skill else (real, "")
 
 
 def _below(root: Path, under: str, options: ConversionOptions) -> Iterator[Conversion]:
-    entries = [  # all at once, because conversion creates folders
-        entry
-        for entry in local_walk.walk(root, under, DEFAULT_LIMITS)
-        if not isinstance(entry, LooseFinding) or entry.finding.code not in OUTSIDE_SKILLS
-    ]
+    with open_source(root) as source:
+        entries = [  # all at once, because conversion creates folders
+            entry
+            for entry in source.walk(under)
+            if not isinstance(entry, LooseFinding) or entry.finding.code not in OUTSIDE_SKILLS
+        ]
     for entry in entries:
         if isinstance(entry, Folder):
             yield _converted(root, entry, options)
@@ -149,7 +147,8 @@ def _converted_bare(root: Path, path: str, options: ConversionOptions) -> Conver
             (copy / SKILL_MD).touch()
         except (OSError, shutil.Error) as error:
             raise _failed(source, error) from error
-        folder = reader.look(Path(scratch), path, DEFAULT_LIMITS)
+        with open_source(scratch) as opened:
+            folder = opened.folder(path)
         assert folder  # it has a SKILL.md
         return _converted(Path(scratch), folder, options, source)
 
@@ -162,7 +161,8 @@ def _converted(
     source = original or copy
     place = options.output / model_paths.os_path(folder.path) if options.output else source
     conversion = Conversion(str(source), str(place))
-    snapshot = reader.read(root, folder, DEFAULT_LIMITS)
+    with open_source(root) as opened:
+        snapshot = opened.read(folder)
     if snapshot is None:
         return _refused(conversion, _CHANGING)
     if snapshot.digest is None or snapshot.skill_md_name is None:
@@ -206,7 +206,8 @@ def _carried_out(
     """Build the package beside its place, and move it there; a dry run builds it elsewhere."""
 
     def still_same() -> bool:
-        now = reader.look(root, folder.path, DEFAULT_LIMITS)
+        with open_source(root) as opened:
+            now = opened.folder(folder.path)
         return now is not None and now.fingerprint == folder.fingerprint
 
     source, place = root / model_paths.os_path(folder.path), Path(conversion.output)

@@ -12,24 +12,21 @@ from typing import TypeAlias
 
 from catalog.model import paths as model_paths
 from catalog.model.finding import Finding
-from catalog.model.skill import Place
+from catalog.model.skill import FileEntry, Place
 from catalog.model.values import Acceptance, Json, SecretRule
 from catalog.text.body import with_plain_line_ends
 from pipeline import processes
 from pipeline.authoring import selection
 from pipeline.authoring.selection import Selection
-from pipeline.authoring.targets import Exclusions, Target, has_sibling_file, target_of
+from pipeline.authoring.targets import Exclusions, Target, entries_at, has_sibling_file, target_of
 from pipeline.dialects.registry import dialects, profiles_named
 from pipeline.parsing.document import Parsed, parse
-from pipeline.roots import internal_errors, reader
+from pipeline.roots import internal_errors
 from pipeline.roots.codes import SKILL_MD_MISSING
-from pipeline.roots.local.folder import Folder, Limits
-from pipeline.roots.local.partial_read import read_partially
-from pipeline.roots.local.root_directory import RootDirectory, held_open
-from pipeline.roots.local.tree_walk import LooseFinding
+from pipeline.roots.local.folder import Folder, Limits, LooseFinding
 from pipeline.roots.names import SKILL_MD
-from pipeline.roots.snapshot import PartialFile, PartialSnapshot
-from pipeline.roots.withholding import partial_without_secrets
+from pipeline.roots.snapshot import Snapshot, without_secrets
+from pipeline.roots.source import Source, is_skill_folder, open_source
 from pipeline.validation.codes import FOLDER_UNREADABLE
 from pipeline.validation.verdict import examine
 
@@ -55,7 +52,7 @@ class Judgement:
     ignored: int = 0  # findings left out by comments
     notes: tuple[str, ...] = ()  # about the comments: "SKILL.md:3: the comment names …"
     description: str = ""  # of a skill that would be accepted
-    files: tuple[PartialFile, ...] = ()
+    files: tuple[FileEntry, ...] = ()
 
     @property
     def on_disk(self) -> Path | None:
@@ -120,11 +117,12 @@ def judge_text(data: bytes, file: Path, *, acceptance: Acceptance, select: Selec
     folder = Path(os.path.realpath(file.parent))
     path = model_paths.text_path(folder.name)
     target = Target(model_paths.text_path(str(file.parent)), folder.parent, path, True)
-    known = reader.look(folder.parent, path, _LIMITS) if reader.is_skill_folder(folder) else None
-    snapshot = read_partially(folder.parent, known, _LIMITS) if known else None
-    snapshot = snapshot or PartialSnapshot(
-        file.name, data, (PartialFile(file.name, 0o644, is_text=True),), (), is_whole=True
-    )
+    document = FileEntry(file.name, len(data), "", 0o644, "skill_md", is_text=True)
+    snapshot = Snapshot(path, file.name, data, (document,), "", "", ())
+    if is_skill_folder(folder):
+        with open_source(folder.parent, _LIMITS) as source:
+            known = source.folder(path)
+            snapshot = (known and source.read(known)) or snapshot
     return _Judge(acceptance, select, None, "leave-out").of_snapshot(
         target, path, replace(snapshot, skill_md=data, skill_md_name=file.name), file.name
     )
@@ -154,20 +152,20 @@ class _Judge:
         """Return the results at each of the paths. The steps of a target share its open root."""
         results: list[list[_Result]] = []
         for target, of_target in groupby(steps, itemgetter(0)):
-            with held_open(target.root) as root:
-                results += [list(self._at(target, root, path)) for _, path in of_target]
+            with open_source(target.root, _LIMITS) as source:
+                results += [list(self._at(target, source, path)) for _, path in of_target]
         return results
 
-    def _at(self, target: Target, root: RootDirectory, path: str) -> Iterator[_Result]:
-        for entry in target.entries(root, path, _LIMITS):
+    def _at(self, target: Target, source: Source, path: str) -> Iterator[_Result]:
+        for entry in entries_at(source, path):
             real = f"{target.root}/{entry.path}"
             is_excluded = self.exclusions and self.exclusions.excludes(
                 real.rstrip("/"), target.named
             )
-            yield real, None if is_excluded else self._judgement(target, root, entry)
+            yield real, None if is_excluded else self._judgement(target, source, entry)
 
     def _judgement(
-        self, target: Target, root: RootDirectory, entry: Folder | LooseFinding
+        self, target: Target, source: Source, entry: Folder | LooseFinding
     ) -> Judgement | None:
         """Judge an entry; None if it has vanished meanwhile."""
         if isinstance(entry, LooseFinding):
@@ -178,14 +176,13 @@ class _Judge:
             if folder is None:
                 return None
             try:
-                if snapshot := read_partially(root, folder, _LIMITS):
-                    published = partial_without_secrets(snapshot, self.secrets)
+                if snapshot := source.read(folder):
+                    published = without_secrets(snapshot, self.secrets)
                     return self.of_snapshot(target, folder.path, published, folder.skill_md_name)
             except Exception as error:  # noqa: BLE001  # other folders go on
                 finding = internal_errors.noted(target.full_name(folder.path), error)
                 return self._rejected(target, folder.path, name, finding)
-            root.forget()
-            folder = reader.look(root, entry.path, _LIMITS)
+            folder = source.folder(entry.path)
         changing = FOLDER_UNREADABLE.at(
             "The folder kept changing while it was read.",
             fix="Validate it again when nothing writes to it.",
@@ -193,7 +190,7 @@ class _Judge:
         return self._rejected(target, entry.path, name, changing)
 
     def of_snapshot(
-        self, target: Target, folder: str, snapshot: PartialSnapshot, document: str | None
+        self, target: Target, folder: str, snapshot: Snapshot, document: str | None
     ) -> Judgement:
         """Judge a snapshot of a folder, which may be missing, with this SKILL.md."""
         name = snapshot.skill_md_name
@@ -273,7 +270,7 @@ def _without_ignored(
 
 
 def _judgements(targets: Sequence[Target], judge: _Judge, cores: int | None) -> Iterator[Judgement]:
-    planned = [(target, target.paths()) for target in targets]
+    planned = [(target, target.paths(_LIMITS)) for target in targets]
     steps = [(target, path) for target, paths in planned for path in paths]
     pieces = [
         steps[start : start + _PATHS_IN_A_PIECE]

@@ -13,18 +13,14 @@ from catalog.model import paths as model_paths
 from catalog.model.errors import RootUnreadable
 from catalog.model.paths import archive_of, is_archive, linked, os_path
 from pipeline.authoring.selection import matches
-from pipeline.roots import ignore_files, reader
+from pipeline.roots import ignore_files
 from pipeline.roots.archives.codes import ARCHIVE_UNREADABLE
 from pipeline.roots.archives.reader import open_archive
 from pipeline.roots.codes import OUTSIDE_SKILLS
 from pipeline.roots.ignore_files import GITIGNORE, SKILLIGNORE, IgnoreFile, IgnoreFileRefused
-from pipeline.roots.local import walk
-from pipeline.roots.local.folder import Folder, Limits
-from pipeline.roots.local.root_directory import RootDirectory
-from pipeline.roots.local.tree_walk import Archive, LooseFinding
+from pipeline.roots.local.folder import Archive, Folder, Limits, LooseFinding, Result
 from pipeline.roots.names import is_skill_md
-
-_PATHS = 256  # most paths into which a tree is divided
+from pipeline.roots.source import Source, is_skill_folder, open_source
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,30 +37,13 @@ class Target:
         """Real path that the author named."""
         return f"{self.root}/{self.under}".rstrip("/")
 
-    def paths(self) -> list[str]:
-        """Return paths that together make up the target, enough to keep all cores busy."""
+    def paths(self, limits: Limits) -> list[str]:
+        """Return the paths of its skill folders, archives and findings, in the order of names."""
         if self.alone:
             return [self.under]
-        return walk.taken_apart(self.root, [self.under], _PATHS) or [self.under]
-
-    def entries(
-        self, root: RootDirectory, path: str, limits: Limits
-    ) -> Iterator[Folder | LooseFinding]:
-        """Yield the skill folders at or below a path, and findings outside of them.
-
-        root is the open root of the target.
-        """
-        if self.alone:
-            folder = reader.look(root, path, limits)
-            yield from [folder] if folder else []
-            return
-        for entry in walk.walk(root, path, limits):
-            if isinstance(entry, Archive):
-                yield from _in_archive(entry)
-            elif isinstance(entry, Folder) or (
-                isinstance(entry, LooseFinding) and entry.finding.code not in OUTSIDE_SKILLS
-            ):
-                yield entry
+        with open_source(self.root, limits) as source:
+            paths = [entry.path for entry in source.walk(self.under) if _counts(entry)]
+        return sorted(paths, key=lambda path: path.split("/"))
 
     def full_name(self, path: str) -> str:
         """Return a path of the root in the form that the author used."""
@@ -76,15 +55,23 @@ class Target:
         return f"{self.name}/{below}" if below else self.name
 
 
-def _in_archive(archive: Archive) -> Iterator[Folder | LooseFinding]:
-    try:
-        with open_archive(archive) as folders:
-            yield from folders
-    except OSError as error:
-        yield LooseFinding(
-            archive.path,
-            ARCHIVE_UNREADABLE.at(f"The archive cannot be read: {error.strerror or error}."),
-        )
+def entries_at(source: Source, path: str) -> Iterator[Folder | LooseFinding]:
+    """Yield the skill folders at a path, several in an archive, or the finding about the path."""
+    entry = source.at(path)
+    if isinstance(entry, (Folder, LooseFinding)):
+        yield from [entry] if _counts(entry) else []
+    elif isinstance(entry, Archive):
+        try:
+            with open_archive(entry) as folders:
+                yield from folders
+        except OSError as error:
+            message = f"The archive cannot be read: {error.strerror or error}."
+            yield LooseFinding(entry.path, ARCHIVE_UNREADABLE.at(message))
+
+
+def _counts(entry: Result) -> bool:
+    """Return whether an author is told of an entry."""
+    return not (isinstance(entry, LooseFinding) and entry.finding.code in OUTSIDE_SKILLS)
 
 
 def target_of(path: Path) -> Target:
@@ -101,7 +88,7 @@ def target_of(path: Path) -> Target:
         raise RootUnreadable(f"{name} is neither a folder, an archive nor a SKILL.md.")
     # Links are resolved: a skill has the name of its real folder.
     folder, name = Path(os.path.realpath(path)), model_paths.text_path(str(path))
-    if reader.is_skill_folder(folder):
+    if is_skill_folder(folder):
         return Target(name, folder.parent, model_paths.text_path(folder.name), alone)
     return Target(name, folder, "", False)
 
@@ -198,7 +185,7 @@ def has_sibling_file(root: Path, folder: str, path: str) -> bool:
     if not place.startswith(beside) or name in ("", ".."):
         return False
     sibling = root / os_path(beside + name)
-    if not reader.is_skill_folder(sibling):
+    if not is_skill_folder(sibling):
         return False
     real = os.path.realpath(root / os_path(place))
     return os.path.exists(real) and Path(real).is_relative_to(os.path.realpath(sibling))

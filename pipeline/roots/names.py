@@ -6,6 +6,7 @@ from itertools import chain
 
 SKILL_MD = "SKILL.md"
 COMMON_SPELLINGS = (SKILL_MD, "skill.md", "Skill.md", "SKILL.MD")
+"""Spellings that are looked for on the way to a path, where no directory is listed."""
 
 # Names that are left out of every skill and are not looked into, by their kind.
 _NAMES: Mapping[str, frozenset[str]] = {

@@ -114,6 +114,11 @@ class Secret(NamedTuple):
     line: int | None
     clause: str  # such as "holds `ghp_…`"
 
+    @property
+    def detail(self) -> str:
+        """The clause with its line."""
+        return f"{self.clause} in line {self.line}" if self.line else self.clause
+
 
 def in_file(path: str, head: bytes, *, is_text: bool) -> Secret | None:
     """Return the secret of a file, given its first bytes; None if none is recognised."""

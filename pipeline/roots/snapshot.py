@@ -3,12 +3,12 @@
 import hashlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TypeAlias
+from dataclasses import dataclass, replace
 
 from catalog.model.finding import Finding
 from catalog.model.skill import FileEntry, LeftOutFile
-from catalog.model.values import FileKind
+from catalog.model.values import FileKind, SecretRule
+from pipeline.roots.codes import SECRET_LEFT_OUT, SECRET_PUBLISHED, SECRET_REFUSED
 from pipeline.roots.secrets import Secret
 from pipeline.roots.text_files import chosen
 
@@ -28,9 +28,6 @@ _KIND_BY_FOLDER: Mapping[str, FileKind] = {
     "evals": "test",
     "config": "config",
 }
-
-
-_CHUNK = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,35 +56,35 @@ class Snapshot:
         return {f.path: f.text for f in self.files if f.path in paths and f.text is not None}
 
 
-@dataclass(frozen=True, slots=True)
-class PartialFile:
-    """File of a skill, read only in part or not at all."""
+def without_secrets(snapshot: Snapshot, rule: SecretRule) -> Snapshot:
+    """Return a snapshot after its root's rule for files with secrets was applied.
 
-    path: str  # relative to the skill folder, with "/" between the parts
-    mode: int  # 0o755 if its owner may execute it, else 0o644
-    is_text: bool  # assumed if nothing was read
-    size: int = 0  # bytes
-
-
-@dataclass(frozen=True, slots=True)
-class PartialSnapshot:
-    """Parts of a skill folder that rules need; fields are as in Snapshot."""
-
-    skill_md_name: str | None
-    skill_md: bytes
-    files: tuple[PartialFile, ...]
-    problems: tuple[Finding, ...]
-    is_whole: bool
-    secrets: tuple[Secret, ...] = ()  # in files that are not left out
-    texts: Mapping[str, str] = field(default_factory=dict)
-
-
-AnySnapshot: TypeAlias = Snapshot | PartialSnapshot
-
-
-def head_bytes(*texts: int) -> int:
-    """Return how many bytes of a file decide whether it is text, given the largest texts kept."""
-    return max(_CHUNK, *texts)
+    They are left out, a reason to reject it, or only reported. Nothing is left of a skill without
+    its SKILL.md.
+    """
+    if not snapshot.secrets:
+        return snapshot
+    problems = list(snapshot.problems)
+    secrets = {}
+    for secret in snapshot.secrets:
+        kind = SECRET_LEFT_OUT
+        if rule == "report":
+            kind = SECRET_PUBLISHED
+        elif rule == "reject" or secret.path == snapshot.skill_md_name:
+            kind = SECRET_REFUSED
+        else:
+            secrets[secret.path] = secret
+        message = f"{secret.path} {secret.detail}."
+        problems.append(kind.at(message, path=secret.path, line=secret.line))
+    files = tuple(file for file in snapshot.files if file.path not in secrets)
+    left_out = (LeftOutFile(path, "secret", secret.detail) for path, secret in secrets.items())
+    return replace(
+        snapshot,
+        files=files,
+        digest=digest(files) if snapshot.digest else None,
+        problems=tuple(problems),
+        left_out=tuple(sorted((*snapshot.left_out, *left_out))),
+    )
 
 
 def digest(files: Iterable[FileEntry]) -> str:

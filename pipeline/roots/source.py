@@ -1,77 +1,302 @@
-"""Source interface: the operations through which scans and packages read a root."""
+"""Source of skills: a root that is open for reading, with its skill folders and archives."""
 
+import codecs
+import errno
+import hashlib
+import os
+import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
+from functools import lru_cache
+from stat import S_IXUSR
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any
 
 from catalog.model.errors import RootUnreadable
-from catalog.model.skill import FolderStats
-from pipeline.roots.local.folder import Folder, Limits
-from pipeline.roots.local.tree_walk import Archive, LooseFinding, SameFolder
-from pipeline.roots.local_source import open_local
-from pipeline.roots.snapshot import Snapshot
+from catalog.model.finding import Finding
+from catalog.model.paths import os_path
+from catalog.model.skill import FileEntry, FolderStats
+from pipeline.roots import secrets, text_files
+from pipeline.roots.archives import reader as archives
+from pipeline.roots.local import walk
+from pipeline.roots.local.folder import (
+    Archive,
+    Folder,
+    Limits,
+    LooseFinding,
+    Result,
+    unreadable_now,
+)
+from pipeline.roots.local.root_directory import RootDirectory, identity, opened_root
+from pipeline.roots.local.stat_cache import StatCache
+from pipeline.roots.snapshot import Snapshot, digest, kind_of
 
+DEFAULT_LIMITS = Limits()
+_CHUNK = 1024 * 1024  # bytes read at once; the first ones decide whether a file is text
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
+TICK_NS = 100_000_000
+"""Nanoseconds; longer than the 10 ms at most between two time stamps of a Linux system."""
 
-class Source(Protocol):
+
+@contextmanager
+def open_source(
+    root: str | os.PathLike[str],
+    limits: Limits = DEFAULT_LIMITS,
+    fingerprints: Mapping[str, str] = _NOTHING,
+    stats: Mapping[str, FolderStats] = _NOTHING,
+) -> Iterator["Source"]:
+    """Open a root by its configured path, with what earlier walks found. Raises RootUnreadable."""
+    with opened_root(os.fspath(root)) as opened:
+        yield Source(opened, limits, StatCache(opened, limits, fingerprints, stats))
+
+
+def can_list(root: str) -> bool:
+    """Whether a root exists and can be listed."""
+    try:
+        with opened_root(root) as opened:
+            opened.check()
+    except RootUnreadable:
+        return False
+    return True
+
+
+def is_skill_folder(path: str | os.PathLike[str]) -> bool:
+    """Whether a directory directly holds SKILL.md in any spelling."""
+    try:
+        with opened_root(os.fspath(path)) as directory:
+            return bool(directory.listing("").skill_mds)
+    except (OSError, RootUnreadable):
+        return False
+
+
+class Source:
     """Root that is open for reading, by one thread. All paths are relative to it.
 
-    walk, split, folder and archive raise RootUnreadable if the root cannot be listed.
+    walk, at, folder and archive raise RootUnreadable if the root cannot be listed.
     """
+
+    def __init__(self, root: RootDirectory, limits: Limits, cache: StatCache) -> None:
+        """Take the open directory, the limits of skill folders in it, and their stats."""
+        self._root = root
+        self._limits = limits
+        self._cache = cache
 
     def is_in_place(self) -> bool:
         """Whether the configured path of the root still leads to this root."""
+        return self._root.is_in_place()
 
-    def can_list(self) -> bool:
-        """Whether the root can be listed."""
+    def walk(self, path: str = "") -> Iterator[Result]:
+        """Yield every skill folder, archive and loose finding at or below a path.
 
-    def walk(self, path: str) -> Iterator[Folder | SameFolder | Archive | LooseFinding]:
-        """Yield every skill folder, archive and loose finding at or below a path."""
+        See `pipeline.roots.local.walk`.
+        """
+        return walk.walk(self._root, path, self._limits, self._cache)
+
+    def at(self, path: str) -> Result | None:
+        """Return the folder, the archive or the loose finding at a path; None without one.
+
+        A path into an archive stands for the archive. If a directory on the way cannot be read,
+        the finding about it is returned.
+        """
+        first = next(walk.walk(self._root, path, self._limits), None)
+        return first if first and f"{path}/".startswith(f"{first.path}/") else None
+
+    def folder(self, path: str) -> Folder | None:
+        """Return the skill folder at a path, on disk or in an archive; None if there is none.
+
+        Raises RootUnreadable also if a directory on the way, or the archive, cannot be read.
+        """
+        found = self._readable(path)
+        if not isinstance(found, Archive):
+            return found if isinstance(found, Folder) else None
+        try:
+            folders = _folders_in(found)
+        except OSError as error:
+            raise RootUnreadable(
+                f"{path} in the root {found.root}: {error.strerror or error}."
+            ) from error
+        if archives.is_refused(folders[0]):
+            return archives.refused_at(folders[0], [path])[0]
+        return next((folder for folder in folders if folder.path == path), None)
+
+    def archive(self, path: str) -> Archive | None:
+        """Return the archive that a path leads into; None if it has vanished.
+
+        Raises RootUnreadable also if a directory on the way cannot be read.
+        """
+        found = self._readable(path)
+        return found if isinstance(found, Archive) else None
+
+    def _readable(self, path: str) -> Result | None:
+        found = self.at(path)
+        if isinstance(found, LooseFinding) and found.path != path:  # a directory on the way
+            raise RootUnreadable(
+                f"{found.path} in the root {self._root.path}: {found.finding.message}"
+            )
+        return found
 
     def stats_of(self, folder: Folder, before_ns: int) -> FolderStats | None:
         """Return what later walks compare a folder with; None if that does not suffice.
 
         before_ns is a time before the walk that found it, in ns since the epoch.
         """
-
-    def split(self, paths: Iterable[str], enough: int) -> list[str]:
-        """Return paths below these that together stand for them, about as many as `enough`."""
-
-    def folder(self, path: str) -> Folder | None:
-        """Return the skill folder at a path, on disk or in an archive; None if there is none."""
-
-    def archive(self, path: str) -> Archive | None:
-        """Return the archive that a path leads into; None if there is none."""
-
-    def open_archive(self, archive: Archive) -> AbstractContextManager[list[Folder]]:
-        """Open an archive and return its skill folders, readable in the context; OSError."""
-
-    def read(self, folder: Folder) -> Snapshot | None:
-        """Read a skill folder; None if it has changed since the walk."""
+        return self._cache.stats_of(folder, before_ns)
 
     def open_file(self, path: str) -> int:
         """Return the descriptor of a regular file, which the caller closes; OSError."""
+        return self._root.file(self._root.resolved(f"/{os_path(path)}"))
+
+    def read(self, folder: Folder) -> Snapshot | None:
+        """Read and hash the files of a folder; None if it has changed since the walk.
+
+        If the folder exceeds a limit, only SKILL.md is read, so that its rejection has a name.
+        """
+        try:
+            with self._with_content(folder) as current:
+                snapshot = self._read(current)
+                return snapshot if self._is_unchanged(current) else None
+        except (OSError, RootUnreadable):
+            # It vanished or was exchanged meanwhile, or the system has a temporary problem.
+            return None
+
+    @contextmanager
+    def _with_content(self, folder: Folder) -> Iterator[Folder]:
+        """Yield the folder with readable files; its archive is opened again if necessary."""
+        if folder.content is None or folder.content.is_open:
+            yield folder
+            return
+        archive = self.archive(folder.path)
+        if archive is None:
+            raise FileNotFoundError(errno.ENOENT, "vanished", folder.path)
+        with archives.open_archive(archive) as folders:
+            yield next((present for present in folders if present == folder), folder)
+
+    def _read(self, folder: Folder) -> Snapshot:
+        """Read a folder; OSError if it has changed since the walk."""
+        limits, name = self._limits, folder.skill_md_name
+        skill_md: bytes | None = None
+        files: list[FileEntry] = []
+        problems: list[Finding] = list(folder.problems)
+        found: list[secrets.Secret] = []
+        most = max(_CHUNK, limits.skill_md_bytes, limits.text_bytes)
+        for path, stat in folder.files_to_read(limits):
+            try:
+                sha256, head = _hashed(self._chunks(folder, path, stat), most)
+            except OSError as error:
+                problems.append(unreadable_now(path, error))
+                continue
+            if path == name:
+                skill_md = head
+            file = _file_entry(path, stat, sha256, head, name, limits)
+            files.append(file)
+            if secret := secrets.in_file(path, head, is_text=file.is_text):
+                found.append(secret)
+            if stands_in := text_files.pointer(path, head):
+                problems.append(stands_in)
+        return Snapshot(
+            path=folder.path,
+            skill_md_name=None if skill_md is None else name,
+            skill_md=skill_md or b"",
+            files=tuple(files),
+            fingerprint=folder.fingerprint,
+            digest=digest(files) if folder.is_whole(problems) else None,
+            problems=tuple(problems),
+            left_out=folder.left_out,
+            secrets=tuple(found),
+        )
+
+    def _chunks(self, folder: Folder, path: str, expected: os.stat_result) -> Iterator[bytes]:
+        """Yield the bytes of a file.
+
+        PermissionError if it may not be read, OSError if it has changed since the walk.
+        """
+        if folder.content:
+            yield from folder.content.chunks(f"{folder.path}/{path}")
+            return
+        descriptor = self._root.file(self._resolved(folder, path), expected)
+        with open(descriptor, "rb", buffering=0) as file:
+            left = expected.st_size
+            while chunk := file.read(min(left + 1, _CHUNK)):
+                left -= len(chunk)
+                if left < 0:
+                    break
+                yield chunk
+        if left:
+            raise OSError(errno.ESTALE, "grew or shrank while it was read")
+
+    def _is_unchanged(self, folder: Folder) -> bool:
+        """Whether another walk would see the same folder.
+
+        Every new or removed file changes its directory's time stamp, so comparing stats suffices,
+        in a tenth of the time of another walk. The exception is a folder that changed a moment
+        ago: a second change in the same tick of the system's clock leaves no trace, so it is
+        walked again.
+        """
+        if folder.content:
+            return folder.content.is_unchanged
+        self._root.forget()
+        if abs(time.time_ns() - folder.changed_ns) < TICK_NS:
+            current = self.folder(folder.path)
+            is_same = current is not None and current.fingerprint == folder.fingerprint
+            return is_same and self.is_in_place()
+        return self.is_in_place() and all(
+            identity(self._root.stat(self._resolved(folder, path))) == identity(stat)
+            for path, stat in (*folder.directories, *folder.entries)
+        )
+
+    def _resolved(self, folder: Folder, path: str) -> str:
+        """Return the present path of an entry of a folder, without links; OSError."""
+        return self._root.resolved(f"/{os_path(f'{folder.path}/{path}'.removesuffix('/'))}")
 
 
-def open_source(
-    root: str,
+@lru_cache(maxsize=2)  # a deleted archive is asked for each of its skills
+def _folders_in(archive: Archive) -> list[Folder]:
+    with archives.open_archive(archive) as folders:
+        return folders
+
+
+def _hashed(chunks: Iterable[bytes], most: int) -> tuple[str, bytes]:
+    """Return the SHA-256 of a file and its first bytes, read in one pass."""
+    sha256 = hashlib.sha256()
+    head = b""
+    for chunk in chunks:
+        sha256.update(chunk)
+        if len(head) < most:
+            head += chunk
+    return sha256.hexdigest(), head
+
+
+def _file_entry(
+    path: str,
+    stat: os.stat_result,
+    sha256: str,
+    head: bytes,
+    skill_md_name: str | None,
     limits: Limits,
-    fingerprints: Mapping[str, str] = _NOTHING,
-    stats: Mapping[str, FolderStats] = _NOTHING,
-) -> AbstractContextManager[Source]:
-    """Open a root by its configured path, with what earlier walks found. Raises RootUnreadable.
+) -> FileEntry:
+    text = _text(head, is_whole=len(head) == stat.st_size)
+    is_stored = path != skill_md_name and stat.st_size <= limits.text_bytes
+    return FileEntry(
+        path=path,
+        size=stat.st_size,
+        sha256=sha256,
+        # The other permission bits depend on the umask of the program that wrote the file.
+        mode=0o755 if stat.st_mode & S_IXUSR else 0o644,
+        kind=kind_of(path, skill_md_name),
+        is_text=text is not None,
+        text=text.removeprefix("\ufeff") if text is not None and is_stored else None,
+    )
 
-    The path selects the implementation, which is always the disk today.
+
+def _text(head: bytes, *, is_whole: bool) -> str | None:
+    """Return the first bytes of a file as text; None unless they are UTF-8 without NUL.
+
+    If they are not the whole file, their last character may be cut.
     """
-    return open_local(root, limits, fingerprints, stats)
-
-
-def can_list(root: str) -> bool:
-    """Whether a root exists and can be listed."""
+    if b"\0" in head:
+        return None
     try:
-        with open_source(root, Limits()) as source:
-            return source.can_list()
-    except RootUnreadable:
-        return False
+        return codecs.utf_8_decode(head, "strict", is_whole)[0]
+    except UnicodeDecodeError:
+        return None

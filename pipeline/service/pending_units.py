@@ -4,7 +4,6 @@ import logging
 import os
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from catalog.model import paths as model_paths
@@ -93,7 +92,7 @@ class PendingUnits:
             WatchUnit(root.path, below)
             for root in self._roots
             if path
-            and (below := walk.unit_of(Path(root.path), path)) is not None
+            and (below := walk.unit_of(root.path, path)) is not None
             # A hint for the root itself means a new or removed entry, which has its own hint.
             and (below or os.path.basename(path) in IGNORE_FILES)
         ]
@@ -181,5 +180,5 @@ class PendingUnits:
 def _unit_of(place: WatchUnit) -> WatchUnit:
     """Return the unit in which a folder settles; for a folder in an archive, the archive."""
     path = archive_of(place.path) or place.path
-    unit = walk.unit_of(Path(place.root), model_paths.os_path(f"{place.root}/{path}"))
+    unit = walk.unit_of(place.root, model_paths.os_path(f"{place.root}/{path}"))
     return WatchUnit(place.root, unit or path)

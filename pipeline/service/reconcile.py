@@ -22,7 +22,7 @@ from catalog.writing.store import Store
 from catalog.writing.tables.removals import NO_ROOT
 from pipeline.config.settings import Settings
 from pipeline.roots import source
-from pipeline.roots.local.tree_walk import LooseFinding
+from pipeline.roots.local.folder import LooseFinding
 from pipeline.roots.units import WatchUnit
 from pipeline.service.open_catalog import packaging_of
 from pipeline.service.requests import REPAIR, run_or_request

@@ -13,7 +13,6 @@ from catalog.model.finding import Finding, FindingType
 from catalog.model.skill import FileEntry
 from catalog.model.values import Json
 from pipeline.parsing.document import Parsed
-from pipeline.roots.snapshot import PartialFile
 from pipeline.roots.text_files import is_script
 
 
@@ -58,10 +57,6 @@ _FOLDER = re.compile(r"[\w.@-]{1,64}\Z")
 _IN_CODE = re.compile(r"`[\w.@/*-]{1,64}`")
 
 
-File: TypeAlias = FileEntry | PartialFile
-"""A file of a skill; of one that was read in part, is_text is known only if it may be native."""
-
-
 @dataclass(frozen=True, slots=True)
 class Text:
     """Text that an agent reads or runs: the body, a document or a script."""
@@ -93,7 +88,7 @@ class Skill:
     document: str  # SKILL.md, or the variant that was found
     parsed: Parsed
     declaration: Declaration
-    files: Sequence[File]  # sorted by path
+    files: Sequence[FileEntry]  # sorted by path
     is_whole: bool = True  # False if some files could not be read and are missing from `files`
     other_texts: Mapping[str, str] = field(default_factory=dict)  # of files, by path
     in_other_skill: Callable[[str], bool] = lambda _: False

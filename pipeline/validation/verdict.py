@@ -13,7 +13,7 @@ from catalog.text import mentions, search_terms, tokens, truncate
 from pipeline.parsing import markdown
 from pipeline.parsing.document import Parsed
 from pipeline.roots.codes import SECRET_REFUSED
-from pipeline.roots.snapshot import AnySnapshot, Snapshot
+from pipeline.roots.snapshot import Snapshot
 from pipeline.validation import skill_references
 from pipeline.validation.codes import (
     DESCRIPTION_DERIVED,
@@ -73,7 +73,7 @@ class Examined:
 
 
 def examine(
-    snapshot: AnySnapshot,
+    snapshot: Snapshot,
     parsed: Parsed | None,
     place: Place,
     *,

@@ -9,7 +9,7 @@ from catalog.model.skill import Place, Verdict
 from catalog.model.values import Acceptance
 from pipeline.dialects.registry import dialects, profiles_named
 from pipeline.parsing.document import Parsed
-from pipeline.roots.snapshot import AnySnapshot, Snapshot
+from pipeline.roots.snapshot import Snapshot
 from pipeline.validation import declare as validation_declare
 from pipeline.validation import verdict
 from pipeline.validation.dialect import Dialects
@@ -45,7 +45,7 @@ def judge(
 
 
 def examine(
-    look: AnySnapshot,
+    look: Snapshot,
     parsed: Parsed | None,
     place: Place,
     *,

@@ -6,12 +6,13 @@ from itertools import islice
 from posixpath import normpath, splitext
 
 from catalog.model.finding import Finding
+from catalog.model.skill import FileEntry
 from catalog.text.visible import quoted
 from pipeline.dialects.apexbridge import codes
 from pipeline.dialects.apexbridge.fields import ApexBridgeFields
 from pipeline.parsing import markdown
 from pipeline.roots.text_files import may_be_native
-from pipeline.validation.skill import MOST_ALIKE, File, Rule, Skill
+from pipeline.validation.skill import MOST_ALIKE, Rule, Skill
 
 SCRIPTS = "scripts/"
 FOLDERS = ("scripts", "references", "assets", "tests", "config")
@@ -140,7 +141,7 @@ RULES: tuple[Rule, ...] = (
 )
 
 
-def _is_code(file: File) -> bool:
+def _is_code(file: FileEntry) -> bool:
     """Return whether a file is executable code, by its ending or, if it is binary, its bytes."""
     if splitext(file.path)[1].lower() in CODE:
         return not file.path.lower().endswith(_DECLARATIONS)

@@ -8,7 +8,6 @@ from typing import IO
 from catalog.model.finding import Finding
 from catalog.model.paths import os_path
 from pipeline.roots import internal_errors
-from pipeline.roots.archives import refusal
 from pipeline.roots.archives.codes import (
     ARCHIVE_TOO_LARGE,
     ARCHIVE_TOO_MANY_MEMBERS,
@@ -22,10 +21,8 @@ from pipeline.roots.archives.tree import ArchiveTree
 from pipeline.roots.archives.zip_file import open_zip
 from pipeline.roots.codes import FOLDER_TOO_DEEP, IGNORE_FILE_REFUSED, INTERNAL_ERROR
 from pipeline.roots.local.directory import Directory
-from pipeline.roots.local.files import open_expected
-from pipeline.roots.local.folder import Folder, hard_link
-from pipeline.roots.local.root_directory import RootDirectory
-from pipeline.roots.local.tree_walk import Archive, LooseFinding
+from pipeline.roots.local.folder import Archive, Folder, LooseFinding, hard_link
+from pipeline.roots.local.root_directory import identity, opened_root
 from pipeline.roots.local.walk import folders_in
 
 _ZIPS = (".zip", ".skill")
@@ -45,35 +42,135 @@ def open_archive(archive: Archive) -> Iterator[list[Folder]]:
     hard_links: tuple[Finding, ...] = ()
     with ExitStack() as stack:
         try:
-            file = stack.enter_context(open(_descriptor(archive), "rb"))
+            file = stack.enter_context(_opened(archive))
             hard_links = _hard_links(archive)
-            source = _ArchiveContent(archive, stack.enter_context(_open(archive, file)))
-            stack.callback(source.close)
-            folders = source.folders()
+            entries = stack.enter_context(_entries(archive, file))
+            content = ArchiveContent(archive, ArchiveTree(entries, archive.limits))
+            stack.callback(content.close)
+            folders = content.folders()
         except ArchiveRejected as rejected:
-            folders = [refusal.rejected(archive, rejected.finding)]
+            folders = [_rejected(archive, rejected.finding)]
         except PermissionError as error:
-            folders = [
-                refusal.rejected(
-                    archive,
-                    ARCHIVE_UNREADABLE.at(f"The archive cannot be read: {error.strerror}."),
-                )
-            ]
+            finding = ARCHIVE_UNREADABLE.at(f"The archive cannot be read: {error.strerror}.")
+            folders = [_rejected(archive, finding)]
         except Exception as error:
             if not internal_errors.is_internal(error):
                 raise
-            folders = [refusal.rejected(archive, internal_errors.noted(archive.path, error))]
-        seal = refusal.seal(archive, len(folders))
+            folders = [_rejected(archive, internal_errors.noted(archive.path, error))]
         yield [
             replace(
                 folder,
-                fingerprint=seal,
+                fingerprint=_seal(archive, len(folders)),
                 changed_ns=archive.changed_ns,
                 is_alias=archive.is_alias,
                 problems=(*folder.problems, *hard_links),
             )
             for folder in folders
         ]
+
+
+def is_whole(archive: Archive, fingerprints: list[str]) -> bool:
+    """Whether these are the fingerprints of all skill folders in an archive, as it is now."""
+    return bool(fingerprints) and set(fingerprints) == {_seal(archive, len(fingerprints))}
+
+
+def is_refused(folder: Folder) -> bool:
+    """Whether a folder stands for a rejected archive, in which nothing is read."""
+    return isinstance(folder.content, ArchiveContent) and folder.content.is_refused
+
+
+def refused_at(folder: Folder, paths: list[str]) -> list[Folder]:
+    """Return the folder of a rejected archive for each path that the catalog has in it."""
+    assert isinstance(folder.content, ArchiveContent)
+    fingerprint = _seal(folder.content.archive, len(paths))
+    return [replace(folder, path=path, fingerprint=fingerprint) for path in paths]
+
+
+class ArchiveContent:
+    """Contents of an open archive: its skill folders, and the bytes of their files.
+
+    Without a tree, it stands for the contents of a rejected one: nothing.
+    """
+
+    def __init__(self, archive: Archive, tree: ArchiveTree | None = None) -> None:
+        self.archive = archive
+        self.is_refused = tree is None
+        self._tree = tree
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it can still be read."""
+        return self._tree is not None or self.is_refused
+
+    @property
+    def is_unchanged(self) -> bool:
+        """Whether the file is still the one that the walk saw; OSError."""
+        with opened_root(self.archive.root) as root:
+            return identity(root.stat(self.archive.file)) == identity(self.archive.stat)
+
+    def close(self) -> None:
+        """End reading."""
+        self._tree = None
+
+    def folders(self) -> list[Folder]:
+        """Return the skill folders, after reading all files once; ArchiveRejected, OSError."""
+        assert self._tree
+        archive, limits = self.archive, self.archive.limits
+        # As if behind a link: outside of skills, links to directories are not followed.
+        depth = archive.path.count("/") + 1
+        top = Directory("", archive.path, depth, links=1, around=archive.ignore_files)
+        folders: list[Folder] = []
+        entries = size = 0
+        for result in folders_in(self._tree, top, limits):
+            if isinstance(result, LooseFinding):
+                if result.finding.code in _REFUSES:
+                    raise ArchiveRejected(result.finding)
+                continue
+            # A file counts once for each link to it.
+            entries += len(result.entries) + len(result.directories)
+            size += sum(stat.st_size for _, stat in result.entries)
+            if entries > limits.archive_members:
+                raise ArchiveRejected(ARCHIVE_TOO_MANY_MEMBERS.at())
+            check_size(size, archive.stat.st_size, limits)
+            folders.append(replace(result, content=self))
+        if not folders:
+            raise ArchiveRejected(ARCHIVE_WITHOUT_SKILL.at())
+        for folder in folders:
+            for path, _ in () if folder.exceeds_limits else folder.entries:
+                for _ in self._chunks(f"{folder.path}/{path}"):
+                    pass
+        return folders
+
+    def chunks(self, path: str) -> Iterator[bytes]:
+        """Yield the bytes of a file, whose path is relative to the root; OSError."""
+        try:
+            yield from self._chunks(path)
+        except ArchiveRejected as rejected:  # though it was sound when it was opened
+            raise OSError(rejected.finding.message) from rejected
+
+    def _chunks(self, path: str) -> Iterator[bytes]:
+        if self._tree is None:
+            raise OSError(f"{self.archive.file} is not open")
+        return self._tree.chunks(os_path(path[len(self.archive.path) :]))
+
+
+def _rejected(archive: Archive, problem: Finding) -> Folder:
+    """Return the folder that stands for an archive that is rejected for a problem."""
+    return Folder(archive.path, (), (), (problem,), "", 0, content=ArchiveContent(archive))
+
+
+def _seal(archive: Archive, folders: int) -> str:
+    """Return the fingerprint of each folder in an archive.
+
+    It contains the number of folders, so that a reader that knows fewer reads the archive again.
+    """
+    return f"{archive.fingerprint}.{folders}"
+
+
+def _opened(archive: Archive) -> IO[bytes]:
+    """Open the file that the walk saw; OSError."""
+    with opened_root(archive.root) as root:
+        return open(root.file(root.resolved(archive.file), archive.stat), "rb")
 
 
 def _hard_links(archive: Archive) -> tuple[Finding, ...]:
@@ -91,13 +188,7 @@ def _hard_links(archive: Archive) -> tuple[Finding, ...]:
     return (finding,)
 
 
-def _descriptor(archive: Archive) -> int:
-    """Return the descriptor of the file that the walk saw; OSError."""
-    with RootDirectory(archive.root) as root:
-        return open_expected(root, archive.file, archive.stat)
-
-
-def _open(archive: Archive, file: IO[bytes]) -> AbstractContextManager[ArchiveEntries]:
+def _entries(archive: Archive, file: IO[bytes]) -> AbstractContextManager[ArchiveEntries]:
     """Open an archive as a zip or a tar, as its name says; ArchiveRejected, OSError."""
     size, limits = archive.stat.st_size, archive.limits
     if not size:
@@ -111,74 +202,3 @@ def _open(archive: Archive, file: IO[bytes]) -> AbstractContextManager[ArchiveEn
     if archive.file.lower().endswith(_ZIPS):
         return open_zip(file, size, limits)
     return open_tar(file, limits, is_compressed=archive.file.lower().endswith(_GZIPS))
-
-
-class _ArchiveContent:
-    """Contents of an open archive: its skill folders, and the bytes of their files."""
-
-    def __init__(self, archive: Archive, entries: ArchiveEntries | None) -> None:
-        self._archive = archive
-        self._entries = entries
-        self._tree: ArchiveTree | None = None
-
-    @property
-    def is_open(self) -> bool:
-        """Whether it can still be read."""
-        return self._entries is not None
-
-    @property
-    def is_unchanged(self) -> bool:
-        """Whether the archive is the file that was opened; OSError."""
-        return refusal.is_unchanged(self._archive)
-
-    def close(self) -> None:
-        """End reading."""
-        self._entries = self._tree = None
-
-    def folders(self) -> list[Folder]:
-        """Return the skill folders, after reading all files once; ArchiveRejected, OSError."""
-        assert self._entries
-        archive, limits = self._archive, self._archive.limits
-        self._tree = ArchiveTree(self._entries, limits)
-        # As if behind a link: outside of skills, links to directories are not followed.
-        depth = archive.path.count("/") + 1
-        top = Directory("", archive.path, depth, links=1, ignore_files=archive.ignore_files)
-        folders: list[Folder] = []
-        entries = size = 0
-        for result in folders_in(self._tree, top, limits):
-            if isinstance(result, LooseFinding):
-                if result.finding.code in _REFUSES:
-                    raise ArchiveRejected(result.finding)
-                continue
-            # A file counts once for each link to it.
-            entries += len(result.entries) + len(result.directories)
-            size += sum(stat.st_size for _, stat in result.entries)
-            if entries > limits.archive_members:
-                raise ArchiveRejected(ARCHIVE_TOO_MANY_MEMBERS.at())
-            check_size(size, archive.stat.st_size, limits)
-            folders.append(replace(result, source=self))
-        if not folders:
-            raise ArchiveRejected(ARCHIVE_WITHOUT_SKILL.at())
-        self._verify(folders)
-        return folders
-
-    def chunks(self, path: str) -> Iterator[bytes]:
-        """Yield the bytes of a file, whose path is relative to the root; OSError."""
-        try:
-            yield from self._chunks(path)
-        except ArchiveRejected as rejected:  # though it was sound when it was opened
-            raise OSError(rejected.finding.message) from rejected
-
-    def _chunks(self, path: str) -> Iterator[bytes]:
-        if self._entries is None or self._tree is None:
-            raise OSError(f"{self._archive.file} is closed")
-        inner = os_path(path[len(self._archive.path) :])
-        return self._entries.chunks(self._tree.file(inner))
-
-    def _verify(self, folders: list[Folder]) -> None:
-        """Read all files once; ArchiveRejected, OSError."""
-        for folder in folders:
-            if not folder.exceeds_limits:
-                for path, _ in folder.entries:
-                    for _ in self._chunks(f"{folder.path}/{path}"):
-                        pass

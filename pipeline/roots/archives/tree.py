@@ -3,7 +3,7 @@
 import os
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from stat import S_IFDIR, S_ISDIR, S_ISLNK, S_ISREG
 
@@ -18,10 +18,8 @@ from pipeline.roots.archives.codes import (
 )
 from pipeline.roots.archives.entries import ArchiveEntries, ArchiveEntry, ArchiveRejected
 from pipeline.roots.codes import LINK_DANGLING, LINK_LEAVES_ROOT, LINK_LOOP
-from pipeline.roots.ignore_files import NAMES as IGNORE_FILES
-from pipeline.roots.local.directory import Listing
-from pipeline.roots.local.folder import Limits, Target, Targets
-from pipeline.roots.names import is_junk, is_skill_md
+from pipeline.roots.local.directory import Listing, Target, Targets
+from pipeline.roots.local.folder import Limits
 
 _PATH_BYTES = 1024  # of an entry; a package adds directories above it
 _NAME_BYTES = 255
@@ -68,58 +66,37 @@ class ArchiveTree:
         for entry in entries:
             self._add(entry)
         for path, node in self._nodes.items():
-            if S_ISLNK(node.mode) and self._follow(path) is LINK_LEAVES_ROOT:
+            if S_ISLNK(node.mode) and self._target(path, "") is LINK_LEAVES_ROOT:
                 raise ArchiveRejected(
                     ARCHIVE_LINK_LEAVES.at(f"The link {quoted(path[1:])} leads out of the archive.")
                 )
 
-    def file(self, path: str) -> ArchiveEntry:
-        """Return the file that a path leads to; OSError."""
-        try:
-            node = self._nodes[self._real(path)]
-        except _LeadsNowhere as nowhere:
-            raise FileNotFoundError(path) from nowhere
+    def chunks(self, path: str) -> Iterator[bytes]:
+        """Yield the bytes of the file that a path leads to; OSError, ArchiveRejected."""
+        node = self._nodes[self._existing(path)]
         if node.entry is None or not S_ISREG(node.mode):
             raise FileNotFoundError(path)
-        return node.entry
+        return self._entries.chunks(node.entry)
 
     # The interface of a walk
 
-    def listing(self, path: str, files: int) -> Listing:
-        """List a directory, with at most `files` files besides any SKILL.md; OSError."""
+    def listing(self, path: str, only: str | None = None) -> Listing:
+        """List a directory; OSError."""
         listing = Listing()
-        real = self._directory(path)
+        real = self._existing(path)
         for name in self._nodes[real].children:
-            node = self._nodes[f"{real}/{name}"]
-            if is_junk(name):
-                listing.junk.append(f"{name}/" if S_ISDIR(node.mode) else name)
-                continue
-            if is_skill_md(name):
-                listing.skill_mds.append(name)
-            if S_ISDIR(node.mode):
-                listing.directories.append(name)
-            elif S_ISREG(node.mode):
-                listing.file_count += 1
-                if listing.file_count <= files or is_skill_md(name) or name in IGNORE_FILES:
-                    listing.files.append(name)
-            else:
-                listing.others.append(name)
-        listing.skill_mds.sort()
+            if only is None or only == name:
+                listing.add(name, self._nodes[f"{real}/{name}"].mode)
         return listing
 
     def stat(self, path: str) -> os.stat_result:
-        """Return the stat of a directory; OSError."""
-        return self._nodes[self._directory(path)].stat()
-
-    def stats(self, path: str) -> Callable[[str], os.stat_result]:
-        """Return a function from the names of files in a directory to their stats; OSError."""
-        real = self._directory(path)
-        return lambda name: self._nodes[f"{real}/{name}"].stat()
+        """Return the stat of a file or directory; OSError."""
+        return self._nodes[self._existing(path)].stat()
 
     def head(self, path: str, most: int) -> bytes:
         """Return the first bytes of a file, at most `most`; OSError, ArchiveRejected."""
         head = b""
-        for chunk in self._entries.chunks(self.file(path)):
+        for chunk in self.chunks(path):
             head += chunk
             if len(head) >= most:
                 break
@@ -129,25 +106,19 @@ class ArchiveTree:
         """Return the targets of links, all of them inside the archive."""
         return {name: self._target(directory, name) for name in names}
 
-    def _directory(self, path: str) -> str:
-        try:
-            return self._real(path)
-        except _LeadsNowhere as nowhere:
-            raise FileNotFoundError(path) from nowhere
-
     def _target(self, directory: str, name: str) -> Target | FindingType:
+        """Return the target of a link, or the type of the finding about it."""
         try:
             real = self._real(f"{directory}/{name}")
         except _LeadsNowhere as nowhere:
             return nowhere.kind
         return Target(self._nodes[real].stat(), real)
 
-    def _follow(self, path: str) -> str | FindingType:
-        """Return the path that a link leads to, or the type of the finding about it."""
+    def _existing(self, path: str) -> str:
         try:
             return self._real(path)
         except _LeadsNowhere as nowhere:
-            return nowhere.kind
+            raise FileNotFoundError(path) from nowhere
 
     def _real(self, path: str) -> str:
         """Return a path with its links resolved."""

@@ -1,14 +1,14 @@
-"""Skill folder as seen by a walk: names, stats and problems."""
+"""Results of a walk: skill folders, archives and loose findings, with stats and no contents."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal, NamedTuple, Protocol, TypeAlias
+from typing import ClassVar, Literal, Protocol, TypeAlias
 
 from pydantic import ByteSize, Field
 from pydantic.dataclasses import dataclass as settings_table
 
-from catalog.model.finding import Finding, FindingType
+from catalog.model.finding import Finding
 from catalog.model.setting import A_SIZE, STRICT, Size
 from catalog.model.skill import LeftOutFile
 from pipeline.roots.codes import (
@@ -19,6 +19,7 @@ from pipeline.roots.codes import (
     HARD_LINK_REFUSED,
     HARD_LINKED_FILE,
     IGNORE_FILE_REFUSED,
+    INTERNAL_ERROR,
     READ_FAILED,
     SKILL_MD_NOT_A_FILE,
     SKILL_MD_TOO_LARGE,
@@ -31,16 +32,6 @@ from pipeline.roots.names import SKILL_MD, is_skill_md
 Entry: TypeAlias = tuple[str, os.stat_result]
 """Path relative to the skill folder, and its stat; for a link, that of its target."""
 
-
-class Target(NamedTuple):
-    """Regular file or directory that a link leads to."""
-
-    stat: os.stat_result
-    path: str  # in its tree, without links
-
-
-Targets: TypeAlias = Mapping[str, Target | FindingType]
-"""Targets of names that are neither files nor directories, or types of findings."""
 
 LIMIT_CODES = frozenset(
     kind.code
@@ -93,8 +84,8 @@ class Limits:
     """Whether ignore files outside of skill folders count."""
 
 
-class FileSource(Protocol):
-    """Source of the bytes of a folder's files, if they are not in a directory on disk."""
+class Content(Protocol):
+    """Bytes of a folder's files in an archive."""
 
     @property
     def is_open(self) -> bool:
@@ -121,7 +112,7 @@ class Folder:
     is_alias: bool = False  # reached through a link to a directory, or to an archive
     left_out: tuple[LeftOutFile, ...] = ()  # sorted by path
     around: tuple[IgnoreFile, ...] | None = None  # above it; None if links or findings count, too
-    source: FileSource | None = field(default=None, compare=False, repr=False)
+    content: Content | None = field(default=None, compare=False, repr=False)
 
     @property
     def skill_md_name(self) -> str | None:
@@ -154,6 +145,49 @@ class Folder:
             and not self.exceeds_limits
             and (_INCOMPLETE.isdisjoint(p.code for p in problems))
         )
+
+
+@dataclass(frozen=True, slots=True)
+class SameFolder:
+    """Skill folder that has not changed since the walk that filled the stat cache."""
+
+    path: str  # relative to the root
+
+
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """Archive file, seen by a walk but not opened yet."""
+
+    path: str  # of its top, relative to the root: `group/x.zip!`
+    root: str  # absolute
+    file: str  # path below the root, without links: see RootDirectory
+    stat: os.stat_result = field(compare=False)  # for a link, that of its target
+    limits: Limits
+    fingerprint: str  # changes with the file and with the limits
+    is_alias: bool  # reached through a link
+    ignore_files: tuple[IgnoreFile, ...] = ()  # those that apply to it, nearest first
+
+    @property
+    def changed_ns(self) -> int:
+        """Its ctime, in ns since the epoch."""
+        return self.stat.st_ctime_ns
+
+
+@dataclass(frozen=True, slots=True)
+class LooseFinding:
+    """Finding in a root about something that belongs to no skill."""
+
+    path: str  # relative to the root
+    finding: Finding
+
+
+Result: TypeAlias = Folder | SameFolder | Archive | LooseFinding
+"""Result of a walk."""
+
+UNLISTED = frozenset(
+    kind.code for kind in (DIRECTORY_UNREADABLE, READ_FAILED, IGNORE_FILE_REFUSED, INTERNAL_ERROR)
+)
+"""Codes of the findings about directories whose contents are unknown."""
 
 
 def failure(problems: Iterable[Finding]) -> str | None:

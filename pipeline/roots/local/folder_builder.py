@@ -1,7 +1,7 @@
 """Builder of a skill folder: its entries, and findings about their names, links and number."""
 
 import os
-from collections.abc import Collection
+from collections import Counter
 from stat import S_ISDIR, S_ISREG
 
 from catalog.model.finding import Finding, FindingType
@@ -23,16 +23,8 @@ from pipeline.roots.codes import (
     SPECIAL_FILE,
     TOO_MANY_FILES,
 )
-from pipeline.roots.local.directory import Listing
-from pipeline.roots.local.folder import (
-    Entry,
-    Folder,
-    Limits,
-    Target,
-    Targets,
-    hard_link,
-    unreadable,
-)
+from pipeline.roots.local.directory import Directory, Listing, Target, Targets, Tree
+from pipeline.roots.local.folder import Entry, Folder, Limits, hard_link, unreadable
 from pipeline.roots.names import SKILL_MD, is_skill_md, why_junk
 from pipeline.roots.snapshot import fingerprint
 
@@ -45,57 +37,109 @@ _NOT_A_FILE = {
 
 
 class FolderBuilder:
-    """Builder of a Folder. It takes paths relative to the root; the Folder has its own."""
+    """Builder of the Folder at a directory of a walk."""
 
-    def __init__(self, path: str, limits: Limits) -> None:
-        self._path = path
+    def __init__(self, top: Directory, limits: Limits, tree: Tree) -> None:
+        self._top = top
         self._limits = limits
+        self._tree = tree
         self._entries: list[Entry] = []
         self._problems: list[Finding] = []
         self._listed: list[Entry] = []
         self._files = 0
         self._directories = 0
-        self._changed_ns = 0
-        self._hard_links: dict[tuple[int, int], set[str]] = {}  # paths of an inode in the tree
-        self._hard_linked: list[tuple[str, os.stat_result]] = []
+        self._hard_linked: dict[str, tuple[os.stat_result, str]] = {}  # with paths in the tree
         self._left_out: list[LeftOutFile] = []
-        self.has_links = False
-
-    @property
-    def room(self) -> int:
-        """Number of files that may still be added."""
-        return 0 if self.is_full else self._limits.files - len(self._entries)
+        self._has_links = False
 
     @property
     def is_full(self) -> bool:
         """Whether there are too many files or directories, so that the rest can be skipped."""
         return self._files > self._limits.files or self._directories > self._limits.files
 
-    def add_directory(self, path: str, stat: os.stat_result, files: int) -> None:
-        """Add a directory and the number of files, links and special files directly in it."""
-        self._listed.append((path[len(self._path) + 1 :], stat))
-        self._directories += 1
-        self._files += files
-        self._changed_ns = max(self._changed_ns, stat.st_ctime_ns)
-        self._check_name(path)
+    def add(self, here: Directory, listing: Listing) -> bool:
+        """Add a directory and its files; return whether it still exists.
 
-    def add_unlisted(self, path: str, problem: Finding) -> None:
-        """Add a directory that was not listed; only the first that is too deep is reported."""
+        If there are too many, only SKILL.md is added.
+        """
+        try:
+            stat = self._tree.stat(here.path)
+        except OSError:
+            return False
+        inner = self._inner(here)
+        self._listed.append((inner, stat))
+        self._directories += 1
+        self._files += len(listing.files) + len(listing.others)
+        self._check_name(here.text, inner)
+        self._leave_out(f"{inner}/" if inner else "", listing)
+        for name in filter(is_skill_md, listing.files) if self.is_full else listing.files:
+            self._add_file(here, name)
+        return True
+
+    def add_others(self, here: Directory, listing: Listing, targets: Targets) -> None:
+        """Add the files that links lead to, and the problems of links that lead to none."""
+        self._has_links = self._has_links or bool(targets)
+        for name, target in targets.items():
+            if isinstance(target, Target):
+                if S_ISREG(target.stat.st_mode):
+                    self._add_entry(here, name, target.stat, target.path)
+            elif here is not self._top or not is_skill_md(name):
+                self._report(target.at(path=self._inner(here, name)))
+        if here is self._top:
+            self._check_skill_mds(listing, targets)
+
+    def add_problem(self, here: Directory, problem: Finding) -> None:
+        """Add a directory that is not listed; only the first that is too deep is reported."""
         self._directories += 1
         if problem.code != FOLDER_TOO_DEEP.code or problem.code not in {
             reported.code for reported in self._problems
         }:
-            self._report(problem._replace(path=self._inner(path)))
+            self._report(problem._replace(path=self._inner(here)))
 
-    def add(self, path: str, stat: os.stat_result) -> None:
-        """Add a regular file of the skill."""
-        self._entries.append((path[len(self._path) + 1 :], stat))
-        self._changed_ns = max(self._changed_ns, stat.st_ctime_ns)
-        self._check_name(path)
+    def folder(self, *, is_alone: bool) -> Folder:
+        """Return the finished folder; `is_alone` tells whether it has no skill inside."""
+        top = self._top
+        entries = tuple(sorted(self._entries))
+        self._check_limits(entries)
+        self._check_hard_links()
+        problems = tuple(sorted(self._problems, key=lambda p: (p.path or "", p.code)))
+        left_out = tuple(sorted(self._left_out)[: self._limits.files])
+        is_plain = is_alone and not (problems or top.in_skill or top.links or self._has_links)
+        # Behind a link, the files and their stats are those of the link's target.
+        suffix = "-alias" if top.links else ""
+        return Folder(
+            top.text,
+            entries,
+            tuple(self._listed),
+            problems,
+            f"{fingerprint(entries, problems, left_out)}{suffix}",
+            max((stat.st_ctime_ns for _, stat in (*self._listed, *entries)), default=0),
+            is_alias=bool(top.links),
+            left_out=left_out,
+            around=top.around if is_plain else None,
+        )
 
-    def leave_out(self, directory: str, listing: Listing) -> None:
+    def _add_file(self, here: Directory, name: str) -> None:
+        path = f"{here.path}/{name}"
+        try:
+            stat = self._tree.stat(path)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            self._report(unreadable(self._inner(here, name), error))
+        else:
+            self._add_entry(here, name, stat, path)
+
+    def _add_entry(self, here: Directory, name: str, stat: os.stat_result, real_path: str) -> None:
+        """Add a regular file of the skill; real_path is its path in the tree, without links."""
+        path = self._inner(here, name)
+        self._entries.append((path, stat))
+        self._check_name(path, path)
+        if stat.st_nlink > 1:
+            self._hard_linked[path] = (stat, real_path)
+
+    def _leave_out(self, inner: str, listing: Listing) -> None:
         """Add the entries of a directory that are part of no version."""
-        inner = f"{directory[len(self._path) + 1 :]}/".lstrip("/")
         for name in listing.junk:
             detail = why_junk(name.rstrip("/"))
             self._left_out.append(LeftOutFile(f"{inner}{text_path(name)}", "name", detail))
@@ -103,103 +147,52 @@ class FolderBuilder:
             detail = f"{decision.file.path} has the pattern {quoted(decision.pattern)}"
             self._left_out.append(LeftOutFile(f"{inner}{text_path(name)}", "ignore file", detail))
 
-    def add_hard_link(self, path: str, stat: os.stat_result, real_path: str) -> None:
-        """Add a file with more than one hard link; real_path is this one, without links."""
-        self._hard_links.setdefault((stat.st_dev, stat.st_ino), set()).add(real_path)
-        self._hard_linked.append((path[len(self._path) + 1 :], stat))
-
-    def report(
-        self, kind: FindingType, path: str | None = None, message: str | None = None
-    ) -> None:
-        """Add a problem of an entry, or of the folder itself if path is None."""
-        self._report(kind.at(message, path=None if path is None else self._inner(path)))
-
-    def report_unreadable(self, path: str, error: OSError) -> None:
-        """Add a problem of a file whose stat fails."""
-        self._report(unreadable(self._inner(path) or "", error))
-
-    def add_targets(self, directory: str, targets: Targets) -> None:
-        """Add the files that links lead to, and the problems of links that lead to none."""
-        self.has_links = self.has_links or bool(targets)
-        for name, target in targets.items():
-            path = f"{directory}/{text_path(name)}"
-            if isinstance(target, FindingType):
-                if directory != self._path or not is_skill_md(name):
-                    self.report(target, path)
-            elif S_ISREG(target.stat.st_mode):
-                self.add(path, target.stat)
-                if target.stat.st_nlink > 1:
-                    self.add_hard_link(path, target.stat, target.path)
-
-    def add_skill_mds(
-        self, names: Collection[str], directories: Collection[str], targets: Targets
-    ) -> None:
-        """Add the problems of SKILL.md's name and type, given all its spellings."""
-        if len(names) > 1:
-            self.report(SKILL_MD_TWICE, message=f"The folder holds {' and '.join(names)}.")
-        elif SKILL_MD not in names:
-            for name in names:
-                self.report(
-                    SKILL_MD_OTHER_CASE,
-                    f"{self._path}/{name}",
-                    f"{name} is not spelled {SKILL_MD}.",
-                )
-        for name in names:
-            if wrong_type := _wrong_type(name in directories, targets.get(name)):
-                self.report(
-                    SKILL_MD_NOT_A_FILE,
-                    f"{self._path}/{name}",
-                    f"{name} is {wrong_type} instead of a regular file.",
-                )
-
-    def folder(self) -> Folder:
-        """Return the finished folder."""
-        entries = tuple(sorted(self._entries))
-        self._check_limits(entries)
-        self._check_hard_links()
-        problems = tuple(sorted(self._problems, key=lambda p: (p.path or "", p.code)))
-        left_out = tuple(sorted(self._left_out)[: self._limits.files])
-        return Folder(
-            self._path,
-            entries,
-            tuple(self._listed),
-            problems,
-            fingerprint(entries, problems, left_out),
-            self._changed_ns,
-            left_out=left_out,
-        )
-
     def _report(self, problem: Finding) -> None:
         # A folder with too many files needs only the problem for which it is rejected.
         if not self.is_full:
             self._problems.append(problem)
 
-    def _inner(self, path: str) -> str | None:
-        return path[len(self._path) + 1 :] or None
+    def _inner(self, here: Directory, name: str = "") -> str:
+        """Return the path of a directory or an entry in it, relative to the folder."""
+        text = here.text_of(name) if name else here.text
+        return text[len(self._top.text) + 1 :]
 
-    def _check_name(self, path: str) -> None:
-        if "\\" in path and not is_utf8(os_path(path.rpartition("/")[2])):
-            self.report(NAME_NOT_UTF8, path)
+    def _check_name(self, text: str, path: str) -> None:
+        if "\\" in text and not is_utf8(os_path(text.rpartition("/")[2])):
+            self._report(NAME_NOT_UTF8.at(path=path or None))
+
+    def _check_skill_mds(self, listing: Listing, targets: Targets) -> None:
+        """Report the problems of SKILL.md's name and type, given all its spellings."""
+        names = listing.skill_mds
+        if len(names) > 1:
+            self._report(SKILL_MD_TWICE.at(f"The folder holds {' and '.join(names)}."))
+        elif SKILL_MD not in names:
+            for name in names:
+                message = f"{name} is not spelled {SKILL_MD}."
+                self._report(SKILL_MD_OTHER_CASE.at(message, path=name))
+        for name in names:
+            if wrong_type := _wrong_type(name in listing.directories, targets.get(name)):
+                message = f"{name} is {wrong_type} instead of a regular file."
+                self._report(SKILL_MD_NOT_A_FILE.at(message, path=name))
 
     def _check_hard_links(self) -> None:
         """Report files with a hard link outside the folder, all in one finding."""
+        names = {(stat.st_dev, stat.st_ino, real) for stat, real in self._hard_linked.values()}
+        inside = Counter((device, inode) for device, inode, _ in names)
         elsewhere = sorted(
             (path, stat.st_nlink)
-            for path, stat in self._hard_linked
-            if len(self._hard_links[stat.st_dev, stat.st_ino]) < stat.st_nlink
+            for path, (stat, _) in self._hard_linked.items()
+            if inside[stat.st_dev, stat.st_ino] < stat.st_nlink
         )
         if elsewhere:
-            path, names = elsewhere[0]
+            path, links = elsewhere[0]
             others = humanize.count(len(elsewhere) - 1, "other file")
             more = f" The same holds for {others}." if elsewhere[1:] else ""
-            self._report(
-                hard_link(
-                    self._limits,
-                    path,
-                    f"{path} is a file with {names:,} hard links, some of them outside the "
-                    f"skill's folder.{more}",
-                )
+            message = (
+                f"{path} is a file with {links:,} hard links, some of them outside the skill's "
+                f"folder.{more}"
             )
+            self._report(hard_link(self._limits, path, message))
 
     def _check_limits(self, entries: tuple[Entry, ...]) -> None:
         limits = self._limits

@@ -15,9 +15,10 @@ from pipeline.roots.codes import (
     IGNORE_PATTERN_UNUSABLE,
     SKILL_MD_MISNAMED,
 )
-from pipeline.roots.ignore_files import GITIGNORE, Decision
+from pipeline.roots.ignore_files import GITIGNORE
 from pipeline.roots.ignore_files import NAMES as IGNORE_FILES
 from pipeline.roots.local.directory import Directory, Listing
+from pipeline.roots.local.folder import LooseFinding
 from pipeline.roots.names import SKILL_MD, is_skill_md
 
 _SHOWN = 2  # names in a message
@@ -44,24 +45,27 @@ _OF_PROJECTS = re.compile(
 """Files that a repository of skills has beside them."""
 
 
-def of_directory(here: Directory, listing: Listing) -> Iterator[tuple[str, Finding]]:
-    """Yield the path and finding of a directory outside of skills, and of entries in it."""
+def of_entries(here: Directory, listing: Listing) -> Iterator[LooseFinding]:
+    """Yield the findings about entries of a directory outside of skills.
+
+    A .skillignore is obeyed in silence; a .gitignore may not have meant skills.
+    """
     for name, decision in sorted(listing.ignored.items()):
         bare = name.rstrip("/")
-        if bare != name or is_archive(name):
-            yield from of_ignored(here, bare, decision, "" if bare != name else "!")
+        if decision.file.name == GITIGNORE and (bare != name or is_archive(name)):
+            message = f"{decision.file.path} has the pattern {quoted(decision.pattern)}."
+            end = "" if bare != name else "!"
+            yield LooseFinding(f"{here.text_of(bare)}{end}", FOLDER_IGNORED.at(message))
     for name in sorted(listing.files):
-        if finding := of_file(here, name):
-            yield here.child(name).text, finding
-    if finding := of_folder(here, listing):
-        yield here.text, finding
+        if finding := _of_file(here, name):
+            yield LooseFinding(here.text_of(name), finding)
 
 
-def of_file(here: Directory, name: str) -> Finding | None:
+def _of_file(here: Directory, name: str) -> Finding | None:
     """Return the finding about a file outside of skills; in folders, these are told together."""
     if name in IGNORE_FILES:
         return _of_ignore_file(here, name)
-    if is_hidden(here.text) or name.startswith("."):
+    if _is_hidden(here.text) or name.startswith("."):
         return None
     if _is_misnamed(name):
         return SKILL_MD_MISNAMED.at(f"{quoted(name)} is not read; did you mean {SKILL_MD}?")
@@ -82,45 +86,29 @@ def _of_ignore_file(here: Directory, name: str) -> Finding | None:
     return None
 
 
-def of_ignored(
-    here: Directory, name: str, decision: Decision, end: str = ""
-) -> Iterator[tuple[str, Finding]]:
-    """Yield the path and finding of an ignored folder or archive, which ends with `end`.
-
-    A .skillignore is obeyed in silence; a .gitignore may not have meant skills.
-    """
-    if decision.file.name == GITIGNORE:
-        message = f"{decision.file.path} has the pattern {quoted(decision.pattern)}."
-        yield f"{here.child(name).text}{end}", FOLDER_IGNORED.at(message)
-
-
 def of_folder(here: Directory, listing: Listing) -> Finding | None:
     """Return the finding about the contents of a folder that is no skill; None for a root.
 
     A folder with nothing but folders, or with the usual files of a project beside them, is quiet.
     """
-    if not here.text or here.links or listing.skill_mds or is_hidden(here.text):
+    if not here.text or here.links or listing.skill_mds or _is_hidden(here.text):
         return None
     names = sorted(filter(_is_outside, listing.files))
     if not names:
         if listing.directories or listing.others or listing.ignored:
             return None
-        if any(is_archive(name) or of_file(here, name) for name in listing.files):
+        if any(is_archive(name) or _of_file(here, name) for name in listing.files):
             return None
         names = sorted(listing.files)
     if not names:
         return FOLDER_WITHOUT_SKILL.at("The folder is empty.")
-    if len(listing.files) < listing.file_count:  # which ones are listed depends on the disk
-        told = humanize.count(listing.file_count, "file")
-    else:
-        told = _few(names)
     return FOLDER_WITHOUT_SKILL.at(
-        f"The folder holds {told}, and no {SKILL_MD}.",
+        f"The folder holds {_few(names)}, and no {SKILL_MD}.",
         fix=_FIX_OF_GROUP if listing.directories else None,
     )
 
 
-def is_hidden(path: str) -> bool:
+def _is_hidden(path: str) -> bool:
     """Whether a path leads through a folder whose name begins with a dot."""
     return path.startswith(".") or "/." in path
 

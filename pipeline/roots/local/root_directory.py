@@ -7,28 +7,29 @@ is opened, even if directories are exchanged meanwhile.
 
 import errno
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from itertools import islice
-from pathlib import Path
-from stat import S_ISLNK, S_ISREG
-from types import TracebackType
-from typing import Self
+from operator import attrgetter
+from stat import S_IFDIR, S_IFREG, S_ISDIR, S_ISLNK, S_ISREG
 
 from catalog.model.errors import RootUnreadable
+from catalog.model.finding import FindingType
 from catalog.model.paths import text_path
-from pipeline.roots.ignore_files import IgnoreFile
-from pipeline.roots.names import COMMON_SPELLINGS, is_skill_md
+from pipeline.roots.codes import LINK_DANGLING, LINK_LEAVES_ROOT, LINK_LOOP, SPECIAL_FILE
+from pipeline.roots.ignore_files import NAMES as IGNORE_FILES
+from pipeline.roots.local.directory import Listing, Target, Targets
+from pipeline.roots.names import COMMON_SPELLINGS
 
-_ROOT = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
-_DIRECTORY = _ROOT | os.O_NOFOLLOW
+_LISTED = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _ENTERED = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC  # for a directory without the permission `r`
 _FILE = (
     os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
 )  # a pipe must not block, a terminal must not become the controlling one
 
 _NO_NAMES = frozenset({"", ".", ".."})
-_LINK_MET = (errno.ELOOP, errno.ENOTDIR)
+
+_NO_NAME = frozenset({errno.ENOENT, errno.ENAMETOOLONG})
 
 _MOST_OPEN = 64
 """Directories held open at once, besides the root; the one opened first is closed first."""
@@ -54,38 +55,60 @@ IO_ERRORS = frozenset(
     }
 )
 """Errors of a faulty device, file system or file server."""
+VANISHED = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
+"""Errors of a path that has just vanished."""
+
+identity: Callable[[os.stat_result], tuple[int, ...]] = attrgetter(
+    "st_dev", "st_ino", "st_mode", "st_size", "st_mtime_ns", "st_ctime_ns"
+)
+"""Values of a stat that differ between two files, and after any change of a file."""
+
+
+@contextmanager
+def opened_root(path: str) -> Iterator["RootDirectory"]:
+    """Yield an open root, by a path that may lead through links. Raises RootUnreadable."""
+    path = os.path.abspath(path)
+    try:
+        root = RootDirectory(path)
+    except OSError as error:
+        raise unlisted(path, error) from error
+    try:
+        yield root
+    finally:
+        root.close()
+
+
+def unlisted(root: str, error: OSError) -> RootUnreadable:
+    """Return the error of a root that cannot be listed."""
+    return RootUnreadable(
+        f"The root {text_path(root)} cannot be listed: {error.strerror or error}."
+    )
 
 
 class RootDirectory:
-    """Open directory and everything below it, for one thread; `with` closes it.
+    """Open directory and everything below it, for one thread.
 
     The last directories used stay open, so that a walk and the reads after it open each once.
     """
 
     def __init__(self, path: str) -> None:
-        """Open a directory by a path that may lead through links. Raises OSError."""
+        """Open a directory by an absolute path that may lead through links. Raises OSError."""
         self.path = path
         self._tops: tuple[str, str] | None = None  # its path, as configured and without links
-        self._opened = {"": _open_root(path)}
+        self._opened = {"": _open(path, None)}
         self._known = ("", "")  # a directory's path, and the same without links
-        self._holds: dict[str, bool] = {}  # whether directories hold a SKILL.md
-        # Those in directories on the way of walks, by the paths of both kinds, cached.
-        self.ignore_files: dict[tuple[str, str], tuple[IgnoreFile, ...]] = {}
-        self.without_skill: dict[str, bool] = {}  # findings of walks about directories, cached
 
-    def __enter__(self) -> Self:
-        """Return itself."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
         """Close all descriptors."""
         while self._opened:
             os.close(self._opened.popitem()[1])
+
+    def check(self) -> None:
+        """Raise RootUnreadable if nothing can be listed at its path any more."""
+        try:
+            os.scandir(self.path).close()
+        except OSError as error:
+            raise unlisted(self.path, error) from error
 
     def is_in_place(self) -> bool:
         """Whether its path still leads to it; it may have been renamed, or a link changed."""
@@ -108,20 +131,13 @@ class RootDirectory:
             current = current.rpartition("/")[0]
         descriptor = opened[current]
         for name in path[len(current) + 1 :].split("/"):
-            descriptor = _open_directory(name, descriptor)
+            descriptor = _open(name, descriptor)
             current = f"{current}/{name}"
             opened[current] = descriptor
             if len(opened) > _MOST_OPEN:
                 _, oldest = islice(opened, 2)
                 os.close(opened.pop(oldest))
         return descriptor
-
-    def names(self, path: str) -> list[str]:
-        """Return the names in a directory."""
-        try:
-            return os.listdir(self.directory(path))
-        except OSError as error:
-            raise listing_error(error) from error
 
     def stat(self, path: str) -> os.stat_result:
         """Return the stat of a path; for a link, that of the link."""
@@ -130,12 +146,92 @@ class RootDirectory:
             return os.fstat(self.directory(path))
         return os.stat(name, dir_fd=self.directory(parent), follow_symlinks=False)
 
-    def file(self, path: str) -> int:
-        """Return the descriptor of a file, or a special file, which the caller closes."""
-        parent, _, name = path.rpartition("/")
-        return os.open(name, _FILE, dir_fd=self.directory(parent))
+    def file(self, path: str, expected: os.stat_result | None = None) -> int:
+        """Return the descriptor of a regular file, which the caller closes.
 
-    # Paths that may lead through links, to what lies below the root
+        With the stat of the file that a walk saw, only the same inode is opened, unchanged.
+        """
+        parent, _, name = path.rpartition("/")
+        file = os.open(name, _FILE, dir_fd=self.directory(parent))
+        try:
+            stat = os.fstat(file)
+            if not S_ISREG(stat.st_mode):
+                raise OSError(errno.ESTALE, "is no longer a regular file", path)
+            if expected and identity(stat) != identity(expected):
+                raise OSError(errno.ESTALE, "changed since the walk", path)
+        except OSError:
+            os.close(file)
+            raise
+        return file
+
+    def head(self, path: str, most: int) -> bytes:
+        """Return the first bytes of a regular file, at most `most`."""
+        with open(self.file(path), "rb") as file:
+            return file.read(most)
+
+    def listing(self, path: str, only: str | None = None) -> Listing:
+        """List a directory; with `only`, just this name, SKILL.md and ignore files."""
+        listing = Listing()
+        if only is not None:
+            for name in dict.fromkeys((only, *COMMON_SPELLINGS, *IGNORE_FILES)):
+                try:
+                    listing.add(name, self.stat(f"{path}/{name}").st_mode)
+                except OSError as error:
+                    if error.errno not in _NO_NAME:
+                        raise
+            return listing
+        try:
+            with os.scandir(self.directory(path)) as entries:
+                for entry in entries:
+                    listing.add(entry.name, _type(entry))
+        except OSError as error:
+            if error.errno == errno.EBADF:  # the directory was opened only to be entered
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES)) from error
+            raise
+        return listing
+
+    # Paths that may lead through links, to something below the root
+
+    def resolved(self, path: str) -> str:
+        """Return a path without its links; OSError if it leads to nothing or out of the root.
+
+        The result for the directory of the last path is cached.
+        """
+        parent, _, name = path.rpartition("/")
+        if self._known[0] != parent:
+            self._known = (parent, self._inside_only(parent))
+        return self._inside_only(name, self._known[1])
+
+    def forget(self) -> None:
+        """Clear the cache of link targets."""
+        self._known = ("", "")
+
+    def targets(self, directory: str, names: Sequence[str]) -> Targets:
+        """Return the targets of names in a directory, except those that have just vanished."""
+        followed = {name: self._target(directory, name) for name in names}
+        return {name: target for name, target in followed.items() if target is not None}
+
+    def _target(self, directory: str, name: str) -> Target | FindingType | None:
+        """Return the regular file or directory that a link below the root leads to.
+
+        If it leads to none, return the type of the finding about it; None if it has just vanished.
+        Raises OSError if the system does not reveal the target.
+        """
+        is_link = False
+        try:
+            is_link = S_ISLNK(self.stat(f"{directory}/{name}").st_mode)
+            real = self.real_path(name, directory) if is_link else None
+            stat = None if real is None else self.stat(real)
+        except OSError as error:
+            if error.errno in EXHAUSTED | IO_ERRORS:
+                raise
+            if not is_link:
+                return None
+            return LINK_LOOP if error.errno == errno.ELOOP else LINK_DANGLING
+        if real is None or stat is None:
+            return LINK_LEAVES_ROOT if is_link else SPECIAL_FILE
+        is_followed = S_ISDIR(stat.st_mode) or S_ISREG(stat.st_mode)
+        return Target(stat, real) if is_followed else SPECIAL_FILE
 
     def real_path(self, path: str, below: str = "") -> str | None:
         """Return a path with its links resolved. It starts at `below`, which contains no link.
@@ -169,45 +265,6 @@ class RootDirectory:
             remaining += target.split("/")[::-1]
         return resolved
 
-    def stat_behind_links(self, path: str) -> os.stat_result:
-        """Return the stat of the target of a path. Raises OSError."""
-        parent, _, name = path.rpartition("/")
-        try:
-            stat = os.stat(name, dir_fd=self._directory_known(parent), follow_symlinks=False)
-            if not S_ISLNK(stat.st_mode):
-                return stat
-        except OSError as error:
-            if error.errno not in _LINK_MET:
-                raise
-        return self.stat(self._behind_links(path))
-
-    def file_behind_links(self, path: str) -> int:
-        """Return the descriptor of a path's target, which the caller closes; OSError."""
-        parent, _, name = path.rpartition("/")
-        try:
-            return os.open(name, _FILE, dir_fd=self._directory_known(parent))
-        except OSError as error:
-            if error.errno not in _LINK_MET:
-                raise
-        return self.file(self._behind_links(path))
-
-    def _directory_known(self, path: str) -> int:
-        return self.directory(self._known[1] if path == self._known[0] else path)
-
-    def _behind_links(self, path: str) -> str:
-        """Return the path without links; the result for its directory is cached."""
-        parent, _, name = path.rpartition("/")
-        if self._known[0] != parent:
-            self._known = (parent, self._inside_only(parent))
-        return self._inside_only(name, self._known[1])
-
-    def forget(self) -> None:
-        """Clear the caches of link targets and of directories that hold a SKILL.md."""
-        self._known = ("", "")
-        self._holds.clear()
-        self.ignore_files.clear()
-        self.without_skill.clear()
-
     def _inside_only(self, path: str, below: str = "") -> str:
         real = self.real_path(path, below)
         if real is None:
@@ -237,85 +294,31 @@ class RootDirectory:
             self._tops = (self.path, os.path.realpath(self.path))
         return self._tops
 
-    # Contents of directories
-
-    def holds_skill_md(self, path: str) -> bool:
-        """Whether a directory holds SKILL.md in any spelling; this lists it."""
-        try:
-            return any(map(is_skill_md, self.names(path)))
-        except OSError:
-            return False
-
-    def holds_common_skill_md(self, path: str) -> bool:
-        """Whether a directory holds SKILL.md in a common spelling; this takes four stats.
-
-        The answer is cached, as it is needed on the way to each folder in that directory.
-        """
-        if path not in self._holds:
-            self._holds[path] = self._has_common_name(path)
-        return self._holds[path]
-
-    def _has_common_name(self, path: str) -> bool:
-        try:
-            dir_fd = self.directory(path)
-        except OSError:
-            return False
+    def has_skill_md(self, path: str) -> bool:
+        """Whether a directory directly holds SKILL.md in a common spelling, without listing it."""
         for name in COMMON_SPELLINGS:
-            try:
-                os.stat(name, dir_fd=dir_fd, follow_symlinks=False)
-            except OSError:
-                continue
-            return True
+            with suppress(OSError):
+                self.stat(f"{path}/{name}")
+                return True
         return False
 
-    def holds_file(self, path: str) -> bool:
-        """Whether a path leads to a regular file."""
-        try:
-            return S_ISREG(self.stat_behind_links(path).st_mode)
-        except OSError:
-            return False
 
-
-@contextmanager
-def held_open(root: Path | RootDirectory) -> Iterator[RootDirectory]:
-    """Open a root, unless it is open already. Raises RootUnreadable."""
-    if isinstance(root, RootDirectory):
-        yield root
-        return
-    path = os.path.abspath(root)
-    try:
-        opened = RootDirectory(path)
-    except OSError as error:
-        raise unlisted(path, error) from error
-    with opened:
-        yield opened
-
-
-def listing_error(error: OSError) -> OSError:
-    """Return EACCES for a directory that was opened only to be entered; else the error itself."""
-    if error.errno != errno.EBADF:
-        return error
-    return PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-
-
-def unlisted(root: str, error: OSError) -> RootUnreadable:
-    """Return the error of a root that cannot be listed."""
-    return RootUnreadable(
-        f"The root {text_path(root)} cannot be listed: {error.strerror or error}."
-    )
-
-
-def _open_root(path: str) -> int:
-    try:
-        return os.open(path, _ROOT)
-    except PermissionError:
-        return os.open(path, _ENTERED)
-
-
-def _open_directory(name: str, parent: int) -> int:
+def _open(name: str, parent: int | None) -> int:
+    """Open a directory by its name in an open one, if it is no link; a root by its path."""
+    no_link = 0 if parent is None else os.O_NOFOLLOW
     if name in _NO_NAMES:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
     try:
-        return os.open(name, _DIRECTORY, dir_fd=parent)
+        return os.open(name, _LISTED | no_link, dir_fd=parent)
     except PermissionError:
-        return os.open(name, _ENTERED | os.O_NOFOLLOW, dir_fd=parent)
+        return os.open(name, _ENTERED | no_link, dir_fd=parent)
+
+
+def _type(entry: os.DirEntry[str]) -> int:
+    """Return the type of an entry as in a stat; 0 for all but files and directories."""
+    try:
+        if entry.is_file(follow_symlinks=False):
+            return S_IFREG
+        return S_IFDIR if entry.is_dir(follow_symlinks=False) else 0
+    except OSError:
+        return 0

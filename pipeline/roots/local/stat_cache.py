@@ -17,6 +17,7 @@ from operator import attrgetter
 from catalog.model.paths import os_path
 from catalog.model.skill import FolderStats
 from pipeline.roots.ignore_files import IgnoreFile
+from pipeline.roots.local.directory import Directory
 from pipeline.roots.local.folder import Folder, Limits
 from pipeline.roots.local.mounts import network_type
 from pipeline.roots.local.root_directory import RootDirectory
@@ -43,26 +44,20 @@ class StatCache:
         self._limits = str(limits)
         self._fingerprints = fingerprints
         self._stats = stats
-        self.ways: dict[str, tuple[IgnoreFile, ...] | None] = {}
-        """Ignore files that apply in a directory; None if the way to it decides on more."""
 
-    def __contains__(self, path: str) -> bool:
-        """Whether the stats of a folder are known."""
-        return path in self._stats
-
-    def is_same(self, path: str, real_path: str, around: Sequence[IgnoreFile]) -> bool:
-        """Whether a skill folder in no other is as it was.
-
-        real_path is its path for RootDirectory, without links; around are ignore files above it.
-        """
-        known, fingerprint = self._stats[path], self._fingerprints[path]
-        parent, _, name = real_path.rpartition("/")
+    def is_same(self, here: Directory) -> bool:
+        """Whether a directory is a skill folder in no other, and as it was."""
+        known = self._stats.get(here.text)
+        if known is None:
+            return False
+        fingerprint = self._fingerprints[here.text]
+        parent, _, name = here.path.rpartition("/")
         try:
             top = self._root.directory(parent)
             stats = [os.lstat(name + inner, dir_fd=top) for inner in known.paths.split("\n")]
         except (OSError, ValueError):
             return False
-        return bool(fingerprint) and known.digest == self._digest(fingerprint, around, stats)
+        return bool(fingerprint) and known.digest == self._digest(fingerprint, here.around, stats)
 
     def stats_of(self, folder: Folder, before_ns: int) -> FolderStats | None:
         """Return what later walks compare a folder with; None if that does not suffice.

@@ -22,11 +22,11 @@ from pipeline.service.scanning.engines import (
     PIECES_AHEAD,
     Engine,
     Results,
-    paths_to_share,
+    if_worth_it,
     scan_piece,
     share,
 )
-from pipeline.service.scanning.scanner import ScanOptions, ScanResult, ScanScope, scan
+from pipeline.service.scanning.scanner import ScanOptions, ScanResult, ScanScope, Unread
 
 log = logging.getLogger("skilldrop")
 
@@ -105,17 +105,20 @@ def _connected(scheduler: str, notice: Callable[[str], None]) -> Iterator[Client
 
 def _scan(client: Client, scope: ScanScope, options: ScanOptions) -> Iterator[ScanResult | None]:
     """Scan with the workers of a cluster, which reruns the pieces of those that die."""
-    if not (paths := paths_to_share(scope, options)):
-        yield from scan(scope, options)
-        return
-    work = partial(_checked, _inode(scope.root.path), VERSION)
-    executor = client.get_executor(pure=False)
-    try:
+
+    def on_cluster(found: Iterator[ScanResult | Unread]) -> Iterator[ScanResult | None]:
+        work = partial(_checked, _inode(scope.root.path), VERSION)
         room = partial(_room, client)
-        yield from share(executor, scope, paths, options, room=room, work=work, results=_results)
-    finally:
-        with suppress(ClosedClientError):  # the scheduler died a moment ago
-            executor.shutdown(wait=False)
+        executor = client.get_executor(pure=False)
+        try:
+            yield from share(
+                executor, scope, found, options, room=room, work=work, results=_results
+            )
+        finally:
+            with suppress(ClosedClientError):  # the cluster is gone
+                executor.shutdown(wait=False)
+
+    return if_worth_it(scope, options, on_cluster)
 
 
 def _room(client: Client, silent: float) -> int:

@@ -1,20 +1,20 @@
 """Engines of a scan: this process alone, or an executor that shares the work."""
 
-import sys
 import time
-from bisect import bisect_left
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from dataclasses import replace
+from itertools import chain
 from typing import TypeAlias
 
+from catalog.model.paths import top_of_archive
 from pipeline.processes import cores, process_pool
-from pipeline.roots.source import open_source
 from pipeline.service.scanning.scanner import (
     ScanOptions,
     ScanResult,
     ScanScope,
+    Unread,
     import_rules,
     scan,
 )
@@ -27,9 +27,9 @@ Raises RootUnreadable.
 Results: TypeAlias = list[ScanResult]
 
 WORTH_IT = 512
-"""Fewest paths to read for which worker processes pay off; without fork, starting them takes a
+"""Fewest folders to judge for which worker processes pay off; without fork, starting them takes a
 third of a second."""
-PATHS_IN_A_PIECE = 16
+FOLDERS_IN_A_PIECE = 16
 """Few enough for all cores to finish together, many enough for sending them to cost little."""
 PIECES_AHEAD = 4
 """Pieces in flight for each worker, so that none waits for this process while it stores others."""
@@ -41,38 +41,58 @@ PATIENCE = 0.2
 
 def serial(scope: ScanScope, options: ScanOptions) -> Iterator[ScanResult | None]:
     """Scan one folder after the other in this process."""
-    return scan(scope, options)
+    return judged(scope, options)
 
 
 def processes(scope: ScanScope, options: ScanOptions) -> Iterator[ScanResult | None]:
-    """Scan with one process for each core, while this one stores the results.
+    """Scan with one process for each core, while this one walks and stores the results.
 
-    A scope with little to read is scanned by this process alone. Results come in no particular
-    order.
+    A scope with few folders to judge is scanned by this process alone. Results come in no
+    particular order.
     """
-    if cores() < 2 or not (paths := paths_to_share(scope, options)):
-        yield from scan(scope, options)
-        return
-    import_rules()  # before the forks, which share what is imported
-    with process_pool(min(cores(), len(paths) // PATHS_IN_A_PIECE), NICENESS) as pool:
-        yield from share(pool, scope, paths, options, room=lambda _: PIECES_AHEAD * cores())
+    if cores() < 2:
+        return judged(scope, options)
+
+    def in_pool(found: Iterator[ScanResult | Unread]) -> Iterator[ScanResult | None]:
+        import_rules()  # before the forks, which share what is imported
+        with process_pool(cores(), NICENESS) as pool:
+            room = PIECES_AHEAD * cores()
+            yield from share(pool, scope, found, options, room=lambda _: room)
+
+    return if_worth_it(scope, options, in_pool)
 
 
-def paths_to_share(scope: ScanScope, options: ScanOptions) -> list[str]:
-    """Return the paths of the skills in a scope; none if there is too little to read to share it.
+def if_worth_it(
+    scope: ScanScope,
+    options: ScanOptions,
+    shared: Callable[[Iterator[ScanResult | Unread]], Iterator[ScanResult | None]],
+) -> Iterator[ScanResult | None]:
+    """Walk a scope, and scan the rest with `shared` as soon as there is enough to judge."""
+    found = scan(scope, replace(options, judges=False))
+    unread: list[Unread] = []
+    for result in found:
+        if not isinstance(result, Unread):
+            yield result
+            continue
+        unread.append(result)
+        if len(unread) == WORTH_IT:
+            yield from shared(chain(unread, found))
+            return
+    for piece in _pieces(scope, iter(unread)):
+        assert isinstance(piece, ScanScope)
+        yield from judged(piece, options)
 
-    Where folders are known, few of them have changed.
-    """
-    if any(scope.known.values()) and not options.deep:
-        return []
-    with open_source(scope.root.path, options.limits) as source:
-        paths = source.split(scope.paths, sys.maxsize)
-    return paths if len(paths) >= WORTH_IT else []
+
+def judged(scope: ScanScope, options: ScanOptions) -> Iterator[ScanResult]:
+    """Scan a scope in this process."""
+    for result in scan(scope, options):
+        assert not isinstance(result, Unread)
+        yield result
 
 
 def scan_piece(piece: ScanScope, options: ScanOptions) -> Results:
-    """Return the results of a piece."""
-    return list(scan(piece, options))
+    """Return the results for some folders and archives, in a worker."""
+    return list(judged(piece, options))
 
 
 def _results(future: Future[Results]) -> Results | None:
@@ -86,65 +106,72 @@ def _results(future: Future[Results]) -> Results | None:
 def share(
     executor: Executor,
     scope: ScanScope,
-    paths: Sequence[str],
+    found: Iterator[ScanResult | Unread],
     options: ScanOptions,
     *,
     room: Callable[[float], int],
     work: Callable[[ScanScope, ScanOptions], Results] = scan_piece,
     results: Callable[[Future[Results]], Results | None] = _results,
 ) -> Iterator[ScanResult | None]:
-    """Scan the paths of a scope with an executor, in no particular order.
+    """Yield the results of a walk over a scope, and those of an executor for unread folders.
 
     `room` returns how many pieces may be in flight, 0 if the executor has no workers any more; its
     argument is the number of seconds since the last answer. This process scans what the executor
     lost, and everything that is left if it has no workers.
     """
-    todo = deque(pieces(scope, paths))
+    todo = _pieces(scope, found)
     running: dict[Future[Results], ScanScope] = {}
+    refused: list[ScanScope] = []
     heard = time.monotonic()
-    while todo or running:
+    while True:
         most = room(time.monotonic() - heard)
         try:
-            while todo and len(running) < most:
-                running[executor.submit(work, todo[0], options)] = todo[0]
-                todo.popleft()
+            while len(running) < most and (piece := next(todo, None)):
+                if isinstance(piece, ScanScope):
+                    refused.append(piece)
+                    running[executor.submit(work, piece, options)] = piece
+                    refused.clear()
+                else:
+                    yield piece
         except BrokenExecutor:
             most = 0
-        if not most:
+        if not most or not running:
             break
         ended, _ = wait(running, PATIENCE, FIRST_COMPLETED)
         if not ended:
             yield None
         for future in ended:
             heard = time.monotonic()
-            piece = running.pop(future)
-            found = results(future)
-            yield from scan(piece, options) if found is None else found
-    for piece in (*todo, *running.values()):
-        yield from scan(piece, options)
+            lost = running.pop(future)
+            answer = results(future)
+            yield from judged(lost, options) if answer is None else answer
+    for piece in chain(running.values(), refused, todo):
+        yield from judged(piece, options) if isinstance(piece, ScanScope) else (piece,)
 
 
-def pieces(scope: ScanScope, paths: Sequence[str]) -> Iterator[ScanScope]:
-    """Yield a scope in pieces of some paths, each with its known folders at or below them."""
-    known = sorted(scope.known)
-    for start in range(0, len(paths), PATHS_IN_A_PIECE):
-        piece = tuple(paths[start : start + PATHS_IN_A_PIECE])
-        names = [name for path in piece for name in _at_or_below(known, path)]
-        yield replace(
-            scope,
-            paths=piece,
-            known={name: scope.known[name] for name in names},
-            stats={name: scope.stats[name] for name in names if name in scope.stats},
-        )
+def _pieces(
+    scope: ScanScope, found: Iterator[ScanResult | Unread]
+) -> Iterator[ScanResult | ScanScope]:
+    """Yield the results of a walk, and its unread folders and archives in pieces."""
+    known: dict[str, dict[str, str]] | None = None
+    paths: list[str] = []
+    for result in chain(found, (None,)):
+        if isinstance(result, Unread):
+            paths.append(result.path)
+        elif result:
+            yield result
+        if len(paths) == FOLDERS_IN_A_PIECE or (paths and result is None):
+            known = _known_at(scope) if known is None else known
+            fingerprints = {
+                name: value for path in paths for name, value in known.get(path, {}).items()
+            }
+            yield ScanScope(scope.root, tuple(paths), fingerprints, is_exact=True)
+            paths = []
 
 
-def _at_or_below(names: Sequence[str], path: str) -> Iterator[str]:
-    """Yield the names, of a sorted sequence, that equal a path or lie below it."""
-    if not path:
-        yield from names
-        return
-    index = bisect_left(names, path)
-    if index < len(names) and names[index] == path:
-        yield path
-    # "0" is the code point after "/".
-    yield from names[bisect_left(names, f"{path}/") : bisect_left(names, f"{path}0")]
+def _known_at(scope: ScanScope) -> dict[str, dict[str, str]]:
+    """Return the known fingerprints by the folders and archives of their skills."""
+    known: dict[str, dict[str, str]] = defaultdict(dict)
+    for path, fingerprint in scope.known.items():
+        known[top_of_archive(path) or path][path] = fingerprint
+    return known

@@ -19,7 +19,7 @@ from catalog.writing.takeover import Taken, lost_place
 from pipeline.config.settings import Settings
 from pipeline.processes import at_work
 from pipeline.roots.local.folder import Limits
-from pipeline.roots.local_source import open_local
+from pipeline.roots.source import open_source
 from pipeline.service.scanning.scanner import judge_folder, place_of
 from pipeline.service.scanning.synchronizer import can_list_all
 
@@ -154,7 +154,7 @@ class _Judge:
         if not self.folder.is_dir():
             return [None] * len(packages)
         found: list[Judged | None] = []
-        with open_local(str(self.folder), self.limits, {}, {}) as source:
+        with open_source(self.folder, self.limits) as source:
             for package in packages:
                 spec = replace(package.root, acceptance="permissive", secrets="report")
                 folder = source.folder(package.path)

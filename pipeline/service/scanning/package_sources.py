@@ -9,10 +9,9 @@ from typing import NamedTuple
 from catalog.model.errors import NotAsJudged, RootUnreadable
 from catalog.model.paths import archive_of
 from catalog.writing.packages.staging import Original, Readable
-from pipeline.roots.local.folder import Folder, Limits
-from pipeline.roots.local.tree_walk import Archive
-from pipeline.roots.local.walk import DEFAULT_LIMITS
-from pipeline.roots.source import Source, open_source
+from pipeline.roots.archives.reader import open_archive
+from pipeline.roots.local.folder import Archive, Folder, Limits
+from pipeline.roots.source import DEFAULT_LIMITS, Source, open_source
 
 
 @contextmanager
@@ -56,7 +55,7 @@ class PackageSources:
         if archive != self._archive:
             self._archive = None
             self._close_archive()
-            folders = self._enter_archive(source.open_archive(archive))
+            folders = self._enter_archive(open_archive(archive))
             self._folders = {folder.path: folder for folder in folders}
             self._archive = archive
         return self._folders.get(path)
@@ -84,9 +83,9 @@ class FilesInArchive(NamedTuple):
     def open(self, path: str) -> Readable:
         """Start to unpack a file. Raises OSError if it does not exist."""
         folder = self.folder
-        if not folder.source or not any(path == name for name, _ in folder.entries):
+        if not folder.content or not any(path == name for name, _ in folder.entries):
             raise FileNotFoundError(errno.ENOENT, "is not there any more", path)
-        return _Chunks(folder.source.chunks(f"{folder.path}/{path}"))
+        return _Chunks(folder.content.chunks(f"{folder.path}/{path}"))
 
 
 class _Chunks(io.RawIOBase):

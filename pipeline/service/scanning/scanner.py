@@ -17,14 +17,20 @@ from catalog.model.skill import FolderStats, Place, RootSpec, SkillRecord
 from catalog.model.values import Json
 from catalog.text.humanize import iso
 from pipeline.roots import internal_errors
-from pipeline.roots.archives import refusal
-from pipeline.roots.local import walk as local_walk
-from pipeline.roots.local.folder import Folder, Limits, failure
+from pipeline.roots.archives import reader as archives
+from pipeline.roots.local.folder import (
+    UNLISTED,
+    Archive,
+    Folder,
+    Limits,
+    LooseFinding,
+    SameFolder,
+    failure,
+)
 from pipeline.roots.local.root_directory import IO_ERRORS
-from pipeline.roots.local.tree_walk import Archive, LooseFinding, SameFolder
+from pipeline.roots.snapshot import without_secrets
 from pipeline.roots.source import Source, open_source
 from pipeline.roots.units import changed_lately
-from pipeline.roots.withholding import without_secrets
 
 log = logging.getLogger(__name__)
 
@@ -37,6 +43,7 @@ class ScanScope:
     paths: tuple[str, ...]  # relative to the root; "" is all of it
     known: Mapping[str, str]
     stats: Mapping[str, FolderStats] = field(default_factory=dict)  # of folders that have any
+    is_exact: bool = False  # each path is one folder or archive, without the folders below it
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +54,7 @@ class ScanOptions:
     quiet: float  # seconds for which a folder must not have changed
     deep: bool = False  # also read folders with a known fingerprint
     new_folders: bool = True  # judge unknown folders; otherwise only yield NewFolder
+    judges: bool = True  # judge folders; otherwise only yield Unread
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +81,13 @@ class NewFolder:
 
 
 @dataclass(frozen=True, slots=True)
+class Unread:
+    """Folder or archive that must be judged, and is not read yet."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
 class UnreadableDirectory:
     """Directory that cannot be listed, so that known folders below it may still exist."""
 
@@ -88,7 +103,7 @@ MOST_UNCHANGED = 256
 """Unchanged folders in one result: enough to cost little, few enough to be stored at once."""
 
 
-def scan(scope: ScanScope, options: ScanOptions) -> Iterator[ScanResult]:
+def scan(scope: ScanScope, options: ScanOptions) -> Iterator[ScanResult | Unread]:
     """Yield the results for all folders and archives in a scope, and for each loose finding.
 
     It reads only the root, so it can run in any process with access to it. Raises RootUnreadable.
@@ -110,18 +125,20 @@ def scan(scope: ScanScope, options: ScanOptions) -> Iterator[ScanResult]:
         yield Unchanged(unchanged, stats)
 
 
-def _one_by_one(scope: ScanScope, options: ScanOptions) -> Iterator[ScanResult | SameFolder]:
+def _one_by_one(
+    scope: ScanScope, options: ScanOptions
+) -> Iterator[ScanResult | SameFolder | Unread]:
     archived: Mapping[str, Mapping[str, str]] | None = None
     began_ns = time.time_ns()
     stats = {} if options.deep else scope.stats
     with open_source(scope.root.path, options.limits, scope.known, stats) as source:
         for path in scope.paths:
-            for entry in source.walk(path):
-                if isinstance(entry, SameFolder):
+            for entry in _exactly(source, path) if scope.is_exact else source.walk(path):
+                if isinstance(entry, (SameFolder, Unsettled)):
                     yield entry
                 elif isinstance(entry, LooseFinding):
                     yield entry
-                    if entry.finding.code in local_walk.UNLISTED:
+                    if entry.finding.code in UNLISTED:
                         yield UnreadableDirectory(entry.path)
                 elif isinstance(entry, Archive):
                     archived = _by_archive(scope.known) if archived is None else archived
@@ -131,14 +148,19 @@ def _one_by_one(scope: ScanScope, options: ScanOptions) -> Iterator[ScanResult |
                     yield from (
                         UnreadableDirectory(f"{entry.path}/{problem.path}")
                         for problem in entry.problems
-                        if problem.code in local_walk.UNLISTED
+                        if problem.code in UNLISTED
                     )
                     yield _scan_folder(scope, source, entry, options, began_ns)
 
 
+def _exactly(source: Source, path: str) -> Iterator[Folder | Archive | Unsettled]:
+    entry = source.at(path)
+    yield entry if isinstance(entry, (Folder, Archive)) else Unsettled(path)
+
+
 def _scan_folder(
     scope: ScanScope, source: Source, folder: Folder, options: ScanOptions, began_ns: int
-) -> ScanResult:
+) -> ScanResult | Unread:
     known = scope.known.get(folder.path)
     if known == folder.fingerprint and not options.deep:
         stats = source.stats_of(folder, began_ns)
@@ -147,7 +169,7 @@ def _scan_folder(
         return Unsettled(folder.path)
     if known is None and not options.new_folders:
         return NewFolder(folder.path)
-    return judge_folder(scope.root, source, folder)
+    return judge_folder(scope.root, source, folder) if options.judges else Unread(folder.path)
 
 
 def _by_archive(known: Mapping[str, str]) -> Mapping[str, Mapping[str, str]]:
@@ -165,19 +187,21 @@ def _scan_archive(
     archive: Archive,
     known: Mapping[str, str],
     options: ScanOptions,
-) -> Iterator[ScanResult]:
+) -> Iterator[ScanResult | Unread]:
     """Yield a result for each skill in an archive; all settle, change and disappear together."""
-    if refusal.is_whole(archive, list(known.values())) and not options.deep:
+    if archives.is_whole(archive, list(known.values())) and not options.deep:
         yield Unchanged(tuple(known))
     elif changed_lately(archive.changed_ns, time.time_ns(), options.quiet):
         yield from map(Unsettled, known or [archive.path])
     elif not options.new_folders:
         yield NewFolder(archive.path)
+    elif not options.judges:
+        yield Unread(archive.path)
     else:
         try:
-            with source.open_archive(archive) as folders:
-                if refusal.is_refused(folders[0]):
-                    folders = refusal.refused_at(folders[0], list(known) or [archive.path])
+            with archives.open_archive(archive) as folders:
+                if archives.is_refused(folders[0]):
+                    folders = archives.refused_at(folders[0], list(known) or [archive.path])
                 for folder in folders:
                     yield judge_folder(spec, source, folder)
         except OSError as error:

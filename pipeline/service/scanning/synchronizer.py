@@ -15,7 +15,7 @@ from catalog.model.skill import LOST_ROOT, Rejection, RootSpec
 from catalog.writing.tables.removals import NO_FOLDER, NO_ROOT
 from catalog.writing.tables.skills import KnownSkills
 from pipeline.roots import source
-from pipeline.roots.local.tree_walk import LooseFinding
+from pipeline.roots.local.folder import LooseFinding
 from pipeline.roots.units import WatchUnit, outermost, with_archives
 from pipeline.service.scanning import removals
 from pipeline.service.scanning.change_batches import ChangeBatches, Report, ScanPlan

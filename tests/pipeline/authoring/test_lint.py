@@ -11,13 +11,13 @@ import pytest
 import yaml
 
 from catalog.model.errors import RootUnreadable
-from pipeline.authoring import lint, selection
+from pipeline.authoring import selection
 from pipeline.authoring.lint import Judgement, judge_paths
 from pipeline.cli import app
 from pipeline.config.settings import ValidateConfig, ValidateSettings
 from pipeline.dialects.registry import profiles
 from pipeline.parsing.document import parse
-from pipeline.roots.local.partial_read import read_partially
+from pipeline.roots.source import Source
 from tests.support.made_archives import pack_zip
 from tests.support.paths import REPOSITORY
 from tests.support.skills import SkillWriter
@@ -201,29 +201,29 @@ def test_a_folder_that_changes_while_it_is_read_is_read_again(
     tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One that always changes is a finding, and one that disappears is not listed."""
-    read, times = read_partially, iter(range(100))
+    read, times = Source.read, iter(range(100))
 
-    def restless(root: Any, folder: Any, limits: Any) -> Any:
+    def restless(source: Any, folder: Any) -> Any:
         with (tree / "group/other/SKILL.md").open("a") as file:
             file.write("x")
-        return read(root, folder, limits)
+        return read(source, folder)
 
-    monkeypatch.setattr(lint, "read_partially", restless)
+    monkeypatch.setattr(Source, "read", restless)
     (one,) = judged(tree / "group")
     assert [found.code for found in one.findings] == ["folder-unreadable"]
     assert "kept changing" in one.findings[0].message
 
     monkeypatch.setattr(
-        lint,
-        "read_partially",
-        lambda root, folder, limits: read(root, folder, limits) if next(times) % 2 else None,
+        Source,
+        "read",
+        lambda source, folder: read(source, folder) if next(times) % 2 else None,
     )
     assert [one.loadable for one in judged(tree / "group")] == [True]
 
     def gone(*_: Any) -> None:
         (tree / "group/other").rename(tree / "moved")
 
-    monkeypatch.setattr(lint, "read_partially", gone)
+    monkeypatch.setattr(Source, "read", gone)
     assert judged(tree / "group") == []
 
 

@@ -11,14 +11,13 @@ from catalog.model.skill import Place, Rejection, SkillRecord, Verdict
 from catalog.model.values import Acceptance
 from pipeline.dialects.registry import OF_PROFILES, dialects, profiles, profiles_named
 from pipeline.parsing.document import parse
-from pipeline.roots import reader
-from pipeline.roots.local import walk as local_walk
 from pipeline.roots.local.folder import Folder
-from pipeline.roots.local.walk import DEFAULT_LIMITS
+from pipeline.roots.source import DEFAULT_LIMITS
 from pipeline.validation.dialect import Dialect
 from pipeline.validation.profile import Profile
 from pipeline.validation.skill import Skill
 from pipeline.validation.verdict import judge
+from tests.support import roots
 from tests.support.skills import SkillWriter
 
 SAD = FindingType("sad", "error", "tiny", IF_STRICT, "It is sad.", "Cheer up.", OURS)
@@ -64,9 +63,9 @@ TINY = Dialect(
 
 def judged(folder: Path, *profiles: Profile, acceptance: Acceptance = "lenient") -> Verdict:
     """Return the verdict on a folder where the second dialect is registered, too."""
-    (found,) = local_walk.walk(folder.parent, folder.name, DEFAULT_LIMITS)
+    (found,) = roots.walk(folder.parent, folder.name, DEFAULT_LIMITS)
     assert isinstance(found, Folder)
-    snapshot = reader.read(folder.parent, found, DEFAULT_LIMITS)
+    snapshot = roots.read(folder.parent, found, DEFAULT_LIMITS)
     assert snapshot
     return judge(
         snapshot,

@@ -18,14 +18,14 @@ from catalog.model.finding import ALWAYS
 from catalog.model.skill import Place
 from pipeline.cli.output.finding_types import REGISTRY
 from pipeline.parsing.document import parse
-from pipeline.roots import reader
+from pipeline.roots import source
 from pipeline.roots.archives.reader import open_archive
 from pipeline.roots.codes import OUTSIDE_SKILLS
-from pipeline.roots.local import tree_walk
-from pipeline.roots.local import walk as local_walk
-from pipeline.roots.local.folder import Folder, Limits
-from pipeline.roots.local.tree_walk import LooseFinding
+from pipeline.roots.local import walk
+from pipeline.roots.local.folder import Archive, Folder, Limits, LooseFinding
 from pipeline.roots.snapshot import digest
+from pipeline.roots.source import DEFAULT_LIMITS, Source
+from tests.support import roots
 from tests.support.judging import judge
 from tests.support.made_archives import pack_zip
 
@@ -43,14 +43,14 @@ def write(root: Path, *paths: str) -> None:
             target.write_text(path)
 
 
-def folders(root: Path, under: str = "", limits: Limits = local_walk.DEFAULT_LIMITS) -> list[str]:
+def folders(root: Path, under: str = "", limits: Limits = DEFAULT_LIMITS) -> list[str]:
     """Return the paths of the skill folders that a walk finds."""
-    return [f.path for f in local_walk.walk(root, under, limits) if isinstance(f, Folder)]
+    return [f.path for f in roots.walk(root, under, limits) if isinstance(f, Folder)]
 
 
-def strays(root: Path, limits: Limits = local_walk.DEFAULT_LIMITS) -> list[tuple[str, str]]:
+def strays(root: Path, limits: Limits = DEFAULT_LIMITS) -> list[tuple[str, str]]:
     """Return the paths and codes of a walk's loose findings but those of `outside_skills`."""
-    found = local_walk.walk(root, "", limits)
+    found = roots.walk(root, "", limits)
     return [
         (f.path, f.finding.code)
         for f in found
@@ -58,9 +58,9 @@ def strays(root: Path, limits: Limits = local_walk.DEFAULT_LIMITS) -> list[tuple
     ]
 
 
-def seen(root: Path, path: str = "s", limits: Limits = local_walk.DEFAULT_LIMITS) -> Folder:
+def seen(root: Path, path: str = "s", limits: Limits = DEFAULT_LIMITS) -> Folder:
     """Return a folder that must exist."""
-    folder = reader.look(root, path, limits)
+    folder = roots.look(root, path, limits)
     assert folder is not None
     return folder
 
@@ -233,7 +233,7 @@ class TestWhatIsASkillFolder:
         """The root is no skill, and every kind of walk reports it."""
         write(tmp_path, "SKILL.md", "s/SKILL.md")
         assert strays(tmp_path) == [("SKILL.md", "skill-md-in-root")]
-        assert [f.path for f in local_walk.walk(tmp_path, "SKILL.md")] == ["SKILL.md"]
+        assert [f.path for f in roots.walk(tmp_path, "SKILL.md")] == ["SKILL.md"]
 
 
 class TestSkillMd:
@@ -277,7 +277,7 @@ class TestSkillMd:
         folder = seen(tmp_path)
         assert problems(folder) == [("skill-md-not-a-file", "SKILL.md")]
         assert word in folder.problems[0].message
-        snapshot = reader.read(tmp_path, folder)
+        snapshot = roots.read(tmp_path, folder)
         assert snapshot is not None
         assert (snapshot.skill_md_name, snapshot.skill_md, snapshot.digest) == (None, b"", None)
         assert folders(tmp_path) == ["d", "s"]
@@ -286,7 +286,7 @@ class TestSkillMd:
         """Its target is read."""
         write(tmp_path, "shared/one.md", "s/x")
         (tmp_path / "s/SKILL.md").symlink_to("../shared/one.md")
-        snapshot = reader.read(tmp_path, seen(tmp_path))
+        snapshot = roots.read(tmp_path, seen(tmp_path))
         assert snapshot is not None
         assert snapshot.skill_md == b"shared/one.md"
         assert snapshot.problems == ()
@@ -314,7 +314,7 @@ class TestLinks:
         (root / "s/dir").symlink_to(root / "shared")
         folder = seen(root)
         assert names(folder) == ["SKILL.md", "dir/a.txt", "dir/b/c.txt", "file.txt"]
-        snapshot = reader.read(root, folder)
+        snapshot = roots.read(root, folder)
         assert snapshot is not None
         assert [f.text for f in snapshot.files] == [
             None,
@@ -362,7 +362,7 @@ class TestLinks:
         """The catalog decides which of the two paths wins."""
         (root / "alias").symlink_to("s")
         assert folders(root) == ["alias", "s"]
-        snapshot = reader.read(root, seen(root, "alias"))
+        snapshot = roots.read(root, seen(root, "alias"))
         assert snapshot is not None
         assert snapshot.skill_md == b"root/s/SKILL.md"
 
@@ -376,7 +376,7 @@ class TestLinks:
         assert len(found) == 10 + 10 * 9
         assert ("link-behind-link", "to-c") in problems(seen(root, "web/a/to-b"))
         assert folders(root, "web/a/to-b/to-c") == []
-        assert reader.look(root, "web/a/to-b/to-c") is None
+        assert roots.look(root, "web/a/to-b/to-c") is None
 
     def test_directories_outside_skills_full_of_links_to_one_another_are_no_trap(
         self, root: Path
@@ -397,7 +397,7 @@ class TestLinks:
         by_link.symlink_to(root)
         assert seen(by_link) == seen(root)
         assert problems(seen(by_link)) == [("link-leaves-root", "out")]
-        assert reader.read(by_link, seen(by_link)) == reader.read(root, seen(root))
+        assert roots.read(by_link, seen(by_link)) == roots.read(root, seen(root))
 
 
 class TestHardLinks:
@@ -435,7 +435,7 @@ class TestHardLinks:
         limits = Limits(hard_links="reject")
         folder = seen(tmp_path / "root", limits=limits)
         assert problems(folder) == [("hard-link-refused", "SKILL.md")]
-        snapshot = reader.read(tmp_path / "root", folder, limits)
+        snapshot = roots.read(tmp_path / "root", folder, limits)
         assert snapshot is not None
         assert (snapshot.skill_md, snapshot.files, snapshot.digest) == (b"", (), None)
 
@@ -449,8 +449,8 @@ class TestHardLinks:
         pack_zip(tmp_path / "made", tmp_path / "other")
         (tmp_path / "root").mkdir()
         (tmp_path / "root/x.zip").hardlink_to(next(tmp_path.glob("other*")))
-        (archive,) = local_walk.walk(tmp_path / "root", "", limits)
-        assert isinstance(archive, tree_walk.Archive)
+        (archive,) = roots.walk(tmp_path / "root", "", limits)
+        assert isinstance(archive, Archive)
         with open_archive(archive) as (folder,):
             assert problems(folder) == [(code, None)]
             assert bool(folder.entries) == (code == "hard-linked-file")
@@ -459,7 +459,7 @@ class TestHardLinks:
         """Without the profile, the skill is judged like a copy."""
         write(tmp_path, "other/one", "root/s/SKILL.md")
         (tmp_path / "root/s/a").hardlink_to(tmp_path / "other/one")
-        snapshot = reader.read(tmp_path / "root", seen(tmp_path / "root"))
+        snapshot = roots.read(tmp_path / "root", seen(tmp_path / "root"))
         assert snapshot is not None
         place = Place(str(tmp_path / "root"), "s", "project")
         parsed = parse(snapshot.skill_md, "SKILL.md")
@@ -509,7 +509,7 @@ class TestOddThings:
             ("name-not-utf8", r"d\xff"),
             ("name-not-utf8", r"y\xfe"),
         ]
-        snapshot = reader.read(tmp_path, found)
+        snapshot = roots.read(tmp_path, found)
         assert snapshot is not None
         assert [f.text for f in snapshot.files] == [None, "/\\xe9", "/back\\slash", None, None]
 
@@ -576,17 +576,17 @@ class TestOddThings:
         ((problem, _),) = problems(seen(deep))
         ((path, stray),) = strays(deep)
         assert (problem, stray) == (code, code)
-        assert reader.look(deep, path) is None
-        assert local_walk.unit_of(deep, f"{deep}/{path}/d/d/d") == "w"
+        assert roots.look(deep, path) is None
+        assert walk.unit_of(str(deep), f"{deep}/{path}/d/d/d") == "w"
 
     def test_a_walk_does_not_recurse(self, deep: Path) -> None:
         """Without the limit, even a very deep skill is found and read."""
         self.dig(deep, "d", 1100)
         Path("SKILL.md").write_text("deep")
         limits = Limits(depth=2000)
-        (folder,) = local_walk.walk(deep, "", limits)
+        (folder,) = roots.walk(deep, "", limits)
         assert isinstance(folder, Folder)
-        snapshot = reader.read(deep, folder, limits)
+        snapshot = roots.read(deep, folder, limits)
         assert snapshot is not None
         assert snapshot.skill_md == b"deep"
 
@@ -620,7 +620,7 @@ class TestUnreadable:
         """It is reported by the reading; the other files are read."""
         (root / "s" / name).chmod(0)
         folder = seen(root)
-        snapshot = reader.read(root, folder)
+        snapshot = roots.read(root, folder)
         assert snapshot is not None
         assert [(p.code, p.path) for p in snapshot.problems] == [("file-unreadable", name)]
         assert snapshot.digest is None
@@ -635,7 +635,7 @@ class TestUnreadable:
         folder = seen(root)
         assert problems(folder) == [("directory-unreadable", "d")]
         assert folder.fingerprint != before
-        snapshot = reader.read(root, folder)
+        snapshot = roots.read(root, folder)
         assert snapshot is not None
         assert snapshot.digest is None
 
@@ -654,7 +654,7 @@ class TestUnreadable:
         """Only a root raises an error, with a sentence that gives its path and the reason."""
         root.chmod(0)
         with pytest.raises(RootUnreadable, match=f"{root} cannot be listed: Permission denied"):
-            list(local_walk.walk(root))
+            list(roots.walk(root))
 
 
 class TestLimits:
@@ -680,7 +680,7 @@ class TestLimits:
         (tmp_path / "t/SKILL.md").write_text("small")
         folder = seen(tmp_path, "s", limits)
         assert [found for found, _ in problems(folder)] == ([code] if code else [])
-        snapshot = reader.read(tmp_path, folder, limits)
+        snapshot = roots.read(tmp_path, folder, limits)
         assert snapshot is not None
         readable = [] if code == "skill-md-too-large" else ["SKILL.md"]
         expected = readable if code else ["SKILL.md", "a", "b/c/file", "b/d/file"]
@@ -729,7 +729,7 @@ class TestLimits:
         """The sizes are added first; reading this one would take minutes."""
         write(tmp_path, "s/SKILL.md", "s/huge")
         os.truncate(tmp_path / "s/huge", 1 << 40)
-        snapshot = reader.read(tmp_path, seen(tmp_path))
+        snapshot = roots.read(tmp_path, seen(tmp_path))
         assert snapshot is not None
         assert [f.path for f in snapshot.files] == ["SKILL.md"]
 
@@ -773,7 +773,7 @@ class TestFingerprint:
         """Reading and empty directories leave it as it is."""
         write(tmp_path, "s/SKILL.md")
         before = seen(tmp_path)
-        reader.read(tmp_path, before)
+        roots.read(tmp_path, before)
         write(tmp_path, "s/empty/", "s/n/SKILL.md")
         assert seen(tmp_path).fingerprint == before.fingerprint
 
@@ -798,7 +798,7 @@ class TestPartOfARoot:
         "s/SKILL.md",
         "s/sub/n/SKILL.md",
         "s/assets/a/SKILL.md",
-        "odd/sKILL.md",
+        "odd/Skill.md",
         "odd/tests/t/SKILL.md",
         "odd/u/SKILL.md",
         "w/x/SKILL.md",
@@ -842,7 +842,7 @@ class TestPartOfARoot:
     def test_agrees_with_the_whole(self, root: Path) -> None:
         """For every path of the root, of any kind."""
         limits = Limits(depth=4)
-        whole = list(local_walk.walk(root, "", limits))
+        whole = list(roots.walk(root, "", limits))
         paths = {
             str(Path(top, name).relative_to(root))
             for top, directories, files in os.walk(root)
@@ -853,30 +853,30 @@ class TestPartOfARoot:
         in_skill = {found.path for found in whole if isinstance(found, Folder)}
         for under in sorted(paths):
             part = [f for f in whole if f.path == under or f.path.startswith(f"{under}/")]
-            assert list(local_walk.walk(root, under, limits)) == part, under
+            assert list(roots.walk(root, under, limits)) == part, under
             if under.endswith("!"):
                 continue
             expected = part[0] if under in in_skill else None
-            assert reader.look(root, under, limits) == expected, under
+            assert roots.look(root, under, limits) == expected, under
 
     def test_a_vanished_part_is_nothing(self, root: Path) -> None:
         """Only the catalog knows its former contents."""
-        assert list(local_walk.walk(root, "nowhere/at/all")) == []
-        assert reader.look(root, "nowhere") is None
+        assert list(roots.walk(root, "nowhere/at/all")) == []
+        assert roots.look(root, "nowhere") is None
 
     @pytest.mark.parametrize("under", ["", "s"])
     def test_a_vanished_root_raises(self, tmp_path: Path, under: str) -> None:
         """A missing share is not an empty share, whichever part is walked."""
         with pytest.raises(RootUnreadable, match="gone cannot be listed: No such file"):
-            list(local_walk.walk(tmp_path / "gone", under))
+            list(roots.walk(tmp_path / "gone", under))
         with pytest.raises(RootUnreadable):
-            reader.look(tmp_path / "gone", "s")
+            roots.look(tmp_path / "gone", "s")
 
     def test_a_root_that_is_a_file_raises(self, tmp_path: Path) -> None:
         """It cannot be listed either."""
         write(tmp_path, "file")
         with pytest.raises(RootUnreadable, match="Not a directory"):
-            list(local_walk.walk(tmp_path / "file"))
+            list(roots.walk(tmp_path / "file"))
 
     @pytest.mark.parametrize(
         ("hint", "unit"),
@@ -908,7 +908,7 @@ class TestPartOfARoot:
         self, root: Path, hint: str, unit: str | None
     ) -> None:
         """Otherwise with the entry of the root: files that arrive together wait together."""
-        assert local_walk.unit_of(root, f"{root}{hint}") == unit
+        assert walk.unit_of(str(root), f"{root}{hint}") == unit
 
 
 class TestReading:
@@ -934,7 +934,7 @@ class TestReading:
 
     def test_lists_every_file(self, tmp_path: Path, folder: Folder) -> None:
         """Each has its hash, size, mode and kind, and small text files have their text."""
-        snapshot = reader.read(tmp_path, folder, Limits(text_bytes=19))
+        snapshot = roots.read(tmp_path, folder, Limits(text_bytes=19))
         assert snapshot is not None
         assert [(f.path, f.size, f.sha256) for f in snapshot.files] == [
             (name, len(content), hashlib.sha256(content).hexdigest())
@@ -951,7 +951,7 @@ class TestReading:
 
     def test_holds_skill_md_whole(self, tmp_path: Path, folder: Folder) -> None:
         """It also has the fingerprint of the folder and the digest of its files."""
-        snapshot = reader.read(tmp_path, folder)
+        snapshot = roots.read(tmp_path, folder)
         assert snapshot is not None
         assert (snapshot.path, snapshot.skill_md_name) == ("s", "SKILL.md")
         assert snapshot.skill_md == b"---\r\n"
@@ -974,13 +974,31 @@ class TestReading:
         """Their first mebibyte decides whether they are text."""
         write(tmp_path, "s/SKILL.md")
         (tmp_path / "s/big").write_bytes(content)
-        snapshot = reader.read(tmp_path, seen(tmp_path))
+        snapshot = roots.read(tmp_path, seen(tmp_path))
         assert snapshot is not None
         assert snapshot.files[1].sha256 == hashlib.sha256(content).hexdigest()
         assert (snapshot.files[1].is_text, snapshot.files[1].text is None) == (
             is_text,
-            len(content) > local_walk.DEFAULT_LIMITS.text_bytes or not is_text,
+            len(content) > DEFAULT_LIMITS.text_bytes or not is_text,
         )
+
+    @pytest.mark.parametrize(
+        ("content", "is_text"),
+        [
+            (b"", True),
+            (b"caf\xc3\xa9", True),
+            (b"caf\xc3", False),
+            (b"a\0b", False),
+            (b"\xff", False),
+        ],
+    )
+    def test_text_is_utf8_without_nul(self, tmp_path: Path, content: bytes, is_text: bool) -> None:
+        """A file of anything else is binary."""
+        write(tmp_path, "s/SKILL.md")
+        (tmp_path / "s/x").write_bytes(content)
+        snapshot = roots.read(tmp_path, seen(tmp_path))
+        assert snapshot is not None
+        assert snapshot.files[1].is_text == is_text
 
     def test_a_skill_md_larger_than_a_chunk_is_whole(self, tmp_path: Path) -> None:
         """If the settings allow it."""
@@ -988,7 +1006,7 @@ class TestReading:
         content = b"x" * (2_500_000)
         (tmp_path / "s/SKILL.md").write_bytes(content)
         limits = Limits(skill_md_bytes=3_000_000)
-        snapshot = reader.read(tmp_path, seen(tmp_path, "s", limits), limits)
+        snapshot = roots.read(tmp_path, seen(tmp_path, "s", limits), limits)
         assert snapshot is not None
         assert snapshot.skill_md == content
 
@@ -1019,9 +1037,11 @@ class TestReading:
         if when == "before":
             change(root / "s")
         else:
-            look = reader.look
-            monkeypatch.setattr(reader, "look", lambda *args: (change(root / "s"), look(*args))[1])
-        assert reader.read(root, folder) is None
+            look = Source.folder
+            monkeypatch.setattr(
+                Source, "folder", lambda *args: (change(root / "s"), look(*args))[1]
+            )
+        assert roots.read(root, folder) is None
 
     @pytest.mark.parametrize("change", CHANGES)
     def test_stats_suffice_to_notice_a_change(
@@ -1034,15 +1054,15 @@ class TestReading:
         write(tmp_path, "root/s/SKILL.md", "root/s/d/x")
         root = tmp_path / "root"
         folder = seen(root)
-        monkeypatch.setattr(reader, "TICK_NS", 0)
-        monkeypatch.setattr(reader, "look", lambda *_: pytest.fail("it was listed again"))
-        assert reader.read(root, folder) is not None
+        monkeypatch.setattr(source, "TICK_NS", 0)
+        monkeypatch.setattr(Source, "folder", lambda *_: pytest.fail("it was listed again"))
+        assert roots.read(root, folder) is not None
         mark = tmp_path / "mark"
         while not mark.exists() or mark.stat().st_ctime_ns <= folder.changed_ns:
             mark.write_text("x")  # until the clock has ticked
         # It is called after the last byte is read.
-        monkeypatch.setattr(reader, "digest", lambda files: (change(root / "s"), digest(files))[1])
-        assert reader.read(root, folder) is None
+        monkeypatch.setattr(source, "digest", lambda files: (change(root / "s"), digest(files))[1])
+        assert roots.read(root, folder) is None
 
     @pytest.mark.parametrize("name", ["d", "d/x", "SKILL.md"])
     def test_nothing_exchanged_for_a_link_leads_out_of_the_root(
@@ -1054,8 +1074,8 @@ class TestReading:
         folder = seen(root)
         (root / "s" / name).rename(tmp_path / "moved")
         (root / "s" / name).symlink_to(tmp_path / "out" / name)
-        monkeypatch.setattr(reader, "look", lambda *_: folder)
-        assert reader.read(root, folder) is None
+        monkeypatch.setattr(Source, "folder", lambda *_: folder)
+        assert roots.read(root, folder) is None
 
     def test_a_file_is_known_again_when_it_is_opened(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -1064,8 +1084,8 @@ class TestReading:
         write(tmp_path, "s/SKILL.md", "s/x")
         folder = seen(tmp_path)
         (tmp_path / "s/x").write_text("S/X")
-        monkeypatch.setattr(reader, "look", lambda *_: folder)
-        assert reader.read(tmp_path, folder) is None
+        monkeypatch.setattr(Source, "folder", lambda *_: folder)
+        assert roots.read(tmp_path, folder) is None
 
     def test_a_file_exchanged_for_a_pipe_does_not_hang(self, tmp_path: Path) -> None:
         """It is opened without waiting for a writer, and its inode differs."""
@@ -1073,7 +1093,7 @@ class TestReading:
         folder = seen(tmp_path)
         (tmp_path / "s/x").unlink()
         os.mkfifo(tmp_path / "s/x")
-        assert reader.read(tmp_path, folder) is None
+        assert roots.read(tmp_path, folder) is None
 
     def test_no_file_stays_open(self, tmp_path: Path) -> None:
         """However reading ends."""
@@ -1081,9 +1101,9 @@ class TestReading:
         (tmp_path / "s/link").symlink_to("../shared/z")
         folder = seen(tmp_path)
         before = os.listdir("/proc/self/fd")
-        assert reader.read(tmp_path, folder) is not None
+        assert roots.read(tmp_path, folder) is not None
         (tmp_path / "s/b/c/d/y").write_text("changed")
-        assert reader.read(tmp_path, folder) is None
+        assert roots.read(tmp_path, folder) is None
         assert os.listdir("/proc/self/fd") == before
 
 
@@ -1094,14 +1114,11 @@ def test_every_error_met_while_reading_rejects() -> None:
     assert {"skill-md-twice", "file-unreadable", "too-many-files"} <= errors
 
 
-def test_a_tree_too_deep_is_named_however_it_is_taken_apart(deep_tree: Path) -> None:
-    """Paths for several processes end at the same depth as a walk."""
-    root = deep_tree.parent
-    paths = local_walk.taken_apart(root, ["deep"], 512)
+def test_a_tree_too_deep_is_named(deep_tree: Path) -> None:
+    """The finding is about the first directory below the limit."""
     found = [
         one.finding.code
-        for path in paths
-        for one in local_walk.walk(root, path)
-        if isinstance(one, tree_walk.LooseFinding)
+        for one in roots.walk(deep_tree.parent, "deep")
+        if isinstance(one, LooseFinding)
     ]
     assert found == ["folder-too-deep"]

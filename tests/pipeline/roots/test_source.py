@@ -7,8 +7,8 @@ from zipfile import ZipFile
 import pytest
 
 from catalog.model.errors import RootUnreadable
-from pipeline.roots.local.folder import Folder, Limits
-from pipeline.roots.local.tree_walk import Archive, LooseFinding
+from pipeline.roots.archives.reader import open_archive
+from pipeline.roots.local.folder import Archive, Folder, Limits, LooseFinding
 from pipeline.roots.source import can_list, open_source
 
 TEXT = "---\nname: a\ndescription: Use it.\n---\n"
@@ -37,18 +37,16 @@ def test_a_walk_finds_folders_archives_and_loose_findings(root: str) -> None:
         snapshot = source.read(folder)
         assert snapshot
         assert snapshot.skill_md == TEXT.encode()
-        with source.open_archive(archive) as folders:
+        with open_archive(archive) as folders:
             assert [packed.path for packed in folders] == ["b.zip!/b"]
             assert source.read(folders[0])
 
 
-def test_the_parts_of_a_split_stand_for_the_whole(root: str) -> None:
-    """Their walks yield what the walk of the root yields."""
+def test_the_entry_at_a_path_is_that_of_the_walk(root: str) -> None:
+    """A worker asks for it by its path."""
     with open_source(root, Limits()) as source:
-        parts = source.split([""], 3)
-        assert len(parts) > 1
-        found = [found for part in parts for found in source.walk(part)]
-        assert sorted(map(repr, found)) == sorted(map(repr, source.walk("")))
+        assert [source.at(found.path) for found in source.walk("")] == list(source.walk(""))
+        assert source.at("nowhere") is None
 
 
 def test_a_file_is_opened_only_inside_the_root(root: str, tmp_path: Path) -> None:

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 import yaml
 
-from catalog.model.skill import Place
+from catalog.model.skill import FileEntry, Place
 from pipeline.cli.output.finding_types import REGISTRY
 from pipeline.parsing.document import parse
-from pipeline.roots.snapshot import PartialFile, PartialSnapshot
+from pipeline.roots.snapshot import Snapshot
 from tests.support.judging import examine
 from tests.support.parsed_skills import DESCRIPTION, codes, skill
 from tests.support.paths import REPOSITORY
@@ -95,8 +95,8 @@ def codes_of_frontmatter(lines: str) -> set[str]:
     field = lines.partition(":")[0]
     kept = [line for name, line in GOOD.items() if name != field]
     text = "\n".join(["---", *kept, lines, "---", "", "# Count words", "", "Read the file.", ""])
-    document = PartialFile("SKILL.md", 0o644, is_text=True)
-    snapshot = PartialSnapshot("SKILL.md", text.encode(), (document,), (), is_whole=True)
+    document = FileEntry("SKILL.md", len(text), "", 0o644, "skill_md", is_text=True)
+    snapshot = Snapshot("sample", "SKILL.md", text.encode(), (document,), "", "", ())
     place = Place("/skills", "sample", "project")
     profiles = ("spec", "advice", "safety", "claude-code")
     parsed = parse(text.encode(), "SKILL.md")

@@ -12,15 +12,11 @@ from catalog.model.values import Acceptance, SecretRule
 from pipeline.cli.output.finding_types import REGISTRY
 from pipeline.dialects.registry import DEFAULT_PROFILES, profiles
 from pipeline.parsing.document import parse
-from pipeline.roots import reader
 from pipeline.roots.archives.reader import open_archive
-from pipeline.roots.local import walk as local_walk
-from pipeline.roots.local.folder import Folder, Limits
-from pipeline.roots.local.tree_walk import Archive, LooseFinding
-from pipeline.roots.snapshot import Snapshot
-from pipeline.roots.withholding import without_secrets
+from pipeline.roots.local.folder import Archive, Folder, Limits, LooseFinding
+from pipeline.roots.snapshot import Snapshot, without_secrets
 from pipeline.validation.profiles.advice.codes import BODY_EMPTY
-from tests.support import made_archives
+from tests.support import made_archives, roots
 from tests.support.bad_samples import ACCEPTANCES, BAD, LIMITS, SECRETS
 from tests.support.judging import judge
 from tests.support.paths import REPOSITORY
@@ -177,7 +173,7 @@ def found_in(
         if isinstance(each, LooseFinding):
             findings.append(each.finding)
             continue
-        snapshot = reader.read(root, each, limits)
+        snapshot = roots.read(root, each, limits)
         assert snapshot
         findings += judged(root, without_secrets(snapshot, secrets), acceptance, profiles)
     return findings
@@ -185,7 +181,7 @@ def found_in(
 
 def found_below(root: Path, limits: Limits) -> Iterator[Folder | LooseFinding]:
     """Yield the folders and loose findings below a root and in its archives."""
-    for each in local_walk.walk(root, "", limits):
+    for each in roots.walk(root, "", limits):
         if isinstance(each, Archive):
             with open_archive(each) as folders:
                 yield from folders

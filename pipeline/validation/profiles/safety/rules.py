@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from catalog.model.finding import Finding, FindingType
+from catalog.model.skill import FileEntry
 from catalog.model.values import Json
 from catalog.text.visible import printable, quoted
 from pipeline.parsing.markdown import code_blocks, lies_in
@@ -20,7 +21,7 @@ from pipeline.validation.profiles.safety.dangers import Danger, dangers
 from pipeline.validation.profiles.safety.hidden_text import Hidden, hidden_in
 from pipeline.validation.profiles.safety.overrides import Override, overrides
 from pipeline.validation.references import TO_MACHINE, references
-from pipeline.validation.skill import MOST_ALIKE, File, Skill, Text
+from pipeline.validation.skill import MOST_ALIKE, Skill, Text
 
 _HIDDEN = {
     "invisible": codes.INVISIBLE_CHARACTERS,
@@ -194,11 +195,11 @@ def _message(hidden: Hidden, place: str) -> str:
     return f"{printable(place)} contains {character}, {code}{more}{spelling}."
 
 
-def _is_native(file: File) -> bool:
+def _is_native(file: FileEntry) -> bool:
     return not file.is_text and may_be_native(file.path, file.mode)
 
 
-def _listed(skill: Skill, kind: FindingType, files: Iterator[File]) -> Iterator[Finding]:
+def _listed(skill: Skill, kind: FindingType, files: Iterator[FileEntry]) -> Iterator[Finding]:
     return (kind.at(path=file.path) for file in islice(files, MOST_ALIKE))
 
 

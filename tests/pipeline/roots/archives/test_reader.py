@@ -15,14 +15,13 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.roots import reader
 from pipeline.roots.archives.entries import ArchiveRejected, LimitedReader
 from pipeline.roots.archives.reader import open_archive
-from pipeline.roots.local import walk as local_walk
-from pipeline.roots.local.folder import Folder, Limits
-from pipeline.roots.local.tree_walk import Archive
+from pipeline.roots.local.folder import Archive, Folder, Limits
 from pipeline.roots.snapshot import Snapshot
+from pipeline.roots.source import DEFAULT_LIMITS
 from pipeline.service.reconcile import compare
+from tests.support import roots as opened_roots
 from tests.support.made_archives import (
     GOOD,
     SKILL,
@@ -43,20 +42,20 @@ TARS = ("tar", "tar.gz", "tgz")
 PACKERS = {"zip": pack_zip, "skill": pack_zip} | dict.fromkeys(TARS, pack_tar)
 
 
-def found(root: Path, limits: Limits = local_walk.DEFAULT_LIMITS) -> dict[str, Snapshot]:
+def found(root: Path, limits: Limits = DEFAULT_LIMITS) -> dict[str, Snapshot]:
     """Return the snapshot of every skill folder in the archives of a root, by path."""
     snapshots = {}
-    for archive in local_walk.walk(root, "", limits):
+    for archive in opened_roots.walk(root, "", limits):
         if isinstance(archive, Archive):
             with open_archive(archive) as folders:
                 for folder in folders:
-                    snapshot = reader.read(root, folder, limits)
+                    snapshot = opened_roots.read(root, folder, limits)
                     assert snapshot is not None
                     snapshots[folder.path] = snapshot
     return snapshots
 
 
-def codes(root: Path, limits: Limits = local_walk.DEFAULT_LIMITS) -> dict[str, list[str]]:
+def codes(root: Path, limits: Limits = DEFAULT_LIMITS) -> dict[str, list[str]]:
     """Return the codes of the problems of every skill folder in the archives of a root."""
     return {
         path: [problem.code for problem in snapshot.problems]
@@ -101,10 +100,10 @@ def write_every_kind(top: Path) -> None:
 def unpacked(root: Path) -> dict[str, Snapshot]:
     """Return the snapshot of every skill folder of a root without archives, by path."""
     snapshots = {}
-    for folder in local_walk.walk(root):
+    for folder in opened_roots.walk(root):
         if not isinstance(folder, Folder):
             continue
-        snapshot = reader.read(root, folder)
+        snapshot = opened_roots.read(root, folder)
         assert snapshot is not None
         snapshots[folder.path] = snapshot
     return snapshots
@@ -376,11 +375,11 @@ def test_archives_inside_skills_and_archives_are_files(tmp_path: Path) -> None:
     (tmp_path / "root/s/SKILL.md").write_text(GOOD)
     shutil.copy(inner, tmp_path / "root/s/inner.zip")
     make_zip(tmp_path / "root/x.zip", {**SKILL, "inner.zip": inner.read_bytes()})
-    seen = list(local_walk.walk(tmp_path / "root"))
+    seen = list(opened_roots.walk(tmp_path / "root"))
     assert sorted(one.path for one in seen) == ["s", "x.zip!"]
     assert list(found(tmp_path / "root")) == ["x.zip!/sample"]
-    assert list(local_walk.walk(tmp_path / "root", "s/inner.zip!")) == []
-    assert reader.look(tmp_path / "root", "s/inner.zip!/sample") is None
+    assert list(opened_roots.walk(tmp_path / "root", "s/inner.zip!")) == []
+    assert opened_roots.look(tmp_path / "root", "s/inner.zip!/sample") is None
 
 
 def test_a_directory_named_like_an_archive_is_a_directory(tmp_path: Path) -> None:
@@ -389,29 +388,29 @@ def test_a_directory_named_like_an_archive_is_a_directory(tmp_path: Path) -> Non
     for name in ("y.zip", "x.zip!"):
         (tmp_path / name / "sample").mkdir(parents=True)
         (tmp_path / name / "sample/SKILL.md").write_text(GOOD)
-    assert sorted(one.path for one in local_walk.walk(tmp_path)) == [
+    assert sorted(one.path for one in opened_roots.walk(tmp_path)) == [
         "x.zip!",
         r"x.zip\x21/sample",
         "y.zip/sample",
     ]
     for path in ("x.zip!/sample", r"x.zip\x21/sample", "y.zip/sample"):
-        folder = reader.look(tmp_path, path)
+        folder = opened_roots.look(tmp_path, path)
         assert folder is not None
-        snapshot = reader.read(tmp_path, folder)
+        snapshot = opened_roots.read(tmp_path, folder)
         assert snapshot is not None
         assert snapshot.path == path
-    assert reader.look(tmp_path, "y.zip!/sample") is None
+    assert opened_roots.look(tmp_path, "y.zip!/sample") is None
 
 
 def test_an_archive_exchanged_while_it_is_read_is_nothing(tmp_path: Path) -> None:
     """The walk and the reading see the same file, or it waits."""
     make_zip(tmp_path / "x.zip", SKILL)
-    (archive,) = local_walk.walk(tmp_path)
+    (archive,) = opened_roots.walk(tmp_path)
     assert isinstance(archive, Archive)
     with open_archive(archive) as (folder,):
         make_zip(tmp_path / "new", {**SKILL, "sample/x": "x"}).rename(tmp_path / "x.zip")
-        assert reader.read(tmp_path, folder) is None
-    assert reader.read(tmp_path, folder) is None
+        assert opened_roots.read(tmp_path, folder) is None
+    assert opened_roots.read(tmp_path, folder) is None
     with pytest.raises(OSError, match="changed"), open_archive(archive):
         pass
 
@@ -424,21 +423,21 @@ def test_no_file_stays_open(tmp_path: Path) -> None:
     before = os.listdir("/proc/self/fd")
     found(tmp_path)
     for path in ("x.zip!/sample", "y.tgz!/sample", "z.zip!"):
-        reader.look(tmp_path, path)
+        opened_roots.look(tmp_path, path)
     assert os.listdir("/proc/self/fd") == before
 
 
 # Given a path, a program that reads the archives of a root, with little memory and time.
 READ = """
 import resource, sys
-from pathlib import Path
 from pipeline.roots.archives.reader import open_archive
-from pipeline.roots.local.walk import walk
+from pipeline.roots.source import open_source
 resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[2]) << 20,) * 2)
 resource.setrlimit(resource.RLIMIT_CPU, (int(sys.argv[3]),) * 2)
-for archive in walk(Path(sys.argv[1])):
-    with open_archive(archive) as folders:
-        print([problem.code for folder in folders for problem in folder.problems])
+with open_source(sys.argv[1]) as source:
+    for archive in source.walk():
+        with open_archive(archive) as folders:
+            print([problem.code for folder in folders for problem in folder.problems])
 """
 
 

@@ -10,14 +10,15 @@ import pytest
 
 from catalog.model.change import Judged
 from catalog.model.skill import RootSpec, SkillRecord
-from pipeline.roots import reader
+from pipeline.roots import source
 from pipeline.roots.archives.reader import open_archive
-from pipeline.roots.local import tree_walk
-from pipeline.roots.local import walk as local_walk
-from pipeline.roots.local.folder import Folder, Limits
-from pipeline.roots.local.root_directory import RootDirectory
+from pipeline.roots.local.folder import Archive, Folder, Limits
+from pipeline.roots.local.root_directory import RootDirectory, opened_root
+from pipeline.roots.source import open_source
 from pipeline.service.scanning import package_sources
+from pipeline.service.scanning.engines import judged
 from pipeline.service.scanning.scanner import ScanOptions, ScanResult, ScanScope, scan
+from tests.support import roots
 from tests.support.packages import World
 from tests.support.skills import write_skill
 
@@ -46,11 +47,11 @@ class TestExchangedForALink:
     @pytest.fixture(autouse=True)
     def settled(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Make all folders older than a tick of the clock, as in a real scan."""
-        monkeypatch.setattr(reader, "TICK_NS", 0)
+        monkeypatch.setattr(source, "TICK_NS", 0)
 
     def seen(self, root: Path) -> Iterator[ScanResult]:
         """Read all of a root, as a scan does."""
-        return scan(ScanScope(RootSpec(str(root)), ("",), {}), ScanOptions(Limits(), quiet=0.0))
+        return judged(ScanScope(RootSpec(str(root)), ("",), {}), ScanOptions(Limits(), quiet=0.0))
 
     @pytest.mark.parametrize("name", ["b", "c"])
     def test_a_later_skill_of_a_group(self, root: Path, name: str) -> None:
@@ -75,10 +76,10 @@ class TestExchangedForALink:
     def test_a_folder_of_a_skill(self, root: Path) -> None:
         """Between the walk and the reading; the folder is read again later."""
         write_skill(root / "s", files={"sub/notes.md": "inside"})
-        folder = reader.look(root, "s")
+        folder = roots.look(root, "s")
         assert folder is not None
         exchange(root / "s/sub", root.parent / "outside")
-        assert reader.read(root, folder) is None
+        assert roots.read(root, folder) is None
 
     def test_the_folder_of_a_package(self, root: Path) -> None:
         """No file is copied through a link out of the root."""
@@ -92,8 +93,8 @@ class TestExchangedForALink:
         """Only the file that the walk saw is opened."""
         for place in (root / "x.zip", root.parent / "outside/x.zip"):
             place.write_bytes(b"PK")
-        (archive,) = local_walk.walk(root, "x.zip!")
-        assert isinstance(archive, tree_walk.Archive)
+        (archive,) = roots.walk(root, "x.zip!")
+        assert isinstance(archive, Archive)
         (root / "x.zip").unlink()
         (root / "x.zip").symlink_to("../outside/x.zip")
         with pytest.raises(OSError, match="leads out of the root"), open_archive(archive):
@@ -128,7 +129,7 @@ class TestLinksInside:
         (root / "group/to-a").symlink_to("a")
         (root / "group/to-outside").symlink_to("../../outside")
         (root / "group/link").symlink_to(target.format(root=root))
-        with RootDirectory(str(root)) as opened:
+        with opened_root(str(root)) as opened:
             found = opened.real_path("/group/link")
         assert found == real
 
@@ -136,14 +137,14 @@ class TestLinksInside:
         """After as many links as Linux follows."""
         (root / "one").symlink_to("two")
         (root / "two").symlink_to("one")
-        with RootDirectory(str(root)) as opened, pytest.raises(OSError, match="Too many levels"):
+        with opened_root(str(root)) as opened, pytest.raises(OSError, match="Too many levels"):
             opened.real_path("/one/x")
 
     def test_targets_outside_the_root_are_not_checked(self, root: Path) -> None:
         """It makes no difference whether the target of a link out of the root exists."""
         (root / "group/a/there").symlink_to("../../../outside/notes.md")
         (root / "group/a/missing").symlink_to("../../../outside/nothing")
-        folder = reader.look(root, "group/a")
+        folder = roots.look(root, "group/a")
         assert folder is not None
         assert [(p.code, p.path) for p in folder.problems] == [
             ("link-leaves-root", "missing"),
@@ -154,14 +155,14 @@ class TestLinksInside:
         """A walk ends in the directory where it began, and its results are discarded."""
         write_skill(tmp_path / "other/group/b", description="Of the other root.")
         (tmp_path / "switch").symlink_to("root")
-        with RootDirectory(str(tmp_path / "switch")) as opened:
-            found = local_walk.walk(opened)
+        with open_source(tmp_path / "switch") as opened:
+            found = opened.walk()
             first = next(found)
             (tmp_path / "next").symlink_to("other")
             (tmp_path / "next").rename(tmp_path / "switch")
             assert [f.path for f in found if isinstance(f, Folder)] == ["group/b", "group/c"]
             assert isinstance(first, Folder)
-            assert reader.read(opened, first) is None
+            assert opened.read(first) is None
 
 
 SWAPPER = """
@@ -227,12 +228,12 @@ def test_a_deep_path_needs_few_descriptors(tmp_path: Path) -> None:
     for _ in range(150):
         path += "/d"
     os.makedirs(f"{tmp_path}{path}")
-    with RootDirectory(str(tmp_path)) as opened:
+    with opened_root(str(tmp_path)) as opened:
         before = len(os.listdir("/proc/self/fd"))
         opened.directory(path)
         assert len(os.listdir("/proc/self/fd")) - before <= 64
-        assert opened.names("/d/d") == ["d"]
-        assert opened.names(path) == []
+        assert opened.listing("/d/d").directories == ["d"]
+        assert opened.listing(path).directories == []
     assert len(os.listdir("/proc/self/fd")) == before - 1
 
 
@@ -241,11 +242,11 @@ def test_many_directories_need_few_descriptors(tmp_path: Path) -> None:
     names = [f"/{number}" for number in range(150)]
     for name in names:
         os.makedirs(f"{tmp_path}{name}/inside")
-    with RootDirectory(str(tmp_path)) as opened:
+    with opened_root(str(tmp_path)) as opened:
         before = len(os.listdir("/proc/self/fd"))
-        assert all(opened.names(name) == ["inside"] for name in names)
+        assert all(opened.listing(name).directories == ["inside"] for name in names)
         assert len(os.listdir("/proc/self/fd")) - before <= 64
-        assert opened.names(f"{names[0]}/inside") == []
+        assert opened.listing(f"{names[0]}/inside").directories == []
     assert len(os.listdir("/proc/self/fd")) == before - 1
 
 
@@ -256,3 +257,56 @@ def test_a_folder_from_outside_is_never_accepted(root: Path) -> None:
     assert [
         one for one in found if isinstance(one, Judged) and isinstance(one.verdict, SkillRecord)
     ] == []
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Iterator[RootDirectory]:
+    """Return the open directory of the file."""
+    with opened_root(str(tmp_path)) as directory:
+        yield directory
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """Return a file of ten bytes."""
+    (tmp_path / "file").write_bytes(b"0123456789")
+    return tmp_path / "file"
+
+
+@pytest.mark.usefixtures("file")
+@pytest.mark.parametrize(("most", "head"), [(4, b"0123"), (10, b"0123456789"), (99, b"0123456789")])
+def test_at_most_the_requested_bytes_are_read(
+    opened: RootDirectory, most: int, head: bytes
+) -> None:
+    """Or the whole file, if it is shorter."""
+    assert opened.head("/file", most) == head
+
+
+def test_only_the_file_of_the_walk_is_opened(opened: RootDirectory, file: Path) -> None:
+    """Not another file or a link in its place, and not the file after a change."""
+    seen = file.stat()
+    file.rename(file.with_name("moved"))
+    file.write_bytes(b"0123456789")
+    with pytest.raises(OSError, match="changed since the walk"):
+        opened.file("/file", seen)
+    os.truncate(file.with_name("moved"), 3)
+    with pytest.raises(OSError, match="changed since the walk"):
+        opened.file("/moved", seen)
+
+
+def test_a_pipe_is_not_waited_for(opened: RootDirectory, tmp_path: Path) -> None:
+    """It has no writer, and is not a regular file."""
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="no longer a regular file"):
+        opened.file("/pipe", (tmp_path / "pipe").stat())
+
+
+def test_no_descriptor_is_left_open(opened: RootDirectory, file: Path) -> None:
+    """Whether the file was read or rejected."""
+    seen = file.stat()
+    before = len(os.listdir("/proc/self/fd"))
+    opened.head("/file", 3)
+    file.write_bytes(b"other")
+    with pytest.raises(OSError, match="changed"):
+        opened.file("/file", seen)
+    assert len(os.listdir("/proc/self/fd")) == before

@@ -48,7 +48,7 @@ def workers() -> Iterator[Any]:
 def in_small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let even a few folders use the cluster."""
     monkeypatch.setattr(engines, "WORTH_IT", 5)
-    monkeypatch.setattr(engines, "PATHS_IN_A_PIECE", 2)
+    monkeypatch.setattr(engines, "FOLDERS_IN_A_PIECE", 2)
 
 
 @pytest.fixture

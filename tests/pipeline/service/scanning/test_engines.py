@@ -20,7 +20,7 @@ from pipeline.processes import process_pool
 from pipeline.roots.local.folder import Limits
 from pipeline.service.scanning import engines as engines_processes
 from pipeline.service.scanning.engines import Results
-from pipeline.service.scanning.scanner import ScanOptions, ScanResult, ScanScope, Unchanged
+from pipeline.service.scanning.scanner import ScanOptions, ScanResult, ScanScope, Unchanged, scan
 from tests.support.made_archives import make_tar, make_zip
 from tests.support.skills import SkillWriter
 from tests.support.waiting import PATIENCE, wait_for
@@ -52,7 +52,7 @@ def in_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let even a few folders use two processes."""
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
     monkeypatch.setattr(engines_processes, "WORTH_IT", 5)
-    monkeypatch.setattr(engines_processes, "PATHS_IN_A_PIECE", 2)
+    monkeypatch.setattr(engines_processes, "FOLDERS_IN_A_PIECE", 2)
 
 
 def verdicts(seen: Sequence[object]) -> list[str]:
@@ -76,13 +76,17 @@ def shared_out(root: RootSpec, beside: bool) -> tuple[list[str], list[str], set[
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
         patch.setattr(engines_processes, "WORTH_IT", 5)
-        patch.setattr(engines_processes, "PATHS_IN_A_PIECE", 2)
+        patch.setattr(engines_processes, "FOLDERS_IN_A_PIECE", 2)
         other = threading.Thread(target=may_end.wait)
         if beside:
             other.start()
         try:
             looking = engines_processes.processes(scope, options)
-            begun = [next(one for one in looking if one)]
+            begun = []
+            for one in looking:
+                begun.append(one)
+                if isinstance(one, Judged):
+                    break
             kinds = {type(child).__name__ for child in multiprocessing.active_children()}
             seen = [*begun, *looking]
         finally:
@@ -192,12 +196,12 @@ def test_a_process_that_dies_loses_nothing(
     monkeypatch.setattr(engines_processes, "PIECES_AHEAD", ahead)
     scope, options = ScanScope(root, ("",), {}), ScanOptions(Limits(), quiet=0.0)
     alone = list(engines_processes.serial(scope, options))
-    paths = engines_processes.paths_to_share(scope, options)
+    found = scan(scope, replace(options, judges=False))
     with process_pool(2) as pool:
         seen = engines_processes.share(
             pool,
             scope,
-            paths,
+            found,
             options,
             room=lambda _: ahead,
             work=partial(dies, os.getpid(), tmp_path),
@@ -241,7 +245,7 @@ def test_the_number_of_results_in_memory_is_limited(
         seen = engines_processes.share(
             pool,
             scope,
-            engines_processes.paths_to_share(scope, options),
+            scan(scope, replace(options, judges=False)),
             options,
             room=lambda _: 4,
             work=partial(noted, tmp_path / "noted"),
@@ -250,27 +254,6 @@ def test_the_number_of_results_in_memory_is_limited(
         wait_for(lambda: len(list((tmp_path / "noted").iterdir())) == 4)
         taken += (one for one in seen if one)
     assert len(taken) == 40
-
-
-@pytest.mark.usefixtures("in_processes")
-def test_the_results_of_one_piece_are_limited(tmp_path: Path, skill: SkillWriter) -> None:
-    """The skills of one directory are in several pieces."""
-    for number in range(20):
-        skill(tmp_path / "root" / "many" / f"skill-{number:02}")
-    (tmp_path / "noted").mkdir()
-    scope = ScanScope(RootSpec(str(tmp_path / "root")), ("",), {})
-    options = ScanOptions(Limits(), quiet=0.0)
-    with process_pool(2) as pool:
-        seen = engines_processes.share(
-            pool,
-            scope,
-            engines_processes.paths_to_share(scope, options),
-            options,
-            room=lambda _: 4,
-            work=partial(noted, tmp_path / "noted"),
-        )
-        assert len([one for one in seen if isinstance(one, Judged)]) == 20
-    assert len(list((tmp_path / "noted").iterdir())) >= 10
 
 
 @pytest.mark.usefixtures("in_processes")

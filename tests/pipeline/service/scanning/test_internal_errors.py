@@ -12,13 +12,10 @@ from catalog.model.errors import CatalogUnusable
 from catalog.writing.packages.folder import Packages
 from catalog.writing.rows import batch
 from pipeline.parsing import document
-from pipeline.roots import reader
 from pipeline.roots.archives import reader as archives_reader
-from pipeline.roots.local.descent import Descent
-from pipeline.roots.local.directory import DiskTree
-from pipeline.roots.local.folder import Limits
-from pipeline.roots.local.tree_walk import TreeWalk
-from pipeline.roots.source import open_source
+from pipeline.roots.local.root_directory import RootDirectory
+from pipeline.roots.local.walk import _Walk
+from pipeline.roots.source import Source
 from pipeline.roots.units import WatchUnit
 from pipeline.service.open_catalog import open_store
 from pipeline.service.run_once import Result, scan_once
@@ -30,8 +27,8 @@ from tests.support.skills import write_skill
 
 CURSED = "s25"
 STAGES: dict[str, tuple[object, str]] = {
-    "walk": (TreeWalk, "_build"),
-    "read": (reader, "_read"),
+    "walk": (_Walk, "_build"),
+    "read": (Source, "_read"),
     "parse": (document, "parse"),
     "rules": (verdict, "judge"),
     "rows": (batch, "accept"),
@@ -123,26 +120,24 @@ def errors(shelf: Shelf) -> dict[str, str]:
 def test_a_mistake_on_the_way_to_a_folder_stays_in_it(
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also where an event named the folder, or where processes share the paths of the root."""
-    stumble(monkeypatch, Descent, "_step")
+    """Also where an event named the folder."""
+    stumble(monkeypatch, _Walk, "reach")
     scan(shelf, CURSED, "later")
     assert statuses(shelf) == {CURSED: "active", "later": "active"}
     assert errors(shelf) == {CURSED: "internal-error"}
-    with open_source(str(shelf.root), Limits()) as source:
-        assert CURSED in source.split([""], 100)
 
 
 def test_a_mistake_about_the_root_makes_it_unreadable(
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing counts as removed, and the root has the trouble."""
-    monkeypatch.setattr(DiskTree, "listing", lambda *_: 1 / 0)
+    monkeypatch.setattr(RootDirectory, "listing", lambda *_: 1 / 0)
     (trouble,) = scan(shelf).report.troubles.values()
     assert "ZeroDivisionError" in trouble
     assert statuses(shelf) == {CURSED: "active"}
 
 
-@pytest.mark.parametrize("name", ["_open", "ArchiveTree", "_hard_links"])
+@pytest.mark.parametrize("name", ["_entries", "ArchiveTree", "_hard_links"])
 def test_a_mistake_in_an_archive_rejects_it(
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
 ) -> None:

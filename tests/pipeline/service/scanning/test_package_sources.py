@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from catalog.model.errors import NotAsJudged
-from pipeline.roots import local_source
+from pipeline.roots.archives import reader as archives
 from pipeline.roots.archives.reader import open_archive
-from pipeline.roots.local.folder import Folder
-from pipeline.roots.local.tree_walk import Archive
+from pipeline.roots.local.folder import Archive, Folder
 from pipeline.service.scanning import package_sources
 from tests.support.made_archives import pack_zip
 from tests.support.packages import World
@@ -29,7 +28,8 @@ def openings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         with open_archive(archive) as found:
             yield found
 
-    monkeypatch.setattr(local_source, "open_archive", counted)
+    for module in (package_sources, archives):
+        monkeypatch.setattr(module, "open_archive", counted)
     return opened
 
 

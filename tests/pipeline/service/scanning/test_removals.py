@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.roots.local_source import LocalSource
+from pipeline.roots.source import Source
 from pipeline.roots.units import WatchUnit, outermost
 from tests.support.serving import Serving
 from tests.support.skills import SkillWriter
@@ -15,9 +15,9 @@ def test_many_equal_folders_take_no_longer_than_others(
 ) -> None:
     """Each could have moved from any other path; only hinted paths are checked."""
     asked = []
-    folder_at = LocalSource.folder
+    folder_at = Source.folder
 
-    def counted(source: LocalSource, path: str) -> object:
+    def counted(source: Source, path: str) -> object:
         asked.append(path)
         return folder_at(source, path)
 
@@ -25,7 +25,7 @@ def test_many_equal_folders_take_no_longer_than_others(
     for number in range(20):
         skill(it.root / f"s{number}", name="same")
     it.settle()
-    monkeypatch.setattr(LocalSource, "folder", counted)
+    monkeypatch.setattr(Source, "folder", counted)
     for number in range(20, 40):
         skill(it.root / f"s{number}", name="same")
     it.settle()

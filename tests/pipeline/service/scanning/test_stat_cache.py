@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,8 +10,8 @@ import pytest
 
 from pipeline.config.settings import Settings
 from pipeline.roots.local import stat_cache
-from pipeline.roots.local.directory import DiskTree, Listing
-from pipeline.roots.source import open_source
+from pipeline.roots.local.directory import Listing
+from pipeline.roots.local.root_directory import RootDirectory
 from pipeline.roots.units import WatchUnit
 from pipeline.service import reconcile
 from pipeline.service.open_catalog import open_store
@@ -84,12 +83,12 @@ def test_folders_that_have_not_changed_are_not_listed(
     """Only the directories that hold skill folders are."""
     listed = []
 
-    def listing(tree: DiskTree, path: str, files: int) -> Listing:
+    def listing(tree: RootDirectory, path: str, only: str | None = None) -> Listing:
         listed.append(path)
-        return real(tree, path, files)
+        return real(tree, path, only)
 
-    real = DiskTree.listing
-    monkeypatch.setattr(DiskTree, "listing", listing)
+    real = RootDirectory.listing
+    monkeypatch.setattr(RootDirectory, "listing", listing)
     assert watched.scan().report.outcomes["unchanged"] == 3
     assert sorted(listed) == ["", "/group"]
 
@@ -150,13 +149,10 @@ CHANGES: dict[str, Callable[[Path], object]] = {
 
 
 def by_path(scope: ScanScope, options: ScanOptions) -> Iterator[ScanResult]:
-    """Scan some paths of a root at a time, as worker processes do."""
+    """Judge each folder by its path, as worker processes do."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engines, "PATHS_IN_A_PIECE", 1)
-        with open_source(scope.root.path, options.limits) as source:
-            paths = source.split(scope.paths, sys.maxsize)
-        for piece in engines.pieces(scope, paths):
-            yield from engines.scan_piece(piece, options)
+        patch.setattr(engines, "FOLDERS_IN_A_PIECE", 1)
+        yield from filter(None, engines.if_worth_it(scope, options, lambda _: iter(())))
 
 
 @pytest.mark.parametrize("engine", [serial, by_path])

@@ -16,7 +16,7 @@ from catalog.writing.store import Store
 from catalog.writing.tables.removals import Uptime
 from pipeline.parsing import document
 from pipeline.parsing.document import Parsed, parse
-from pipeline.roots import local_source
+from pipeline.roots.archives import reader as archives
 from pipeline.roots.units import WatchUnit
 from pipeline.service.scanning import change_batches
 from pipeline.service.scanning import removals as sync_removals
@@ -253,7 +253,7 @@ def test_an_unchanged_archive_is_not_opened(
     make_zip(folders.path / "x.zip", {"a/SKILL.md": skill_md("a"), "b/SKILL.md": skill_md("b")})
     make_zip(folders.path / "none.zip", {"a/README.md": "x"})
     assert folders.scan().outcomes == {"added": 2, "rejected": 1}
-    monkeypatch.setattr(local_source, "open_archive", lambda _: pytest.fail("it was opened"))
+    monkeypatch.setattr(archives, "open_archive", lambda _: pytest.fail("it was opened"))
     assert folders.scan().outcomes == {"unchanged": 3}
     monkeypatch.undo()
     assert folders.scan(deep=True).outcomes == {"unchanged": 3}
