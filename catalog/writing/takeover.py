@@ -22,6 +22,7 @@ from catalog.text.humanize import iso
 from catalog.writing.packager import Packager
 from catalog.writing.packages.inspection import PackagesListing
 from catalog.writing.rows import reviews
+from catalog.writing.tables.removals import HoldReason
 
 
 class Lost(NamedTuple):
@@ -49,14 +50,15 @@ class LostSkill(NamedTuple):
     digest: str
 
 
-class Taken(NamedTuple):
-    """A package that was judged as the content of a place."""
+class LostPackage(NamedTuple):
+    """A package that is to become the version of a skill."""
 
-    package_path: str
+    path: str  # `<skill_id>/<version>`
     root: RootSpec
-    judged: Judged
-    is_known: bool  # a pin or the former catalog names its content
-    is_pinned: bool
+    place: Place
+    digest: str | None = None  # of its content, where a pin or the former catalog names it
+    is_pinned: bool = False
+    held: HoldReason | None = None  # why the removal of its folder was held
 
 
 class Takeover:
@@ -149,30 +151,31 @@ class Takeover:
                     found |= {path: Former(*row) for path, *row in former.execute(_PUBLISHED)}
         return found
 
-    def take(self, packages: Sequence[Taken], at: datetime) -> list[Taken]:
+    def take(
+        self, packages: Sequence[tuple[LostPackage, Judged]], at: datetime
+    ) -> list[LostPackage]:
         """Store packages as the versions that agents get, and return those that may be given.
 
         A scan judges the folders of their skills again. Without a record of its publication, a
         version needs an approval where its root asks for it.
         """
-        packages = [each for each in packages if self._may_be_given(each)]
-        for root in {each.root for each in packages}:
+        packages = [(each, judged) for each, judged in packages if self._may_be_given(each, judged)]
+        for root in {each.root for each, _ in packages}:
             self._db.execute(_ADD_ROOT, [root.path, root.level])
-        self._packager.apply([each.judged for each in packages], trigger="start", at=at)
+        self._packager.apply([judged for _, judged in packages], trigger="start", at=at)
         with self._db.transaction():
-            for package_path, _, judged, _, is_pinned in packages:
-                version = package_path.partition("/")[2]
+            for each, judged in packages:
                 place, digest = judged.places[0], judged.verdict.digest
-                self._db.execute(_NAME, [version, package_path, iso(at), digest, *place])
-                self._db.execute(_DOUBT, [is_pinned, *place])
-        return packages
+                version = each.path.partition("/")[2]
+                self._db.execute(_NAME, [version, each.path, iso(at), digest, *place])
+                self._db.execute(_DOUBT, [each.is_pinned, *place])
+        return [each for each, _ in packages]
 
-    def _may_be_given(self, taken: Taken) -> bool:
-        verdict = taken.judged.verdict
-        if decision := reviews.newest_decision(self._db, verdict.digest or ""):
+    def _may_be_given(self, package: LostPackage, judged: Judged) -> bool:
+        if decision := reviews.newest_decision(self._db, judged.verdict.digest or ""):
             return bool(decision["decision"] == "approved")
-        policy = reviews.Policy(taken.root.review, taken.root.review_severity, 0)
-        return taken.is_known or not policy.concerns(verdict.findings)
+        policy = reviews.Policy(package.root.review, package.root.review_severity, 0)
+        return package.digest is not None or not policy.concerns(judged.verdict.findings)
 
     def skills(self) -> dict[str, LostSkill]:
         """Return the skills that were taken over without a folder, by skill_id."""

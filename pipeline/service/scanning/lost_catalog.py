@@ -5,17 +5,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
 
 from catalog.model.change import Judged
 from catalog.model.naming import is_skill_id, is_version
-from catalog.model.skill import LOST_ROOT, Place, RootSpec, SkillRecord
+from catalog.model.skill import LOST_ROOT, RootSpec, SkillRecord
 from catalog.text.humanize import count, iso
 from catalog.text.suggestions import few
 from catalog.writing.packages.inspection import PackagesListing, list_packages
 from catalog.writing.store import Store
 from catalog.writing.tables.removals import HoldReason
-from catalog.writing.takeover import Taken, lost_place
+from catalog.writing.takeover import LostPackage, lost_place
 from pipeline.config.settings import Settings
 from pipeline.processes import at_work
 from pipeline.roots.local.folder import Limits
@@ -27,17 +26,6 @@ log = logging.getLogger("skilldrop")
 
 BATCH = 64
 """Maximum number of packages that are judged and stored together."""
-
-
-class _Package(NamedTuple):
-    """A package that is the content of a place."""
-
-    path: str  # skill_id and version
-    root: RootSpec
-    place: Place
-    digest: str | None = None  # of its content, where it is known
-    is_pinned: bool = False
-    held: HoldReason | None = None  # why the removal of its folder was held
 
 
 def take_over(store: Store, settings: Settings) -> None:
@@ -81,18 +69,18 @@ def take_over(store: Store, settings: Settings) -> None:
         )
 
 
-def _pinned(store: Store, settings: Settings) -> Iterator[_Package]:
+def _pinned(store: Store, settings: Settings) -> Iterator[LostPackage]:
     roots = {root.path: root for root in settings.root_specs}
     for (root, path), pin in store.decisions.lost_pins().items():
         if is_skill_id(pin.skill_id) and is_version(pin.version):
             spec = roots.get(root) or RootSpec(root)
             package_path = f"{pin.skill_id}/{pin.version}"
-            yield _Package(package_path, spec, place_of(spec, path), pin.digest, is_pinned=True)
+            yield LostPackage(package_path, spec, place_of(spec, path), pin.digest, is_pinned=True)
 
 
 def _published(
     store: Store, settings: Settings, listing: PackagesListing, pinned: set[str]
-) -> Iterator[_Package]:
+) -> Iterator[LostPackage]:
     if settings.publish == "in-place":
         return
     roots = {root.path: root for root in settings.root_specs}
@@ -105,15 +93,15 @@ def _published(
         former = formers.get(path)
         if not former:
             place = lost_place(path.partition("/")[0], likely.level)
-            yield _Package(path, replace(likely, path=LOST_ROOT), place)
+            yield LostPackage(path, replace(likely, path=LOST_ROOT), place)
             continue
         spec = roots.get(former.root) or RootSpec(former.root, former.level)
         held = former.held_cause and HoldReason(former.held_cause, former.held_reason or "")
         place = place_of(spec, former.path)
-        yield _Package(path, spec, place, former.digest, held=held or None)
+        yield LostPackage(path, spec, place, former.digest, held=held or None)
 
 
-def _taken(store: Store, settings: Settings, packages: Sequence[_Package]) -> Iterator[str]:
+def _taken(store: Store, settings: Settings, packages: Sequence[LostPackage]) -> Iterator[str]:
     """Judge packages, store those that are as expected, and yield their package_paths."""
     judge = _Judge(settings.packages_folder, settings.limits)
     pieces = [packages[start : start + BATCH] for start in range(0, len(packages), BATCH)]
@@ -121,23 +109,12 @@ def _taken(store: Store, settings: Settings, packages: Sequence[_Package]) -> It
         for piece, found in zip(pieces, results, strict=True):
             at = datetime.now(UTC)
             taken = store.takeover.take(
-                [
-                    Taken(
-                        package.path,
-                        package.root,
-                        judged,
-                        package.digest is not None,
-                        package.is_pinned,
-                    )
-                    for package, judged in zip(piece, found, strict=True)
-                    if judged
-                ],
+                [(package, judged) for package, judged in zip(piece, found, strict=True) if judged],
                 at,
             )
-            paths = {each.package_path for each in taken}
-            yield from paths
-            for package in piece:
-                if package.held and package.path in paths:
+            yield from (package.path for package in taken)
+            for package in taken:
+                if package.held:
                     root, path, *_ = package.place
                     store.removals.hold(root, [path], package.held, trigger="start", at=at)
 
@@ -149,7 +126,7 @@ class _Judge:
     folder: Path
     limits: Limits
 
-    def judge(self, packages: Sequence[_Package]) -> list[Judged | None]:
+    def judge(self, packages: Sequence[LostPackage]) -> list[Judged | None]:
         """Return the verdict on each package; None if it is not a skill or not as expected."""
         if not self.folder.is_dir():
             return [None] * len(packages)
@@ -163,7 +140,7 @@ class _Judge:
         return found
 
 
-def _as_expected(judged: Judged, package: _Package) -> Judged | None:
+def _as_expected(judged: Judged, package: LostPackage) -> Judged | None:
     verdict = judged.verdict
     if not isinstance(verdict, SkillRecord) or package.digest not in (None, verdict.digest):
         return None
