@@ -9,6 +9,7 @@ from pipeline.parsing.codes import FENCE_NOT_ALONE, OPENING_FENCE_TOO_LONG
 _KEY = re.compile(r"""(?:[\w.-]+|"[^"]*"|'[^']*')[ \t]*:(?:[ \t]|$)""")
 # After an empty line only a lower-case key counts: a body may start with `Note: …`.
 _KEY_AFTER_GAP = re.compile(r"[a-z][a-z0-9_-]*:(?:[ \t]|$)")
+_CLOSING = re.compile(r"^---(?P<rest>[^\n]*)\n?", re.MULTILINE)
 _HEADING = re.compile(r"#{1,6}[ \t]")
 
 
@@ -50,34 +51,23 @@ def cut(text: str, first_line: int = 1) -> Fences | None:
     the body.
     """
     opening, start, findings = _opening(text, first_line)
-    end = text.find("\n---", max(start - 1, 2))
-    if end < 0:
+    closing = _CLOSING.search(text, start)
+    if closing is None:
         return None
     line = first_line + opening
-    fence_line = line + text.count("\n", start, end + 1)
-    after = text.find("\n", end + 1)
-    after = len(text) if after < 0 else after + 1
-    rest = text[end + 4 : after].strip()
-    body, body_line = after, fence_line + 1
-    if rest.strip("-"):
-        body, body_line = end + 4, fence_line
-        findings.append(
-            _not_alone(
-                fence_line,
-                f"---{text[end + 4 : after].rstrip()}",
-                f"---\n{text[end + 4 : after].strip()}",
-                "closes",
-            )
-        )
-    elif rest:
-        findings.append(_not_alone(fence_line, text[end + 1 : after].rstrip(), "---", "closes"))
+    fence_line = line + text.count("\n", start, closing.start())
+    rest = closing["rest"].strip()
+    has_text = bool(rest.strip("-"))  # of the body
+    if rest:
+        after = f"---\n{rest}" if has_text else "---"
+        findings.append(_not_alone(fence_line, closing[0].rstrip(), after, "closes"))
     return Fences(
-        text[start : end + 1],
+        text[start : closing.start()],
         line,
         1 if opening else start + 1,
         fence_line,
-        text[body:],
-        body_line,
+        text[closing.start("rest") if has_text else closing.end() :],
+        fence_line if has_text else fence_line + 1,
         tuple(findings),
     )
 

@@ -1,6 +1,7 @@
 """Editor of frontmatter text that adds and removes fields and leaves the rest unchanged."""
 
 from collections.abc import Mapping
+from itertools import pairwise
 
 import yaml
 
@@ -17,9 +18,9 @@ def dumped(fields: Mapping[str, Json]) -> str:
     )
 
 
-def as_typed(read: YamlText, fields: Mapping[str, Json]) -> dict[str, Json]:
-    """Return fields of a YAML text with their YAML types."""
-    return {key: typed(value, key, read.quoted) for key, value in fields.items()}
+def as_typed(read: YamlText, fields: Mapping[str, Json], prefix: str = "") -> dict[str, Json]:
+    """Return fields of a YAML text with their YAML types; prefix is that of their paths."""
+    return {key: typed(value, f"{prefix}{key}", read.quoted) for key, value in fields.items()}
 
 
 def with_fields(text: str, removed: frozenset[str], added: Mapping[str, str]) -> str | None:
@@ -36,7 +37,9 @@ def with_fields(text: str, removed: frozenset[str], added: Mapping[str, str]) ->
     new = {key: (_fields(lines) or (None, {}))[1].get(key) for key, lines in added.items()}
     expected = {**kept, **new}
     added_text = "".join(added.values())
-    edited = _with_line_end(_without(text, removed)) + added_text
+    parts = _parts(text) or [("", text.split("\n"))]
+    left = "\n".join(line for key, lines in parts if key not in removed for line in lines)
+    edited = _with_line_end(left) + added_text
     rewritten = dumped(as_typed(original[0], kept)) * bool(kept) + added_text
     for candidate in (edited, rewritten):
         result = _fields(candidate)
@@ -50,24 +53,21 @@ def blocks(text: str) -> dict[str, str]:
 
     Empty unless each field starts at the beginning of its own line.
     """
-    read = _fields(text)
-    if read is None:
-        return {}
-    lines = text.split("\n")
-    starts = _starts(read[0], read[1])
-    if starts is None:
-        return {}
-    firsts = [
-        _comments_start(lines, start, previous)
-        for previous, (start, _) in zip(
-            [0, *(start + 1 for start, _ in starts)], starts, strict=False
-        )
-    ]
-    result = {}
-    for index, (_, key) in enumerate(starts):
-        end = firsts[index + 1] if index + 1 < len(firsts) else len(lines)
-        result[key] = _with_line_end("\n".join(lines[firsts[index] : end]).strip("\n"))
-    return result
+    found: dict[str, list[str]] = {}
+    key, above = "", list[str]()
+    for name, lines in _parts(text) or ():
+        if name:
+            key, found[name], above = name, above + lines, []
+            continue
+        end = len(lines)
+        while end and lines[end - 1].startswith("#"):
+            end -= 1
+        above = lines[end:]
+        if key:
+            found[key] += lines[:end]
+    if key:
+        found[key] += above
+    return {name: _with_line_end("\n".join(lines).strip("\n")) for name, lines in found.items()}
 
 
 def _fields(text: str) -> tuple[YamlText, Mapping[str, Json]] | None:
@@ -78,43 +78,26 @@ def _fields(text: str) -> tuple[YamlText, Mapping[str, Json]] | None:
     return (read, value) if isinstance(value, Mapping) else None
 
 
-def _starts(read: YamlText, fields: Mapping[str, Json]) -> list[tuple[int, str]] | None:
-    """Return the line, from 0, on which each field starts; None if two share one."""
-    places = [(read.positions[key], key) for key in fields if key in read.positions]
-    lines = {place.line for place, _ in places}
-    if len(lines) < len(fields) or any(place.column != 1 for place, _ in places):
-        return None
-    return sorted((place.line - 1, key) for place, key in places)
+def _parts(text: str) -> list[tuple[str, list[str]]] | None:
+    """Return the lines of each field by its key, and by "" those before, between and after fields.
 
-
-def _comments_start(lines: list[str], start: int, previous: int) -> int:
-    """Return the line on which the comments above a field start."""
-    while start > previous and lines[start - 1].startswith("#"):
-        start -= 1
-    return start
-
-
-def _without(text: str, removed: frozenset[str]) -> str:
-    """Return a text without the lines of the removed fields; comments between fields stay."""
+    None unless each field starts at the beginning of its own line.
+    """
     read = _fields(text)
-    if read is None or (starts := _starts(read[0], read[1])) is None:
-        return text
+    if read is None:
+        return None
+    places = [(read[0].positions[key], key) for key in read[1] if key in read[0].positions]
+    starts = sorted((place.line - 1, key) for place, key in places)
+    if len(dict(starts)) < len(read[1]) or any(place.column != 1 for place, _ in places):
+        return None
     lines = text.split("\n")
-    kept = lines[: starts[0][0]] if starts else lines
-    for index, (start, key) in enumerate(starts):
-        end = starts[index + 1][0] if index + 1 < len(starts) else len(lines)
-        if key not in removed:
-            kept += lines[start:end]
-        else:
-            field_end = end
-            while field_end > start + 1 and _is_blank_or_comment(lines[field_end - 1]):
-                field_end -= 1
-            kept += lines[field_end:end]
-    return "\n".join(kept)
-
-
-def _is_blank_or_comment(line: str) -> bool:
-    return not line.strip() or line.startswith("#")
+    parts = [("", lines[: starts[0][0] if starts else None])]
+    for (start, key), (end, _) in pairwise([*starts, (len(lines), "")]):
+        last = end
+        while last > start + 1 and (not lines[last - 1].strip() or lines[last - 1][0] == "#"):
+            last -= 1
+        parts += [(key, lines[start:last]), ("", lines[last:end])]
+    return parts
 
 
 def _with_line_end(text: str) -> str:

@@ -112,9 +112,10 @@ class _Planner:
         if self.head and not self.head.endswith("\n"):
             self.head += "\n"
         self.fields = dict(parsed.frontmatter or {})
-        self.read = read_yaml(self.head)
-        if self.fields and not isinstance(self.read, YamlText):
+        read = read_yaml(self.head)
+        if not isinstance(read, YamlText):
             raise _RefusedError(*parsed.findings)  # it needed repairs
+        self.read = read
 
     def _merge_metadata(self) -> None:
         name = next((name for name in METADATA if name in self.old.files), None)
@@ -124,25 +125,18 @@ class _Planner:
         read = read_yaml(text)
         if isinstance(read, Unreadable):
             raise _RefusedError(read.finding._replace(path=name))
-        fields = read.value if isinstance(read.value, Mapping) else {}
-        if read.value is not None and not isinstance(read.value, Mapping):
-            raise _RefusedError(
-                codes.FRONTMATTER_NOT_MAPPING.at(
-                    f"{name} does not consist of `key: value` fields.",
-                    path=name,
-                    line=1,
-                )
-            )
+        fields: Json = {} if read.value is None else read.value
+        if not isinstance(fields, Mapping):
+            message = f"{name} does not consist of `key: value` fields."
+            raise _RefusedError(codes.FRONTMATTER_NOT_MAPPING.at(message, path=name, line=1))
         lines = blocks(text)
         for key, value in fields.items():
-            if not _is_empty(self.fields.get(key)):
-                if self.fields[key] != value:
-                    self.steps.append(
-                        f"keep {printable(key)} from SKILL.md; {name} has {quoted(str(value))}"
-                    )
-                continue
-            self._add(key, value, lines.get(key) or dumped(as_typed(read, {key: value})))
-            self.steps.append(f"take {printable(key)} from {name}")
+            if _is_empty(self.fields.get(key)):
+                self._add(key, value, lines.get(key) or dumped(as_typed(read, {key: value})))
+                self.steps.append(f"take {printable(key)} from {name}")
+            elif self.fields[key] != value:
+                step = f"keep {printable(key)} from SKILL.md; {name} has {quoted(str(value))}"
+                self.steps.append(step)
         legacy = self._free_path(f"{name}{LEGACY}")
         self.moves[name] = legacy
         self.steps.append(f"keep {name} as {legacy}")
@@ -156,16 +150,13 @@ class _Planner:
         self.moves[old] = new
         self.scripts = {new if path == old else path for path in self.scripts}
         self.steps.append(f"move {old} to {new}")
-        mention = re.compile(
-            rf"(?<![\w/]){re.escape(old)}(?![\w-])|(?<=\./){re.escape(old)}"
-            r"(?![\w-])"
-        )
+        mention = re.compile(rf"(?:(?<![\w/])|(?<=\./)){re.escape(old)}(?![\w-])")
         self.head, in_head = mention.subn(new, self.head)
         self.body, in_body = mention.subn(new, self.body)
-        if in_head:
-            self.read = read_yaml(self.head)
-            if isinstance(self.read, YamlText) and isinstance(self.read.value, Mapping):
-                self.fields |= self.read.value
+        read = read_yaml(self.head)
+        if in_head and isinstance(read, YamlText) and isinstance(read.value, Mapping):
+            self.read = read
+            self.fields |= read.value
         if in_head or in_body:
             self.steps.append(f"write {new} instead of {old} in SKILL.md")
 
@@ -195,12 +186,8 @@ class _Planner:
             self.writes[path] = self._encoded(_NO_SCRIPT)
             self.scripts.add(path)
             self.steps.append(f"write the placeholder {path}")
-            self.findings.append(
-                SCRIPT_MISSING.at(
-                    f"The package had no script; a placeholder was written to {path}.",
-                    path=path,
-                )
-            )
+            message = f"The package had no script; a placeholder was written to {path}."
+            self.findings.append(SCRIPT_MISSING.at(message, path=path))
         self._take_from_manifest()
         self._replace_permissions()
         for name, value in self._placeholders():
@@ -210,14 +197,8 @@ class _Planner:
         resources = self.fields.get("resources")
         if isinstance(resources, Mapping) and _is_empty(resources.get("entry")):
             entry: Json = f"./{self._entry() or min(self.scripts)}"
-            typed_fields = (
-                as_typed(self.read, {"resources": resources})
-                if isinstance(self.read, YamlText)
-                else {"resources": resources}
-            )
-            inner = typed_fields["resources"]
-            assert isinstance(inner, Mapping)  # like its source
-            completed = {"entry": entry, **{k: v for k, v in inner.items() if k != "entry"}}
+            others = as_typed(self.read, dict(resources), "resources.")
+            completed = {"entry": entry} | {k: v for k, v in others.items() if k != "entry"}
             self._add("resources", completed, dumped({"resources": completed}))
             self.steps.append(f"declare resources.entry: {entry}")
 
@@ -241,31 +222,23 @@ class _Planner:
         shown = f"{name}: {json.dumps(value, ensure_ascii=False, separators=(',', ':'))}"
         self._add(name, value, dumped({name: value}))
         self.steps.append(f"fill in {printable(shown)}")
-        kind = {"name": NAME_MISSING, "description": DESCRIPTION_MISSING}.get(
-            name, REQUIRED_FIELD_MISSING
-        )
-        self.findings.append(
-            kind.at(
-                f"{name} was missing; {printable(shown)} was filled in.",
-                field=name,
-                path=self.old.document,
-                fix=REQUIRED.get(name),
-            )
-        )
+        kinds = {"name": NAME_MISSING, "description": DESCRIPTION_MISSING}
+        kind, fix = kinds.get(name, REQUIRED_FIELD_MISSING), REQUIRED.get(name)
+        message = f"{name} was missing; {printable(shown)} was filled in."
+        self.findings.append(kind.at(message, field=name, path=self.old.document, fix=fix))
 
     def _take_from_manifest(self) -> None:
-        if MANIFEST not in self.old.files or not any(
-            _is_empty(self.fields.get(key)) for key in ("name", "description")
-        ):
+        missing = [key for key in ("name", "description") if _is_empty(self.fields.get(key))]
+        if MANIFEST not in self.old.files or not missing:
             return
         try:
             manifest = json.loads(self.old.texts.get(MANIFEST, ""))
         except (ValueError, RecursionError):
             self.steps.append(f"ignore {MANIFEST}, which is not JSON")
             return
-        for key in ("name", "description"):
+        for key in missing:
             value = manifest.get(key) if isinstance(manifest, dict) else None
-            if _is_empty(self.fields.get(key)) and isinstance(value, str) and value.strip():
+            if isinstance(value, str) and value.strip():
                 value = " ".join(value.encode(errors="replace").decode().split())
                 self._add(key, value, dumped({key: value}))
                 self.steps.append(f"take {key} from {MANIFEST}, which stays unchanged")
@@ -280,9 +253,8 @@ class _Planner:
             if isinstance(value, str) and value.lower() in meanings:
                 security[name] = meanings[value.lower()]
             elif not _is_empty(value):
-                self.steps.append(
-                    f"leave permissions unchanged: its {name} has no equivalent in security"
-                )
+                step = f"leave permissions unchanged: its {name} has no equivalent in security"
+                self.steps.append(step)
                 return
         if security["network"] == "allowlist":
             security["network_allowlist"] = []
@@ -293,13 +265,9 @@ class _Planner:
     def _write_document(self) -> None:
         text = with_fields(self.head, frozenset(self.removed), self.added)
         if text is None:
-            raise _RefusedError(
-                codes.YAML_INVALID.at(
-                    "The missing fields cannot be added to the frontmatter.",
-                    path=self.old.document,
-                    line=1,
-                )
-            )
+            message = "The missing fields cannot be added to the frontmatter."
+            finding = codes.YAML_INVALID.at(message, path=self.old.document, line=1)
+            raise _RefusedError(finding)
         if not self.old.skill_md:
             self.steps.append(f"write {self.old.document}")
         self.writes[self.old.document] = self._encoded(f"---\n{text}---\n{self.body}")
