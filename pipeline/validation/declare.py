@@ -39,18 +39,16 @@ MOST_CHARACTERS = 4000
 """Characters of all these words of a skill, at most."""
 
 _EXPECTED = {
-    "bool_parsing": "yes or no",
-    "bool_type": "yes or no",
-    "float_parsing": "a number from 0 to 1",
-    "float_type": "a number from 0 to 1",
-    "greater_than_equal": "a number from 0 to 1",
-    "less_than_equal": "a number from 0 to 1",
-    "dict_type": "a map",
-    "model_type": "a map",
-    "string_type": "text",
-    "string_too_short": "text",
-    "tuple_type": "a list of texts",
+    "bool": "yes or no",
+    "float": "a number from 0 to 1",
+    "greater": "a number from 0 to 1",
+    "less": "a number from 0 to 1",
+    "dict": "a map",
+    "model": "a map",
+    "string": "text",
+    "tuple": "a list of texts",
 }
+"""Expected values, by the first word of the type of pydantic's error."""
 
 
 def declare(
@@ -133,10 +131,8 @@ def _mismatch(path: Path, error: ErrorDetails, values: Any, model: type[Fields])
         return TypeMismatch(field, f"{printable(field)} is missing.")
     for part in path:
         values = values[part]
-    in_a_list = len(error["loc"]) > len(path)
-    expected = model.expected.get(path) or (
-        "a list of texts" if in_a_list else _EXPECTED.get(error["type"], "something else")
-    )
+    kind = "tuple" if len(error["loc"]) > len(path) else error["type"].partition("_")[0]
+    expected = model.expected.get(path) or _EXPECTED.get(kind, "something else")
     return TypeMismatch(field, f"{printable(field)} is {_shown(values)}; {expected} is expected.")
 
 

@@ -6,37 +6,19 @@ from dataclasses import dataclass
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-HEADINGS = frozenset(
-    {
-        "code",
-        "source code",
-        "implementation",
-        "代码",
-        "代碼",
-        "代码实现",
-        "源代码",
-    }
-)
+HEADINGS = ("code", "source code", "implementation", "代码", "代碼", "代码实现", "源代码")
 """Headings above the code, in lower case and without surrounding numbers and punctuation."""
 
 _ENDINGS = {
+    **{ending: ending for ending in ("ts", "js", "mjs", "py", "sh", "rb", "go", "php", "lua")},
     "typescript": "ts",
-    "ts": "ts",
     "javascript": "js",
-    "js": "js",
-    "mjs": "mjs",
     "python": "py",
-    "py": "py",
     "python3": "py",
     "bash": "sh",
-    "sh": "sh",
     "shell": "sh",
     "ruby": "rb",
-    "rb": "rb",
-    "go": "go",
-    "php": "php",
     "perl": "pl",
-    "lua": "lua",
     "powershell": "ps1",
 }
 DEFAULT_ENDING = "ts"

@@ -35,18 +35,10 @@ REQUIRED: Mapping[str, str] = {
     "resources": "Name the script to execute, for example entry: ./scripts/execute.ts.",
 }
 MAY_BE_EMPTY = ("input_schema", "output_schema")  # {} is a schema that accepts everything
-_LISTS = (
-    "capabilities",
-    "tags",
-    "keywords",
-    "triggers.intents",
-    "triggers.phrases",
-    "triggers.event_types",
-    "security.network_allowlist",
-    "resources.helpers",
-    "resources.references",
-    "resources.assets",
-)
+_LISTS = """
+    capabilities tags keywords triggers.intents triggers.phrases triggers.event_types
+    security.network_allowlist resources.helpers resources.references resources.assets
+""".split()
 # Source: Semantic Versioning 2.0.0, Is there a suggested regular expression.
 _SEMANTIC = re.compile(
     r"(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)"

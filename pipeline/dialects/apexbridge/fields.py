@@ -125,16 +125,9 @@ class ApexBridgeFields(Fields):
     ttl: _Seconds = None
 
 
-_UNREAD = (
-    "config",
-    "dependencies",
-    "inputSchema",
-    "loadingPriority",
-    "outputSchema",
-    "parameters",
-    "priority",
-    "triggerPatterns",
-)
+_UNREAD = """
+    config dependencies inputSchema loadingPriority outputSchema parameters priority triggerPatterns
+""".split()
 FIELDS = frozenset((*names(ApexBridgeFields), *_UNREAD))
 """All fields that ApexBridge defines."""
 
@@ -157,22 +150,13 @@ def with_json_values(frontmatter: Mapping[str, Json], quoted: frozenset[str]) ->
             fields[field] = typed(fields[field], field, quoted)
     abp = fields.get("abp")
     if isinstance(abp, dict) and isinstance(tools := abp.get("tools"), list):
-        fields["abp"] = abp | {
-            "tools": [
-                _with_json_values(tool, f"abp.tools.{index}", quoted)
-                for index, tool in enumerate(tools)
-            ]
-        }
+        read: list[Any] = [dict(tool) if isinstance(tool, dict) else tool for tool in tools]
+        for index, tool in enumerate(read):
+            for key in _JSON_OF_TOOLS if isinstance(tool, dict) else ():
+                if key in tool:
+                    tool[key] = typed(tool[key], f"abp.tools.{index}.{key}", quoted)
+        fields["abp"] = abp | {"tools": read}
     return fields
-
-
-def _with_json_values(tool: Json, path: str, quoted: frozenset[str]) -> Json:
-    if not isinstance(tool, dict):
-        return tool
-    return {
-        key: typed(value, f"{path}.{key}", quoted) if key in _JSON_OF_TOOLS else value
-        for key, value in tool.items()
-    }
 
 
 def security_of(declared: ApexBridgeFields) -> Security | None:
@@ -196,7 +180,7 @@ def package_of(declared: ApexBridgeFields) -> ApexBridge | None:
     abp = declared.abp or Abp()
     package = ApexBridge(
         **{name: value for name, value in values.items() if name in _RECORDED},
-        security_from=_security_from(declared),
+        security_from=next((name for name in _SECURITY if getattr(declared, name)), None),
         abp_kind=abp.kind or None,
         tools=tuple(AbpTool(**_values(tool)) for tool in abp.tools if tool),
     )
@@ -218,13 +202,8 @@ def searched_words(declared: ApexBridgeFields) -> tuple[str | None, ...]:
 
 
 _NOTHING = ApexBridge()
+_SECURITY = ("security", "permissions")  # of the latter only if the former is not declared
 _RECORDED = frozenset(field.name for field in dataclass_fields(ApexBridge))
-
-
-def _security_from(declared: ApexBridgeFields) -> str | None:
-    if declared.security:
-        return "security"
-    return "permissions" if declared.permissions else None
 
 
 def _values(part: Fields) -> dict[str, Any]:
