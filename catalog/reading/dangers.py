@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from catalog.database.sql import Row
-from catalog.text.humanize import count
+from catalog.text.humanize import count, listed
 
 KINDS = {
     "instruction-override": "instructions that override the agent",
@@ -44,8 +44,7 @@ def sentence(findings: Sequence[Row]) -> str:
     named = kinds[:MOST_KINDS] + (
         [count(rest, "more kind", "more kinds") + " of danger"] if rest > 0 else []
     )
-    listed = " and ".join(filter(None, (", ".join(named[:-1]), named[-1])))
-    return f"Contains {listed}: {count(len(dangers), 'finding')}."
+    return f"Contains {listed(named)}: {count(len(dangers), 'finding')}."
 
 
 CODES = ", ".join(f"'{code}'" for code in KINDS)

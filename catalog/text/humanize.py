@@ -1,6 +1,7 @@
 """Times, durations, counts and sizes, as the catalog stores them and as people read them."""
 
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 import humanize
@@ -39,6 +40,11 @@ def size(number: float) -> str:
 def count(number: int, word: str, plural: str = "") -> str:
     """Return a number and its noun in singular or plural."""
     return f"{humanize.intcomma(number)} {word if number == 1 else plural or f'{word}s'}"
+
+
+def listed(words: Sequence[str], last: str = "and") -> str:
+    """Return words as "a, b and c"."""
+    return f" {last} ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
 def seconds_since(moment: str, now: datetime) -> float:

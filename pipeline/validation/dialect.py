@@ -55,18 +55,6 @@ FEWEST_SIGNS = 3
 """Fields of one system alone that show a package of it; one or two are a coincidence."""
 
 
-def _as_written(frontmatter: Mapping[str, Json], quoted: frozenset[str]) -> Mapping[str, Json]:
-    return frontmatter
-
-
-def _none(_: Any) -> None:
-    return None
-
-
-def _no_words(_: Any) -> Iterable[str | None]:
-    return ()
-
-
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Dialect(Generic[F]):
     """Fields that one system defines, its profile, and the record that the catalog stores.
@@ -82,13 +70,15 @@ class Dialect(Generic[F]):
     is_extensible: bool = False  # whether its packages may declare fields of their own
     allowed: frozenset[str] = frozenset()  # codes of the specification's errors that it permits
     mismatch_type: FindingType | None = None  # of the rules' findings about wrong types
-    values: Callable[[Mapping[str, Json], frozenset[str]], Mapping[str, Json]] = _as_written
+    values: Callable[[Mapping[str, Json], frozenset[str]], Mapping[str, Json]] = (
+        lambda frontmatter, _: frontmatter
+    )
     """The frontmatter as the system reads it, from SKILL.md's and the paths of quoted values."""
-    record: Callable[[F], object | None] = _none
+    record: Callable[[F], object | None] = lambda _: None
     """The record of the fields for this system alone, as the catalog stores it, if any."""
-    priority: Callable[[F], float | None] = _none
+    priority: Callable[[F], float | None] = lambda _: None
     """The declared priority, from 0 to 1, higher first."""
-    search_words: Callable[[F], Iterable[str | None]] = _no_words
+    search_words: Callable[[F], Iterable[str | None]] = lambda _: ()
     """The declared words and phrases that find a skill as its tags do."""
     skeleton: Mapping[str, str] = field(default_factory=dict)
     """Texts of a new package by path; name, words, title and intent in braces are filled in."""

@@ -101,6 +101,13 @@ class Skill:
         return Text(self.document, self.parsed.body, self.parsed.body_line, is_body=True)
 
     @cached_property
+    def paths(self) -> frozenset[str]:
+        """The paths of all files and directories, with "." for the skill's folder."""
+        paths = [file.path for file in self.files]
+        folders = {path[:end] for path in paths for end, c in enumerate(path) if c == "/"}
+        return frozenset(folders.union(paths, "."))
+
+    @cached_property
     def led_to(self) -> frozenset[str]:
         """The files that the body mentions, or a file that it leads to; folders count for all."""
         paths = [file.path for file in self.files if file.path != self.document]

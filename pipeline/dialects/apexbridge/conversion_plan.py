@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
+from itertools import chain, count
 from posixpath import splitext
 
 from catalog.model.finding import Finding
@@ -290,11 +291,8 @@ class _Planner:
         )
 
     def _free_path(self, path: str) -> str:
-        number = 2
-        free = path
-        while free in self.old.files:
-            free, number = f"{path}.{number}", number + 1
-        return free
+        numbered = (f"{path}.{number}" for number in count(2))
+        return next(free for free in chain([path], numbered) if free not in self.old.files)
 
     def _encoded(self, text: str) -> bytes:
         return (text.replace("\n", "\r\n") if self.has_crlf else text).encode()

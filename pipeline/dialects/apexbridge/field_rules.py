@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 
 from catalog.model.finding import Finding
 from catalog.model.values import Json
+from catalog.text import humanize
 from catalog.text.visible import printable, quoted
 from pipeline.dialects.apexbridge import codes
 from pipeline.dialects.apexbridge.fields import (
@@ -139,7 +140,7 @@ def security_is_valid(skill: Skill) -> Iterator[Finding]:
             if declared.get(field) in (None, "")
         ]
     ):
-        message = f"security does not set {_listed(missing)}."
+        message = f"security does not set {humanize.listed(missing)}."
         yield skill.finding(codes.SECURITY_INCOMPLETE, message, field="security")
 
 
@@ -165,7 +166,7 @@ def no_old_permissions(skill: Skill) -> Iterator[Finding]:
             equal.append(f"{name}: {meanings[value.lower()]}")
         elif value:
             yield _unknown(skill, f"permissions.{name}", value, known)
-    result = f"it was read as security with {_listed(equal)}" if equal else "it was ignored"
+    result = f"it was read as security with {humanize.listed(equal)}" if equal else "it was ignored"
     message = f"permissions is the old form of security; {result}."
     yield skill.finding(codes.PERMISSIONS_OUTDATED, message, field="permissions")
 
@@ -195,7 +196,7 @@ def tools_are_complete(skill: Skill) -> Iterator[Finding]:
             for name, value in (("parameters", tool.parameters), ("returns", tool.returns))
             if value is None
         ]:
-            message = f"The tool {quoted(tool.name)} has no {_listed(missing, 'or')}."
+            message = f"The tool {quoted(tool.name)} has no {humanize.listed(missing, 'or')}."
             yield skill.finding(codes.TOOL_INCOMPLETE, message, field=field)
 
 
@@ -246,7 +247,3 @@ def _unknown(skill: Skill, field: str, value: str, known: tuple[str, ...]) -> Fi
         field=field,
         fix=f"Write {' or '.join(known)}.",
     )
-
-
-def _listed(words: list[str], last: str = "and") -> str:
-    return f" {last} ".join(filter(None, (", ".join(words[:-1]), words[-1])))

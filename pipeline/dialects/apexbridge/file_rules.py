@@ -85,14 +85,12 @@ def script_exists(skill: Skill) -> Iterator[Finding]:
 
 def resources_exist(skill: Skill) -> Iterator[Finding]:
     """Find resources that are absolute, outside the folder or missing."""
-    paths = {file.path for file in skill.files}
-    paths |= {path[:end] for path in paths for end, c in enumerate(path) if c == "/"}
     for field, written in _resources(skill):
         path = normpath(written.replace("\\", "/"))
         if _leaves(written, path):
             message = f"{field} is {quoted(written)}, which is not inside the skill's folder."
             yield skill.finding(codes.RESOURCE_OUTSIDE_FOLDER, message, field=field)
-        elif skill.is_whole and path not in paths:
+        elif skill.is_whole and path not in skill.paths:
             message = f"{field} names {quoted(written)}, which does not exist."
             yield skill.finding(codes.RESOURCE_MISSING, message, field=field)
         elif field == "resources.entry" and not path.startswith(SCRIPTS):

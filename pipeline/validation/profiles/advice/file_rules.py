@@ -1,7 +1,7 @@
 """Rules of advice about a skill's files: which its texts name, and how long they are."""
 
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator
 from dataclasses import replace
 from itertools import chain, islice
 from operator import attrgetter
@@ -44,27 +44,20 @@ _OF_TOOLS = frozenset(
 
 def references_exist(skill: Skill) -> Iterator[Finding]:
     """Find references to files that are missing, outside the folder, deep, or in another case."""
-    paths = _paths(skill)
-    in_lower_case = {path.lower(): path for path in paths}
-    wrong_case, outside, missing, deep = (list[_Place]() for _ in range(4))
+    real = frozenset(map(str.lower, skill.paths))
+    places: dict[FindingType, list[_Place]] = {kind: [] for kind in _MESSAGES}
     for text in skill.texts:
         if text.is_script:
             continue
-        links = _links(skill, text, paths)
-        wrong = _in_another_case(text, links, paths, in_lower_case)
-        wrong_case += [(text, link) for link in wrong]
-        inside = [link for link in links if not link.leads_outside]
-        if len(inside) < len(links):
-            outside += [(text, link) for link in links if _is_outside(skill, text, link)]
-        if skill.is_whole:
-            missing += [(text, link) for link in _missing(skill, text, inside, in_lower_case)]
-        if text.is_body:
-            known = [link for link in inside if link.target in paths]
-            deep += [(text, link) for link in known if _is_deep(link.target)]
-    yield from _first(codes.REFERENCE_CASE, wrong_case)
-    yield from _first(codes.REFERENCE_OUTSIDE_FOLDER, outside)
-    yield from _first(codes.REFERENCE_MISSING, missing, lambda target: _same_name(target, paths))
-    yield from _first(codes.REFERENCE_DEEP, deep)
+        links = _links(skill, text)
+        wrong_case = _in_another_case(skill, text, links, real)
+        places[codes.REFERENCE_CASE] += [(text, link) for link in wrong_case]
+        others = _folders_of_others(skill, text, links, real)
+        for link in links:
+            if kind := _problem(skill, text, link, real, others):
+                places[kind].append((text, link))
+    for kind, found_here in places.items():
+        yield from _first(skill, kind, found_here)
 
 
 def files_are_referenced(skill: Skill) -> Iterator[Finding]:
@@ -99,9 +92,9 @@ def references_are_short(skill: Skill) -> Iterator[Finding]:
             yield codes.REFERENCE_TOO_LONG.at(message, path=file.path)
 
 
-def _links(skill: Skill, text: Text, paths: Mapping[str, None]) -> list[Reference]:
+def _links(skill: Skill, text: Text) -> list[Reference]:
     """Return the references of a text, with targets relative to the skill's folder."""
-    links = chain(references(text.content), commands(text.content))
+    links, paths = chain(references(text.content), commands(text.content)), skill.paths
     return [
         link if text.is_body else replace(link, target=_from_top(text.path, link.target, paths))
         for link in links
@@ -110,7 +103,7 @@ def _links(skill: Skill, text: Text, paths: Mapping[str, None]) -> list[Referenc
     ]
 
 
-def _from_top(path: str, target: str, paths: Mapping[str, None]) -> str:
+def _from_top(path: str, target: str, paths: Container[str]) -> str:
     """Return the target of a file's reference, which starts at its folder or at the skill's."""
     beside = linked(path, target)
     if beside in paths or target.startswith("/"):
@@ -119,16 +112,15 @@ def _from_top(path: str, target: str, paths: Mapping[str, None]) -> str:
     return target if is_of_top and not target.startswith("../") else beside
 
 
-def _first(
-    kind: FindingType, places: list[_Place], fix: Callable[[str], str | None] | None = None
-) -> Iterator[Finding]:
+def _first(skill: Skill, kind: FindingType, places: list[_Place]) -> Iterator[Finding]:
     """Yield a finding for each of the first references; the last one counts the others."""
     for count, (text, link) in enumerate(places[:MOST_ALIKE], 1):
         message = f"{text.name} names {quoted(link.target)}{_MESSAGES[kind]}"
         if count == MOST_ALIKE < len(places):
             more = humanize.count(len(places) - MOST_ALIKE, "more reference")
             message += f" The same is true of {more}."
-        yield text.finding(kind, message, fix=fix(link.target) if fix else None, offset=link.offset)
+        fix = _same_name(skill, link.target) if kind is codes.REFERENCE_MISSING else None
+        yield text.finding(kind, message, fix=fix, offset=link.offset)
 
 
 _MESSAGES = {
@@ -139,47 +131,43 @@ _MESSAGES = {
 }
 
 
-def _paths(skill: Skill) -> dict[str, None]:
-    """Return every file and directory of the skill."""
-    paths = {".": None, "": None}
-    for file in skill.files:
-        path = file.path
-        while path not in paths:
-            paths[path] = None
-            path = path.rpartition("/")[0]
-    del paths[""]
-    return paths
+def _problem(
+    skill: Skill, text: Text, link: Reference, real: Container[str], others: Iterable[str]
+) -> FindingType | None:
+    """Return the kind of a reference's finding, if any; another case is found elsewhere.
 
-
-def _is_outside(skill: Skill, text: Text, link: Reference) -> bool:
-    """Return whether a reference leads out of the folder, and to no file of another skill."""
-    return link.leads_outside and not (
-        not link.target.startswith("/")
-        and may_link(text.path)
-        and skill.in_other_skill(link.target)
-    )
-
-
-def _missing(
-    skill: Skill, text: Text, inside: list[Reference], real: Container[str]
-) -> list[Reference]:
-    """Return the references to missing files, except to those of other skills in the folder.
-
-    `real` contains the paths in lower case, as another case is another finding.
+    `real` contains the paths in lower case.
     """
-    missing = [link for link in inside if link.target.lower() not in real]
-    if not missing or not may_link(text.path):
-        return missing
-    nested = [at for at in nested_skills(missing) if skill.in_other_skill(f"{at}/{SKILL_MD}")]
-    return [link for link in missing if not is_below(nested, link.target)]
+    target = link.target
+    if link.leads_outside:
+        is_link = not target.startswith("/") and may_link(text.path)
+        is_shipped = is_link and skill.in_other_skill(target)
+        return None if is_shipped else codes.REFERENCE_OUTSIDE_FOLDER
+    if target in skill.paths:
+        # assets/templates/ counts as one folder
+        depth = target.replace("assets/templates/", "templates/", 1).count("/")
+        return codes.REFERENCE_DEEP if text.is_body and depth > 1 else None
+    if target.lower() in real or not skill.is_whole or is_below(others, target):
+        return None
+    return codes.REFERENCE_MISSING
+
+
+def _folders_of_others(
+    skill: Skill, text: Text, links: list[Reference], real: Container[str]
+) -> list[str]:
+    """Return the folders below of other skills, whose SKILL.md a text links."""
+    if not may_link(text.path):
+        return []
+    missing = (at for at in links if not (at.leads_outside or at.target.lower() in real))
+    return [at for at in nested_skills(missing) if skill.in_other_skill(f"{at}/{SKILL_MD}")]
 
 
 def _in_another_case(
-    text: Text, named: list[Reference], paths: Container[str], real: Mapping[str, str]
+    skill: Skill, text: Text, named: list[Reference], real: Collection[str]
 ) -> list[Reference]:
     """Return the references and plain mentions that differ from a file's path in case alone.
 
-    `real` contains the paths by their forms in lower case.
+    `real` contains the paths in lower case.
     """
     if len(real) < 3:
         return []  # only the folder and SKILL.md
@@ -187,7 +175,7 @@ def _in_another_case(
     wrong = {
         link.target: link
         for link in chain(mentions, named)
-        if link.target not in paths
+        if link.target not in skill.paths
         and link.target.lower() in real
         and basename(link.target).lower() not in _OF_EVERY_PROJECT
     }
@@ -207,12 +195,7 @@ def _mentions(body: str, paths: tuple[str, ...]) -> Iterator[Reference]:
             yield Reference(stem[0] + ending[0], start + stem.start())
 
 
-def _is_deep(target: str) -> bool:
-    """Return whether a file is more than one folder down; assets/templates/ counts as one."""
-    return target.replace("assets/templates/", "templates/", 1).count("/") > 1
-
-
-def _same_name(target: str, paths: Iterable[str]) -> str | None:
+def _same_name(skill: Skill, target: str) -> str | None:
     """Return the advice to write the path of the only file with the same name, if any.
 
     A SKILL.md in a folder below is that of another skill.
@@ -220,7 +203,7 @@ def _same_name(target: str, paths: Iterable[str]) -> str | None:
     name = basename(target).lower()
     if name == SKILL_MD.lower():
         return "If that is another skill, let its folder lie beside this one: agents get them so."
-    matches = [path for path in paths if basename(path).lower() == name]
+    matches = [path for path in skill.paths if basename(path).lower() == name]
     return f"Write {printable(matches[0])}, the file's path." if len(matches) == 1 else None
 
 

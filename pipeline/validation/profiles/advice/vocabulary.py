@@ -34,18 +34,8 @@ def _forms(verbs: Iterable[str]) -> frozenset[str]:
         stem = verb[:-1] if verb[-1] in "ey" else verb
         plural = f"{stem}ies" if verb[-1] == "y" else f"{verb}es"
         double = verb + verb[-1]
-        forms |= {
-            verb,
-            f"{verb}s",
-            plural,
-            f"{verb}ing",
-            f"{verb}ed",
-            f"{stem}ing",
-            f"{stem}ed",
-            f"{stem}ied",
-            f"{double}ing",
-            f"{double}ed",
-        }
+        forms |= {verb, f"{verb}s", plural, f"{stem}ied"}
+        forms |= {start + end for start in (verb, stem, double) for end in ("ing", "ed")}
     return frozenset(forms)
 
 

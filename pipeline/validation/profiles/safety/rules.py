@@ -24,9 +24,9 @@ from pipeline.validation.references import TO_MACHINE, references
 from pipeline.validation.skill import MOST_ALIKE, Skill, Text
 
 _HIDDEN = {
-    "invisible": codes.INVISIBLE_CHARACTERS,
-    "bidi": codes.BIDI_CHARACTERS,
-    "tag": codes.TAG_CHARACTERS,
+    "invisible": (codes.INVISIBLE_CHARACTERS, "an invisible character"),
+    "bidi": (codes.BIDI_CHARACTERS, "a bidirectional control"),
+    "tag": (codes.TAG_CHARACTERS, "a tag character"),
 }
 _PROMPT_FIELDS = ("name", "displayName", "description", "when_to_use", "argument-hint")
 _MARKS = ("<", "-->", "]]>", "INST]")  # a text without any of them has no markup
@@ -51,14 +51,14 @@ def no_hidden_text(skill: Skill) -> Iterator[Finding]:
     """Find invisible characters, bidi controls and tags in fields, body and file names."""
     for field, text in _texts(skill.frontmatter):
         for hidden in hidden_in(text):
-            yield skill.finding(_HIDDEN[hidden.kind], _message(hidden, field), field=field)
+            yield skill.finding(_HIDDEN[hidden.kind][0], _message(hidden, field), field=field)
     for each in skill.texts:
         for hidden in hidden_in(each.content):
             message = _message(hidden, each.name)
-            yield each.finding(_HIDDEN[hidden.kind], message, offset=hidden.offset)
+            yield each.finding(_HIDDEN[hidden.kind][0], message, offset=hidden.offset)
     for file in skill.files:
         for hidden in hidden_in(file.path):
-            yield _HIDDEN[hidden.kind].at(_message(hidden, "The file's name"), path=file.path)
+            yield _HIDDEN[hidden.kind][0].at(_message(hidden, "The file's name"), path=file.path)
 
 
 def no_markup_in_the_prompt(skill: Skill) -> Iterator[Finding]:
@@ -187,12 +187,7 @@ def _message(hidden: Hidden, place: str) -> str:
     code, others = f"U+{ord(hidden.characters[0]):04X}", len(hidden.characters) - 1
     more = f" and {others:,} more" if others else ""
     spelling = f", which spell {quoted(hidden.spelled)}" if hidden.spelled else ""
-    character = {
-        "invisible": "an invisible character",
-        "bidi": "a bidirectional control",
-        "tag": "a tag character",
-    }[hidden.kind]
-    return f"{printable(place)} contains {character}, {code}{more}{spelling}."
+    return f"{printable(place)} contains {_HIDDEN[hidden.kind][1]}, {code}{more}{spelling}."
 
 
 def _is_native(file: FileEntry) -> bool:

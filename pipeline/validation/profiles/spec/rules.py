@@ -106,8 +106,7 @@ def name_form(skill: Skill) -> Iterator[Finding]:
     if not problems:
         return
     kind = next((kind for kind, _ in problems if kind == codes.NAME_CHARACTERS), problems[0][0])
-    said = [words for _, words in problems]
-    listed = " and ".join(filter(None, (", ".join(said[:-1]), said[-1])))
+    listed = humanize.listed([words for _, words in problems])
     yield skill.finding(
         kind, f"name {quoted(name)} {listed}.", field="name", fix=_fix(name, skill.folder)
     )
