@@ -10,12 +10,12 @@ from pydantic import ByteSize
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from catalog.model.setting import LinkedDirectory, Retention
+from catalog.model.setting import LinkedDirectory, Retention, SiteSettings
 from catalog.prompt_index.spec import IndexSpec
 from docs_from_code.markdown import cell
 from pipeline.config.loader import PREFIX, fields_of
 from pipeline.config.root_settings import GitRootSettings, RootSettings
-from pipeline.config.settings import Settings, SiteSettings, ValidateSettings, WebhookSettings
+from pipeline.config.settings import Settings, ValidateSettings, WebhookSettings
 from pipeline.hooks.hook import Hook
 from pipeline.roots.local.folder import Limits
 

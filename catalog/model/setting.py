@@ -2,14 +2,17 @@
 
 from pathlib import Path
 from typing import Annotated, NamedTuple, Self, TypeAlias
+from urllib.parse import urlsplit
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ByteSize,
     ConfigDict,
     Field,
     FiniteFloat,
+    StringConstraints,
     TypeAdapter,
     model_validator,
 )
@@ -145,3 +148,26 @@ class LinkedDirectory:
     def selection(self) -> Selection:
         """Its own filter; that of an index counts instead."""
         return Selection(self.levels, self.tags, self.names)
+
+
+def _site_url(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/"):
+        raise ValueError("it needs http:// or https:// and a host, and no path")
+    return f"{parts.scheme}://{parts.netloc}/"
+
+
+class SiteSettings(Table):
+    """Settings of `[site]`: the web site of the catalog."""
+
+    enabled: bool = Field(True, description="true or false")
+    host: str = Field("127.0.0.1", min_length=1, description="an address or a host name")
+    port: int = Field(8001, ge=1, le=65535, description="a port from 1 to 65535")
+    names: tuple[Annotated[str, StringConstraints(min_length=1)], ...] = Field(
+        (), description="a list of additional host names of the site, without ports"
+    )
+    sql: bool = Field(False, description="true or false")
+    url: Annotated[str, AfterValidator(_site_url)] | None = Field(
+        None, description="a URL such as https://skills.example.org/"
+    )
+    behind_proxy: bool = Field(False, description="true or false")

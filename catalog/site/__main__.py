@@ -1,7 +1,6 @@
 """Entry point of the site's process: `python -m catalog.site var/catalog.db --port 8001`."""
 
 import argparse
-import json
 import logging
 import os
 import signal
@@ -11,8 +10,8 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
 from catalog.model.errors import SkilldropError
+from catalog.model.setting import SiteSettings
 from catalog.site.server import app
-from catalog.site.server.process import SiteOptions
 
 LOG_BYTES = 2**20
 """Bytes of a log."""
@@ -24,7 +23,8 @@ def main() -> None:
     parser.add_argument("catalog", type=Path)
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8001)
-    parser.add_argument("--options", default="{}", help="other settings, as JSON")
+    parser.add_argument("--settings", default="{}", help="other settings of [site], as JSON")
+    parser.add_argument("--no-usage", action="store_true", help="do not count reads")
     parser.add_argument("--log", type=Path, help="file of the messages; else standard error")
     parser.add_argument(
         "--with-parent",
@@ -37,8 +37,10 @@ def main() -> None:
 
     _write_messages(arguments.log)
     try:
-        options = SiteOptions(**json.loads(arguments.options))
-        app.serve(arguments.catalog, arguments.host, arguments.port, options)
+        settings = SiteSettings.model_validate_json(arguments.settings)
+        address = {"host": arguments.host, "port": arguments.port}
+        settings = settings.model_copy(update=address)
+        app.serve(arguments.catalog, settings, usage=not arguments.no_usage)
     except SkilldropError as error:
         sys.exit(str(error))
 

@@ -5,21 +5,26 @@ from collections.abc import Mapping
 from itertools import combinations
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, Self, TypeAlias
-from urllib.parse import urlsplit
 
 from pydantic import (
-    AfterValidator,
     BeforeValidator,
     Field,
     FiniteFloat,
-    StringConstraints,
     TypeAdapter,
     ValidationError,
     model_validator,
 )
 
 from catalog.filesystem import token_file
-from catalog.model.setting import Directory, LinkedDirectory, Retention, Root, Table, real_path
+from catalog.model.setting import (
+    Directory,
+    LinkedDirectory,
+    Retention,
+    Root,
+    SiteSettings,
+    Table,
+    real_path,
+)
 from catalog.model.skill import RootSpec
 from catalog.model.values import Json, Severity
 from catalog.prompt_index.spec import IndexSpec
@@ -29,29 +34,6 @@ from pipeline.dialects.registry import DEFAULT_PROFILES
 from pipeline.hooks.hook import Hook, Secret
 from pipeline.mirrors.mirror import Mirror
 from pipeline.roots.local.folder import Limits
-
-
-def _site_url(url: str) -> str:
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/"):
-        raise ValueError("it needs http:// or https:// and a host, and no path")
-    return f"{parts.scheme}://{parts.netloc}/"
-
-
-class SiteSettings(Table):
-    """Settings of `[site]`: the web site of the catalog."""
-
-    enabled: bool = Field(True, description="true or false")
-    host: str = Field("127.0.0.1", min_length=1, description="an address or a host name")
-    port: int = Field(8001, ge=1, le=65535, description="a port from 1 to 65535")
-    names: tuple[Annotated[str, StringConstraints(min_length=1)], ...] = Field(
-        (), description="a list of additional host names of the site, without ports"
-    )
-    sql: bool = Field(False, description="true or false")
-    url: Annotated[str, AfterValidator(_site_url)] | None = Field(
-        None, description="a URL such as https://skills.example.org/"
-    )
-    behind_proxy: bool = Field(False, description="true or false")
 
 
 class WebhookSettings(Table):

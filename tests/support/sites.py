@@ -14,13 +14,13 @@ import pytest
 from datasette.app import Datasette
 
 from catalog.model.change import Removal
+from catalog.model.setting import SiteSettings
 from catalog.model.skill import Place, RootSpec
 from catalog.prompt_index import query
 from catalog.prompt_index.spec import IndexSpec
 from catalog.site.http import limits
 from catalog.site.http import location as http_catalog
 from catalog.site.server import app as server_app
-from catalog.site.server.process import SiteOptions
 from catalog.usage.counter import ReadCounter
 from catalog.writing.store import Store
 from tests.support.records import NOON, ODD, ROOT, WRONG, judged, refused, rooted
@@ -151,8 +151,9 @@ def serving() -> Iterator[Callable[..., Site]]:
     sites = []
     with asyncio.Runner() as runner:
 
-        def serve(catalog: Path, **options: Any) -> Site:
-            sites.append(Site(server_app.application(catalog, SiteOptions(**options)), runner))
+        def serve(catalog: Path, *, usage: bool = True, **settings: Any) -> Site:
+            site = SiteSettings(**settings)
+            sites.append(Site(server_app.application(catalog, site, usage=usage), runner))
             return sites[-1]
 
         yield serve

@@ -7,7 +7,6 @@ import signal
 import sqlite3
 import threading
 import time
-from dataclasses import replace
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -24,10 +23,10 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from catalog.database import connection as database_connection
 from catalog.database.connection import READ_AT_REST, read_mode
 from catalog.model.errors import CatalogUnusable
+from catalog.model.setting import SiteSettings
 from catalog.site import address, plugin
 from catalog.site.http import limits
 from catalog.site.http import location as http_catalog
-from catalog.site.server.process import SiteOptions
 from catalog.usage import counter
 from catalog.usage import database as usage_database
 
@@ -37,12 +36,13 @@ WILDCARDS = frozenset({"0.0.0.0", "::"})
 """Addresses that mean all interfaces of a machine; they are not host names."""
 
 
-def serve(catalog: Path, host: str, port: int, options: SiteOptions) -> None:
+def serve(catalog: Path, settings: SiteSettings, *, usage: bool = True) -> None:
     """Serve until SIGTERM or SIGINT.
 
     Raises NotInCatalog without a catalog, CatalogUnusable if it cannot be read, and
     SiteUnavailable if the address is not available.
     """
+    host, port = settings.host, settings.port
     database_connection.open_catalog(catalog).conn.close()
     address.check(host, port)
     if read_mode(catalog) == READ_AT_REST:
@@ -50,7 +50,8 @@ def serve(catalog: Path, host: str, port: int, options: SiteOptions) -> None:
     # Datasette puts the path into a URI unescaped; the file name is safe, a folder's may not be.
     os.chdir(catalog.absolute().parent)
     own = () if host in WILDCARDS else (host,)
-    site = application(Path(catalog.name), replace(options, names=(*own, *options.names)))
+    named = settings.model_copy(update={"names": (*own, *settings.names)})
+    site = application(Path(catalog.name), named, usage=usage)
     location = http_catalog.find(site)
     uvicorn.run(
         counter.closing_with(site.app(), location.counter if location else None),
@@ -59,7 +60,7 @@ def serve(catalog: Path, host: str, port: int, options: SiteOptions) -> None:
         lifespan="on",
         log_config=None,
         access_log=False,
-        proxy_headers=options.behind_proxy,
+        proxy_headers=settings.behind_proxy,
         forwarded_allow_ips="*",
         timeout_graceful_shutdown=limits.GRACE,
         http=BoundedProtocol,
@@ -68,7 +69,12 @@ def serve(catalog: Path, host: str, port: int, options: SiteOptions) -> None:
     )
 
 
-def application(catalog: Path, options: SiteOptions = SiteOptions()) -> Datasette:  # noqa: B008
+def application(
+    catalog: Path,
+    site: SiteSettings = SiteSettings(),  # noqa: B008  # it is frozen
+    *,
+    usage: bool = True,
+) -> Datasette:
     """Return Datasette with the catalog as its only database, named `catalog`.
 
     It answers to loopback, to this machine, to its names and to the host of its URL. It opens the
@@ -79,21 +85,21 @@ def application(catalog: Path, options: SiteOptions = SiteOptions()) -> Datasett
         pm.register(plugin, http_catalog.PLUGIN)
     # With libyaml, which needs a tenth of the time of Datasette's own loader.
     metadata = yaml.load(metadata_path().read_text("utf-8"), Loader=yaml.CSafeLoader)
-    metadata["allow_sql"] = options.sql
-    usage = options.usage and _has_usage(catalog)
+    metadata["allow_sql"] = site.sql
+    usage = usage and _has_usage(catalog)
     if not usage:
         _leave_out_usage(metadata)
-    own = filter(None, [urlsplit(options.url).hostname])
+    own = filter(None, [urlsplit(site.url or "").hostname])
     metadata["plugins"] = {
         http_catalog.PLUGIN: {
-            "names": [*options.names, *own],
-            "url": options.url,
+            "names": [*site.names, *own],
+            "url": site.url or "",
             "usage": usage,
             "count_reads": usage,
         }
     }
     config: dict[str, Any] = {"config": metadata} if _HAS_CONFIG else {}
-    settings = {**limits.SETTINGS, "default_allow_sql": options.sql}
+    settings = {**limits.SETTINGS, "default_allow_sql": site.sql}
     datasette = Datasette([], settings=settings, metadata=metadata, **config)
     datasette.remove_database("_memory")
     database = Database(datasette, str(catalog), is_mutable=read_mode(catalog) != READ_AT_REST)

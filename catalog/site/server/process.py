@@ -1,13 +1,11 @@
 """Child process of the site, which is probed, kept running and never outlives its parent."""
 
-import json
 import logging
 import os
 import subprocess
 import sys
 import threading
 from contextlib import AbstractContextManager, closing, nullcontext
-from dataclasses import asdict, dataclass
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import IO
@@ -15,6 +13,7 @@ from urllib.parse import urlsplit
 
 from catalog.database import connection
 from catalog.model.errors import SkilldropError
+from catalog.model.setting import SiteSettings
 from catalog.site import address
 
 log = logging.getLogger("skilldrop.site")
@@ -35,17 +34,6 @@ ANSWER_SECONDS = 10.0
 """Timeout of a health request, in seconds."""
 
 
-@dataclass(frozen=True, slots=True)
-class SiteOptions:
-    """Settings of a site."""
-
-    names: tuple[str, ...] = ()  # other host names to which it answers
-    sql: bool = False  # whether visitors may run SQL
-    usage: bool = True  # whether reads are counted, in a database beside the catalog, and shown
-    url: str = ""  # of the site for its readers; else URLs begin with the address of the request
-    behind_proxy: bool = False  # whether the headers X-Forwarded-… are believed
-
-
 class SiteProcess:
     """The site's process, with all settings to start it again."""
 
@@ -55,13 +43,16 @@ class SiteProcess:
         host: str,
         port: int,
         log_file: Path | None = None,
-        options: SiteOptions = SiteOptions(),  # it is frozen
+        settings: SiteSettings = SiteSettings(),  # noqa: B008  # it is frozen
+        *,
+        usage: bool = True,
     ) -> None:
-        """Take the catalog, the address, the log file and the options.
+        """Take the catalog, the address, the log file and the other settings.
 
         Without a log file the site writes to the output of this process.
         """
-        self._catalog, self._log_file, self._options = catalog, log_file, options
+        self._catalog, self._log_file = catalog, log_file
+        self._settings, self._usage = settings, usage
         self.host, self.port = host, port
         self._probe = HealthProbe(host, port)
         self._kill_at: float | None = None
@@ -154,7 +145,7 @@ class SiteProcess:
     def _warn_once(self) -> None:
         if self._process is None and (
             warning := address.warning(
-                self._catalog, self.host, behind_proxy=self._options.behind_proxy
+                self._catalog, self.host, behind_proxy=self._settings.behind_proxy
             )
         ):
             log.warning("%s", warning)
@@ -206,8 +197,9 @@ class SiteProcess:
             self.host,
             "--port",
             str(self.port),
-            "--options",
-            json.dumps(asdict(self._options)),
+            "--settings",
+            self._settings.model_dump_json(),
+            *(() if self._usage else ("--no-usage",)),
             *(["--log", str(self._log_file)] if self._log_file else ()),
         ]
 

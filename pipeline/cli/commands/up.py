@@ -16,7 +16,7 @@ import click
 from catalog.database.connection import explained, open_catalog, service_runs
 from catalog.model.errors import CatalogBusy
 from catalog.site import address
-from catalog.site.server.process import SiteOptions, SiteProcess
+from catalog.site.server.process import SiteProcess
 from catalog.text.humanize import iso
 from pipeline.cli.options import DONE, settings_of, site_address
 from pipeline.cli.output import terminal
@@ -181,7 +181,6 @@ def serve(context: click.Context, host: str | None, port: int | None) -> int:
 def site_process(settings: Settings, log_file: Path | None = None) -> SiteProcess:
     """Return the process of the site, which writes to a log file or to the output of this one."""
     site = settings.site
-    options = SiteOptions(
-        site.names, site.sql, settings.usage, site.url or "", behind_proxy=site.behind_proxy
+    return SiteProcess(
+        settings.catalog_path, site.host, site.port, log_file, site, usage=settings.usage
     )
-    return SiteProcess(settings.catalog_path, site.host, site.port, log_file, options)
