@@ -43,12 +43,18 @@ async def page(context: RequestContext) -> Response:
     """
     scope = _scope(context)
     skills = await context.query(offered.installable, await _skill_ids(context, scope))
-    if scope and not skills:
-        return _no_skill(scope)
-    if not scope:
-        _forget_all_but(context.location, skills)
-    entries = _entries(context, skills, await _archive_hashes(context, skills))
-    return _index(context, [f'"$schema": "{DISCOVERY_SCHEMA}",\n'], entries)
+    hashes = await _archive_hashes(context, skills, is_all=not scope)
+    entries = []
+    for row in skills:
+        if len(row["paths"]) == 1:
+            kind, path, sha = "skill-md", f"/files/{row['skill_md_name']}", row["skill_md_hash"]
+        else:
+            kind, path, sha = "archive", files.BUNDLE_PATH, hashes.get(row["digest"])
+        if sha:
+            fields = install_fields(row["skill_id"], row["name"], row["description"])
+            url = context.skill_path(row["skill_id"], f"/versions/{row['version']}{path}")
+            entries.append(discovery_entry(fields, kind, url, sha))
+    return _index(context, f'"$schema": "{DISCOVERY_SCHEMA}",\n', skills, entries)
 
 
 async def by_files(context: RequestContext) -> Response:
@@ -56,10 +62,8 @@ async def by_files(context: RequestContext) -> Response:
 
     The version lets an installer see that its copy is old.
     """
-    scope = _scope(context)
-    skills = await context.query(offered.installable, await _skill_ids(context, scope))
-    if scope and not skills:
-        return _no_skill(scope)
+    ids = await _skill_ids(context, _scope(context))
+    skills = await context.query(offered.installable, ids)
     entries = [
         json.dumps(
             install_fields(row["skill_id"], row["name"], row["description"])
@@ -68,7 +72,7 @@ async def by_files(context: RequestContext) -> Response:
         )
         for row in skills
     ]
-    return _index(context, [], entries)
+    return _index(context, "", skills, entries)
 
 
 @files.with_errors
@@ -97,70 +101,50 @@ def _needed(db: Catalog, skill_id: str) -> list[str]:
     return references.with_needed(db, [skill_id])[0]
 
 
-def _no_skill(skill_id: str) -> Response:
-    return errors.as_json(f"No skill for agents has the identifier {skill_id}.", 404)
-
-
-def _index(context: RequestContext, head: Sequence[str], entries: Sequence[str]) -> Response:
+def _index(
+    context: RequestContext, head: str, skills: Sequence[Row], entries: Sequence[str]
+) -> Response:
+    """Return an index with its entries, or that the one skill that is asked for is not there."""
+    if (scope := _scope(context)) and not skills:
+        return errors.as_json(f"No skill for agents has the identifier {scope}.", 404)
     path = context.request.path
     context.count_index(path[path.rindex("/.well-known/") :])
     text = ",\n".join(entries)
-    return responses.of_text(
-        context.request, f'{{{"".join(head)}"skills": [\n{text}\n]}}\n', responses.JSON
-    )
+    return responses.of_text(context.request, f'{{{head}"skills": [\n{text}\n]}}\n', responses.JSON)
 
 
-def _entries(
-    context: RequestContext, skills: Sequence[Row], hashes: Mapping[str, str]
-) -> list[str]:
-    entries = []
-    for row in skills:
-        skill_id = row["skill_id"]
-        if len(row["paths"]) == 1:
-            kind, path, sha = "skill-md", f"/files/{row['skill_md_name']}", row["skill_md_hash"]
-        else:
-            kind, path, sha = "archive", files.BUNDLE_PATH, hashes.get(skill_id)
-        if sha:
-            fields = install_fields(skill_id, row["name"], row["description"])
-            url = context.skill_path(skill_id, f"/versions/{row['version']}{path}")
-            entries.append(discovery_entry(fields, kind, url, sha))
-    return entries
-
-
-async def _archive_hashes(context: RequestContext, skills: Sequence[Row]) -> dict[str, str]:
-    """Return the SHA-256 of each archive by skill_id, computing the missing ones."""
+async def _archive_hashes(
+    context: RequestContext, skills: Sequence[Row], *, is_all: bool
+) -> Mapping[str, str]:
+    """Return the SHA-256 of archives by the digests of skills, computing the missing ones."""
     location = context.location
-    known = location.archive_hashes
-    hashes = {row["digest"]: known[row["digest"]] for row in skills if row["digest"] in known}
-    missing = [row for row in skills if len(row["paths"]) > 1 and row["digest"] not in hashes]
+    known, left_out = location.archive_hashes, location.left_out
+    hashes = dict(known)  # another request may forget some meanwhile
+    missing = [row for row in skills if len(row["paths"]) > 1 and row["digest"] not in known]
     for first in range(0, len(missing), AT_ONCE):
         hashes |= await context.query(_hash, location, missing[first : first + AT_ONCE])
-    return {row["skill_id"]: hashes[row["digest"]] for row in skills if row["digest"] in hashes}
+    if is_all:  # others are of former versions
+        for kept, column in ((known, "digest"), (left_out, "skill_id")):
+            for key in kept.keys() - {row[column] for row in skills}:
+                del kept[key]
+    return hashes
 
 
 def _hash(db: Catalog, location: CatalogLocation, skills: Sequence[Row]) -> dict[str, str]:
-    """Return the SHA-256 of each archive, by the digest of its skill."""
+    """Return the SHA-256 of some archives by the digests of their skills."""
     hashes = {}
     for row in skills:
-        skill_id, digest = row["skill_id"], row["digest"]
+        skill_id = row["skill_id"]
         try:
-            if digest not in location.archive_hashes:
-                package = package_of(db, location.packages, skill_id, row["version"])
-                with SpooledTemporaryFile(responses.PIECE) as archive:
-                    bundle.write(package, archive)
-                    archive.seek(0)
-                    sha = hashlib.file_digest(archive, "sha256").hexdigest()
-                    location.archive_hashes[digest] = sha
-            hashes[digest] = location.archive_hashes[digest]
+            package = package_of(db, location.packages, skill_id, row["version"])
+            with SpooledTemporaryFile(responses.PIECE) as archive:
+                bundle.write(package, archive)
+                archive.seek(0)
+                sha = hashlib.file_digest(archive, "sha256").hexdigest()
+            location.archive_hashes[row["digest"]] = hashes[row["digest"]] = sha
             location.left_out.pop(skill_id, None)
         except (NotInCatalog, PathRefused, PackageDamaged) as error:
             if location.left_out.get(skill_id) != str(error):
                 log.warning("The discovery index leaves out %s: %s", skill_id, error)
             location.left_out[skill_id] = str(error)
     return hashes
-
-
-def _forget_all_but(location: CatalogLocation, skills: Sequence[Row]) -> None:
-    for cache, column in ((location.archive_hashes, "digest"), (location.left_out, "skill_id")):
-        for key in cache.keys() - {row[column] for row in skills}:
-            del cache[key]

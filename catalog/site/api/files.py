@@ -1,13 +1,12 @@
 """Published files of skills: unchanged, verified, and never run by a browser."""
 
 import asyncio
-import io
 import os
 import posixpath
 import re
 from collections.abc import Mapping
-from pathlib import Path
-from tempfile import TemporaryFile
+from contextlib import ExitStack
+from tempfile import SpooledTemporaryFile
 from typing import IO, Any
 from urllib.parse import quote
 
@@ -63,12 +62,7 @@ async def page(context: RequestContext) -> Response:
 @with_errors
 async def listing(context: RequestContext) -> Response:
     """Return the files of the current or the requested version, with their URLs."""
-    package = await context.query(
-        _package,
-        context.location.packages,
-        context.path_part("skill_id"),
-        version=_requested_version(context),
-    )
+    package = await _package(context, context.path_part("skill_id"))
     folder = context.skill_path(package.skill_id, f"/versions/{package.version}/files/")
     files = [
         {
@@ -92,9 +86,7 @@ async def of_skill(context: RequestContext, skill_id: str) -> Response:
 
     Raises NotInCatalog, PathRefused and PackageDamaged.
     """
-    package = await context.query(
-        _package, context.location.packages, skill_id, version=_requested_version(context)
-    )
+    package = await _package(context, skill_id)
     file = find_file(package, context.path_part("path"))
     content = await asyncio.to_thread(_opened, package, file)
     context.count_skill(package.skill_id, package.version)
@@ -107,6 +99,7 @@ async def of_skill(context: RequestContext, skill_id: str) -> Response:
         content,
         file.size,
         kind,
+        content.close,
         etag=file.sha256,
         headers=_headers(context, disposition, package.version),
     )
@@ -115,40 +108,25 @@ async def of_skill(context: RequestContext, skill_id: str) -> Response:
 @with_errors
 async def archive(context: RequestContext) -> Response:
     """Return all files of the current or the requested version as one archive."""
-    package = await context.query(
-        _package,
-        context.location.packages,
-        context.path_part("skill_id"),
-        version=_requested_version(context),
-    )
+    package = await _package(context, context.path_part("skill_id"))
     context.count_skill(package.skill_id, package.version)
     name = quote(f"{package.skill_id}.zip", safe="")
     options: dict[str, Any] = {
-        "etag": _hex(package),
+        "etag": package.digest.removeprefix("sha256:"),
         "headers": _headers(context, f"attachment; filename*=UTF-8''{name}", package.version),
     }
     if responses.is_known(context.request, options["etag"]):
         return responses.of_bytes(context.request, b"", ARCHIVE, **options)
-    if bundle.size(package) > responses.WHOLE:
-        return await _large_archive(context, package, options)
-    file = io.BytesIO()
-    await asyncio.to_thread(bundle.write, package, file)
-    return responses.of_bytes(context.request, file.getvalue(), ARCHIVE, **options)
-
-
-async def _large_archive(context: RequestContext, package: Package, options: dict[str, Any]) -> Any:
-    """Return an archive from a temporary file, of which only a few exist at once."""
-    turn = await limits.take(context.datasette, limits.ARCHIVES)
-    file = TemporaryFile()  # noqa: SIM115  # the response closes it
-    try:
+    with ExitStack() as stack:
+        if bundle.size(package) > responses.WHOLE:  # only a few large ones exist at once
+            turn = await limits.take(context.datasette, limits.ARCHIVES)
+            stack.callback(turn.release)
+        file = stack.enter_context(SpooledTemporaryFile(responses.WHOLE))
         await asyncio.to_thread(bundle.write, package, file)
         size = file.tell()
         file.seek(0)
-    except BaseException:
-        file.close()
-        turn.release()
-        raise
-    return responses.of_file(context.request, file, size, ARCHIVE, done=turn.release, **options)
+        done = stack.pop_all().close
+    return responses.of_file(context.request, file, size, ARCHIVE, done, **options)
 
 
 async def of_neighbour(context: RequestContext) -> Response:
@@ -199,12 +177,10 @@ def _requested_version(context: RequestContext) -> str:
     )
 
 
-def _package(db: Catalog, packages: Path, skill_id: str, *, version: str) -> Package:
-    return package_of(db, packages, skill_id, version, by_id=True)
-
-
-def _hex(package: Package) -> str:
-    return package.digest.removeprefix("sha256:")
+async def _package(context: RequestContext, skill_id: str) -> Package:
+    return await context.query(
+        package_of, context.location.packages, skill_id, _requested_version(context), by_id=True
+    )
 
 
 def _opened(package: Package, file: PublishedFile) -> IO[bytes]:

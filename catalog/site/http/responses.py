@@ -82,36 +82,37 @@ def of_file(
     file: IO[bytes],
     size: int,
     content_type: str,
+    done: Callable[[], None],
     *,
     etag: str,
     headers: Mapping[str, str],
-    done: Callable[[], None] = lambda: None,
 ) -> "Response | FileResponse":
-    """Return a file as a response, which closes the file; a large file is sent in pieces.
+    """Return a file as a response; a large file is sent in pieces.
 
-    done is called at the end, also after an error.
+    done, which closes the file, is called at the end, also after an error.
     """
-    if size <= WHOLE or request.method == "HEAD" or is_known(request, etag):
-        with file:
-            body = file.read() if size <= WHOLE else b""
+    if size > WHOLE and request.method != "HEAD" and not is_known(request, etag):
+        all_headers = {
+            "Cache-Control": "no-cache",
+            "Vary": "Accept-Encoding",
+            "ETag": f'"{etag}"',
+            **headers,
+            "Content-Type": content_type,
+            "Content-Length": str(size),
+        }
+        return FileResponse(file, size, all_headers, done)
+    try:
+        body = file.read() if size <= WHOLE else b""
+    finally:
         done()
-        response = of_bytes(request, body, content_type, etag=etag, headers=headers)
-        if response.status == 200 and size > WHOLE:
-            response.headers["Content-Length"] = str(size)
-        return response
-    all_headers = {
-        "Cache-Control": "no-cache",
-        "Vary": "Accept-Encoding",
-        "ETag": f'"{etag}"',
-        **headers,
-        "Content-Type": content_type,
-        "Content-Length": str(size),
-    }
-    return FileResponse(file, size, all_headers, done)
+    response = of_bytes(request, body, content_type, etag=etag, headers=headers)
+    if response.status == 200 and size > WHOLE:
+        response.headers["Content-Length"] = str(size)
+    return response
 
 
 class FileResponse:
-    """Response whose body is a file, sent in bounded memory; the file is closed at the end."""
+    """Response whose body is a file, sent in bounded memory."""
 
     def __init__(
         self, file: IO[bytes], size: int, headers: dict[str, str], done: Callable[[], None]
@@ -121,16 +122,10 @@ class FileResponse:
 
     async def asgi_send(self, send: Any) -> None:
         """Send the response. Raises OSError if the file has become shorter."""
-        try:
-            await self._send_file(send)
-        finally:
-            self._done()
-
-    async def _send_file(self, send: Any) -> None:
         headers = [
             (name.lower().encode(), value.encode("latin-1")) for name, value in self.headers.items()
         ]
-        with self._file:
+        try:
             await send({"type": "http.response.start", "status": 200, "headers": headers})
             left = self._size
             while left:
@@ -139,6 +134,8 @@ class FileResponse:
                     raise OSError("the file became shorter while it was sent")
                 left -= len(piece)
                 await send({"type": "http.response.body", "body": piece, "more_body": left > 0})
+        finally:
+            self._done()
 
 
 def is_known(request: Any, etag: str | None) -> bool:
