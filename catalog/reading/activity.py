@@ -37,6 +37,11 @@ class Choice(NamedTuple):
         return not any(self)
 
 
+def catalog_id(db: Database) -> str:
+    """Return the identifier of the catalog; empty before its first scan."""
+    return db.execute("SELECT identity FROM health").fetchone()[0] or ""
+
+
 def chosen(db: Database, choice: Choice, before: int | None = None) -> list[Row]:
     """Return a page of the changes that are asked for, newest first; see `changes`."""
     condition = (

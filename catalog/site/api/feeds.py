@@ -2,12 +2,12 @@
 
 import re
 import uuid
-from typing import NamedTuple
 from urllib.parse import urlencode
 
 from datasette import Response
 
 from catalog.database.sql import Row
+from catalog.model.errors import NotInCatalog
 from catalog.reading import activity, browse
 from catalog.reading.activity import Choice
 from catalog.reading.browse import Catalog
@@ -19,12 +19,6 @@ from catalog.site.rendering import templates
 ATOM = "application/atom+xml; charset=utf-8"
 _NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _BEGINNING = "1970-01-01T00:00:00+00:00"  # of a feed without entries, which needs a time, too
-
-
-class _Feed(NamedTuple):
-    entries: list[Row]
-    identity: str  # of the catalog
-    is_known: bool
 
 
 async def of_all(context: RequestContext) -> Response:
@@ -52,13 +46,11 @@ async def of_skill(context: RequestContext) -> Response:
 async def _feed(
     context: RequestContext, choice: Choice, title: str, page: str, own: str
 ) -> Response:
-    feed = await context.query(_load, choice)
-    if not feed.is_known:
-        return context.not_found(f"No skill has the identifier {choice.skill_id}.")
-    updated = feed.entries[0]["started_at"] if feed.entries else _BEGINNING
+    rows, catalog = await context.query(_load, choice)
+    updated = rows[0]["started_at"] if rows else _BEGINNING
 
     def identifier(*parts: object) -> str:
-        return uuid.uuid5(uuid.NAMESPACE_URL, f"skilldrop:{feed.identity}:{parts!r}").urn
+        return uuid.uuid5(uuid.NAMESPACE_URL, f"skilldrop:{catalog}:{parts!r}").urn
 
     values = {
         "title": title,
@@ -68,17 +60,18 @@ async def _feed(
         "own": context.url(own),
         "entries": [
             row | {"id": identifier(row["id"]), "url": context.url(_page(context, row))}
-            for row in feed.entries
+            for row in rows
         ],
     }
     text = _NOT_IN_XML.sub("\ufffd", templates.render("feed.xml", context, values))
     return responses.of_text(context.request, text, ATOM)
 
 
-def _load(db: Catalog, choice: Choice) -> _Feed:
-    identity = db.execute("SELECT identity FROM health").fetchone()[0] or ""
-    is_known = not choice.skill_id or browse.skill(db, choice.skill_id) is not None
-    return _Feed(activity.chosen(db, choice), identity, is_known)
+def _load(db: Catalog, choice: Choice) -> tuple[list[Row], str]:
+    """Return the newest changes, and the identifier of the catalog. Raises NotInCatalog."""
+    if choice.skill_id and not browse.skill(db, choice.skill_id):
+        raise NotInCatalog(f"No skill has the identifier {choice.skill_id}.")
+    return activity.chosen(db, choice), activity.catalog_id(db)
 
 
 def _page(context: RequestContext, row: Row) -> str:

@@ -10,6 +10,7 @@ from catalog.prompt_index import builder, locations, query
 from catalog.prompt_index.files import REPORT, report_bytes
 from catalog.prompt_index.formats.registry import FORMATS
 from catalog.prompt_index.spec import IndexSpec
+from catalog.reading import index_views
 from catalog.reading.browse import Catalog
 from catalog.site.http import errors, responses
 from catalog.site.http.request import RequestContext
@@ -52,17 +53,11 @@ def _split(asked: str) -> tuple[str, str]:
 
 def _built(db: Catalog, spec: IndexSpec, ending: str) -> bytes:
     """Return the text or the report of an index as the catalog has it now."""
-    (published_at,) = db.execute(_PUBLISHED_AT, [spec.name]).fetchone()
     index = query.build_index(db, spec)
     if ending != REPORT:
         return index.text.encode()
-    return report_bytes(builder.report(spec, index) | {"published_at": published_at})
-
-
-_PUBLISHED_AT = """
-    SELECT b.published_at FROM indexes AS i LEFT JOIN index_builds AS b ON b.id = i.last_build_id
-    WHERE i.name = ?
-"""
+    row = index_views.index(db, spec.name) or {"published_at": None}
+    return report_bytes(builder.report(spec, index) | {"published_at": row["published_at"]})
 
 
 def _published(context: RequestContext, spec: IndexSpec, ending: str) -> Response:

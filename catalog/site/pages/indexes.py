@@ -11,8 +11,8 @@ from catalog.model.errors import NotInCatalog
 from catalog.reading import browse, index_views
 from catalog.reading.browse import Catalog
 from catalog.site.http.request import RequestContext
-from catalog.site.rendering.diff_rows import compare, take
-from catalog.text.differences import Work, parts
+from catalog.site.rendering.diff_rows import compare
+from catalog.text.differences import parts
 from catalog.text.suggestions import shown
 
 MOST_CHARS = 60_000
@@ -82,7 +82,7 @@ async def changes(context: RequestContext) -> Response:
     )
     first = context.number("row") or 0
     before, after = _as_files(old), _as_files(new)
-    part = await asyncio.to_thread(lambda: take(compare(before, after, Work()), first))
+    part = await asyncio.to_thread(compare, before, after, first)
     return context.page("index_changes.html", index=index, old=old, new=new, since=since, part=part)
 
 

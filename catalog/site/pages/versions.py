@@ -16,8 +16,7 @@ from catalog.reading.review import Waiting
 from catalog.site.http.request import RequestContext
 from catalog.site.pages import missing
 from catalog.site.pages.skill import COMPARED_VERSIONS, row_query
-from catalog.site.rendering.diff_rows import compare, take
-from catalog.text.differences import Work
+from catalog.site.rendering.diff_rows import compare
 
 LISTED = 200
 """Versions on one page of the list."""
@@ -70,7 +69,7 @@ async def changes(context: RequestContext) -> Response:
     if not found:
         return await missing.skill(context, skill_id)
     values, files = found
-    part = await asyncio.to_thread(lambda: take(compare(*files, Work()), first))
+    part = await asyncio.to_thread(compare, *files, first)
     return context.page("diff.html", part=part, only=only, against=against, **values)
 
 
@@ -118,7 +117,7 @@ async def waiting(context: RequestContext) -> Response:
     compared = await context.query(_waiting, number)
     items = await asyncio.to_thread(
         lambda: [
-            {"waiting": one, "part": take(compare(*files, Work()), room=ROOM)}
+            {"waiting": one, "part": compare(*files, room=ROOM)}
             for one, files in compared[:REVIEWED]
         ]
     )

@@ -1,8 +1,8 @@
 """Rows of the differences between two versions of a skill, page by page."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from catalog.database.sql import Row
 from catalog.reading import versions
@@ -48,9 +48,6 @@ class FileChange:
     is_elsewhere: bool = False  # whether all its rows are on other pages
 
 
-Compared: TypeAlias = tuple[FileChange, Difference | None]
-
-
 @dataclass(frozen=True, slots=True)
 class Part:
     """Changed files, with the rows of one page."""
@@ -66,59 +63,58 @@ class Part:
         return after if after < self.total else None
 
 
-def take(compared: Iterable[Compared], first: int = 0, room: int = PAGE) -> Part:
+def compare(
+    old: Mapping[str, Row], new: Mapping[str, Row], first: int = 0, room: int = PAGE
+) -> Part:
     """Return one page of the differences, starting at a row, counted from 0.
 
-    room is the approximate number of characters on the page.
-
-    Every page lists all changed files, scripts first; the rows of a file may span pages.
+    room is the approximate number of characters on the page. Every page lists all changed files,
+    scripts first; the rows of a file may span pages.
     """
-    changes, number, work = [], 0, Work(WORD_STEPS)
-    for change, diff in compared:
+    changes, number, lines_work, words_work = [], 0, Work(), Work(WORD_STEPS)
+    for path in versions.in_order(list({**old, **new}), old, new):
+        change, diff = _change(path, old.get(path), new.get(path), lines_work)
         rows: list[DiffRow] = []
         start = number
         for row in _rows(diff) if diff else ():
             if number >= first and room > 0:
-                rows.append(_with_words(row, work))
+                rows.append(_with_words(row, words_work))
                 room -= len(row.text) + ROW
             number += 1
-        changes.append(replace(change, lines=tuple(rows), is_elsewhere=number > start and not rows))
+        if change.kind != "changed" or change.note or number > start:
+            is_elsewhere = number > start and not rows
+            changes.append(replace(change, lines=tuple(rows), is_elsewhere=is_elsewhere))
     return Part(tuple(changes), min(first, number), number)
 
 
-def compare(old: Mapping[str, Row], new: Mapping[str, Row], work: Work) -> Iterator[Compared]:
-    """Yield the change of each file that differs, scripts first."""
-    for path in versions.in_order(list({**old, **new}), old, new):
-        before, after = old.get(path), new.get(path)
-        rows = [row for row in (before, after) if row]
-        notes = [_mode_note(before, after)]
-        kind = "changed" if before and after else "added" if after else "removed"
-        is_separate = any(row["is_left_out"] for row in rows)
-        diff: Difference | None = None
-        if before and after and before["sha256"] == after["sha256"]:
-            if not any(notes):
-                continue
-        elif is_separate:
-            notes.append("The files are too long to be compared on one page.")
-        elif obstacle := _obstacle(before, after):
-            notes.append(obstacle)
-        else:
-            old_text, new_text = (row["text"] if row else "" for row in (before, after))
-            diff = difference(old_text, new_text, work)
-            notes += _difference_notes(diff)
-        added, removed = diff.counts() if diff else (0, 0)
-        yield (
-            FileChange(
-                path,
-                kind,
-                note=" ".join(filter(None, notes)),
-                is_script=any(map(versions.is_script, rows)),
-                added=added,
-                removed=removed,
-                is_separate=is_separate,
-            ),
-            diff,
-        )
+def _change(
+    path: str, before: Row | None, after: Row | None, work: Work
+) -> tuple[FileChange, Difference | None]:
+    """Return the change of a file without its lines, and their difference if there is one."""
+    rows = [row for row in (before, after) if row]
+    is_separate = any(row["is_left_out"] for row in rows)
+    notes, diff = [_mode_note(before, after)], None
+    if before and after and before["sha256"] == after["sha256"]:
+        pass
+    elif is_separate:
+        notes.append("The files are too long to be compared on one page.")
+    elif obstacle := _obstacle(before, after):
+        notes.append(obstacle)
+    else:
+        old_text, new_text = (row["text"] if row else "" for row in (before, after))
+        diff = difference(old_text, new_text, work)
+        notes += _difference_notes(diff)
+    added, removed = diff.counts() if diff else (0, 0)
+    change = FileChange(
+        path,
+        "changed" if before and after else "added" if after else "removed",
+        note=" ".join(filter(None, notes)),
+        is_script=any(map(versions.is_script, rows)),
+        added=added,
+        removed=removed,
+        is_separate=is_separate,
+    )
+    return change, diff
 
 
 def _obstacle(before: Row | None, after: Row | None) -> str:
