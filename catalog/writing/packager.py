@@ -4,6 +4,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 
+from catalog.database import sql
+from catalog.database.expressions import IS_HELD, IS_WITHHELD, NEWEST
+from catalog.database.queries import Database
 from catalog.database.writer import Writer
 from catalog.filesystem.by_descriptor import directory, named
 from catalog.filesystem.fsync import sync
@@ -13,11 +16,11 @@ from catalog.model.naming import CURRENT
 from catalog.model.setting import Retention
 from catalog.model.values import Trigger
 from catalog.text.humanize import iso
-from catalog.writing import publication
-from catalog.writing.packages.builder import Key, PackageJob, Packaging
+from catalog.writing.packages.builder import Key, PackageJob, Packaging, group_of
+from catalog.writing.packages.inspection import package_files
 from catalog.writing.retention import check_room
 from catalog.writing.rows import batch as rows_batch
-from catalog.writing.rows import shadowing
+from catalog.writing.rows import derived, shadowing
 
 BATCH = 1024
 """Maximum number of skills published in one transaction."""
@@ -182,7 +185,7 @@ class Packager:
             if in_batch := failed.keys() & batch:
                 raise _ChangedMeanwhile(in_batch)
             # Runner-ups outside the batch that changed without an event, or cannot be read.
-            publication.set_waiting(self._db, failed.values(), _CHANGED, moment)
+            _set_waiting(self._db, failed.values(), _CHANGED, moment)
             changed += failed
         self._note_published(contested, moment)
         return changed
@@ -191,24 +194,27 @@ class Packager:
         """Make the missing packages and store their paths; return the jobs whose files changed."""
         if not self.packaging:
             return []
-        jobs = publication.missing_packages(self._db, skill_ids)
+        rows = self._db.query(_WITHOUT_PACKAGE, [sql.to_json(sorted(skill_ids))])
+        jobs = sorted((_job(self._db, row) for row in rows), key=group_of)
         if not jobs:
             return []
         check_room(self._db, self.retention, self.packaging.folder.path, jobs)
         staged += [job.package_path for job in jobs]
         results = list(zip(jobs, self.packaging.make(jobs), strict=True))
         made = [(job.package_path, moment, job.version) for job, is_made in results if is_made]
-        publication.note_packages(self._db, made)
+        self._db.conn.executemany(_SET_PACKAGE, made)
         return [job for job, is_made in results if not is_made]
 
     def _note_published(self, contested: set[str], moment: str) -> None:
         """Store which packages are public; links and folders follow after the commit."""
         self.changed |= contested  # too many after a rollback, which does no harm
-        published = publication.note_published(self._db, contested, moment)
-        for skill_id in published.retired:
+        parameters = {"contested": sql.to_json(sorted(contested)), "at": moment}
+        for statement in (_SET_PACKAGES, _SET_RETIRED, _SET_UNRETIRED):
+            self._db.execute(statement, parameters)
+        for (skill_id,) in self._db.execute(_RETIRED, parameters).fetchall():
             self._public.pop(skill_id, None)
             self._retired[skill_id] = None
-        for package_path in published.public:
+        for (package_path,) in self._db.execute(_CURRENT_PACKAGES, parameters).fetchall():
             folder = package_path.partition("/")[0]
             self._retired.pop(folder, None)
             self._public[folder] = package_path
@@ -228,3 +234,80 @@ def _judged(changes: Iterable[Change]) -> frozenset[Key]:
 
 def _unsettled(key: Key, reason: str | None = None) -> ChangeResult:
     return ChangeResult(*key, key[1].rpartition("/")[2], "unsettled", reason)
+
+
+def _job(db: Database, row: sql.Row) -> PackageJob:
+    return PackageJob(
+        row["id"],
+        row["skill_id"],
+        (row["root"], row["path"]),
+        row["version_id"],
+        f"{row['skill_id']}/{row['version']}",
+        package_files(db, row["version_id"]),
+        row["same"],
+    )
+
+
+def _set_waiting(db: Writer, skills: Iterable[int], reason: str, moment: str) -> None:
+    """Mark skills as pending until the next scan; a held skill keeps its status."""
+    for skill in skills:
+        if not db.execute(_RESCAN_HELD, [skill]).rowcount:
+            db.execute(_SET_WAITING, {"skill": skill, "reason": reason, "at": moment})
+            derived.write(db, [skill])  # search finds no pending skill
+
+
+_WITHOUT_PACKAGE = f"""
+    SELECT s.id, s.root, s.path, v.id AS version_id, v.skill_id, v.version,
+           (SELECT max(n.package_path) FROM versions AS n
+            WHERE n.skill = s.id AND n.digest = v.digest) AS same
+    FROM json_each(?) AS wanted
+    JOIN skills AS s INDEXED BY skills_by_skill_id
+        ON s.skill_id = wanted.value
+    JOIN versions AS v ON v.id IN ({NEWEST}, s.current_version_id)
+    WHERE v.package_path IS NULL AND has_package(s.path)
+        AND (s.status = 'active' OR {IS_WITHHELD}
+             OR s.status = 'pending' AND v.review = 'waits')
+        AND (v.digest IS s.seen_digest OR NOT {IS_HELD})
+"""
+_SET_PACKAGE = """
+    UPDATE versions SET package_path = ?, verified_at = ?, retired_at = NULL WHERE id = ?
+"""
+_RESCAN_HELD = f"""
+    UPDATE skills AS s SET seen_digest = NULL, fingerprint = '' WHERE id = ? AND {IS_HELD}
+"""
+_SET_WAITING = """
+    UPDATE skills SET status = 'pending', status_reason = :reason, pending_since = :at,
+        pending_reason = :reason, held_cause = NULL, fingerprint = '',
+        last_changed = max(last_changed, :at)
+    WHERE id = :skill
+"""
+_CONTESTED = "skill_id IN (SELECT value FROM json_each(:contested))"
+_SET_PACKAGES = f"""
+    UPDATE skills SET package_path = new.package_path
+    FROM (SELECT s.id, CASE WHEN s.status = 'active' AND has_package(s.path)
+                            THEN v.package_path END AS package_path
+          FROM skills AS s LEFT JOIN versions AS v ON v.id = s.current_version_id
+          WHERE s.{_CONTESTED}
+              AND (s.package_path IS NOT NULL OR v.package_path IS NOT NULL)) AS new
+    WHERE skills.id = new.id AND skills.package_path IS NOT new.package_path
+"""
+_SERVED = """
+    (SELECT current_version_id FROM skills WHERE package_path IS NOT NULL AND skill_id IN
+        (SELECT value FROM json_each(:contested)))
+"""
+_SET_RETIRED = f"""
+    UPDATE versions SET retired_at = max(:at, ingested_at) WHERE {_CONTESTED}
+        AND package_path IS NOT NULL AND +retired_at IS NULL AND id NOT IN {_SERVED}
+"""  # The plus keeps SQLite off the index of retired_at: few versions are retired.
+_SET_UNRETIRED = f"""
+    UPDATE versions SET retired_at = NULL WHERE {_CONTESTED}
+        AND retired_at IS NOT NULL AND id IN {_SERVED}
+"""
+_RETIRED = f"""
+    SELECT DISTINCT skill_id FROM versions WHERE {_CONTESTED} AND package_path IS NOT NULL
+        AND skill_id NOT IN
+            (SELECT skill_id FROM skills WHERE {_CONTESTED} AND package_path IS NOT NULL)
+"""
+_CURRENT_PACKAGES = f"""
+    SELECT package_path FROM skills WHERE {_CONTESTED} AND package_path IS NOT NULL
+"""
