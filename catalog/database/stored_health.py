@@ -10,7 +10,6 @@ from typing import Any
 
 from catalog.database.expressions import AWAITING_REVIEW, IS_HELD, IS_WITHHELD
 from catalog.database.queries import Database
-from catalog.database.sql import to_json
 from catalog.model.trouble import Trouble
 
 SIZE = 32768
@@ -55,11 +54,6 @@ def load(db: Database, catalog: Path | None) -> dict[str, Any]:
 def to_review(db: Database) -> int:
     """Return the number of versions that wait for review."""
     return int(db.execute(_TO_REVIEW).fetchone()[0])
-
-
-def replace(db: Database, troubles: Sequence[Trouble]) -> None:
-    """Replace all stored troubles, inside the caller's transaction."""
-    db.execute("UPDATE health SET troubles = ?", [to_json([asdict(each) for each in troubles])])
 
 
 def file_of(catalog: Path) -> Path:

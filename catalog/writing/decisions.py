@@ -2,13 +2,11 @@
 
 from typing import Literal, NamedTuple
 
-from catalog.database import sql as database_sql
 from catalog.database.expressions import is_withheld
 from catalog.database.sql import Row
 from catalog.database.writer import Writer
 from catalog.model.errors import NotInCatalog
 from catalog.model.values import LEVELS, IngestionOutcome
-from catalog.reading import named, review
 from catalog.reading import versions as reading_versions
 from catalog.reading.named import find_skill
 from catalog.reading.versions import find_version
@@ -52,7 +50,7 @@ def unpin(db: Writer, query: str, at: str) -> set[str]:
     return unpin_row(db, skill, at)
 
 
-def unpin_row(db: Writer, skill: database_sql.Row, at: str) -> set[str]:
+def unpin_row(db: Writer, skill: Row, at: str) -> set[str]:
     """Make the skill of a row follow its folder again; return each skill_id concerned."""
     newest = reviews.newest_publishable(db, skill["id"])
     assert newest  # a skill is pinned to such a version
@@ -70,8 +68,8 @@ class Return(NamedTuple):
 
 def return_to(
     db: Writer,
-    skill: database_sql.Row,
-    version: database_sql.Row,
+    skill: Row,
+    version: Row,
     change: Return,
     *,
     pinned: int | None,
@@ -103,15 +101,13 @@ def return_to(
     return {skill["skill_id"], version["skill_id"]}
 
 
-def prefer(db: Writer, folder: str, absolute: str, at: str) -> Row:
-    """Give the skill of a folder its skill_id, before its rivals of the same level; return its row.
+def prefer(db: Writer, skill: Row, folder: str, at: str) -> set[str]:
+    """Give a skill its skill_id, before its rivals of the same level; return the skill_id.
 
-    folder is the path as a person wrote it, which may be relative to its root, and absolute its
-    absolute path. The preference lasts until another rival is preferred, or the skill is removed
-    or renamed. Raises NotInCatalog if there is no such folder, it has no accepted content, or a
+    folder is its path as a person wrote it. The preference lasts until another rival is preferred,
+    or the skill is removed or renamed. Raises NotInCatalog if it has no accepted content, or a
     rival has a higher level.
     """
-    skill = named.find_in_folder(db, folder, absolute)
     if skill["status"] not in ("active", "shadowed"):
         raise NotInCatalog(
             f"The skill in {shown(folder)} is {skill['status']}, so it cannot have the name "
@@ -132,7 +128,7 @@ def prefer(db: Writer, folder: str, absolute: str, at: str) -> Row:
         " AND status IN ('active', 'shadowed')",
         [skill["id"], at, skill["skill_id"]],
     )
-    return skill
+    return {skill["skill_id"]}
 
 
 class Decision(NamedTuple):
@@ -144,13 +140,11 @@ class Decision(NamedTuple):
     why: str | None
 
 
-def decide(db: Writer, asked: review.Asked, decision: Decision) -> tuple[Row, set[str]]:
+def decide(db: Writer, version: Row, decision: Decision) -> set[str]:
     """Store a decision on the content of a version, for every folder that has it.
 
-    Return the row of the version, and each skill_id whose publication may change. Raises
-    NotInCatalog.
+    Return each skill_id whose publication may change.
     """
-    version = review.find(db, asked)
     digest = version["digest"]
     unpublished = {skill for (skill,) in db.execute(_UNPUBLISHED, [digest])}
     row: Row = decision._asdict() | {
@@ -166,7 +160,7 @@ def decide(db: Writer, asked: review.Asked, decision: Decision) -> tuple[Row, se
     contested: set[str] = set()
     for skill in db.rows(_CONCERNED, [digest]):
         contested |= _follow(db, skill, row, is_unpublished=skill["id"] in unpublished)
-    return version, contested
+    return contested
 
 
 def _follow(db: Writer, skill: Row, decision: Row, *, is_unpublished: bool) -> set[str]:

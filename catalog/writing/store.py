@@ -18,7 +18,8 @@ from catalog.prompt_index import files as prompt_index_files
 from catalog.prompt_index.builder import report
 from catalog.prompt_index.history import USUAL, IndexHistory
 from catalog.prompt_index.spec import IndexSpec
-from catalog.reading.review import Asked
+from catalog.reading import review
+from catalog.reading.named import find_in_folder
 from catalog.text.humanize import iso
 from catalog.writing import decisions, journal
 from catalog.writing.catalog_file import CatalogFile, migrated
@@ -35,7 +36,7 @@ from catalog.writing.retention import PackageCollector
 from catalog.writing.retention import thin as thin_history
 from catalog.writing.rows import derived, references
 from catalog.writing.tables.removals import Removals
-from catalog.writing.tables.roots import Mirrors, Roots
+from catalog.writing.tables.roots import Roots
 from catalog.writing.tables.run_outcomes import RunOutcomes
 from catalog.writing.tables.service import Health, Scans
 from catalog.writing.tables.skills import Skills
@@ -50,8 +51,7 @@ class Store:
         self.db = db
         self._file = file
         self.removals = Removals(db)
-        self.roots = Roots(db, self.removals)
-        self.mirrors = Mirrors(db)
+        self.roots = Roots(db)
         self.skills = Skills(db)
         self.scans = Scans(db)
         self.health = Health(db)
@@ -182,34 +182,24 @@ class Store:
         """Unpin a skill and publish the present content of its folder; see `decisions.unpin`."""
         return self._decided(lambda: decisions.unpin(self.db, skill, iso(at)), at)
 
-    def review(self, asked: Asked, decision: Decision) -> Row:
+    def review(self, asked: review.Asked, decision: Decision) -> Row:
         """Store a decision on a version and publish what follows; return the version's row.
 
         See `decisions.decide`.
         """
-        versions: list[Row] = []
-
-        def work() -> set[str]:
-            version, contested = decisions.decide(self.db, asked, decision)
-            versions.append(version)
-            return contested
-
-        self._decided(work, datetime.fromisoformat(decision.decided_at))
-        return versions[0]
+        version = review.find(self.db, asked)
+        at = datetime.fromisoformat(decision.decided_at)
+        self._decided(lambda: decisions.decide(self.db, version, decision), at)
+        return version
 
     def prefer(self, folder: str, absolute: str, at: datetime) -> str:
         """Give the skill of a folder its name, publish it and return its skill_id.
 
         See `decisions.prefer`.
         """
-        skill_ids: list[str] = []
-
-        def work() -> list[str]:
-            skill_ids.append(decisions.prefer(self.db, folder, absolute, iso(at))["skill_id"])
-            return skill_ids
-
-        self._decided(work, at)
-        return skill_ids[0]
+        skill = find_in_folder(self.db, folder, absolute)
+        self._decided(lambda: decisions.prefer(self.db, skill, folder, iso(at)), at)
+        return str(skill["skill_id"])
 
     def _decided(self, decide: Callable[[], Iterable[str]], at: datetime) -> list[Key]:
         """Publish what follows from a decision of a person, and add it to the journal."""

@@ -177,17 +177,20 @@ class Heartbeat:
             quiet_since=None,
             site_host=self._site and self._site.host,
             site_port=self._site and self._site.port,
+            troubles=self._troubles.all(),
         )
         self._last_beat = at
         self._is_quiet = self._awaits_checkpoint = False
-        store.health.set_troubles(self._troubles.all())
 
     def end(self, store: Store, at: datetime) -> None:
         """Record in the catalog that the service has stopped."""
         store.health.set(
-            watcher_mode="stopped", service_pid=None, service_stopped=at, quiet_since=None
+            watcher_mode="stopped",
+            service_pid=None,
+            service_stopped=at,
+            quiet_since=None,
+            troubles=[],
         )
-        store.health.set_troubles([])
 
     def note_mode(self, change: ModeChange, at: datetime) -> None:
         """Note a change of the watcher mode."""
@@ -222,13 +225,12 @@ class Heartbeat:
             last_event=self.last_event,
             pending_count=pending,
             held_removals=store.removals.held(),
+            troubles=self._troubles.all(),
             **self._fields,
         )
         self._last_beat = at
         self._fields.clear()
-        if self._troubles.has_changed:
-            store.health.set_troubles(self._troubles.all())
-            self._troubles.has_changed = False
+        self._troubles.has_changed = False
 
     def write_beside(self, at: datetime) -> None:
         """Write the file beside the catalog, which works even on a full disk; ignore errors."""

@@ -59,7 +59,7 @@ class Pulls:
 
         Raises FolderNotOwned and OSError.
         """
-        unused = self._store.mirrors.unused()
+        unused = self._store.roots.unused_mirrors()
         if not self._mirrors and not unused:
             return
         mirrors = self._settings.mirrors_folder
@@ -68,7 +68,7 @@ class Pulls:
                 folder = Path(root).parent
                 if folder.parent == mirrors:
                     remove(folder.name, dir_fd)
-                self._store.mirrors.forget(root)
+                self._store.roots.forget_mirror(root)
         self.start(*self._mirrors)
 
     def start(self, *roots: str) -> None:
@@ -108,10 +108,10 @@ class Pulls:
             pulled = self._running.pop(mirror.root).result()
             mirror.switch(pulled)
         except PullFailed as error:
-            self._store.mirrors.failed(mirror.root, str(error))
+            self._store.roots.pull_failed(mirror.root, str(error))
             self.failures[mirror.root] = str(error)
             return False
-        self._store.mirrors.pulled(mirror.root, pulled.commit, datetime.now(UTC))
+        self._store.roots.pulled(mirror.root, pulled.commit, datetime.now(UTC))
         if self.failures.pop(mirror.root, None):
             log.info("pulled %s again", mirror.origin)
         if is_new := before != pulled.tree:

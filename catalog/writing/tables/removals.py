@@ -88,37 +88,24 @@ class Removals:
         scan: int | None = None,
     ) -> int:
         """Hold the removal of skills; return the number of newly held ones."""
-        moment, message = iso(at), reason.message
+        message = reason.message
         with self._db.transaction():
             rows = self._db.execute(_TO_HOLD, [root, json.dumps(list(paths)), message]).fetchall()
-            new = [row for row in rows if not row[-1]]
+            new = [skill for skill, is_held in rows if not is_held]
             self._db.conn.executemany(
                 "UPDATE skills SET pending_since = ?, pending_reason = ?, held_cause = ?"
                 " WHERE id = ?",
-                [(moment, message, reason.cause, skill) for skill, *_ in rows],
+                [(iso(at), message, reason.cause, skill) for skill, _ in rows],
             )
-            self._db.conn.executemany(
-                "UPDATE skills SET last_changed = max(last_changed, ?) WHERE id = ?",
-                [(moment, skill) for skill, *_ in new],
-            )
-            ids = json.dumps([skill for skill, *_ in new])
-            times = dict(self._db.execute(_LAST_CHANGES, [ids]).fetchall())
+            changed = self._db.execute(_SET_CHANGED, [iso(at), json.dumps(new)]).fetchall()
             events.add_ingestions(
                 self._db,
                 [
-                    Ingestion(skill, root, path, scan, trigger, "held", message, None, times[skill])
-                    for skill, path, *_ in new
+                    Ingestion(skill, root, path, scan, trigger, "held", message, None, moment)
+                    for skill, path, moment in sorted(changed)
                 ],
             )
         return len(new)
-
-    def release_root(self, root: str) -> None:
-        """Release removals that were held because a root was not configured."""
-        self._db.execute(
-            "UPDATE skills SET pending_since = NULL, pending_reason = NULL, held_cause = NULL"
-            " WHERE root = ? AND pending_since IS NOT NULL AND held_cause = ?",
-            [root, NO_ROOT.cause],
-        )
 
     def held(self, root: str | None = None) -> int:
         """Return the number of held removals, in one root or in all."""
@@ -197,12 +184,13 @@ _NOTE_GOING = """
     WHERE root = ? AND path IN (SELECT value FROM json_each(?))
 """
 _TO_HOLD = """
-    SELECT s.id, s.path, s.name, s.is_held FROM skills AS s
+    SELECT s.id, s.is_held FROM skills AS s
     JOIN json_each(?2) AS missing ON missing.value = s.path
     WHERE s.root = ?1 AND s.status != 'removed' AND (NOT s.is_held OR s.pending_reason IS NOT ?3)
 """
-_LAST_CHANGES = """
-    SELECT id, last_changed FROM skills WHERE id IN (SELECT value FROM json_each(?))
+_SET_CHANGED = """
+    UPDATE skills SET last_changed = max(last_changed, ?)
+    WHERE id IN (SELECT value FROM json_each(?)) RETURNING id, path, last_changed
 """
 _HELD_BELOW = """
     SELECT EXISTS (SELECT 1 FROM skills WHERE pending_since IS NOT NULL AND is_held

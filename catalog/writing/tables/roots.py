@@ -1,27 +1,31 @@
-"""Rows of the configured roots, and of those that are mirrors of repositories."""
+"""Rows of the configured roots, some of which are mirrors of repositories."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from catalog.database.sql import to_json
 from catalog.database.writer import Writer
-from catalog.model import naming
 from catalog.model.skill import RootSpec
 from catalog.text.humanize import iso
 from catalog.writing.rows import shadowing
-from catalog.writing.tables.removals import NO_ROOT, Removals
+from catalog.writing.tables.removals import NO_ROOT
 
 
 class Roots:
     """The table of roots, and the state of skills that depends on it."""
 
-    def __init__(self, db: Writer, removals: Removals) -> None:
-        """Take the catalog, and the removals held in it."""
+    def __init__(self, db: Writer) -> None:
+        """Take the catalog."""
         self._db = db
-        self._removals = removals
 
-    def configure(self, roots: Sequence[RootSpec], judged_by: str, at: datetime) -> None:
-        """Store the configured roots in their order.
+    def configure(
+        self,
+        roots: Sequence[RootSpec],
+        judged_by: str,
+        at: datetime,
+        commits: Mapping[str, str | None] | None = None,
+    ) -> None:
+        """Store the configured roots in their order, and the commits of mirrors by root.
 
         Skills of a root whose rules changed lose their fingerprint, so that the next scan judges
         them again; published content then needs no review. That scan also holds the removal of
@@ -32,32 +36,30 @@ class Roots:
             # Unconfigured roots come after the configured ones.
             self._db.execute("UPDATE roots SET configured = 0, position = ?", [len(roots)])
             for position, root in enumerate(roots):
-                rules = f"{judged_by} {root.level} {root.acceptance} {' '.join(root.profiles)}"
-                if root.namespace != naming.NO_NAMESPACE:
-                    rules += f" {root.namespace}"
-                if root.review != "none":
-                    rules += f" review={root.review},{root.review_severity}"
-                if root.secrets != "leave-out":
-                    rules += f" secrets {root.secrets}"
-                self._db.execute(
-                    _UPSERT,
-                    [
-                        root.path,
-                        root.level,
-                        position,
-                        root.acceptance,
-                        to_json(root.profiles),
-                        rules,
-                        root.review,
-                        root.review_severity,
-                    ],
-                )
-                if root.path in known and known[root.path]["judged_by"] != rules:
+                rules = (judged_by, root.level, root.acceptance, *root.profiles, root.namespace)
+                rules += (root.review, root.review_severity, root.secrets)
+                row = {
+                    "path": root.path,
+                    "level": root.level,
+                    "position": position,
+                    "acceptance": root.acceptance,
+                    "profiles": to_json(root.profiles),
+                    "rules": " ".join(rules),
+                    "review": root.review,
+                    "severity": root.review_severity,
+                }
+                self._db.execute(_UPSERT, row)
+                if origin := root.origin:
+                    commit = (commits or {}).get(root.path)
+                    git = [origin.url, origin.ref, origin.path, commit, root.path]
+                    self._db.execute(_SET_ORIGIN, git)
+                before = known.get(root.path)
+                if before and before["judged_by"] != row["rules"]:
                     self._db.execute(
                         "UPDATE skills SET fingerprint = '' WHERE root = ?", [root.path]
                     )
-                if root.path in known and not known[root.path]["configured"]:
-                    self._removals.release_root(root.path)
+                if before and not before["configured"]:
+                    self._db.execute(_RELEASE, [root.path, NO_ROOT.cause])
             self._db.execute(
                 "DELETE FROM findings WHERE skill IS NULL AND root IN"
                 " (SELECT path FROM roots WHERE configured = 0)"
@@ -87,43 +89,7 @@ class Roots:
         ).fetchone():  # an UPDATE takes the write lock even if it changes nothing
             self._db.execute("UPDATE roots SET trouble = ? WHERE path = ?", [trouble, root])
 
-
-_UPSERT = """
-    INSERT INTO roots (path, level, position, acceptance, profiles, judged_by, review,
-                       review_severity, review_from)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, (SELECT ifnull(max(id), 0) + 1 FROM versions))
-    ON CONFLICT (path) DO UPDATE SET level = excluded.level, position = excluded.position,
-        acceptance = excluded.acceptance, profiles = excluded.profiles,
-        review_from = iif(judged_by = excluded.judged_by, review_from, excluded.review_from),
-        judged_by = excluded.judged_by, review = excluded.review,
-        review_severity = excluded.review_severity, configured = 1
-"""
-
-
-class Mirrors:
-    """The roots that are repositories."""
-
-    def __init__(self, db: Writer) -> None:
-        """Take the catalog."""
-        self._db = db
-
-    def configure(self, roots: Sequence[RootSpec], commits: Mapping[str, str | None]) -> None:
-        """Store the origins of the configured roots, whose rows exist, and their commits."""
-        with self._db.transaction():
-            self._db.conn.executemany(
-                _CONFIGURE,
-                [
-                    (
-                        root.origin.url,
-                        root.origin.ref,
-                        root.origin.path,
-                        commits.get(root.path),
-                        root.path,
-                    )
-                    for root in roots
-                    if root.origin
-                ],
-            )
+    # Mirrors
 
     def pulled(self, root: str, commit: str, at: datetime) -> None:
         """Store a successful pull."""
@@ -132,24 +98,38 @@ class Mirrors:
             [commit, iso(at), root],
         )
 
-    def failed(self, root: str, trouble: str) -> None:
+    def pull_failed(self, root: str, trouble: str) -> None:
         """Store why a pull failed; the rest stays."""
         self._db.execute("UPDATE roots SET git_trouble = ? WHERE path = ?", [trouble, root])
 
-    def unused(self) -> list[str]:
-        """Return the roots that are no longer configured and have no skill left."""
+    def unused_mirrors(self) -> list[str]:
+        """Return the mirrors that are no longer configured and have no skill left."""
         rows = self._db.execute(
-            "SELECT m.root FROM mirrors AS m JOIN roots AS r ON r.path = m.root"
-            " WHERE r.configured = 0 AND NOT EXISTS"
-            " (SELECT 1 FROM skills WHERE root = m.root AND status != 'removed')"
+            "SELECT path FROM roots AS r WHERE git_url IS NOT NULL AND configured = 0"
+            " AND NOT EXISTS (SELECT 1 FROM skills WHERE root = r.path AND status != 'removed')"
         )
         return [root for (root,) in rows]
 
-    def forget(self, root: str) -> None:
+    def forget_mirror(self, root: str) -> None:
         """Forget that a root is a mirror."""
         self._db.execute("UPDATE roots SET git_url = NULL WHERE path = ?", [root])
 
 
-_CONFIGURE = """
+_UPSERT = """
+    INSERT INTO roots (path, level, position, acceptance, profiles, judged_by, review,
+                       review_severity, review_from)
+    VALUES (:path, :level, :position, :acceptance, :profiles, :rules, :review, :severity,
+            (SELECT ifnull(max(id), 0) + 1 FROM versions))
+    ON CONFLICT (path) DO UPDATE SET level = excluded.level, position = excluded.position,
+        acceptance = excluded.acceptance, profiles = excluded.profiles,
+        review_from = iif(judged_by = excluded.judged_by, review_from, excluded.review_from),
+        judged_by = excluded.judged_by, review = excluded.review,
+        review_severity = excluded.review_severity, configured = 1
+"""
+_SET_ORIGIN = """
     UPDATE roots SET git_url = ?, git_ref = ?, git_path = ?, git_commit = ? WHERE path = ?
+"""
+_RELEASE = """
+    UPDATE skills SET pending_since = NULL, pending_reason = NULL, held_cause = NULL
+    WHERE root = ? AND pending_since IS NOT NULL AND held_cause = ?
 """

@@ -1,13 +1,12 @@
 """The health row, and the rows of full scans."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from catalog.database import stored_health
-from catalog.database.sql import columns
+from catalog.database.sql import columns, to_json
 from catalog.database.writer import Writer
-from catalog.model.trouble import Trouble
 from catalog.model.values import ChangeOutcome, Trigger
 from catalog.text.humanize import iso
 
@@ -20,22 +19,20 @@ class Health:
         self._db = db
 
     def set(self, **fields: Any) -> None:
-        """Set columns of the one health row; times are datetimes."""
-        values = {
-            name: iso(value) if isinstance(value, datetime) else value
-            for name, value in fields.items()
-        }
-        settings = ", ".join(f"{name} = :{name}" for name in values)
+        """Set columns of the one health row: times as datetimes, failed work as Troubles."""
+        settings = ", ".join(f"{name} = :{name}" for name in fields)
+        values = {name: _stored(value) for name, value in fields.items()}
         self._db.execute(f"UPDATE health SET {settings}", values)
-
-    def set_troubles(self, troubles: Sequence[Trouble]) -> None:
-        """Replace the rows of failed work that is retried."""
-        with self._db.transaction():
-            stored_health.replace(self._db, troubles)
 
     def count_overflow(self) -> None:
         """Count one more overflow of the system's event queue."""
         self._db.execute("UPDATE health SET overflows = overflows + 1")
+
+
+def _stored(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return iso(value)
+    return to_json([asdict(each) for each in value]) if isinstance(value, list | tuple) else value
 
 
 class Scans:

@@ -22,7 +22,6 @@ def store() -> Iterator[Store]:
     """Return a catalog whose skills all count words, and each has a property of its own."""
     company = RootSpec(COMPANY, "enterprise", origin=GitOrigin(URL, None, ""))
     store = rooted(Store.in_memory(), RootSpec(ROOT), company)
-    store.mirrors.configure([company], {})
     store.apply(
         [
             judged("plain", inventory=judged("x").verdict.inventory._replace(has_scripts=False)),

@@ -7,7 +7,6 @@ from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from catalog.database import stored_health
 from catalog.model.trouble import Trouble
 from catalog.reading import activity, health_summary
 from catalog.text.humanize import iso
@@ -126,14 +125,14 @@ def test_what_fails_is_said_with_what_to_do(site: Site, catalog: Path) -> None:
     assert "No service is running." in site.get("/health").text
     now = iso(datetime.now(UTC))
     store = Store.open(catalog)
-    with store.db.transaction():
-        store.db.execute(
-            "UPDATE health SET service_pid = 1, service_seen = ?, service_stopped = NULL,"
-            " watcher_mode = 'native'",
-            [now],
-        )
-        failure = Trouble("scan", f"<i>{ROOT}/a cannot be read; run `ls`.", now, 3, now, now)
-        stored_health.replace(store.db, [failure])
+    failure = Trouble("scan", f"<i>{ROOT}/a cannot be read; run `ls`.", now, 3, now, now)
+    store.health.set(
+        service_pid=1,
+        service_seen=now,
+        service_stopped=None,
+        watcher_mode="native",
+        troubles=[failure],
+    )
     store.close()
     page = site.get("/health").text
     assert "Needs attention." in page
