@@ -4,12 +4,12 @@ import base64
 import codecs
 import hashlib
 from dataclasses import dataclass
+from itertools import islice
 from typing import BinaryIO
 
 PAGE_BYTES = 48 * 1024
 """Default size of a page; as base64 it has 64 Ki characters."""
 
-_CHUNK = 1 << 20
 _CONTINUATIONS = bytes(range(0x80, 0xC0))  # all bytes of a UTF-8 character but its first
 
 
@@ -33,18 +33,12 @@ def line_start(file: BinaryIO, line: int) -> int:
 
     The file must be at its start. Raises OSError.
     """
-    missing, start, offset = line - 1, 0, 0
-    while missing > 0 and (chunk := file.read(_CHUNK)):
-        if (count := chunk.count(b"\n")) < missing:
-            missing -= count
-            start = offset + chunk.rfind(b"\n") + 1 if count else start
-        else:
-            position = -1
-            for _ in range(missing):
-                position = chunk.find(b"\n", position + 1)
-            return offset + position + 1
-        offset += len(chunk)
-    return start
+    offset = 0
+    for text in islice(file, line - 1):
+        if not text.endswith(b"\n"):
+            break
+        offset += len(text)
+    return offset
 
 
 def read_page(file: BinaryIO, offset: int, limit: int | None, longest: int) -> Page:

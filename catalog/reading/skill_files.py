@@ -98,42 +98,15 @@ def read_skill_file(
     )
 
 
-@contextmanager
-def open_skill_file(
-    db: Database,
-    packages: Path,
-    skill_name: str,
-    file_path: str = SKILL_MD,
-    *,
-    version: str | None = None,
-) -> Iterator[tuple[PublishedFile, BinaryIO]]:
-    """Open a published file at its start, after its hash was verified.
-
-    Raises as `read_skill_file` does.
-    """
-    package = package_of(db, packages, skill_name, version)
-    entry = find_file(package, file_path)
-    with opened(package, entry) as file:
-        yield entry, file
-
-
-def wrapped(
-    db: Database, packages: Path, skill_name: str, *, offset: int = 0, limit: int | None = None
-) -> str:
-    """Return SKILL.md's body between `<skill_content>` tags, with its folder and files.
-
-    Raises as `read_skill_file` does.
-    """
-    package = package_of(db, packages, skill_name)
-    return wrap(package, read(package, SKILL_MD, offset=offset, limit=limit))
-
-
 # Several files of one package
 
 
 @contextmanager
 def opened(package: Package, entry: PublishedFile) -> Iterator[BinaryIO]:
-    """Open a file of a package; see `open_skill_file`."""
+    """Open a file of a package at its start, after its hash was verified.
+
+    Raises as `read_skill_file` does.
+    """
     with _open(package, entry) as file:
         try:
             size = os.fstat(file.fileno()).st_size
@@ -174,7 +147,7 @@ def read(
 
 
 def wrap(package: Package, page: SkillFile, directory: str | None = None) -> str:
-    """Return a page of a package's SKILL.md wrapped; see `skill_content.wrap`.
+    """Return a page of a package's SKILL.md between `<skill_content>` tags.
 
     The directory is the package's own unless another is given.
     """

@@ -18,6 +18,7 @@ from catalog.reading import browse, paging, skill_files
 from catalog.reading import versions as reading_versions
 from catalog.reading.browse import Catalog
 from catalog.reading.paging import Page
+from catalog.reading.published import find_file, package_of
 from catalog.site.http.request import RequestContext
 from catalog.site.pages import missing
 from catalog.site.pages.skill import COMPARED_VERSIONS, row_query, without_disk_paths
@@ -172,11 +173,9 @@ def _part(
         data = with_plain_line_ends(file["text"]).encode("utf-8", "replace")
         return read_part(io.BytesIO(data), len(data), offset, line)
     if skill["status"] == "active":
-        with (
-            suppress(NotInCatalog, PathRefused, PackageDamaged),
-            skill_files.open_skill_file(
-                db, packages, skill["name"], file["path"], version=version or skill["version"]
-            ) as (entry, content),
-        ):
-            return read_part(content, entry.size, offset, line)
+        with suppress(NotInCatalog, PathRefused, PackageDamaged):
+            package = package_of(db, packages, skill["name"], version or skill["version"])
+            entry = find_file(package, file["path"])
+            with skill_files.opened(package, entry) as content:
+                return read_part(content, entry.size, offset, line)
     return None

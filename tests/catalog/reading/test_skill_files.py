@@ -8,7 +8,9 @@ import shutil
 import socket
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 from hypothesis import example, given
@@ -17,7 +19,7 @@ from sqlite_utils import Database
 
 from catalog.model.errors import NotInCatalog, PackageDamaged, PathRefused
 from catalog.reading import skill_files
-from catalog.reading.published import Package, package_of
+from catalog.reading.published import Package, find_file, package_of
 from catalog.reading.skill_files import LISTED, wrap_text
 from tests.support.escapes import ESCAPES
 from tests.support.shelf import Shelf
@@ -82,6 +84,18 @@ def read(
 
 
 # What is given
+
+
+def opened(shelf: Shelf, path: str = "SKILL.md") -> AbstractContextManager[BinaryIO]:
+    """Open a file of the skill word-count."""
+    package = package_of(shelf.db, shelf.packages, "word-count")
+    return skill_files.opened(package, find_file(package, path))
+
+
+def wrapped(shelf: Shelf, limit: int | None = None) -> str:
+    """Return the wrapped SKILL.md of the skill word-count."""
+    package = package_of(shelf.db, shelf.packages, "word-count")
+    return skill_files.wrap(package, skill_files.read(package, limit=limit))
 
 
 @pytest.mark.requirement("prd/read-default")
@@ -165,25 +179,26 @@ def test_an_impossible_page_is_refused(shelf: Shelf, offset: int, limit: int | N
 
 def test_raw_bytes_are_served_after_verification(shelf: Shelf) -> None:
     """For serving over HTTP: the entry with type and hash, and the file at its start."""
-    with skill_files.open_skill_file(shelf.db, shelf.packages, "word-count", "assets/logo.png") as (
-        entry,
-        file,
-    ):
-        assert (entry.media_type, file.read()) == ("image/png", PNG)
+    assert (
+        find_file(package_of(shelf.db, shelf.packages, "word-count"), "assets/logo.png").media_type
+        == "image/png"
+    )
+    with opened(shelf, "assets/logo.png") as file:
+        assert file.read() == PNG
 
 
 def test_an_error_of_the_client_is_not_an_error_of_the_package(shelf: Shelf) -> None:
     """A connection that breaks while a file is sent says nothing about the package."""
     with (
         pytest.raises(ConnectionResetError),
-        skill_files.open_skill_file(shelf.db, shelf.packages, "word-count"),
+        opened(shelf),
     ):
         raise ConnectionResetError
 
 
 def test_a_wrapped_skill_has_the_path_of_its_files(shelf: Shelf) -> None:
     """The body without frontmatter, the published folder, and the other files."""
-    told = skill_files.wrapped(shelf.db, shelf.packages, "word-count")
+    told = wrapped(shelf)
     assert told.startswith('<skill_content name="word-count">\n# Count\n\nRun it.\n\n')
     assert f"Skill directory: {shelf.packages.parent}/skills/word-count\n" in told
     assert "  <file>scripts/count.py</file>\n" in told
@@ -192,7 +207,7 @@ def test_a_wrapped_skill_has_the_path_of_its_files(shelf: Shelf) -> None:
 
 def test_a_wrapped_page_has_the_offset_of_the_next(shelf: Shelf) -> None:
     """A model does not mistake a long SKILL.md for a short one."""
-    told = skill_files.wrapped(shelf.db, shelf.packages, "word-count", limit=40)
+    told = wrapped(shelf, 40)
     assert "only a part of SKILL.md" in told
     assert "offset 21" in told
 
@@ -491,7 +506,7 @@ def test_unaccepted_content_is_not_served(own: Shelf, content: bytes) -> None:
         read(own, "scripts/count.py")
     with (
         pytest.raises(PackageDamaged),
-        skill_files.open_skill_file(own.db, own.packages, "word-count", "scripts/count.py"),
+        opened(own, "scripts/count.py"),
     ):
         pytest.fail("it was served")
 
@@ -525,7 +540,7 @@ def test_the_link_decides_until_it_is_flipped(own: Shelf, skill: SkillWriter) ->
     own.scan()
     own.flip("word-count", old)
     assert (read(own).version, "# New" in read(own).text) == (old, False)
-    assert skill_files.wrapped(own.db, own.packages, "word-count").count("# A skill") == 1
+    assert wrapped(own).count("# A skill") == 1
 
 
 def test_no_version_is_ever_mixed_with_another(own: Shelf, skill: SkillWriter) -> None:
@@ -616,9 +631,7 @@ def placed(tmp_path: Path, skill: SkillWriter) -> Iterator[Shelf]:
 def test_files_in_place_are_read_from_the_root(placed: Shelf) -> None:
     """Without packages the answers come from the folder itself."""
     assert read(placed, "scripts/count.py").text == "print('words')\n"
-    assert str(placed.root / "word-count") in skill_files.wrapped(
-        placed.db, placed.packages, "word-count"
-    )
+    assert str(placed.root / "word-count") in wrapped(placed)
 
 
 def test_a_link_in_place_may_lead_to_another_place_in_the_root(placed: Shelf) -> None:
