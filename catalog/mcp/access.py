@@ -18,7 +18,7 @@ from catalog.reading import browse, offered, skill_files
 from catalog.reading.published import SKILL_MD, Package, package_of
 from catalog.reading.search_hits import Hit
 from catalog.reading.skill_files import SkillFile
-from catalog.usage.counter import ReadCounter
+from catalog.usage.database import ReadCounter
 
 PAGE = 100
 """Most entries of a page."""

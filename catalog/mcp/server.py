@@ -27,8 +27,8 @@ from catalog.mcp.skills_extension import SkillsExtension
 from catalog.mcp.tools import SkillTools
 from catalog.model.errors import TokensInvalid
 from catalog.reading import credentials
-from catalog.usage import counter
-from catalog.usage.counter import ReadCounter
+from catalog.usage import database
+from catalog.usage.database import ReadCounter
 
 _INSTRUCTIONS = """\
 A catalog of Agent Skills: folders of instructions, scripts and references for special tasks.
@@ -137,7 +137,7 @@ def serve_http(
         transport_security=_security(host, names),
     )
     config = uvicorn.Config(
-        guarded_by_tokens(counter.closing_with(app, server.counter), tokens),
+        guarded_by_tokens(database.closing_with(app, server.counter), tokens),
         host=host,
         port=port,
         log_level="warning",

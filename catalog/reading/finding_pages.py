@@ -1,16 +1,20 @@
-"""Explanations of findings: one page with a section for each code, which the package carries."""
+"""Explanations of findings and of states of health, from pages that the package carries."""
 
 import re
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-_NAME = "findings.md"
 _SECTION = re.compile(
     r"^### `(?P<code>[\w-]+)`\n(?P<text>.*?)(?=^###? `|\Z)", re.DOTALL | re.MULTILINE
 )
 
+_STATES = re.compile(r"^## States of health$(?P<text>.*?)(?=^## |\Z)", re.DOTALL | re.MULTILINE)
+_SUBJECT = re.compile(
+    r"^### (?P<title>[^\n]+)\n(?P<text>.*?)(?=^### |\Z)", re.DOTALL | re.MULTILINE
+)
+_LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 _FIX = re.compile(r"^- \*\*Fix:\*\* (?P<fix>.*?)(?=\n- |\n\n|\Z)", re.DOTALL | re.MULTILINE)
 _EXAMPLES = re.compile(r"^(?:Bad|Good)\b", re.MULTILINE)
 _ESCAPE = re.compile(r"\\(?=[!-/:-@\[-`{-~])")
@@ -25,10 +29,10 @@ class Explanation(NamedTuple):
     examples: str  # Markdown; empty if there are none
 
 
-def path() -> Path:
-    """Return the page: in an installed package, else in the documentation of the repository."""
-    inside = Path(__file__).with_name(_NAME)
-    return inside if inside.exists() else Path(__file__).parents[2] / "docs/reference" / _NAME
+def path(name: str = "reference/findings.md") -> Path:
+    """Return a page: in an installed package, else in the documentation of the repository."""
+    inside = Path(__file__).with_name(name.rpartition("/")[2])
+    return inside if inside.exists() else Path(__file__).parents[2] / "docs" / name
 
 
 def url(code: str, page: str | None = None) -> str:
@@ -40,14 +44,18 @@ def url(code: str, page: str | None = None) -> str:
     return page.replace("{code}", code) if "{code}" in page else f"{page}#{code}"
 
 
-@lru_cache(maxsize=1)
+@cache
 def sections() -> Mapping[str, str]:
     """Return the section of each code, as Markdown; none if the page is missing."""
-    try:
-        text = path().read_text("utf-8")
-    except OSError:
-        return {}
-    return {match["code"]: match["text"].strip() for match in _SECTION.finditer(text)}
+    return {match["code"]: match["text"].strip() for match in _SECTION.finditer(_text(path()))}
+
+
+@cache
+def states() -> Mapping[str, str]:
+    """Return the tables of states by subject, as Markdown without links; none if it is missing."""
+    part = _STATES.search(_text(path("how-to/solve-problems.md")))
+    found = _SUBJECT.finditer(part["text"]) if part else ()
+    return {match["title"]: _LINK.sub(r"\1", match["text"]).strip() for match in found}
 
 
 def explanation(code: str) -> Explanation | None:
@@ -69,3 +77,10 @@ def explanation(code: str) -> Explanation | None:
 def _plain(markdown: str) -> str:
     """Return a paragraph of the page as one line without its escapes."""
     return _ESCAPE.sub("", " ".join(markdown.split())).replace("`", "")
+
+
+def _text(page: Path) -> str:
+    try:
+        return page.read_text("utf-8")
+    except OSError:
+        return ""

@@ -1,11 +1,8 @@
 """Summary of the health of the service, for people."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
-from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from catalog.text.humanize import ago, ahead, count, seconds_since
@@ -218,28 +215,3 @@ def _detail(trouble: Mapping[str, Any], now: datetime) -> str:
 def _scanned(row: Mapping[str, Any], now: datetime) -> str:
     last = row["last_full_scan"]
     return f"last full scan {ago(last, now)}" if last else "no full scan yet"
-
-
-_PAGE = "solve-problems.md"
-_PART = re.compile(r"^## States of health$(?P<text>.*?)(?=^## |\Z)", re.DOTALL | re.MULTILINE)
-_SUBJECT = re.compile(
-    r"^### (?P<title>[^\n]+)\n(?P<text>.*?)(?=^### |\Z)", re.DOTALL | re.MULTILINE
-)
-_LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
-
-
-def page_of_states() -> Path:
-    """Return the page: in an installed package, else in the documentation of the repository."""
-    inside = Path(__file__).with_name(_PAGE)
-    return inside if inside.exists() else Path(__file__).parents[2] / "docs/how-to" / _PAGE
-
-
-@lru_cache(maxsize=1)
-def subjects() -> Mapping[str, str]:
-    """Return the tables of states by subject, as Markdown without links; none if it is missing."""
-    try:
-        part = _PART.search(page_of_states().read_text("utf-8"))
-    except OSError:
-        return {}
-    found = _SUBJECT.finditer(part["text"]) if part else ()
-    return {match[1]: _LINK.sub(r"\1", match[2]).strip() for match in found}

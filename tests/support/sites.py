@@ -21,7 +21,7 @@ from catalog.prompt_index.spec import IndexSpec
 from catalog.site.http import limits
 from catalog.site.http import location as http_catalog
 from catalog.site.server import app as server_app
-from catalog.usage.counter import ReadCounter
+from catalog.usage.database import ReadCounter
 from catalog.writing.store import Store
 from tests.support.records import NOON, ODD, ROOT, WRONG, judged, refused, rooted
 from tests.support.shelf import Shelf

@@ -11,7 +11,7 @@ from datasette.utils import tilde_decode
 
 from catalog.database import schema_version
 from catalog.usage import database as usage_database
-from catalog.usage.counter import ReadCounter
+from catalog.usage.database import ReadCounter
 
 PLUGIN = "skilldrop"
 """Name of the site in Datasette's plugin configuration."""

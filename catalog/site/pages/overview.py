@@ -10,7 +10,7 @@ from datasette import Response
 
 from catalog.database import stored_health
 from catalog.database.sql import Row
-from catalog.reading import activity, browse, facet_counts, health_summary, status
+from catalog.reading import activity, browse, facet_counts, finding_pages, health_summary, status
 from catalog.reading.activity import Choice, Unit
 from catalog.reading.browse import Catalog
 from catalog.reading.filters import Filters
@@ -111,9 +111,7 @@ async def state(context: RequestContext) -> Response:
             row | {"path": shown(row["path"]), "trouble": row["trouble"] and shown(row["trouble"])}
             for row in roots
         ],
-        subjects={
-            title: markdown.render(text) for title, text in health_summary.subjects().items()
-        },
+        subjects={title: markdown.render(text) for title, text in finding_pages.states().items()},
     )
 
 

@@ -27,7 +27,6 @@ from catalog.model.setting import SiteSettings
 from catalog.site import address, plugin
 from catalog.site.http import limits
 from catalog.site.http import location as http_catalog
-from catalog.usage import counter
 from catalog.usage import database as usage_database
 
 log = logging.getLogger("skilldrop")
@@ -54,7 +53,7 @@ def serve(catalog: Path, settings: SiteSettings, *, usage: bool = True) -> None:
     site = application(Path(catalog.name), named, usage=usage)
     location = http_catalog.find(site)
     uvicorn.run(
-        counter.closing_with(site.app(), location.counter if location else None),
+        usage_database.closing_with(site.app(), location.counter if location else None),
         host=host,
         port=port,
         lifespan="on",

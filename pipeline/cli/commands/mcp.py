@@ -8,7 +8,7 @@ from catalog.filesystem.token_file import TokenFile
 from catalog.model.errors import ExtraMissing
 from catalog.model.values import VERSION
 from catalog.site import address
-from catalog.usage.counter import ReadCounter
+from catalog.usage.database import ReadCounter
 from pipeline.cli.options import DONE, settings_of
 
 LOOPBACK = "127.0.0.1"

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from catalog.usage import counter as usage_counter
 from catalog.usage import database
-from catalog.usage.counter import ReadCounter
+from catalog.usage import database as usage_counter
+from catalog.usage.database import ReadCounter
 
 
 @pytest.fixture

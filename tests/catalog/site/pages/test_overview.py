@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from catalog.model.trouble import Trouble
-from catalog.reading import activity, health_summary
+from catalog.reading import activity, finding_pages
 from catalog.text.humanize import iso
 from catalog.usage import database
 from catalog.usage.database import IndexRead, Read, SkillRead
@@ -143,10 +143,10 @@ def test_what_fails_is_said_with_what_to_do(site: Site, catalog: Path) -> None:
 def test_every_state_of_the_documentation_is_explained(site: Site) -> None:
     """The tables of the page about problems, which the wheel has."""
     page = site.get("/health").text
-    assert {"Service and events", "Work that fails"} <= {*health_summary.subjects()}
-    for title in health_summary.subjects():
+    assert {"Service and events", "Work that fails"} <= {*finding_pages.states()}
+    for title in finding_pages.states():
         assert f"<summary>{title}</summary>" in page
-    assert page.count("<th>meaning</th>") == len(health_summary.subjects())
+    assert page.count("<th>meaning</th>") == len(finding_pages.states())
     assert "].md" not in page
     build = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
     places = build["targets"]["wheel"]["force-include"]
