@@ -16,10 +16,9 @@ from typing import BinaryIO
 from catalog.export import lock_file
 from catalog.export.lock_file import LockedSkill, locked
 from catalog.export.selected import Failure, Source
-from catalog.filesystem.by_descriptor import descended, directory, named, remove
-from catalog.filesystem.exchange import exchange_names
+from catalog.filesystem.by_descriptor import descended, directory, named, open_file, remove
 from catalog.filesystem.ownership import refuse_owned
-from catalog.filesystem.safe_open import open_file
+from catalog.filesystem.replacement import exchange_names
 from catalog.model.errors import NotExported, PackageDamaged, PathRefused
 from catalog.model.paths import os_path, text_path
 from catalog.prompt_index.files import write_whole

@@ -1,16 +1,23 @@
-"""Operations on names in open directories, by descriptor, which never follow links."""
+"""Operations on names in open directories by descriptor, which never follow links."""
 
 import errno
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from io import BufferedReader
 from pathlib import Path
-from stat import S_IMODE, S_ISLNK
+from stat import S_IMODE, S_ISLNK, S_ISREG
 from typing import NamedTuple
+
+from catalog.model.errors import PathRefused
+from catalog.text.suggestions import shown
 
 DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 """Flags to open a directory, but no link to one."""
 _NO_DIRECTORY = {errno.ENOTDIR, errno.ELOOP}
+# Opening a FIFO would block, and a terminal could become the controlling terminal.
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+_NO_FILE = {*_NO_DIRECTORY, errno.ENXIO}  # of a link, of a file as a directory, of a socket
 
 
 def open_directory(name: str, dir_fd: int) -> int | None:
@@ -53,6 +60,31 @@ def descended(dir_fd: int, names: Sequence[str]) -> Iterator[int]:
     finally:
         for descriptor in opened:
             os.close(descriptor)
+
+
+def open_file(top: str, directories: Sequence[str], path: str) -> BufferedReader:
+    """Open a regular file by its path below nested `directories` of `top`.
+
+    `top` is trusted. The names in `directories` and the parts of the path are not: each must be a
+    real directory, and the last part a regular file. The caller closes the file. Raises
+    PathRefused, FileNotFoundError and other OSErrors.
+    """
+    *folders, name = names = [*directories, *path.split("/")]
+    if any(part in ("", ".", "..") or "/" in part or "\0" in part for part in names):
+        raise PathRefused(f"{shown(path)} is not a path of a file inside a skill.")
+    try:
+        with directory(top) as top_fd, descended(top_fd, folders) as dir_fd:
+            handle = os.open(name, _FILE, dir_fd=dir_fd)
+        if S_ISREG(os.fstat(handle).st_mode):
+            return os.fdopen(handle, "rb")
+        os.close(handle)
+    except OSError as error:
+        if error.errno not in _NO_FILE:
+            raise
+    raise PathRefused(
+        f"{shown(path)} is a link or a special file on disk, not the regular file of the "
+        "catalog; it is not opened."
+    )
 
 
 def set_mode(name: str, dir_fd: int, mode: int) -> None:

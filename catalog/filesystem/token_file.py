@@ -8,16 +8,17 @@ import fcntl
 import hashlib
 import hmac
 import json
-import os
 import re
 import secrets
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from catalog.filesystem.by_descriptor import directory
+from catalog.filesystem.replacement import replaced
 from catalog.model.errors import TokensInvalid
 from catalog.text.humanize import iso
 
@@ -26,7 +27,6 @@ NAME = "tokens.json"
 _PREFIX = "skilldrop_"
 """Start of each token, so that programs that look for secrets recognise it."""
 _TOKEN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,29 +36,6 @@ class Token:
     name: str
     sha256: str  # of the token, 64 hex digits
     created: str  # ISO 8601 in UTC
-
-
-class TokenFile:
-    """The file, read again only after it has changed."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._state: tuple[int, ...] | None = None
-        self._tokens: tuple[Token, ...] = ()
-
-    def tokens(self) -> tuple[Token, ...]:
-        """Return the tokens; none if there is no file. Raises TokensInvalid if it is unreadable."""
-        try:
-            stat = os.stat(self._path)
-        except FileNotFoundError:
-            return ()
-        except OSError as error:
-            raise _unreadable(self._path, error.strerror) from error
-        state = (stat.st_ino, stat.st_mtime_ns, stat.st_size)
-        if state != self._state:
-            self._tokens = load(self._path)
-            self._state = state
-        return self._tokens
 
 
 def load(path: Path) -> tuple[Token, ...]:
@@ -129,32 +106,24 @@ def _hash(secret: str) -> str:
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
     """Keep other commands from changing the file meanwhile."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    except OSError as error:
-        raise TokensInvalid(f"{path.parent} cannot be opened: {error.strerror}.") from error
-    try:
+    with ExitStack() as stack:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            folder = stack.enter_context(directory(path.parent))
+        except OSError as error:
+            raise TokensInvalid(f"{path.parent} cannot be opened: {error.strerror}.") from error
         fcntl.flock(folder, fcntl.LOCK_EX)
         yield
-    finally:
-        os.close(folder)
 
 
 def _save(path: Path, tokens: Sequence[Token]) -> None:
-    new = path.with_name(f".{path.name}.new")
     try:
-        with suppress(FileNotFoundError):  # left by a crash
-            new.unlink()
         if not tokens:
             path.unlink()
             return
-        with open(os.open(new, _FLAGS, 0o600), "w", encoding="utf-8") as file:
-            json.dump({"tokens": [asdict(token) for token in tokens]}, file, indent=1)
-            file.write("\n")
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(new, path)
+        with replaced(path, 0o600) as file:
+            content = {"tokens": [asdict(token) for token in tokens]}
+            file.write(f"{json.dumps(content, indent=1)}\n".encode())
     except OSError as error:
         raise TokensInvalid(f"{path} cannot be written: {error.strerror}.") from error
 

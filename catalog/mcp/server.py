@@ -18,7 +18,6 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from catalog.filesystem import token_file
-from catalog.filesystem.token_file import TokenFile
 from catalog.mcp.access import CatalogAccess
 from catalog.mcp.changes import ChangeNotifier
 from catalog.mcp.prompts import SkillPrompts
@@ -121,7 +120,7 @@ def serve_stdio(server: SkillServer) -> None:
 
 
 def serve_http(
-    server: SkillServer, host: str, port: int, names: Sequence[str], tokens: TokenFile
+    server: SkillServer, host: str, port: int, names: Sequence[str], tokens: Path
 ) -> None:
     """Serve until SIGTERM or SIGINT, only to clients that use one of the host names.
 
@@ -171,7 +170,7 @@ def _security(host: str, names: Sequence[str]) -> TransportSecuritySettings:
     )
 
 
-def guarded_by_tokens(app: ASGIApp, file: TokenFile) -> ASGIApp:
+def guarded_by_tokens(app: ASGIApp, file: Path) -> ASGIApp:
     """Return the application behind the readers' tokens, which are those of the site."""
 
     async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
@@ -181,10 +180,10 @@ def guarded_by_tokens(app: ASGIApp, file: TokenFile) -> ASGIApp:
     return guarded
 
 
-def _refusal(scope: Scope, file: TokenFile) -> PlainTextResponse | None:
+def _refusal(scope: Scope, file: Path) -> PlainTextResponse | None:
     """Return the response to a request that may not pass."""
     try:
-        tokens = file.tokens()
+        tokens = token_file.load(file)
     except TokensInvalid as error:
         log.error("%s The MCP server is closed until this is repaired.", error)
         return PlainTextResponse("The server cannot read its tokens.\n", 503)

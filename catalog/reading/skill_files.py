@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from catalog.database.queries import Database
-from catalog.filesystem.safe_open import open_file
+from catalog.filesystem.by_descriptor import open_file
 from catalog.model.errors import PackageDamaged, PathRefused
 from catalog.model.paths import os_path
 from catalog.reading.paging import Page, read_page

@@ -9,7 +9,7 @@ from catalog.database.expressions import IS_HELD, IS_WITHHELD, NEWEST
 from catalog.database.queries import Database
 from catalog.database.writer import Writer
 from catalog.filesystem.by_descriptor import directory, named
-from catalog.filesystem.fsync import sync
+from catalog.filesystem.replacement import sync
 from catalog.model.change import Change, ChangeResult, Judged
 from catalog.model.errors import SkilldropError
 from catalog.model.naming import CURRENT

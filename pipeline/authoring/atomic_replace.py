@@ -9,9 +9,7 @@ from pathlib import Path
 from stat import S_IMODE
 
 from catalog.filesystem.by_descriptor import directory, remove_made
-from catalog.filesystem.exchange import exchange_names
-from catalog.filesystem.fsync import sync
-from catalog.filesystem.replacement import replaced
+from catalog.filesystem.replacement import exchange_names, replaced, sync
 
 
 @contextmanager

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from catalog.filesystem import fsync
+from catalog.filesystem import replacement
 from catalog.filesystem.by_descriptor import descended, directory, remove
-from catalog.filesystem.exchange import exchange_names
+from catalog.filesystem.replacement import exchange_names
 from catalog.model.errors import PullFailed
 from catalog.model.skill import GitOrigin
 from pipeline.mirrors.git import Git
@@ -214,7 +214,7 @@ class Mirror:
                 env={"GIT_WORK_TREE": str(made), "GIT_INDEX_FILE": str(git.folder / "index")},
                 cwd=made,
             )  # fmt: skip
-            fsync.sync(work)  # files that a power failure empties would never be pulled again
+            replacement.sync(work)  # files that a power failure empties would never be pulled again
             with self._opened() as folder:
                 if tree == self.tree:  # it was edited
                     exchange_names(made, self.folder / tree)

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from catalog.filesystem import token_file
-from catalog.filesystem.token_file import Token, TokenFile
+from catalog.filesystem.token_file import Token
 from catalog.model.errors import TokensInvalid
 from catalog.reading import credentials
 from catalog.site import address
@@ -44,7 +44,7 @@ def wrap(app: App, datasette: Any) -> App:
     be the beginning of the path, `/token/TOKEN/…`; links in such a response keep it.
     """
     location = http_catalog.find(datasette)
-    file = TokenFile(location.catalog.absolute().with_name(token_file.NAME)) if location else None
+    file = location.catalog.absolute().with_name(token_file.NAME) if location else None
     names = Names(http_catalog.setting(datasette, "names", ()))
 
     async def guarded(scope: Any, receive: Any, send: Send) -> None:
@@ -64,7 +64,7 @@ def wrap(app: App, datasette: Any) -> App:
             await refuse(_WRONG_NAME, 421)
             return
         try:
-            tokens = file.tokens()
+            tokens = token_file.load(file)
         except TokensInvalid as error:
             log.error("%s The site is closed until this is repaired.", error)
             await refuse("The site cannot read its tokens.", 503)

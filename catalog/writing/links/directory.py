@@ -15,9 +15,8 @@ from stat import S_ISDIR
 
 from catalog.database.queries import Database
 from catalog.filesystem.by_descriptor import descended, directory, remove
-from catalog.filesystem.exchange import exchange_names, third_name
-from catalog.filesystem.fsync import sync
 from catalog.filesystem.ownership import MARKER
+from catalog.filesystem.replacement import exchange_names, sync, third_name
 from catalog.model.errors import NotAsJudged
 from catalog.model.naming import CURRENT, NAME_BYTES, is_skill_id, is_version, skill_id
 from catalog.model.paths import os_path, text_path

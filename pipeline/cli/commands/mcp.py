@@ -4,7 +4,6 @@ from pathlib import Path
 
 import click
 
-from catalog.filesystem.token_file import TokenFile
 from catalog.model.errors import ExtraMissing
 from catalog.model.values import VERSION
 from catalog.site import address
@@ -71,7 +70,7 @@ def mcp(context: click.Context, http: str | None, names: tuple[str, ...]) -> int
     warning = address.warning(settings.catalog_path, host, behind_proxy=settings.site.behind_proxy)
     if warning:
         click.echo(f"skilldrop: {warning}", err=True)
-    mcp_server.serve_http(server, host, port, names, TokenFile(settings.tokens_path))
+    mcp_server.serve_http(server, host, port, names, settings.tokens_path)
     return DONE
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from catalog.filesystem import token_file
-from catalog.filesystem.token_file import TokenFile
 from catalog.model.errors import TokensInvalid
 from tests.support.records import NOON
 
@@ -27,14 +26,13 @@ def test_only_the_hash_is_stored(tmp_path: Path) -> None:
 def test_a_change_is_seen_at_once(tmp_path: Path) -> None:
     """A site that runs knows new tokens and forgets removed ones."""
     path = tmp_path / "tokens.json"
-    file = TokenFile(path)
-    assert file.tokens() == ()
+    assert token_file.load(path) == ()
     token_file.add(path, "one", NOON)
-    assert [token.name for token in file.tokens()] == ["one"]
+    assert [token.name for token in token_file.load(path)] == ["one"]
     token_file.add(path, "two", NOON)
-    assert [token.name for token in file.tokens()] == ["one", "two"]
+    assert [token.name for token in token_file.load(path)] == ["one", "two"]
     assert not token_file.remove(path, "one")
-    assert [token.name for token in file.tokens()] == ["two"]
+    assert [token.name for token in token_file.load(path)] == ["two"]
 
 
 def test_the_last_token_is_removed_only_on_purpose(tmp_path: Path) -> None:
@@ -83,4 +81,4 @@ def test_a_damaged_file_is_not_the_same_as_none(tmp_path: Path, text: str) -> No
     path = tmp_path / "tokens.json"
     path.write_text(text)
     with pytest.raises(TokensInvalid, match="damaged"):
-        TokenFile(path).tokens()
+        token_file.load(path)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from catalog.filesystem.safe_open import open_file
+from catalog.filesystem.by_descriptor import open_file
 from catalog.model.errors import PathRefused
 
 
