@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeAlias
 
 from catalog.model.fields import F
-from catalog.model.finding import Finding, FindingType
+from catalog.model.finding import Finding
 from catalog.model.values import Json
 from pipeline.validation.profile import Profile
 
@@ -69,7 +69,6 @@ class Dialect(Generic[F]):
     signs: frozenset[str] = frozenset()  # fields that hardly another system defines
     is_extensible: bool = False  # whether its packages may declare fields of their own
     allowed: frozenset[str] = frozenset()  # codes of the specification's errors that it permits
-    mismatch_type: FindingType | None = None  # of the rules' findings about wrong types
     values: Callable[[Mapping[str, Json], frozenset[str]], Mapping[str, Json]] = (
         lambda frontmatter, _: frontmatter
     )

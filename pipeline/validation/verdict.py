@@ -144,12 +144,9 @@ def _breaks_specification(finding: Finding) -> bool:
 
 def _mismatches(skill: Skill, by_rules: Iterable[Finding], dialects: Dialects) -> Iterator[Finding]:
     """Yield a finding for each value of a wrong type that no rule of a dialect has reported."""
-    mismatches = skill.declaration.mismatches
-    if not mismatches:
-        return
-    codes = {dialect.mismatch_type.code for dialect in dialects if dialect.mismatch_type}
-    reported = {finding.field for finding in by_rules if finding.code in codes}
-    for mismatch in mismatches:
+    systems = {dialect.profile.name for dialect in dialects}
+    reported = {finding.field for finding in by_rules if finding.profile in systems}
+    for mismatch in skill.declaration.mismatches:
         if mismatch.field not in reported:
             yield skill.finding(FIELD_TYPE, mismatch.message, field=mismatch.field)
 

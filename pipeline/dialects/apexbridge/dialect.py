@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from pipeline.dialects.apexbridge import field_rules, file_rules
-from pipeline.dialects.apexbridge.codes import FIELD_MALFORMED, OWNER, TYPES
+from pipeline.dialects.apexbridge.codes import OWNER, TYPES
 from pipeline.dialects.apexbridge.conversion_plan import MANIFEST, METADATA, STAND_INS, plan
 from pipeline.dialects.apexbridge.fields import (
     FIELDS,
@@ -27,7 +27,6 @@ APEXBRIDGE = Dialect(
     signs=SIGNS,
     is_extensible=True,
     allowed=frozenset(kind.code for kind in NAME_FORM),
-    mismatch_type=FIELD_MALFORMED,
     values=with_json_values,
     record=package_of,
     priority=lambda declared: declared.triggers.priority,

@@ -69,27 +69,22 @@ def types_and_ranges(skill: Skill) -> Iterator[Finding]:
         if mismatch.field.partition(".")[0] in FIELDS:
             yield skill.finding(codes.FIELD_MALFORMED, mismatch.message, field=mismatch.field)
     for field in _LISTS:
-        value = _value_of(skill.frontmatter, field)
+        outer, _, inner = field.partition(".")
+        value = skill.frontmatter.get(outer)
+        if inner:
+            value = value.get(inner) if isinstance(value, Mapping) else None
         if isinstance(value, str) and value.strip():
-            yield skill.finding(
-                codes.FIELD_MALFORMED,
-                f"{field} is {quoted(value)}; a list of texts is expected.",
-                field=field,
-                fix="Write a list: one `- text` per line, or [one, two].",
-            )
-
-
-def version_is_semantic(skill: Skill) -> Iterator[Finding]:
-    """Find a version that is not MAJOR.MINOR.PATCH."""
-    version = _declared(skill).version
-    if version and not _SEMANTIC.fullmatch(version):
-        message = f"version is {quoted(version)}, which is not a semantic version."
-        yield skill.finding(codes.VERSION_NOT_SEMANTIC, message, field="version")
+            message = f"{field} is {quoted(value)}; a list of texts is expected."
+            fix = "Write a list: one `- text` per line, or [one, two]."
+            yield skill.finding(codes.FIELD_MALFORMED, message, field=field, fix=fix)
 
 
 def values_are_known(skill: Skill) -> Iterator[Finding]:
-    """Find a type and a protocol that ApexBridge does not know."""
+    """Find a version that is not MAJOR.MINOR.PATCH, an unknown type and an unknown protocol."""
     declared = _declared(skill)
+    if declared.version and not _SEMANTIC.fullmatch(declared.version):
+        message = f"version is {quoted(declared.version)}, which is not a semantic version."
+        yield skill.finding(codes.VERSION_NOT_SEMANTIC, message, field="version")
     if declared.type and declared.type not in TYPES:
         message = f"type is {quoted(declared.type)}, which ApexBridge does not know."
         yield skill.finding(codes.PACKAGE_TYPE_UNKNOWN, message, field="type")
@@ -203,7 +198,6 @@ def tools_are_complete(skill: Skill) -> Iterator[Finding]:
 RULES: tuple[Rule, ...] = (
     required_fields,
     types_and_ranges,
-    version_is_semantic,
     values_are_known,
     triggers_are_not_empty,
     schemas_are_valid,
@@ -215,14 +209,6 @@ RULES: tuple[Rule, ...] = (
 
 def _declared(skill: Skill) -> ApexBridgeFields:
     return skill.declaration.of(ApexBridgeFields)
-
-
-def _value_of(frontmatter: Mapping[str, Json], path: str) -> Json:
-    outer, _, inner = path.partition(".")
-    value = frontmatter.get(outer)
-    if not inner:
-        return value
-    return value.get(inner) if isinstance(value, Mapping) else None
 
 
 def _schemas(skill: Skill) -> Iterator[tuple[str, Mapping[str, Json]]]:
@@ -241,9 +227,6 @@ def _schemas(skill: Skill) -> Iterator[tuple[str, Mapping[str, Json]]]:
 
 
 def _unknown(skill: Skill, field: str, value: str, known: tuple[str, ...]) -> Finding:
-    return skill.finding(
-        codes.SECURITY_VALUE_UNKNOWN,
-        f"{field} is {quoted(value)}, which ApexBridge does not know.",
-        field=field,
-        fix=f"Write {' or '.join(known)}.",
-    )
+    message = f"{field} is {quoted(value)}, which ApexBridge does not know."
+    fix = f"Write {' or '.join(known)}."
+    return skill.finding(codes.SECURITY_VALUE_UNKNOWN, message, field=field, fix=fix)

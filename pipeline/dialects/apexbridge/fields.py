@@ -12,21 +12,12 @@ from catalog.model.values import Json
 from pipeline.parsing.yaml_reader import typed
 
 OLD_FILESYSTEM: Mapping[str, str] = {
-    "none": "none",
-    "false": "none",
-    "no": "none",
-    "read-only": "read-only",
-    "readonly": "read-only",
-    "read": "read-only",
-    "true": "read-only",
+    **dict.fromkeys(("none", "false", "no"), "none"),
+    **dict.fromkeys(("read-only", "readonly", "read", "true"), "read-only"),
 }
 OLD_NETWORK: Mapping[str, str] = {
-    "false": "none",
-    "no": "none",
-    "none": "none",
-    "true": "allowlist",
-    "yes": "allowlist",
-    "allowlist": "allowlist",
+    **dict.fromkeys(("none", "false", "no"), "none"),
+    **dict.fromkeys(("allowlist", "true", "yes"), "allowlist"),
 }
 """Values of `permissions`, in lower case, with the equal values of `security`."""
 

@@ -75,12 +75,9 @@ def script_exists(skill: Skill) -> Iterator[Finding]:
     if not any(file.path.startswith(SCRIPTS) for file in skill.files):
         yield codes.SCRIPT_MISSING.at(path=skill.document, line=1)
     elif resources and not resources.entry and len(entries) > 1:
-        yield skill.finding(
-            codes.ENTRY_MISSING,
-            f"The package has {len(entries)} scripts, but resources.entry names none of them.",
-            field="resources",
-            fix=f"Name one of them: entry: ./{entries[0]}.",
-        )
+        message = f"The package has {len(entries)} scripts, but resources.entry names none of them."
+        fix = f"Name one of them: entry: ./{entries[0]}."
+        yield skill.finding(codes.ENTRY_MISSING, message, field="resources", fix=fix)
 
 
 def resources_exist(skill: Skill) -> Iterator[Finding]:

@@ -55,7 +55,6 @@ TINY = Dialect(
     profile=Profile("tiny", (SAD, TOO_HEAVY), (mood_is_not_sad, weight_fits)),
     model=TinyFields,
     fields=frozenset({"mood", "weight"}),
-    mismatch_type=TOO_HEAVY,
     record=lambda declared: Mood(declared.mood) if declared.mood else None,
     priority=lambda declared: declared.weight,
 )

@@ -76,11 +76,8 @@ def description_tells_enough(skill: Skill) -> Iterator[Finding]:
         return
     verb = vague_verb(description)
     if verb is not None:
-        yield skill.finding(
-            codes.DESCRIPTION_VAGUE,
-            f"description has no verb more concrete than {quoted(verb)}." if verb else None,
-            field="description",
-        )
+        weak = f"description has no verb more concrete than {quoted(verb)}." if verb else None
+        yield skill.finding(codes.DESCRIPTION_VAGUE, weak, field="description")
     if skill.frontmatter.get("when_to_use") or declared.disable_model_invocation:
         return  # only a model needs the occasion, and `when_to_use` names it
     if not says_when(description):

@@ -84,12 +84,9 @@ def hooks_are_valid(skill: Skill) -> Iterator[Finding]:
         field = f"hooks.{event}"
         if event not in EVENTS:
             close = get_close_matches(event[:_LONGEST_MISSPELT], EVENTS, n=1)
-            yield skill.finding(
-                codes.HOOK_EVENT_UNKNOWN,
-                f"hooks names the event {quoted(event)}, which Claude Code does not have.",
-                field=field,
-                fix=f"Write {close[0]}." if close else None,
-            )
+            message = f"hooks names the event {quoted(event)}, which Claude Code does not have."
+            fix = f"Write {close[0]}." if close else None
+            yield skill.finding(codes.HOOK_EVENT_UNKNOWN, message, field=field, fix=fix)
         elif problem := _problem_of(matchers):
             yield skill.finding(codes.HOOK_MALFORMED, f"{field} {problem}.", field=field)
 
@@ -105,12 +102,10 @@ def paths_can_match(skill: Skill) -> Iterator[Finding]:
 
 def argument_hint_is_text(skill: Skill) -> Iterator[Finding]:
     """Find a hint whose brackets YAML reads as a list."""
-    if isinstance(skill.frontmatter.get("argument-hint"), list) and skill.declared.argument_hint:
-        yield skill.finding(
-            codes.ARGUMENT_HINT_LIST,
-            field="argument-hint",
-            fix=f'Put it in quotes: argument-hint: "[{printable(skill.declared.argument_hint)}]".',
-        )
+    hint = skill.declared.argument_hint
+    if isinstance(skill.frontmatter.get("argument-hint"), list) and hint:
+        fix = f'Put it in quotes: argument-hint: "[{printable(hint)}]".'
+        yield skill.finding(codes.ARGUMENT_HINT_LIST, field="argument-hint", fix=fix)
 
 
 CLAUDE_CODE = Profile(

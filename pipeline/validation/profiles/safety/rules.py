@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 
-from catalog.model.finding import Finding, FindingType
+from catalog.model.finding import Finding
 from catalog.model.skill import FileEntry
 from catalog.model.values import Json
 from catalog.text.visible import printable, quoted
@@ -117,19 +117,21 @@ def no_links_to_machine(skill: Skill) -> Iterator[Finding]:
 
 def no_native_binaries(skill: Skill) -> Iterator[Finding]:
     """Find compiled programs and libraries, which cannot be read as text."""
-    return _listed(skill, codes.NATIVE_BINARY, filter(_is_native, skill.files))
+    for file in islice(filter(_is_native, skill.files), MOST_ALIKE):
+        yield codes.NATIVE_BINARY.at(path=file.path)
 
 
 def executables_are_in_scripts(skill: Skill) -> Iterator[Finding]:
     """Find executable files outside scripts/."""
     if all(file.mode == 0o755 for file in skill.files):
-        return iter(())  # on many shares every file is executable, and the bit means nothing
+        return  # on many shares every file is executable, and the bit means nothing
     stray = (
         file
         for file in skill.files
         if file.mode == 0o755 and not file.path.startswith("scripts/") and not _is_native(file)
     )
-    return _listed(skill, codes.EXECUTABLE_OUTSIDE_SCRIPTS, stray)
+    for file in islice(stray, MOST_ALIKE):
+        yield codes.EXECUTABLE_OUTSIDE_SCRIPTS.at(path=file.path)
 
 
 def tools_are_restricted(skill: Skill) -> Iterator[Finding]:
@@ -192,10 +194,6 @@ def _message(hidden: Hidden, place: str) -> str:
 
 def _is_native(file: FileEntry) -> bool:
     return not file.is_text and may_be_native(file.path, file.mode)
-
-
-def _listed(skill: Skill, kind: FindingType, files: Iterator[FileEntry]) -> Iterator[Finding]:
-    return (kind.at(path=file.path) for file in islice(files, MOST_ALIKE))
 
 
 def _is_broad(tool: re.Match[str]) -> bool:

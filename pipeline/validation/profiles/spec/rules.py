@@ -114,25 +114,19 @@ def name_form(skill: Skill) -> Iterator[Finding]:
 
 def no_other_fields(skill: Skill) -> Iterator[Finding]:
     """Find each field that the specification does not define; those of dialects together."""
+    kind = codes.FIELD_NOT_IN_SPECIFICATION
     of_dialects: dict[str, list[str]] = {}
     for field in skill.frontmatter:
         owner = skill.declaration.owner(field)
         if owner in skill.declaration.systems:
             of_dialects.setdefault(owner, []).append(field)
         elif owner is None:
-            yield skill.finding(
-                codes.FIELD_NOT_IN_SPECIFICATION,
-                f"{printable(field)} is not a field of the specification.",
-                field=field,
-                fix=_correction(field),
-            )
+            message = f"{printable(field)} is not a field of the specification."
+            yield skill.finding(kind, message, field=field, fix=_correction(field))
         elif owner != SPECIFICATION:
-            yield skill.finding(
-                codes.FIELD_NOT_IN_SPECIFICATION,
-                f"{field} is a field of {owner}, not of the specification.",
-                field=field,
-                fix=f"Keep it if {owner} needs it; otherwise move it under metadata or remove it.",
-            )
+            message = f"{field} is a field of {owner}, not of the specification."
+            fix = f"Keep it if {owner} needs it; otherwise move it under metadata or remove it."
+            yield skill.finding(kind, message, field=field, fix=fix)
     for system, fields in of_dialects.items():
         yield skill.finding(
             codes.FIELDS_OF_DIALECT,
