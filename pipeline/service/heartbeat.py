@@ -8,13 +8,12 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from catalog.database import stored_health
 from catalog.model.errors import CatalogBusy, CatalogDamaged, OutOfMemory, SkilldropError
 from catalog.model.paths import os_path
 from catalog.model.trouble import Problem, Trouble
-from catalog.site.server.process import SiteProcess
 from catalog.text.humanize import iso
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
@@ -23,6 +22,9 @@ from pipeline.service.parts import NEVER, Work
 from pipeline.service.scanning.synchronizer import can_list_all
 from pipeline.service.scans import ScanRequest
 from pipeline.watch.supervisor import ModeChange
+
+if TYPE_CHECKING:
+    from catalog.site.server.process import SiteProcess
 
 log = logging.getLogger("skilldrop")
 
@@ -155,7 +157,7 @@ class Heartbeat:
     """Writer of the health row and the health file."""
 
     def __init__(
-        self, settings: Settings, troubles: Troubles, site: SiteProcess | None = None
+        self, settings: Settings, troubles: Troubles, site: "SiteProcess | None" = None
     ) -> None:
         self._settings = settings
         self._site = site

@@ -7,12 +7,12 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
+from typing import TYPE_CHECKING
 
 from catalog.database.connection import FileCheck, explained
 from catalog.filesystem.ownership import OwnedFolder
 from catalog.model.errors import CatalogDamaged
 from catalog.model.trouble import Problem
-from catalog.site.server.process import SiteProcess
 from catalog.text.suggestions import few
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
@@ -37,6 +37,9 @@ from pipeline.service.scans import ScanRequest
 from pipeline.service.timer import Timer
 from pipeline.watch.supervisor import ModeChange, WatchSupervisor
 
+if TYPE_CHECKING:
+    from catalog.site.server.process import SiteProcess
+
 log = logging.getLogger("skilldrop")
 
 TICK = 1.0
@@ -51,7 +54,7 @@ class Service:
     `run` closes the catalog at its end. A catalog that is lost is replaced, with all of its work.
     """
 
-    def __init__(self, settings: Settings, store: Store, site: SiteProcess | None = None) -> None:
+    def __init__(self, settings: Settings, store: Store, site: "SiteProcess | None" = None) -> None:
         """Take the settings, the catalog open for writing, and the site to keep running."""
         self._settings = settings
         self._store = store
@@ -306,7 +309,7 @@ class Watching:
             self._heartbeat.note_mode(change, datetime.now(UTC))
 
 
-def _keep_running(site: SiteProcess) -> Problem | None:
+def _keep_running(site: "SiteProcess") -> Problem | None:
     if site.pid is None:  # it was stopped with the former catalog
         site.start()
     site.ensure_running(time.monotonic())

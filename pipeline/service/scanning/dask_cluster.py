@@ -5,7 +5,6 @@ import os
 import socket
 import tempfile
 from collections.abc import Callable, Iterator
-from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager, suppress
 from functools import partial
 
@@ -13,9 +12,8 @@ from dask import config
 from distributed import Client, LocalCluster
 from distributed.client import ClosedClientError
 from distributed.comm.addressing import get_address_host_port
-from distributed.scheduler import KilledWorker
 
-from catalog.model.errors import ClusterUnusable, RootUnreadable
+from catalog.model.errors import ClusterUnusable
 from catalog.model.values import VERSION
 from pipeline import processes
 from pipeline.service.scanning.engines import (
@@ -111,9 +109,7 @@ def _scan(client: Client, scope: ScanScope, options: ScanOptions) -> Iterator[Sc
         room = partial(_room, client)
         executor = client.get_executor(pure=False)
         try:
-            yield from share(
-                executor, scope, found, options, room=room, work=work, results=_results
-            )
+            yield from share(executor, scope, found, options, room=room, work=work, note_lost=_warn)
         finally:
             with suppress(ClosedClientError):  # the cluster is gone
                 executor.shutdown(wait=False)
@@ -139,26 +135,9 @@ def _room(client: Client, silent: float) -> int:
     return PIECES_AHEAD * threads
 
 
-def _results(future: Future[Results]) -> Results | None:
-    """Return the results of a piece; None if the cluster lost it.
-
-    Raises ClusterUnusable and RootUnreadable.
-    """
-    try:
-        return future.result()
-    except (KilledWorker, CancelledError, OSError) as error:
-        # Several workers died over the piece, the scheduler died, or the worker with its results.
-        log.warning(
-            "The Dask cluster lost a piece (%s); this process scans it.", type(error).__name__
-        )
-        return None
-    except (ClusterUnusable, RootUnreadable):
-        raise
-    except Exception as error:  # a foreign environment may raise any exception
-        raise ClusterUnusable(
-            f"A worker of the cluster cannot scan: {error}. Install the same version of skilldrop "
-            "on all workers."
-        ) from error
+def _warn(error: Exception) -> None:
+    """Warn of a piece that no worker finished."""
+    log.warning("The Dask cluster lost a piece (%s); this process scans it.", type(error).__name__)
 
 
 def _checked(inode: int, expected_version: str, piece: ScanScope, options: ScanOptions) -> Results:

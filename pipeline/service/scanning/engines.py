@@ -2,12 +2,13 @@
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from dataclasses import replace
 from itertools import chain
 from typing import TypeAlias
 
+from catalog.model.errors import ClusterUnusable, RootUnreadable
 from catalog.model.paths import top_of_archive
 from pipeline.processes import cores, process_pool
 from pipeline.service.scanning.scanner import (
@@ -95,14 +96,6 @@ def scan_piece(piece: ScanScope, options: ScanOptions) -> Results:
     return list(judged(piece, options))
 
 
-def _results(future: Future[Results]) -> Results | None:
-    """Return the results of a piece; None if the worker was killed or failed."""
-    try:
-        return future.result()
-    except Exception:  # noqa: BLE001  # this process scans the piece, and raises it
-        return None
-
-
 def share(
     executor: Executor,
     scope: ScanScope,
@@ -111,13 +104,14 @@ def share(
     *,
     room: Callable[[float], int],
     work: Callable[[ScanScope, ScanOptions], Results] = scan_piece,
-    results: Callable[[Future[Results]], Results | None] = _results,
+    note_lost: Callable[[Exception], object] = lambda _: None,
 ) -> Iterator[ScanResult | None]:
     """Yield the results of a walk over a scope, and those of an executor for unread folders.
 
     `room` returns how many pieces may be in flight, 0 if the executor has no workers any more; its
     argument is the number of seconds since the last answer. This process scans what the executor
-    lost, and everything that is left if it has no workers.
+    lost, and everything that is left if it has no workers; `note_lost` gets each error. Raises
+    ClusterUnusable and RootUnreadable.
     """
     todo = _pieces(scope, found)
     running: dict[Future[Results], ScanScope] = {}
@@ -142,9 +136,15 @@ def share(
             yield None
         for future in ended:
             heard = time.monotonic()
-            lost = running.pop(future)
-            answer = results(future)
-            yield from judged(lost, options) if answer is None else answer
+            piece = running.pop(future)
+            try:
+                results: Iterable[ScanResult] = future.result()
+            except (ClusterUnusable, RootUnreadable):
+                raise
+            except Exception as error:  # noqa: BLE001  # the worker was killed, or failed
+                note_lost(error)
+                results = judged(piece, options)
+            yield from results
     for piece in chain(running.values(), refused, todo):
         yield from judged(piece, options) if isinstance(piece, ScanScope) else (piece,)
 

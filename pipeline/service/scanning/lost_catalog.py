@@ -2,8 +2,9 @@
 
 import logging
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from catalog.model.change import Judged
@@ -103,9 +104,9 @@ def _published(
 
 def _taken(store: Store, settings: Settings, packages: Sequence[LostPackage]) -> Iterator[str]:
     """Judge packages, store those that are as expected, and yield their package_paths."""
-    judge = _Judge(settings.packages_folder, settings.limits)
+    judge = partial(_judged, settings.packages_folder, settings.limits)
     pieces = [packages[start : start + BATCH] for start in range(0, len(packages), BATCH)]
-    with at_work(judge.judge, pieces) as results:
+    with at_work(judge, pieces) as results:
         for piece, found in zip(pieces, results, strict=True):
             at = datetime.now(UTC)
             taken = store.takeover.take(
@@ -119,25 +120,21 @@ def _taken(store: Store, settings: Settings, packages: Sequence[LostPackage]) ->
                     store.removals.hold(root, [path], package.held, trigger="start", at=at)
 
 
-@dataclass(frozen=True, slots=True)
-class _Judge:
-    """Judge of packages, which also runs in other processes."""
+def _judged(folder: Path, limits: Limits, packages: Sequence[LostPackage]) -> list[Judged | None]:
+    """Return the verdict on each package in a folder; None if it is no skill or not as expected.
 
-    folder: Path
-    limits: Limits
-
-    def judge(self, packages: Sequence[LostPackage]) -> list[Judged | None]:
-        """Return the verdict on each package; None if it is not a skill or not as expected."""
-        if not self.folder.is_dir():
-            return [None] * len(packages)
-        found: list[Judged | None] = []
-        with open_source(self.folder, self.limits) as source:
-            for package in packages:
-                spec = replace(package.root, acceptance="permissive", secrets="report")
-                folder = source.folder(package.path)
-                judged = judge_folder(spec, source, folder, package.place) if folder else None
-                found.append(_as_expected(judged, package) if isinstance(judged, Judged) else None)
-        return found
+    It also runs in other processes.
+    """
+    if not folder.is_dir():
+        return [None] * len(packages)
+    results: list[Judged | None] = []
+    with open_source(folder, limits) as source:
+        for package in packages:
+            spec = replace(package.root, acceptance="permissive", secrets="report")
+            skill = source.folder(package.path)
+            judged = judge_folder(spec, source, skill, package.place) if skill else None
+            results.append(_as_expected(judged, package) if isinstance(judged, Judged) else None)
+    return results
 
 
 def _as_expected(judged: Judged, package: LostPackage) -> Judged | None:
