@@ -1,8 +1,7 @@
 """Differences between the catalog and the published files: packages, links and indexes."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
-from itertools import islice
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from catalog.audit.difference import Difference
@@ -10,14 +9,12 @@ from catalog.database.queries import Database
 from catalog.filesystem.by_descriptor import directory as opened_directory
 from catalog.model.errors import NotInCatalog
 from catalog.model.naming import CURRENT
-from catalog.model.paths import os_path
 from catalog.prompt_index import query
 from catalog.prompt_index.builder import report
 from catalog.writing.links import table
 from catalog.writing.links.directory import Entries
 from catalog.writing.links.table import DirectoryRow, LinkRow
 from catalog.writing.packages.builder import Packaging
-from catalog.writing.packages.folder import PackageFolder
 from catalog.writing.packages.inspection import (
     damages,
     list_packages,
@@ -27,48 +24,36 @@ from catalog.writing.packages.inspection import (
 )
 
 
-def of_packages(
-    db: Database, folder: PackageFolder, has_package: Callable[[str], bool]
-) -> Iterator[Difference]:
-    """Yield differences; has_package decides whether a skill at a path of a root has a package.
+def of_packages(db: Database, packaging: Packaging) -> Iterator[Difference]:
+    """Yield the packages and the `current` that are missing, damaged or superfluous.
 
     The packages of a lost catalog stay until all roots were read, and are no differences.
     """
-    listing, top = list_packages(folder.path), str(folder.path)
-    yield from _of_skills(db, top, listing.current, has_package)
-    for package_path, version in packaged(db).items():
-        files = package_files(db, version)
-        for damage in damages(folder.path, package_path, files, deep=True):
-            yield Difference("package", top, package_path, str(damage), package_path)
-    if not db.execute("SELECT 1 FROM recoveries WHERE is_under_way").fetchone():
-        for path, message in strays(db, listing):
-            yield Difference("package", top, path, message)
-    for path in listing.foreign:
-        message = "skilldrop did not create it and leaves it alone; move it away"
-        yield Difference("package", top, path, message)
-    yield from _of_locations(db)
-
-
-def _of_skills(
-    db: Database, top: str, current: Mapping[str, str], has_package: Callable[[str], bool]
-) -> Iterator[Difference]:
+    folder = packaging.folder.path
+    listing = list_packages(folder)
     for root, path, is_active, recorded, package_path in db.execute(_SKILLS):
-        expected = package_path if is_active and has_package(path) else None
-        if is_active and has_package(path) and not package_path:
+        should_have = is_active and packaging.packages(path)
+        expected = package_path if should_have else None
+        if should_have and not package_path:
             yield Difference("package", root, path, "it is active but has no package")
         elif recorded != expected:
-            yield Difference(
-                "package",
-                root,
-                path,
-                f"its package should be {expected or 'none'}, but the catalog records "
-                f"{recorded or 'none'}",
-            )
+            message = f"its package should be {expected or 'none'}, but the catalog records "
+            yield Difference("package", root, path, message + (recorded or "none"))
         elif expected:
             skill_id, _, version = expected.partition("/")
-            if current.get(skill_id) != version:
+            if listing.current.get(skill_id) != version:
                 message = f"it does not point to {version}"
-                yield Difference("package", top, f"{skill_id}/{CURRENT}", message)
+                yield Difference("package", str(folder), f"{skill_id}/{CURRENT}", message)
+    for package_path, version in packaged(db).items():
+        files = package_files(db, version)
+        for damage in damages(folder, package_path, files, deep=True):
+            yield Difference("package", str(folder), package_path, str(damage), package_path)
+    if not db.execute("SELECT 1 FROM recoveries WHERE is_under_way").fetchone():
+        for path, message in strays(db, listing):
+            yield Difference("package", str(folder), path, message)
+    for path in listing.foreign:
+        message = "skilldrop did not create it and leaves it alone; move it away"
+        yield Difference("package", str(folder), path, message)
 
 
 _SKILLS = """
@@ -76,21 +61,6 @@ _SKILLS = """
     FROM skills AS s LEFT JOIN versions AS v ON v.id = s.current_version_id
     WHERE s.status = 'active' OR s.package_path IS NOT NULL
 """
-
-
-def _of_locations(db: Database) -> Iterator[Difference]:
-    """Yield the locations in prompt indexes that should be files of packages, and are missing."""
-    for (name,) in db.execute("SELECT name FROM indexes ORDER BY position").fetchall():
-        spec = query.index_spec(db, name)
-        if spec.location_base or spec.format == "discovery":
-            continue  # its locations are URLs or paths on other machines
-        count = len(query.build_index(db, spec).entries)
-        for candidate in islice(query.ranked(db, spec), count):
-            if candidate.follows_pattern and not Path(os_path(candidate.location)).is_file():
-                folder, _, file = candidate.location.rpartition("/")
-                yield Difference(
-                    "index", folder, file, f"it is missing, but the prompt index {name} lists it"
-                )
 
 
 def of_links(db: Database, packaging: Packaging) -> Iterator[Difference]:

@@ -7,6 +7,7 @@ import sqlite3
 from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from stat import S_ISREG
 
 from catalog.database import schema_version
 from catalog.database.connection import (
@@ -159,23 +160,21 @@ def _keep_newest(path: Path, aside: Path) -> None:
 
     `aside`, the one just renamed, stays even if the clock was set back.
     """
-    copies: list[tuple[str, int, str]] = []
-    with os.scandir(path.parent) as entries:
-        for entry in entries:
-            match = re.fullmatch(re.escape(path.name) + _ASIDE, entry.name)
-            if match and entry.name != aside.name and entry.is_file(follow_symlinks=False):
-                copies.append((match[1], int(match[2] or 1), entry.name))
-    for *_, name in sorted(copies)[: -(KEPT - 1)]:
+    others = [
+        (match[1], int(match[2] or 1), file)
+        for file in path.parent.iterdir()
+        if (match := re.fullmatch(re.escape(path.name) + _ASIDE, file.name))
+        and file != aside
+        and S_ISREG(file.lstat().st_mode)
+    ]
+    for *_, file in sorted(others)[: -(KEPT - 1)]:
         try:
-            path.with_name(name).unlink()
+            for ending in ("-wal", "-shm", ""):
+                file.with_name(f"{file.name}{ending}").unlink(missing_ok=True)
         except OSError as error:
-            log.warning("%s cannot be removed: %s", path.with_name(name), error.strerror)
-            continue
-        for ending in ("-wal", "-shm"):
-            path.with_name(f"{name}{ending}").unlink(missing_ok=True)
-        log.warning(
-            "removed %s: only the newest %d damaged catalogs are kept", path.with_name(name), KEPT
-        )
+            log.warning("%s cannot be removed: %s", file, error.strerror)
+        else:
+            log.warning("removed %s: only the newest %d damaged catalogs are kept", file, KEPT)
 
 
 def migrated(connection: sqlite3.Connection) -> Writer:

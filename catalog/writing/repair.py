@@ -1,9 +1,8 @@
 """Repair of packages that differ from the catalog after a crash, a changed setting or damage."""
 
 import logging
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple
 
 from catalog.database.sql import to_json
 from catalog.database.writer import Writer
@@ -19,13 +18,14 @@ from catalog.writing.packages.inspection import (
     Damage,
     PackagesListing,
     damages,
+    files_of_package,
     list_packages,
-    package_files,
+    packaged,
     public,
-    set_modes,
     strays,
+    with_modes,
 )
-from catalog.writing.packages.staging import Folder, PackageFile, Stager
+from catalog.writing.packages.staging import Folder, Stager
 from catalog.writing.takeover import Takeover
 
 log = logging.getLogger("skilldrop")
@@ -36,14 +36,6 @@ STEP, STEP_BYTES = 16, 8 * 2**20
 """Maximum number of packages verified in one step, and the bytes after which a step ends."""
 _MOST_LOGGED = 10
 """Maximum number of foreign files logged by name."""
-
-
-class Packaged(NamedTuple):
-    """A version that has a package."""
-
-    version: int
-    skill_id: str
-    package_path: str
 
 
 class PackageRepair:
@@ -96,12 +88,13 @@ class PackageRepair:
         _log_foreign(folder, listing)
         self._copies.recognise()
         lost = [
-            (package.version,)
-            for package in self._packaged()
-            if package.package_path not in listing.packages and not self._from_copy(folder, package)
+            (path,)
+            for path in packaged(self._db)
+            if path not in listing.packages and not self._from_copy(folder, path)
         ]
         self._db.conn.executemany(
-            "UPDATE versions SET package_path = NULL, retired_at = NULL WHERE id = ?", lost
+            "UPDATE versions SET package_path = NULL, retired_at = NULL WHERE package_path = ?",
+            lost,
         )
         if sweeps and (wrong := list(strays(self._db, listing))):
             with folder.opened() as packages:
@@ -135,13 +128,6 @@ class PackageRepair:
                 skill["path"],
             )
 
-    def _packaged(self) -> list[Packaged]:
-        rows = self._db.execute(
-            "SELECT id, skill_id, package_path FROM versions"
-            " WHERE package_path IS NOT NULL ORDER BY id"
-        )
-        return [Packaged(*row) for row in rows.fetchall()]
-
     # After damage to files
 
     def check(self, at: datetime, *, deep: bool = False) -> Iterator[list[Key]]:
@@ -151,14 +137,9 @@ class PackageRepair:
         folder has changed; a damaged copy is made again from its package. Yield, for each batch,
         the skills that have to be scanned again. Raises sqlite3.Error and OSError.
         """
-        packages = self._packaged() if self._packager.packaging else []
-        for start in range(0, len(packages), BATCH):
-            batch = packages[start : start + BATCH]
-            yield self._repaired(
-                at,
-                [(package, package_files(self._db, package.version)) for package in batch],
-                deep=deep,
-            )
+        paths = list(packaged(self._db)) if self._packager.packaging else []
+        for start in range(0, len(paths), BATCH):
+            yield self._repaired(at, paths[start : start + BATCH], deep=deep)
 
     def verify(self, clock: Callable[[], datetime]) -> Iterator[list[Key]]:
         """Hash a tenth of all packages, a batch at a time, the longest unverified first.
@@ -166,44 +147,42 @@ class PackageRepair:
         Repairs and yields as `check` does. The caller may do other work between two steps. Raises
         sqlite3.Error and OSError.
         """
-        left = -(-self._db.execute(_COUNT).fetchone()[0] // SHARE)
+        left = -(-len(packaged(self._db)) // SHARE)
         while left > 0 and self._packager.packaging:
-            batch = self._next_batch(left)
+            batch: list[str] = []
+            size = 0
+            for path, more in self._db.execute(_OLDEST, [min(STEP, left)]).fetchall():
+                if size < STEP_BYTES:
+                    batch.append(path)
+                    size += more or 0
             if not batch:
                 return
             left -= len(batch)
             yield self._repaired(clock(), batch, deep=True)
 
-    def _next_batch(self, most: int) -> list[tuple[Packaged, list[PackageFile]]]:
-        batch: list[tuple[Packaged, list[PackageFile]]] = []
-        size = 0
-        for row in self._db.execute(_OLDEST, [min(STEP, most)]).fetchall():
-            if size < STEP_BYTES:
-                package = Packaged(*row)
-                batch.append((package, package_files(self._db, package.version)))
-                size += sum(file.size for file in batch[-1][1])
-        return batch
-
-    def _repaired(
-        self, at: datetime, batch: Sequence[tuple[Packaged, list[PackageFile]]], *, deep: bool
-    ) -> list[Key]:
+    def _repaired(self, at: datetime, paths: Sequence[str], *, deep: bool) -> list[Key]:
         """Repair the damaged packages of a batch, and their copies; return skills to scan again."""
         assert self._packager.packaging
         folder = self._packager.packaging.folder
-        damaged: list[tuple[Packaged, Damage]] = []
+        damaged: dict[str, Damage] = {}
         repaired = 0
-        for package, files in batch:
-            if wrong := list(damages(folder.path, package.package_path, files, deep=deep)):
+        for path in paths:
+            files = files_of_package(self._db, path)
+            if wrong := list(damages(folder.path, path, files, deep=deep)):
                 repaired += 1
-                remaining = _with_modes(folder, package, files, wrong, deep=deep)
-                if remaining and not self._from_copy(folder, package):
-                    damaged.append((package, remaining[0]))
+                if any(damage.mode is not None for damage in wrong):
+                    modes, wrong = wrong, with_modes(folder.path, path, files, wrong, deep=deep)
+                    if not wrong:
+                        log.warning("%s/%s: modes were corrected: %s", folder.path, path, modes[0])
+                if wrong and not self._from_copy(folder, path):
+                    damaged[path] = wrong[0]
         again = self._rebuilt(folder, damaged, at) if damaged else []
-        repaired += self._copies.mend({package.package_path for package, _ in batch}, deep=deep)
+        repaired += self._copies.mend(paths, deep=deep)
         if deep:
             self._db.execute(
-                "UPDATE versions SET verified_at = ? WHERE id IN (SELECT value FROM json_each(?))",
-                [iso(at), to_json([package.version for package, _ in batch])],
+                "UPDATE versions SET verified_at = ?"
+                " WHERE package_path IN (SELECT value FROM json_each(?))",
+                [iso(at), to_json(list(paths))],
             )
         if repaired:
             self._db.execute(
@@ -211,50 +190,42 @@ class PackageRepair:
             )
         return again
 
-    def _from_copy(self, folder: PackageFolder, package: Packaged) -> bool:
+    def _from_copy(self, folder: PackageFolder, path: str) -> bool:
         """Rebuild a damaged or missing package from an intact copy; return whether there is one."""
-        files = package_files(self._db, package.version)
-        with (
-            self._copies.intact(package.package_path, files) as copy,
-            folder.opened() as packages,
-        ):
+        files = files_of_package(self._db, path)
+        with self._copies.intact(path, files) as copy, folder.opened() as packages:
             if copy is None:
                 return False
             try:
-                packages.stage(package.package_path, files, Folder(copy), Stager())
+                packages.stage(path, files, Folder(copy), Stager())
             except (NotAsJudged, OSError):  # it changes at this moment, or the disk is full
-                packages.remove(package.package_path)
+                packages.remove(path)
                 return False
-        log.warning("%s/%s was rebuilt from a copy", folder.path, package.package_path)
+        log.warning("%s/%s was rebuilt from a copy", folder.path, path)
         return True
 
     def _rebuilt(
-        self, folder: PackageFolder, damaged: Sequence[tuple[Packaged, Damage]], at: datetime
+        self, folder: PackageFolder, damaged: Mapping[str, Damage], at: datetime
     ) -> list[Key]:
         """Rebuild damaged packages, or remove them; return the skills to scan again."""
 
         def forget() -> list[str]:
             self._db.conn.executemany(
-                "UPDATE versions SET package_path = NULL WHERE id = ?",
-                [(package.version,) for package, _ in damaged],
+                "UPDATE versions SET package_path = NULL WHERE package_path = ?",
+                [(path,) for path in damaged],
             )
-            return [package.skill_id for package, _ in damaged]
+            return [path.partition("/")[0] for path in damaged]
 
         again = self._packager.publish(forget, at, trigger="re-scan")
+        made = packaged(self._db)
         with folder.opened() as packages:
-            for package, damage in damaged:
-                (is_made,) = self._db.execute(
-                    "SELECT package_path IS NOT NULL FROM versions WHERE id = ?", [package.version]
-                ).fetchone()
-                log.warning(
-                    "%s/%s: %s; it was %s",
-                    folder.path,
-                    package.package_path,
-                    damage,
-                    "rebuilt" if is_made else "removed, because its files exist nowhere else",
+            for path, damage in damaged.items():
+                done = (
+                    "rebuilt" if path in made else "removed, because its files exist nowhere else"
                 )
-                if not is_made:
-                    packages.remove(package.package_path)
+                log.warning("%s/%s: %s; it was %s", folder.path, path, damage, done)
+                if path not in made:
+                    packages.remove(path)
         return again
 
 
@@ -265,30 +236,8 @@ def _log_foreign(folder: PackageFolder, listing: PackagesListing) -> None:
         log.warning("%s contains %d more files or folders not made by skilldrop", folder.path, more)
 
 
-def _with_modes(
-    folder: PackageFolder,
-    package: Packaged,
-    files: Sequence[PackageFile],
-    wrong: Sequence[Damage],
-    *,
-    deep: bool,
-) -> list[Damage]:
-    """Correct the modes of a package, and return the remaining damage."""
-    modes = [damage for damage in wrong if damage.mode is not None]
-    if not modes:
-        return list(wrong)
-    set_modes(folder.path, package.package_path, modes)
-    remaining = list(damages(folder.path, package.package_path, files, deep=deep))
-    if not remaining:
-        log.warning(
-            "%s/%s: %s; the modes were corrected", folder.path, package.package_path, modes[0]
-        )
-    return remaining
-
-
-_COUNT = "SELECT count(*) FROM versions WHERE package_path IS NOT NULL"
 _OLDEST = """
-    SELECT id, skill_id, package_path FROM versions
+    SELECT package_path, (SELECT sum(size) FROM files WHERE version = v.id) FROM versions AS v
     WHERE package_path IS NOT NULL ORDER BY verified_at LIMIT ?
 """
 _PINNED_IN_PLACE = """

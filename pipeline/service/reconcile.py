@@ -104,7 +104,7 @@ def compare_once(
         folders.result.differences = (
             *folders.differences(),
             *verdicts.of_catalog(db),
-            *published_files.of_packages(db, packaging.folder, packaging.packages),
+            *published_files.of_packages(db, packaging),
             *published_files.of_indexes(db, settings.index_folder),
             *published_files.of_links(db, packaging),
         )

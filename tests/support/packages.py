@@ -152,7 +152,7 @@ def audits(world: World) -> list[Difference]:
     assert packaging
     return [
         *verdicts.of_catalog(world.store.db),
-        *of_packages(world.store.db, packaging.folder, packaging.packages),
+        *of_packages(world.store.db, packaging),
     ]
 
 

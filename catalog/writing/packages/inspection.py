@@ -135,18 +135,31 @@ def damages(
             yield from _Inspection(files, deep=deep).damages(package)
     except PermissionError:
         yield Damage("", "cannot be read", DIRECTORY_MODE)
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):
         yield Damage("", "is missing")
+    except OSError as error:
+        yield Damage("", f"cannot be read: {error.strerror}")
 
 
-def set_modes(folder: Path, package_path: str, wrong: Sequence[Damage]) -> None:
-    """Correct the modes of files and directories of a package."""
+def with_modes(
+    folder: Path,
+    package_path: str,
+    files: Sequence[PackageFile],
+    wrong: Sequence[Damage],
+    *,
+    deep: bool,
+) -> list[Damage]:
+    """Correct the wrong modes of a package, and return the damage that remains."""
     with suppress(OSError), directory(folder) as top:
         for damage in wrong:
-            path = os_path(damage.path)
-            *above, name = [*package_path.split("/"), *filter(None, path.split("/"))]
-            with descended(top, above) as dir_fd:
-                set_mode(name, dir_fd, damage.mode or DIRECTORY_MODE)
+            *above, name = [
+                *package_path.split("/"),
+                *filter(None, os_path(damage.path).split("/")),
+            ]
+            if damage.mode is not None:
+                with descended(top, above) as dir_fd:
+                    set_mode(name, dir_fd, damage.mode)
+    return list(damages(folder, package_path, files, deep=deep))
 
 
 class _Inspection:
@@ -208,15 +221,14 @@ def _wrong_mode(path: str, mode: int, expected: int) -> Damage:
 
 
 def _sha256(name: str, dir_fd: int) -> str | None:
+    """Return the hash of a file; None if its mode forbids to read it."""
     try:
         handle = os.open(
             name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=dir_fd
         )
-    except OSError:
+    except PermissionError:
         return None
     try:
         return hash_of(handle)
-    except OSError:
-        return None
     finally:
         os.close(handle)
