@@ -1,4 +1,4 @@
-"""Baseline of known findings: validation reports only what is new."""
+"""Baseline of known findings, beside which validation reports only new ones."""
 
 import hashlib
 import json

@@ -67,7 +67,7 @@ class Selection:
 
 
 def of_profiles(names: Iterable[str]) -> Selection:
-    """Return the selection of these profiles, and of what is reported with any profiles."""
+    """Return the selection of these profiles, and of findings that any profile reports."""
     return Selection(_chosen(("spec", READING, *names), ()))
 
 

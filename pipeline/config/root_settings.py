@@ -1,4 +1,4 @@
-"""Settings of roots: directories, and repositories of which mirrors are the roots."""
+"""Settings of roots: directories, and mirrors of repositories."""
 
 import re
 from pathlib import Path, PurePosixPath
@@ -122,7 +122,7 @@ Interval: TypeAlias = Annotated[
 
 
 class GitRootSettings(RootSettings):
-    """Settings of one `[[roots]]` table with `git`: a repository of which a mirror is the root."""
+    """Settings of one `[[roots]]` table with `git`: the mirror of a repository."""
 
     git: GitUrl
     ref: GitRef | None = Field(None, description="a branch, a tag or a commit")

@@ -5,9 +5,8 @@ import os
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from catalog.model.finding import Finding
 from catalog.model.paths import text_path
@@ -19,9 +18,6 @@ from pipeline.authoring.fixes.registry import FIXES, RENAMED
 from pipeline.authoring.lint import Judgement, judge_paths, judge_text
 from pipeline.authoring.selection import Selection
 from pipeline.roots.names import SKILL_MD
-
-Judge: TypeAlias = Callable[[bytes], Judgement]
-"""Judges a skill as if its SKILL.md had these bytes."""
 
 _MOST_STEPS = 200
 _ORDER = {code: number for number, code in enumerate(FIXES)}
@@ -102,11 +98,11 @@ class Fixer:
 
     def fix_text(self, data: bytes, file: Path) -> tuple[bytes, Judgement]:
         """Return the bytes of a SKILL.md after all fixes, and their judgement; write nothing."""
-        judge = self._judge(file)
-        codes = {finding.code for finding in judge(data).findings}
-        after, fixed_here = _mended(data, file, codes, judge, unsafe=self.unsafe)
-        self.fixed += fixed_here
-        return after, judge(after)
+        judgement = self._judged(data, file)
+        codes = {finding.code for finding in judgement.findings}
+        draft, judgement, steps = self._mended(file, data, codes)
+        self.fixed += steps
+        return draft.data, judgement
 
     def draft(self, judgement: Judgement) -> FixedSkill | None:
         """Return a fixed skill that is not written yet; None if nothing can be fixed.
@@ -122,62 +118,62 @@ class Fixer:
             return None
         try:
             before = file.read_bytes()
-            after, steps = _mended(before, file, codes, self._judge(file), unsafe=self.unsafe)
+            after, _, steps = self._mended(file, before, codes)
         except OSError as error:
             self._note(file, "cannot be read", error)
             return None
-        if after == before and not is_renamed:
+        if after.data == before and not is_renamed:
             return None
-        skill = FixedSkill(file, before, after, steps + is_renamed, is_renamed)
+        skill = FixedSkill(file, before, after.data, steps + is_renamed, is_renamed)
         self.fixed, self.skills = self.fixed + skill.fixed, self.skills + 1
         return skill
 
-    def _judge(self, file: Path) -> Judge:
-        return partial(judge_text, file=file, acceptance=self.acceptance, select=self.select)
+    def _mended(
+        self, file: Path, data: bytes, codes: Container[str]
+    ) -> tuple[Draft, Judgement, int]:
+        """Return a SKILL.md after all fixes of some codes, and the number of fixes.
+
+        A file that needs too many stays as it is: half of them would leave work to a second run.
+        """
+        start = draft, judgement = Draft.of(data, _folder(file)), self._judged(data, file)
+        for steps in range(_MOST_STEPS + 1):
+            step = self._step(file, draft, judgement, codes)
+            if step is None:
+                return draft, judgement, steps
+            draft, judgement = step
+        return *start, 0
+
+    def _step(
+        self, file: Path, draft: Draft, current: Judgement, codes: Container[str]
+    ) -> tuple[Draft, Judgement] | None:
+        """Return the draft after one accepted fix, with its judgement; None if there is none.
+
+        A fix is accepted if fewer findings of its code are left, and no more of any other.
+        """
+        findings = [f for f in current.findings if f.code in codes and f.code in FIXES]
+        before = Counter(finding.code for finding in current.findings)
+        for finding in sorted(findings, key=lambda f: (_ORDER[f.code], f.line or 0)):
+            fixes = FIXES[finding.code]
+            for fix in (fixes.safe, fixes.unsafe if self.unsafe else None):
+                candidate = fix(draft, finding) if fix else None
+                if candidate is None or candidate.data == draft.data:
+                    continue
+                judged = self._judged(candidate.data, file)
+                after = Counter(each.code for each in judged.findings)
+                if after[finding.code] < before[finding.code] and not after - before:
+                    return candidate, judged
+        return None
+
+    def _judged(self, data: bytes, file: Path) -> Judgement:
+        return judge_text(data, file, acceptance=self.acceptance, select=self.select)
 
     def _note(self, file: Path, problem: str, error: OSError) -> None:
         name = visible(text_path(str(file)))
         self.problems.append(f"{name} {problem}: {error.strerror or error}.")
 
 
-def _mended(
-    data: bytes, file: Path, codes: Container[str], judge: Judge, *, unsafe: bool
-) -> tuple[bytes, int]:
-    """Return the bytes of a SKILL.md after all fixes of some codes, and the number of fixes.
-
-    A fix is accepted if the file then has fewer findings of
-    its code, and no more of any other. A file that needs too many stays as it is: half of them
-    would leave work to a second run.
-    """
-    draft, current, steps = Draft.of(data, _folder(file)), judge(data), 0
-    while step := _step(draft, current, judge, codes, unsafe=unsafe):
-        if steps == _MOST_STEPS:
-            return data, 0
-        draft, current, steps = *step, steps + 1
-    return draft.data, steps
-
-
 def _folder(file: Path) -> str:
     return Path(os.path.realpath(file.parent)).name
-
-
-def _step(
-    draft: Draft, current: Judgement, judge: Judge, codes: Container[str], *, unsafe: bool
-) -> tuple[Draft, Judgement] | None:
-    """Return the draft after one accepted fix, with its judgement; None if there is none."""
-    findings = [f for f in current.findings if f.code in codes and f.code in FIXES]
-    before = Counter(finding.code for finding in current.findings)
-    for finding in sorted(findings, key=lambda f: (_ORDER[f.code], f.line or 0)):
-        fixes = FIXES[finding.code]
-        for fix in (fixes.safe, fixes.unsafe if unsafe else None):
-            candidate = fix(draft, finding) if fix else None
-            if candidate is None or candidate.data == draft.data:
-                continue
-            judged = judge(candidate.data)
-            after = Counter(each.code for each in judged.findings)
-            if after[finding.code] < before[finding.code] and not after - before:
-                return candidate, judged
-    return None
 
 
 def _may_rename(file: Path) -> bool:

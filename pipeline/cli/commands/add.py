@@ -52,7 +52,7 @@ from pipeline.service.scanning.scanner import place_of
     type=click.Choice(list(OWNERS)),
     help="Write a package that passes this profile, too.",
 )
-def new(name: str, parent: Path, profile: str | None) -> int:
+def new(name: str, parent: Path, profile: str | None) -> None:
     """Write a skill called NAME to fill in: a folder with a SKILL.md.
 
     The new skill passes every profile that `validate` checks by default. With --profile it is a
@@ -69,7 +69,6 @@ def new(name: str, parent: Path, profile: str | None) -> int:
         f"Made {folder}. Fill in {folder}/SKILL.md, check it with `skilldrop validate {folder}`, "
         f"and add it to a root with `skilldrop add {folder}`."
     )
-    return DONE
 
 
 @click.command()

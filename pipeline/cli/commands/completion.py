@@ -3,15 +3,13 @@
 import click
 from click.shell_completion import get_completion_class
 
-from pipeline.cli.options import DONE
-
 _SHELLS = ("bash", "zsh", "fish")
 
 
 @click.command()
 @click.argument("shell", type=click.Choice(_SHELLS))
 @click.pass_context
-def completion(context: click.Context, shell: str) -> int:
+def completion(context: click.Context, shell: str) -> None:
     """Print the script that completes commands and options in SHELL.
 
     \b
@@ -23,4 +21,3 @@ def completion(context: click.Context, shell: str) -> int:
     assert script
     command = context.find_root().command
     click.echo(script(command, {}, "skilldrop", "_SKILLDROP_COMPLETE").source())
-    return DONE

@@ -117,7 +117,7 @@ def examples() -> Mapping[str, Example]:
 
 @click.command()
 @click.argument("code", required=False)
-def rule(code: str | None) -> int:
+def rule(code: str | None) -> None:
     """Explain the finding CODE, with examples; without CODE, list all codes.
 
     \b
@@ -128,13 +128,12 @@ def rule(code: str | None) -> int:
     if code is None:
         for kind in REGISTRY.values():
             terminal.echo(f"{kind.code:32} {kind.profile:12} {kind.severity:8} {kind.summary}")
-        return DONE
+        return
     if code not in REGISTRY:
         near = difflib.get_close_matches(code, REGISTRY, n=1)
         hint = f"did you mean {near[0]}?" if near else "`skilldrop rule` lists all codes."
         raise click.UsageError(f"There is no finding {code!r}; {hint}")
     terminal.echo(page(REGISTRY[code]))
-    return DONE
 
 
 def page(kind: FindingType) -> str:

@@ -8,7 +8,7 @@ from catalog.model.errors import ExtraMissing
 from catalog.model.values import VERSION
 from catalog.site import address
 from catalog.usage.database import ReadCounter
-from pipeline.cli.options import DONE, settings_of
+from pipeline.cli.options import settings_of
 
 LOOPBACK = "127.0.0.1"
 
@@ -27,7 +27,7 @@ LOOPBACK = "127.0.0.1"
     help="Additional host name that HTTP clients may use; may be repeated.",
 )
 @click.pass_context
-def mcp(context: click.Context, http: str | None, names: tuple[str, ...]) -> int:
+def mcp(context: click.Context, http: str | None, names: tuple[str, ...]) -> None:
     """Serve search and skill files to agents over the Model Context Protocol.
 
     \b
@@ -60,7 +60,7 @@ def mcp(context: click.Context, http: str | None, names: tuple[str, ...]) -> int
     _warn_without_catalog(settings.catalog_path)
     if listen is None:
         mcp_server.serve_stdio(server)
-        return DONE
+        return
     host, port = listen
     click.echo(
         f"Serving {settings.catalog_path} to agents at "
@@ -71,7 +71,6 @@ def mcp(context: click.Context, http: str | None, names: tuple[str, ...]) -> int
     if warning:
         click.echo(f"skilldrop: {warning}", err=True)
     mcp_server.serve_http(server, host, port, names, settings.tokens_path)
-    return DONE
 
 
 def _warn_without_catalog(path: Path) -> None:

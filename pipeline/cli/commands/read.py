@@ -18,7 +18,7 @@ from catalog.reading.skill_files import SkillFile
 from catalog.text.visible import visible_lines
 from catalog.usage import database as usage_database
 from catalog.usage.database import SkillRead
-from pipeline.cli.options import DONE, as_json_option, to_json, with_settings
+from pipeline.cli.options import as_json_option, to_json, with_settings
 from pipeline.cli.output import terminal
 from pipeline.config.settings import Settings
 
@@ -50,7 +50,7 @@ def read(
     of_version: str | None,
     wrapped: bool,
     as_json: bool,
-) -> int:
+) -> None:
     """Print a published FILE of SKILL, by default its SKILL.md.
 
     \b
@@ -78,7 +78,6 @@ def read(
         _print(_bytes(page))
     if settings.usage_path and not offset:
         _count(settings.usage_path, page)
-    return DONE
 
 
 def _count(path: Path, page: SkillFile) -> None:

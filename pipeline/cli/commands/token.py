@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import click
 
 from catalog.filesystem import token_file
-from pipeline.cli.options import DONE, Answer, with_json, with_settings
+from pipeline.cli.options import Answer, with_json, with_settings
 from pipeline.config.settings import Settings
 
 
@@ -52,8 +52,7 @@ def list_(settings: Settings) -> Answer:
 @click.argument("name")
 @click.option("--open", "opens", is_flag=True, help="Also remove the last token, for open access.")
 @with_settings
-def remove(settings: Settings, name: str, opens: bool) -> int:
+def remove(settings: Settings, name: str, opens: bool) -> None:
     """Remove the token NAME; its reader is refused from the next request on."""
     if token_file.remove(settings.tokens_path, name, opens=opens):
         click.echo("No token is left: everybody who reaches the site may read it.", err=True)
-    return DONE

@@ -41,7 +41,7 @@ LogFormat: TypeAlias = Literal["text", "json"]
 @click.pass_context
 def up(
     context: click.Context, host: str | None, port: int | None, no_site: bool, log_format: LogFormat
-) -> int:
+) -> None:
     """Watch the roots, update the catalog and serve the site until stopped.
 
     \b
@@ -78,7 +78,6 @@ def up(
     finally:
         store.close()
     _print(last_message)
-    return DONE
 
 
 @contextmanager
@@ -155,7 +154,7 @@ TICK = 1.0
 @click.option("--host", help="Address to listen on.  [default: 127.0.0.1]")
 @click.option("--port", type=click.IntRange(1, 65535), help="Port to listen on.  [default: 8001]")
 @click.pass_context
-def serve(context: click.Context, host: str | None, port: int | None) -> int:
+def serve(context: click.Context, host: str | None, port: int | None) -> None:
     """Serve the catalog read-only, without watching the roots.
 
     \b
@@ -175,7 +174,6 @@ def serve(context: click.Context, host: str | None, port: int | None) -> int:
             site.ensure_running(time.monotonic())
     finally:
         site.stop()
-    return DONE
 
 
 def site_process(settings: Settings, log_file: Path | None = None) -> SiteProcess:

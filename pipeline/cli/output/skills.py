@@ -27,7 +27,7 @@ def _state(folder: Mapping[str, Any]) -> Iterator[str]:
     if folder["version"]:
         yield f"    version {folder['version']}"
     if folder["pinned_version"]:
-        yield f"    held at version {folder['pinned_version']} until `skilldrop unpin`"
+        yield f"    pinned to version {folder['pinned_version']} until `skilldrop unpin`"
     if folder["newest_rejected_at"]:
         yield f"    newest content rejected at {folder['newest_rejected_at']}"
     if folder["pending_since"]:
