@@ -23,7 +23,7 @@ from catalog.writing.packages.builder import Packaging
 from catalog.writing.packages.folder import PackageFolder
 from catalog.writing.store import Store
 from pipeline.processes import at_work
-from pipeline.service.scanning import package_sources
+from pipeline.service import open_catalog
 from tests.support.scanning import scan_all
 
 
@@ -112,7 +112,7 @@ class _Bench:
 
     def _publish(self) -> None:
         """Publish all skills that are not in the folder yet."""
-        packaging = Packaging(self.folder, package_sources.opened, at_work=at_work)
+        packaging = Packaging(self.folder, open_catalog.package_sources, at_work=at_work)
         for _ in self.store.publish_into(packaging, datetime.now(UTC)):
             pass
 

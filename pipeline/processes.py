@@ -22,7 +22,7 @@ _PRELOADED = [
     "pipeline.validation.verdict",
     "pipeline.service.scanning.scanner",
     "pipeline.roots.archives.reader",
-    "pipeline.service.scanning.package_sources",
+    "pipeline.service.open_catalog",
     "catalog.writing.packages.builder",
 ]
 """Modules that the fork server imports once; in each process, this would take 0.25 seconds."""

@@ -30,7 +30,7 @@ from pipeline.service.parts import (
     every,
 )
 from pipeline.service.pulls import Webhook
-from pipeline.service.request_runner import RequestRunner
+from pipeline.service.requests import RequestRunner
 from pipeline.service.scanning.engines import processes
 from pipeline.service.scanning.scanner import import_rules
 from pipeline.service.scans import ScanRequest

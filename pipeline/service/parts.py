@@ -22,11 +22,10 @@ from pipeline.outcomes.inbox import OutcomeInbox
 from pipeline.roots.units import WatchUnit
 from pipeline.service import listeners, open_catalog
 from pipeline.service.listeners import HookQueue
-from pipeline.service.pending_units import PendingUnits
 from pipeline.service.pulls import Pulls
 from pipeline.service.scanning.engines import Engine
 from pipeline.service.scanning.synchronizer import can_list_all
-from pipeline.service.scans import ScanRequest, Scans
+from pipeline.service.scans import PendingUnits, ScanRequest, Scans
 
 log = logging.getLogger("skilldrop")
 

@@ -19,7 +19,6 @@ from catalog.writing.store import Store
 from pipeline.processes import at_work
 from pipeline.service import open_catalog
 from pipeline.service.listeners import log_changes
-from pipeline.service.scanning import package_sources
 from pipeline.service.scanning.change_batches import Report
 from tests.support.records import NOON
 from tests.support.scanning import scan_all, scan_units
@@ -45,7 +44,7 @@ class World:
             store.publish_into(
                 Packaging(
                     PackageFolder(self.packages),
-                    package_sources.opened,
+                    open_catalog.package_sources,
                     in_place=in_place,
                     at_work=at_work,
                 ),

@@ -7,10 +7,9 @@ import pytest
 
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
-from pipeline.service.pending_units import PendingUnits
 from pipeline.service.scanning import change_batches
 from pipeline.service.scanning.engines import serial
-from pipeline.service.scans import ScanRequest, Scans
+from pipeline.service.scans import PendingUnits, ScanRequest, Scans
 from tests.support.records import NOON
 from tests.support.skills import SkillWriter
 

@@ -13,7 +13,7 @@ from catalog.writing.packages import builder
 from catalog.writing.packages.builder import Packaging
 from catalog.writing.packages.folder import PackageFolder
 from pipeline import processes
-from pipeline.service.scanning import package_sources
+from pipeline.service import open_catalog
 from tests.support.made_archives import pack_zip
 from tests.support.packages import World
 from tests.support.records import NOON
@@ -39,7 +39,8 @@ def publish(world: World, at_work: builder.AtWork = builder.here) -> list[int]:
     """Publish all skills, and return the number published after each batch."""
     return list(
         world.store.publish_into(
-            Packaging(PackageFolder(world.packages), package_sources.opened, at_work=at_work), NOON
+            Packaging(PackageFolder(world.packages), open_catalog.package_sources, at_work=at_work),
+            NOON,
         )
     )
 
@@ -108,7 +109,7 @@ def test_one_process_makes_the_packages_of_an_archive(
     monkeypatch.setattr(builder, "PIECE", 1)
     world.store.packager.packaging = Packaging(
         PackageFolder(world.packages, world.store.folders.identity),
-        package_sources.opened,
+        open_catalog.package_sources,
         at_work=noted,
     )
     world.scan()

@@ -141,7 +141,7 @@ def disk_with(free: int) -> Iterator[None]:
 @pytest.fixture
 def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a service soon try again."""
-    monkeypatch.setattr("pipeline.service.pending_units.ROOM_PAUSE", 0.2)
+    monkeypatch.setattr("pipeline.service.scans.ROOM_PAUSE", 0.2)
     monkeypatch.setattr("pipeline.service.heartbeat.FIRST_PAUSE", 0.2)
     monkeypatch.setattr("pipeline.service.heartbeat.LONGEST_PAUSE", 0.4)
 

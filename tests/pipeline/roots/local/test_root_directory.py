@@ -15,7 +15,7 @@ from pipeline.roots.archives.reader import open_archive
 from pipeline.roots.local.folder import Archive, Folder, Limits
 from pipeline.roots.local.root_directory import RootDirectory, opened_root
 from pipeline.roots.source import open_source
-from pipeline.service.scanning import package_sources
+from pipeline.service import open_catalog
 from pipeline.service.scanning.engines import judged
 from pipeline.service.scanning.scanner import ScanOptions, ScanResult, ScanScope, scan
 from tests.support import roots
@@ -83,7 +83,7 @@ class TestExchangedForALink:
 
     def test_the_folder_of_a_package(self, root: Path) -> None:
         """No file is copied through a link out of the root."""
-        with package_sources.opened() as source:
+        with open_catalog.package_sources() as source:
             files = source.files_of(str(root), "group/b")
             exchange(root / "group/b", root.parent / "outside")
             with pytest.raises(OSError, match="leads out of the root"):

@@ -14,9 +14,9 @@ from pipeline.roots.local import walk
 from pipeline.roots.local.folder import Folder
 from pipeline.roots.units import WatchUnit
 from pipeline.service.open_catalog import open_store
-from pipeline.service.pending_units import PendingUnits
 from pipeline.service.reconcile import compare
 from pipeline.service.run_once import scan_once
+from pipeline.service.scans import PendingUnits
 from tests.support import roots
 from tests.support.made_archives import pack_zip
 from tests.support.skills import write_skill

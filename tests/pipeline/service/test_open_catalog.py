@@ -11,7 +11,7 @@ from catalog.model.errors import NotAsJudged
 from pipeline.roots.archives import reader as archives
 from pipeline.roots.archives.reader import open_archive
 from pipeline.roots.local.folder import Archive, Folder
-from pipeline.service.scanning import package_sources
+from pipeline.service import open_catalog
 from tests.support.made_archives import pack_zip
 from tests.support.packages import World
 from tests.support.skills import SkillWriter
@@ -28,7 +28,7 @@ def openings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         with open_archive(archive) as found:
             yield found
 
-    for module in (package_sources, archives):
+    for module in (open_catalog, archives):
         monkeypatch.setattr(module, "open_archive", counted)
     return opened
 
@@ -37,7 +37,7 @@ def test_only_files_inside_the_root_are_opened(tmp_path: Path, skill: SkillWrite
     """A path that now leads elsewhere is refused, whatever its target."""
     skill(tmp_path / "root/a", files={"x.txt": "x"})
     (tmp_path / "secret").write_text("x")
-    with package_sources.opened() as source:
+    with open_catalog.package_sources() as source:
         files = source.files_of(str(tmp_path / "root"), "a")
         (tmp_path / "root/a/x.txt").unlink()
         (tmp_path / "root/a/x.txt").symlink_to(tmp_path / "secret")
@@ -51,7 +51,7 @@ def test_only_regular_files_are_read(tmp_path: Path, skill: SkillWriter) -> None
     """A pipe in the place of a file would block, or be read without end."""
     skill(tmp_path / "root/a")
     os.mkfifo(tmp_path / "root/a/pipe")
-    with package_sources.opened() as source:
+    with open_catalog.package_sources() as source:
         files = source.files_of(str(tmp_path / "root"), "a")
         for name in ("pipe", "."):
             with pytest.raises(OSError, match="no longer a regular file"):
@@ -63,7 +63,7 @@ def test_a_root_that_is_a_link_is_read_at_its_target(tmp_path: Path, skill: Skil
     skill(tmp_path / "real/a", files={"x.txt": "x"})
     (tmp_path / "real/a/y.txt").symlink_to("x.txt")
     (tmp_path / "root").symlink_to("real")
-    with package_sources.opened() as source:
+    with open_catalog.package_sources() as source:
         with closing(source.files_of(str(tmp_path / "root"), "a").open("y.txt")) as file:
             assert file.read(9) == b"x"
         (tmp_path / "root").unlink()
@@ -96,7 +96,7 @@ def test_a_replaced_archive_is_opened_again(
         skill(tmp_path / f"skills/{name}", files={"x.txt": text})
     (tmp_path / "root").mkdir()
     pack_zip(tmp_path / "skills", tmp_path / "root/pack.zip")
-    with package_sources.opened() as source:
+    with open_catalog.package_sources() as source:
         for name in ("a", "b"):
             assert source.files_of(root, f"pack.zip!/skills/{name}").open("x.txt").read(9) == b"one"
         (tmp_path / "skills/a/x.txt").write_text("other")
