@@ -112,7 +112,7 @@ def definition(db: Catalog, skill: int) -> Row:
 
 
 def folders_of(db: Catalog, skill_id: str, but: int = 0) -> list[Row]:
-    """Return the folders with a skill_id, but for one skill."""
+    """Return the folders with a skill_id, without the one of a skill."""
     return db.rows(
         "SELECT id, skill_id, name, status, status_reason, is_conflict, level, root,"
         " path FROM skills WHERE skill_id = ? AND id != ? ORDER BY status, root, path",

@@ -5,6 +5,9 @@ import re
 from collections.abc import Mapping
 from unicodedata import normalize
 
+from jellyfish import damerau_levenshtein_distance as slips
+from jellyfish import jaro_winkler_similarity as similarity
+
 from catalog.database.expressions import IS_WITHHELD
 from catalog.database.queries import Database
 from catalog.database.sql import Row
@@ -32,7 +35,7 @@ def named(
 ) -> dict[int, int]:
     """Return the skills whose name is the query, each with its rank, best 0.
 
-    Rank 0 is the name but for case and punctuation, 1 the same letters, 2 with one typing slip.
+    Rank 0 is the name in any case and punctuation, 1 the same letters, 2 with one typing slip.
     expressions are those of the query's terms.
     """
     query = query[:LONGEST_NAME].strip()
@@ -49,10 +52,10 @@ def named(
         {"match": f"name : ({match})", "length": len(letters)} | filters.values,
     )
     near = {
-        skill: min(suggestions.slips(letters, _letters(form)) for form in forms)
+        skill: min(slips(letters, _letters(form)) for form in forms)
         for skill, *forms in rows
     }
-    return {skill: 1 + slips for skill, slips in near.items() if slips <= 1}
+    return {skill: 1 + wrong for skill, wrong in near.items() if wrong <= 1}
 
 
 def nearest(db: Database, query: str, filters: Filters, limit: int = 3) -> tuple[str, ...]:
@@ -60,9 +63,9 @@ def nearest(db: Database, query: str, filters: Filters, limit: int = 3) -> tuple
     asked = query[:LONGEST_COMPARED].lower()
     values = {"limit": MOST_COMPARED} | filters.values
     near = [
-        (-similarity, name)
+        (-likeness, name)
         for (name,) in db.execute(_NAMES.format(filters.condition), values)
-        if (similarity := suggestions.similarity(asked, name.lower()))
+        if (likeness := similarity(asked, name.lower()))
     ]
     return tuple(name for _, name in heapq.nsmallest(limit, near))
 

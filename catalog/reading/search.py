@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from jellyfish import damerau_levenshtein_distance as slips
+
 from catalog.database import sql
 from catalog.database.queries import Database
 from catalog.database.stemming import Stemmer
@@ -329,8 +331,8 @@ def _similar(db: Database, word: str) -> tuple[str, str] | None:
 
 def _distance(word: str, stem: str, term: str) -> int:
     """Return the slips between a word and a stored term, which is a stem itself."""
-    distance = suggestions.slips(word, term)
-    if len(stem) >= SHORTEST_STEM and suggestions.slips(stem, term) <= 1:
+    distance = slips(word, term)
+    if len(stem) >= SHORTEST_STEM and slips(stem, term) <= 1:
         return min(distance, 1)
     return distance
 

@@ -5,8 +5,6 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-from jellyfish import damerau_levenshtein_distance, jaro_winkler_similarity
-
 from catalog.text.visible import printable
 
 LONGEST_PATH = 4096  # bytes, the limit of Linux
@@ -32,11 +30,11 @@ def impossible(path: str) -> str | None:
             f"{LONGEST_NAME} of them in one name"
         )
     if any(unicodedata.category(char) in ("Cc", "Cs") for char in path):
-        return "it holds control characters, or is not valid Unicode"
+        return "it has control characters, or is not valid Unicode"
     if path.startswith("/") or _SCHEME.match(path) or _DRIVE.match(path):
         return "it is an absolute path; name the file relative to the skill's folder"
     if "\\" in path:
-        return "it holds a backslash; write / between folders and files"
+        return "it has a backslash; write / between folders and files"
     if ".." in path.split("/"):
         return "it leads upwards with `..`; name the file relative to the skill's folder"
     if any(part in ("", ".") for part in path.rstrip("/").split("/")):
@@ -75,13 +73,3 @@ def _size(name: str) -> int:
 
 def _folded(name: str) -> str:
     return unicodedata.normalize("NFKC", name).casefold()
-
-
-def slips(word: str, other: str) -> int:
-    """Return how many letters are wrong, missing, too many or exchanged."""
-    return damerau_levenshtein_distance(word, other)
-
-
-def similarity(word: str, other: str) -> float:
-    """Return how similar two words are, from 0 to 1; equal beginnings count most."""
-    return jaro_winkler_similarity(word, other)
