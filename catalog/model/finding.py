@@ -61,19 +61,9 @@ class FindingType:
         after: str | None = None,
     ) -> Finding:
         """Return a finding of this type; message and fix default to the type's own."""
-        return Finding(
-            code=self.code,
-            severity=self.severity,
-            profile=self.profile,
-            message=message or self.summary,
-            fix=fix or self.fix,
-            field=field,
-            path=path,
-            line=line,
-            column=column,
-            before=before,
-            after=after,
-        )
+        message, fix = message or self.summary, fix or self.fix
+        place = (field, path, line, column)
+        return Finding(self.code, self.severity, self.profile, message, fix, *place, before, after)
 
 
 class FindingTypes(list[FindingType]):

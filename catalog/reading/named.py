@@ -5,9 +5,6 @@ import re
 from collections.abc import Mapping
 from unicodedata import normalize
 
-from jellyfish import damerau_levenshtein_distance as slips
-from jellyfish import jaro_winkler_similarity as similarity
-
 from catalog.database.expressions import IS_WITHHELD
 from catalog.database.queries import Database
 from catalog.database.sql import Row
@@ -17,7 +14,7 @@ from catalog.model.precedence import precedence
 from catalog.model.skill import Place
 from catalog.reading.filters import Filters
 from catalog.text import suggestions
-from catalog.text.suggestions import few, shown
+from catalog.text.suggestions import few, shown, similarity, slips
 
 LONGEST_NAME = 200
 """Characters of a query that may be a name."""
@@ -51,10 +48,7 @@ def named(
         _NEAR.format(filters.condition),
         {"match": f"name : ({match})", "length": len(letters)} | filters.values,
     )
-    near = {
-        skill: min(slips(letters, _letters(form)) for form in forms)
-        for skill, *forms in rows
-    }
+    near = {skill: min(slips(letters, _letters(form)) for form in forms) for skill, *forms in rows}
     return {skill: 1 + wrong for skill, wrong in near.items() if wrong <= 1}
 
 

@@ -25,34 +25,8 @@ class Waiting(NamedTuple):
     """Version that waits for review, compared with the version that agents get."""
 
     row: Row  # of the skill, with version, version_id, published, published_id and waits_since
-    added: tuple[str, ...]  # paths
-    removed: tuple[str, ...]
-    changed: tuple[str, ...]
-    scripts: tuple[str, ...]  # those of the added and changed files that can be run
-    tools: tuple[str, ...]  # of `allowed-tools`, not asked for by the published version
-    hosts: tuple[str, ...]  # of URLs in its files, not in those of the published version
-    findings: tuple[Row, ...]  # of safety
+    facts: dict[str, Any]  # as they are published
     is_cut: bool  # whether it has too much text, or too many hosts, to list all hosts
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the fields as they are published."""
-        row = self.row
-        return {
-            "skill": row["name"],
-            "skill_id": row["skill_id"],
-            "root": row["root"],
-            "path": row["path"],
-            "version": row["version"],
-            "waits_since": row["waits_since"],
-            "published_version": row["published"],
-            "added": self.added,
-            "removed": self.removed,
-            "changed": self.changed,
-            "scripts": self.scripts,
-            "new_tools": self.tools,
-            "new_hosts": self.hosts,
-            "findings": self.findings,
-        }
 
 
 def find(db: Catalog, asked: Asked) -> Row:
@@ -103,20 +77,19 @@ def _compared(db: Catalog, row: Row) -> Waiting:
     changes = versions.differing(old, new)
     old_tools, new_tools = (_tools(row[key]) for key in ("published_described", "described"))
     old_hosts, new_hosts = (_hosts(row[key]) for key in ("published_described", "described"))
-    text = sum(file["size"] for file in new.values() if file["is_text"])
-    return Waiting(
-        row,
+    changed = (*changes["added"], *changes["changed"])
+    facts = {
+        "skill": row["name"],
+        **{key: row[key] for key in ("skill_id", "root", "path", "version", "waits_since")},
+        "published_version": row["published"],
         **changes,
-        scripts=tuple(
-            path
-            for path in (*changes["added"], *changes["changed"])
-            if versions.is_script(new[path])
-        ),
-        tools=tuple(tool for tool in new_tools if tool not in old_tools),
-        hosts=tuple(host for host in new_hosts if host not in old_hosts),
-        findings=tuple(db.query(_SAFETY, [row["id"]])),
-        is_cut=text > mentions.MOST_TEXT or len(new_hosts) == mentions.MOST,
-    )
+        "scripts": [path for path in changed if versions.is_script(new[path])],
+        "new_tools": [tool for tool in new_tools if tool not in old_tools],
+        "new_hosts": [host for host in new_hosts if host not in old_hosts],
+        "findings": db.rows(_SAFETY, [row["id"]]),
+    }
+    text = sum(file["size"] for file in new.values() if file["is_text"])
+    return Waiting(row, facts, text > mentions.MOST_TEXT or len(new_hosts) == mentions.MOST)
 
 
 def _hosts(described: str | None) -> list[str]:

@@ -4,8 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from jellyfish import damerau_levenshtein_distance as slips
-
 from catalog.database import sql
 from catalog.database.queries import Database
 from catalog.database.stemming import Stemmer
@@ -16,6 +14,7 @@ from catalog.reading.search_hits import Hit, hits
 from catalog.text import suggestions
 from catalog.text.humanize import count
 from catalog.text.search_terms import Term, characters_of, phrases_of, terms_of
+from catalog.text.suggestions import slips
 
 MOST_TERMS = 16
 """Terms of one search, at most: the rarest ones. More take time and find nothing better."""

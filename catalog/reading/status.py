@@ -58,6 +58,11 @@ def _row(row: dict[str, Any]) -> dict[str, Any]:
     return row | {"taken": json.loads(row["taken"])} if "taken" in row else row
 
 
+_SKILLS = "SELECT root, path, status_reason AS reason FROM skills WHERE {} ORDER BY root, path"
+_FINDINGS = """
+    SELECT root, folder AS path, message AS reason FROM findings
+    WHERE code IN {} ORDER BY root, folder, id
+"""
 LISTS = {
     "roots": """
         SELECT r.path, level, acceptance, ifnull(m.trouble, r.trouble) AS trouble, m.url, m.ref,
@@ -81,10 +86,7 @@ LISTS = {
         SELECT root, path, pending_since, pending_reason, is_held FROM skills
         WHERE pending_since IS NOT NULL ORDER BY pending_since
     """,
-    "rejected": """
-        SELECT root, path, status_reason AS reason FROM skills WHERE status = 'rejected'
-        ORDER BY root, path
-    """,
+    "rejected": _SKILLS.format("status = 'rejected'"),
     # Each plus keeps SQLite from using an index that would cover nearly all rows.
     "newest_rejected": """
         SELECT root, path, newest_rejected_at AS since FROM skills
@@ -112,27 +114,11 @@ LISTS = {
         JOIN skills AS s ON s.id = v.skill JOIN versions AS c ON c.id = s.current_version_id
         ORDER BY v.id
     """,
-    "name_confusable": f"""
-        SELECT root, folder AS path, message AS reason FROM findings
-        WHERE code = '{NAME_CONFUSABLE.code}' ORDER BY root, folder
-    """,
-    "broken_references": f"""
-        SELECT root, folder AS path, message AS reason FROM findings
-        WHERE code IN ('{REFERENCE_BROKEN.code}', '{DEPENDENCY_MISSING.code}')
-        ORDER BY root, folder, id
-    """,
-    "secrets": """
-        SELECT root, folder AS path, message AS reason FROM findings
-        WHERE code IN ('secret-left-out', 'secret-published') ORDER BY root, folder, id
-    """,
-    "conflicts": """
-        SELECT root, path, status_reason AS reason FROM skills WHERE is_conflict = 1
-        ORDER BY root, path
-    """,
-    "shadowed": """
-        SELECT root, path, status_reason AS reason FROM skills WHERE status = 'shadowed'
-        ORDER BY root, path
-    """,
+    "name_confusable": _FINDINGS.format(f"('{NAME_CONFUSABLE.code}')"),
+    "broken_references": _FINDINGS.format((REFERENCE_BROKEN.code, DEPENDENCY_MISSING.code)),
+    "secrets": _FINDINGS.format(("secret-left-out", "secret-published")),
+    "conflicts": _SKILLS.format("is_conflict = 1"),
+    "shadowed": _SKILLS.format("status = 'shadowed'"),
     "errors": """
         SELECT root, folder, path, line, code, message, fix FROM findings
         WHERE severity = 'error' ORDER BY root, folder, id

@@ -5,7 +5,14 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
+import jellyfish
+
 from catalog.text.visible import printable
+
+slips = jellyfish.damerau_levenshtein_distance
+"""Letters that are wrong, missing, too many or exchanged between two words."""
+similarity = jellyfish.jaro_winkler_similarity
+"""Similarity of two words, from 0 to 1; equal beginnings count most."""
 
 LONGEST_PATH = 4096  # bytes, the limit of Linux
 LONGEST_NAME = 255  # bytes of one part of a path

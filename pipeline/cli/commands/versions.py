@@ -144,7 +144,7 @@ def pending(_: object, db: Database) -> Answer:
     """
     waiting = review.waiting(db)
     code = FINDINGS if waiting else DONE
-    return Answer([version.as_json() for version in waiting], _waiting_lines(waiting), code)
+    return Answer([version.facts for version in waiting], _waiting_lines(waiting), code)
 
 
 def _waiting_lines(waiting: list[review.Waiting]) -> Iterator[str]:
@@ -154,21 +154,21 @@ def _waiting_lines(waiting: list[review.Waiting]) -> Iterator[str]:
 
 
 def _version_lines(waiting: review.Waiting) -> Iterator[str]:
-    row = waiting.row
+    row, facts = waiting.row, waiting.facts
     instead = f"agents get {row['published']}" if row["published"] else "agents get none"
     name = click.style(visible(row["name"]), bold=True)
     yield f"{name} {row['version']} in {visible(row['root'])}/{visible(row['path'])}; {instead}"
     for word, things in (
-        ("added", waiting.added),
-        ("removed", waiting.removed),
-        ("changed", waiting.changed),
-        ("scripts added or changed", waiting.scripts),
-        ("new tools", waiting.tools),
-        ("new hosts", waiting.hosts),
+        ("added", facts["added"]),
+        ("removed", facts["removed"]),
+        ("changed", facts["changed"]),
+        ("scripts added or changed", facts["scripts"]),
+        ("new tools", facts["new_tools"]),
+        ("new hosts", facts["new_hosts"]),
     ):
         if things:
             yield f"    {word}: {visible(', '.join(things))}"
-    for finding in waiting.findings:
+    for finding in facts["findings"]:
         where = f"{finding['path']}:{finding['line']}" if finding["line"] else finding["path"]
         line = visible(f"    {finding['severity']} {finding['code']} {where or ''}".rstrip())
         yield click.style(line, fg="yellow")
