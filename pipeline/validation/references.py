@@ -71,14 +71,12 @@ _DOMAIN = re.compile(r"[\w.-]+\.(?:com|org|net|io|dev|ai|app|edu|gov)")
 _FOLDERS = searched(("scripts/", "reference/", "references/", "assets/", "templates/"))
 _LINE = 200  # characters of a line, before and after a path, that show whose file it is
 _OWN_FOLDER = "${CLAUDE_SKILL_DIR}/"  # Claude Code replaces it with the skill's folder
-_MACHINE = (
+_ON_THIS_MACHINE = re.compile(
     r"(?:file:|~|[A-Za-z]:[\\/]|\\\\"
     r"|/(?:etc|home|root|proc|sys|dev|var|tmp|usr|opt|mnt|private|(?-i:Users|Volumes))(?:/|$)"
-    r"|(?:\.\./)+(?:etc|home|root|proc|Users)/|(?:\.\./)+\.[a-z])"
+    r"|(?:\.\./)+(?:etc|home|root|proc|Users)/|(?:\.\./)+\.[a-z])",
+    re.IGNORECASE,
 )
-_ON_THIS_MACHINE = re.compile(_MACHINE, re.IGNORECASE)
-TO_MACHINE = re.compile(rf"\][(:][ \t]{{0,9}}<?{_MACHINE}", re.IGNORECASE)
-"""Start of a link for which `leads_to_machine` is true."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from catalog.model.skill import FileEntry
 from catalog.model.values import Json
 from pipeline.parsing.document import Parsed
 from pipeline.roots.text_files import is_script
+from pipeline.validation.references import Reference, references
 
 
 class TypeMismatch(NamedTuple):
@@ -57,7 +58,7 @@ _FOLDER = re.compile(r"[\w.@-]{1,64}\Z")
 _IN_CODE = re.compile(r"`[\w.@/*-]{1,64}`")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Text:
     """Text that an agent reads or runs: the body, a document or a script."""
 
@@ -71,6 +72,11 @@ class Text:
     def name(self) -> str:
         """The subject of a sentence about it."""
         return "The body" if self.is_body else "The file"
+
+    @cached_property
+    def references(self) -> list[Reference]:
+        """The references to files outside code fences and comments."""
+        return references(self.content)
 
     def finding(
         self, kind: FindingType, message: str | None = None, *, offset: int, fix: str | None = None

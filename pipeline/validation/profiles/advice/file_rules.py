@@ -16,7 +16,7 @@ from pipeline.roots.names import SKILL_MD
 from pipeline.roots.text_files import FILE_BYTES, is_document, may_be_native
 from pipeline.roots.words import found, searched
 from pipeline.validation.profiles.advice import codes
-from pipeline.validation.references import MOST_REFERENCES, Reference, commands, references
+from pipeline.validation.references import MOST_REFERENCES, Reference, commands
 from pipeline.validation.skill import MOST_ALIKE, Skill, Text
 from pipeline.validation.skill_references import is_below, may_link, nested_skills
 
@@ -94,7 +94,7 @@ def references_are_short(skill: Skill) -> Iterator[Finding]:
 
 def _links(skill: Skill, text: Text) -> list[Reference]:
     """Return the references of a text, with targets relative to the skill's folder."""
-    links, paths = chain(references(text.content), commands(text.content)), skill.paths
+    links, paths = chain(text.references, commands(text.content)), skill.paths
     return [
         link if text.is_body else replace(link, target=_from_top(text.path, link.target, paths))
         for link in links

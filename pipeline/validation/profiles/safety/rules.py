@@ -20,7 +20,6 @@ from pipeline.validation.profiles.safety.context import is_only_named
 from pipeline.validation.profiles.safety.dangers import Danger, dangers
 from pipeline.validation.profiles.safety.hidden_text import Hidden, hidden_in
 from pipeline.validation.profiles.safety.overrides import Override, overrides
-from pipeline.validation.references import TO_MACHINE, references
 from pipeline.validation.skill import MOST_ALIKE, Skill, Text
 
 _HIDDEN = {
@@ -106,9 +105,9 @@ def no_links_to_machine(skill: Skill) -> Iterator[Finding]:
     to_machine = (
         (text, link)
         for text in skill.texts
-        if not text.is_script and TO_MACHINE.search(text.content)
-        for link in references(text.content)
-        if link.leads_to_machine
+        if not text.is_script
+        for link in text.references
+        if link.leads_to_machine and text.content[link.offset] == "]"  # not an address in HTML
     )
     for text, reference in islice(to_machine, MOST_ALIKE):
         message = f"A link points to {quoted(reference.target)}, a place on the reader's machine."
