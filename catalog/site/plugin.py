@@ -12,15 +12,8 @@ from catalog.database.connection import is_damage
 from catalog.site.api import discovery, feeds, files, metrics, service
 from catalog.site.api import indexes as prompt_indexes
 from catalog.site.api import skills as api_skills
-from catalog.site.http import (
-    access,
-    datasette_versions,
-    errors,
-    limits,
-    security_headers,
-    tables,
-)
-from catalog.site.http import location as http_catalog
+from catalog.site.http import access, limits, responses, security_headers, tables
+from catalog.site.http import location as http_location
 from catalog.site.http import request as http_request
 from catalog.site.pages import (
     file,
@@ -115,20 +108,20 @@ two lines are those of 1.0. Pages of other plugins are not among them."""
 @hookimpl
 def register_routes(datasette: Any) -> list[tuple[str, Any]]:
     """Register the site's routes if one of the databases is a catalog."""
-    if not http_catalog.find(datasette):
+    if not http_location.find(datasette):
         return []
     ours = [
         (f"^{route.pattern}$", http_request.guarded(route.view, is_open=route.is_open))
         for route in ROUTES
     ]
-    shows_internal = http_catalog.setting(datasette, "inner_pages", False)
+    shows_internal = http_location.setting(datasette, "inner_pages", False)
     return ours if shows_internal else [*ours, (_INTERNAL, _not_public)]
 
 
 @hookimpl
 def asgi_wrapper(datasette: Any) -> Any:
     """Put access, limits and security headers around Datasette and its responses."""
-    if not http_catalog.find(datasette):
+    if not http_location.find(datasette):
         return _unchanged
     # Our hook answers all errors. Where rich is installed, Datasette's own prints local variables
     # into the log, among them the token of a reader, and answers an unknown path with 500.
@@ -146,7 +139,7 @@ def asgi_wrapper(datasette: Any) -> Any:
 @hookimpl
 def permission_allowed(datasette: Any, action: str, resource: Any) -> bool | None:
     """Refuse SQL from visitors unless the metadata allows it."""
-    if action != "execute-sql" or not http_catalog.find(datasette):
+    if action != "execute-sql" or not http_location.find(datasette):
         return None
     settings = (datasette.metadata("allow_sql", database=resource), datasette.metadata("allow_sql"))
     return False if settings == (None, None) else None
@@ -155,9 +148,9 @@ def permission_allowed(datasette: Any, action: str, resource: Any) -> bool | Non
 @hookimpl
 def prepare_connection(conn: sqlite3.Connection, database: str, datasette: Any) -> None:
     """Limit the resources of each SQL statement; attach the reads of skills to the catalog."""
-    location = http_catalog.find(datasette)
+    location = http_location.find(datasette)
     if location and location.database.name == database:
-        if http_catalog.setting(datasette, "usage", True):
+        if http_location.setting(datasette, "usage", True):
             usage_database.attach(conn, location.catalog)
         conn.row_factory = limits.bounded_rows()
     connection.apply_limits(conn)
@@ -166,9 +159,9 @@ def prepare_connection(conn: sqlite3.Connection, database: str, datasette: Any) 
 @hookimpl
 def forbidden(datasette: Any, request: Any, message: str) -> Response | None:
     """Return a refusal as JSON on a JSON route."""
-    if not http_catalog.find(datasette) or not errors.is_json_route(datasette, request.path):
+    if not http_location.find(datasette) or not responses.is_json_route(datasette, request.path):
         return None
-    return errors.as_json(
+    return responses.of_error(
         "This site does not run SQL from visitors."
         if message == "execute-sql"
         else f"Forbidden: {message}.",
@@ -181,21 +174,21 @@ def handle_exception(datasette: Any, request: Any, exception: Exception) -> Any:
     """Return an error as a page, or as JSON on a JSON route."""
 
     async def respond() -> Response | None:
-        location = http_catalog.find(datasette)
+        location = http_location.find(datasette)
         if not location:
             return None
         context = http_request.RequestContext(datasette, request, location)
         if is_damage(exception):
             return http_request.damaged(context, exception)
-        table = http_catalog.table_of(datasette, http_catalog.path(datasette, request.scope))
-        problem = errors.problem(exception)
+        table = http_location.table_of(datasette, http_location.path(datasette, request.scope))
+        problem = responses.problem(exception)
         if table and problem.status == 400:
             try:
                 problem = await _corrected(location.database, table, problem)
             except sqlite3.DatabaseError as error:
                 return http_request.damaged(context, error)
-        if errors.is_json_route(datasette, request.path):
-            return errors.as_json(problem.message, problem.status)
+        if responses.is_json_route(datasette, request.path):
+            return responses.of_error(problem.message, problem.status)
         if table is None and problem.status == 404:
             return await missing.page(context)
         page = await datasette.render_template(
@@ -206,17 +199,17 @@ def handle_exception(datasette: Any, request: Any, exception: Exception) -> Any:
     return respond
 
 
-async def _corrected(database: Any, table: str, problem: errors.Problem) -> errors.Problem:
+async def _corrected(database: Any, table: str, problem: responses.Problem) -> responses.Problem:
     """Return that a table is missing: Datasette takes a row of it for invalid SQL."""
     if table in {*await database.table_names(), *await database.view_names()}:
         return problem
-    return errors.Problem(404, f"Table not found: {table}")
+    return responses.Problem(404, f"Table not found: {table}")
 
 
 @hookimpl
 def prepare_jinja2_environment(env: Any, datasette: Any) -> None:
     """Give Datasette's own pages the layout and the cells of the site."""
-    if http_catalog.find(datasette):
+    if http_location.find(datasette):
         env.globals |= templates.ASSETS | {"cell_html": cells.as_html}
         env.finalize = formatting.plain
         templates.put_before(env)
@@ -227,11 +220,11 @@ def extra_template_vars(request: Any, datasette: Any) -> Any:
     """Show the health in the header of Datasette's pages, if the visitor may see the catalog."""
 
     async def variables() -> dict[str, Any]:
-        location = http_catalog.find(datasette)
+        location = http_location.find(datasette)
         if not location or not request:
             return {}
         name = location.database.name
-        if not await datasette_versions.may_see(datasette, request.actor, name):
+        if not await http_location.may_see(datasette, request.actor, name):
             return {"header_health": None}
         return {"header_health": await http_request.header_health(datasette, location)}
 
@@ -241,7 +234,7 @@ def extra_template_vars(request: Any, datasette: Any) -> Any:
 @hookimpl
 def render_cell(value: Any, column: str, table: str | None, database: str, datasette: Any) -> Any:
     """Render a cell of the catalog in readable form; None leaves it to Datasette."""
-    location = http_catalog.find(datasette)
+    location = http_location.find(datasette)
     if not location or location.database.name != database:
         return None
     if column in cells.SKILL_IDS and value:
@@ -250,7 +243,7 @@ def render_cell(value: Any, column: str, table: str | None, database: str, datas
 
 
 async def _not_public(datasette: Any, request: Any) -> Response:
-    return errors.refusal(datasette, request.path, "This page is not public.", 404)
+    return responses.refusal(datasette, request.path, "This page is not public.", 404)
 
 
 def _unchanged(app: Any) -> Any:

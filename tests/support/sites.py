@@ -19,7 +19,7 @@ from catalog.model.skill import Place, RootSpec
 from catalog.prompt_index import query
 from catalog.prompt_index.spec import IndexSpec
 from catalog.site.http import limits
-from catalog.site.http import location as http_catalog
+from catalog.site.http import location as http_location
 from catalog.site.server import app as server_app
 from catalog.usage.database import ReadCounter
 from catalog.writing.store import Store
@@ -111,7 +111,7 @@ class Site:
             counter.write()
 
     def _counter(self) -> ReadCounter | None:
-        location = http_catalog.find(self.datasette)
+        location = http_location.find(self.datasette)
         return location.counter if location else None
 
     def close(self) -> None:

@@ -23,7 +23,7 @@ from catalog.reading import bundle, offered, references
 from catalog.reading.browse import Catalog
 from catalog.reading.published import package_of
 from catalog.site.api import files
-from catalog.site.http import errors, responses
+from catalog.site.http import responses
 from catalog.site.http.location import CatalogLocation
 from catalog.site.http.request import RequestContext
 
@@ -106,7 +106,7 @@ def _index(
 ) -> Response:
     """Return an index with its entries, or that the one skill that is asked for is not there."""
     if (scope := _scope(context)) and not skills:
-        return errors.as_json(f"No skill for agents has the identifier {scope}.", 404)
+        return responses.of_error(f"No skill for agents has the identifier {scope}.", 404)
     path = context.request.path
     context.count_index(path[path.rindex("/.well-known/") :])
     text = ",\n".join(entries)

@@ -12,7 +12,7 @@ from catalog.prompt_index.formats.registry import FORMATS
 from catalog.prompt_index.spec import IndexSpec
 from catalog.reading import index_views
 from catalog.reading.browse import Catalog
-from catalog.site.http import errors, responses
+from catalog.site.http import responses
 from catalog.site.http.request import RequestContext
 
 _TYPES = {
@@ -76,4 +76,4 @@ def _response(context: RequestContext, spec: IndexSpec, body: bytes, ending: str
 
 
 def _not_found(name: str) -> Response:
-    return errors.as_json(f"No index has the name {name}.", 404)
+    return responses.of_error(f"No index has the name {name}.", 404)

@@ -14,7 +14,7 @@ from catalog.model.fields import COLUMNS
 from catalog.model.values import VERSION
 from catalog.reading import activity, browse, health_summary
 from catalog.reading.filters import FILTERS, Filter
-from catalog.site.http import access, errors, responses
+from catalog.site.http import access, responses
 from catalog.site.http.request import RequestContext, header_health
 from catalog.site.rendering import assets
 
@@ -68,7 +68,7 @@ async def state(context: RequestContext) -> Response:
         skill_id = about.removeprefix(OF_SKILL)
         facts = {"newest_change": await context.query(activity.newest_change_of, skill_id)}
     elif about:
-        return errors.as_json(f"The parameter about is {OF_SKILL}ID, or is left out.", 400)
+        return responses.of_error(f"The parameter about is {OF_SKILL}ID, or is left out.", 400)
     else:
         health = await header_health(context.datasette, context.location)
         facts = {

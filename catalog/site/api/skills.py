@@ -14,7 +14,7 @@ from catalog.prompt_index import locations
 from catalog.reading import browse, search
 from catalog.reading.search_hits import Hit
 from catalog.site.api import files as api_files
-from catalog.site.http import errors, responses
+from catalog.site.http import responses
 from catalog.site.http.request import RequestContext
 from catalog.site.pages import skill as skill_page
 from catalog.site.pages import skills as skills_page
@@ -52,7 +52,7 @@ async def hits(context: RequestContext) -> Response:
         limit = _number(context, "limit", 20, range(1, MOST_HITS + 1))
         offset = _number(context, "offset", 0, range(10**9))
     except FilterInvalid as error:
-        return errors.as_json(str(error), 400)
+        return responses.of_error(str(error), 400)
     words, is_typing = context.parameter("q"), context.parameter("typing") == "1"
 
     results = await context.query(
@@ -112,14 +112,11 @@ async def preview(context: RequestContext) -> Response:
     try:
         sheet = await context.query(skill_page.look_up, skill_id, context.number("row"), version)
     except NotInCatalog as error:
-        return _not_found(context, str(error))
+        return responses.of_error(str(error), 404)
     if not sheet:
-        return _not_found(
-            context,
-            f"No skill has the identifier {skill_id}, or it has no version {version}."
-            if version
-            else f"No skill has the identifier {skill_id}.",
-        )
+        why = f"No skill has the identifier {skill_id}"
+        why += f", or it has no version {version}." if version else "."
+        return responses.of_error(why, 404)
     skill = sheet.skill
     folders = sheet.folders
     definition = await context.query(browse.definition, skill["id"])
@@ -182,9 +179,3 @@ def _findings(sheet: skill_page.Sheet, folders: Sequence[str]) -> list[Row]:
 def _shortened(row: Row, names: Sequence[str], folders: Sequence[str]) -> dict[str, str | None]:
     """Return columns of a row without the paths of the disk above its roots."""
     return {name: row[name] and browse.shortened_paths(row[name], folders) for name in names}
-
-
-def _not_found(context: RequestContext, message: str) -> Response:
-    return responses.of_json(
-        context.request, {"ok": False, "error": message, "status": 404}, status=404
-    )

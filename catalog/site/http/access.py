@@ -16,8 +16,8 @@ from catalog.filesystem.token_file import Token
 from catalog.model.errors import TokensInvalid
 from catalog.reading import credentials
 from catalog.site import address
-from catalog.site.http import errors
-from catalog.site.http import location as http_catalog
+from catalog.site.http import location as http_location
+from catalog.site.http import responses
 from catalog.site.http.security_headers import App, Message, Send
 
 log = logging.getLogger("skilldrop")
@@ -43,9 +43,9 @@ def wrap(app: App, datasette: Any) -> App:
     A token comes in the Authorization header. For installers that can send no header, it may also
     be the beginning of the path, `/token/TOKEN/…`; links in such a response keep it.
     """
-    location = http_catalog.find(datasette)
+    location = http_location.find(datasette)
     file = location.catalog.absolute().with_name(token_file.NAME) if location else None
-    names = Names(http_catalog.setting(datasette, "names", ()))
+    names = Names(http_location.setting(datasette, "names", ()))
 
     async def guarded(scope: Any, receive: Any, send: Send) -> None:
         if not file or scope["type"] != "http":
@@ -56,8 +56,8 @@ def wrap(app: App, datasette: Any) -> App:
             message: str, status: int, headers: Mapping[str, str] | None = None
         ) -> None:
             headers = {"Cache-Control": "no-store", **(headers or {})}
-            path = http_catalog.path(datasette, scope)
-            response = errors.refusal(datasette, path, message, status, headers)
+            path = http_location.path(datasette, scope)
+            response = responses.refusal(datasette, path, message, status, headers)
             await response.asgi_send(send)
 
         if not names.include(scope):
@@ -128,7 +128,7 @@ def _allowed(datasette: Any, scope: Any, tokens: tuple[Token, ...]) -> Any:
     if not tokens:
         return scope
     scope = scope | {_GUARDED: True}
-    path = http_catalog.path(datasette, scope)
+    path = http_location.path(datasette, scope)
     secret, rest = _in_path(path)
     if secret and token_file.name_of(secret, tokens):
         # The rest of the path is percent-encoded, as raw paths are.

@@ -17,8 +17,8 @@ from weakref import WeakKeyDictionary
 
 from datasette.utils import tilde_decode, tilde_encode
 
-from catalog.site.http import access, errors
-from catalog.site.http import location as http_catalog
+from catalog.site.http import access, responses
+from catalog.site.http import location as http_location
 from catalog.site.http.security_headers import App, Message, Send
 
 SETTINGS: dict[str, int | bool | str] = {
@@ -117,11 +117,11 @@ def wrap(app: App, datasette: Any, routes: Mapping[str, Cost | None]) -> App:
         if scope["type"] != "http":
             await app(scope, receive, send)
             return
-        path = http_catalog.path(datasette, scope)
+        path = http_location.path(datasette, scope)
         is_ours, cost = next(
             ((True, cost) for form, cost in ours if form.fullmatch(path)), (False, None)
         )
-        is_table = not is_ours and http_catalog.table_of(datasette, path) is not None
+        is_table = not is_ours and http_location.table_of(datasette, path) is not None
         refusal = _refusal(datasette, scope, path, is_ours=is_ours, is_table=is_table)
         if refusal:
             await _refuse(datasette, scope, send, refusal)
@@ -165,7 +165,7 @@ _TURNS: WeakKeyDictionary[Any, dict[str, asyncio.Semaphore]] = WeakKeyDictionary
 
 
 async def _refuse(datasette: Any, scope: Any, send: Send, refusal: _Refusal) -> None:
-    response = errors.refusal(
+    response = responses.refusal(
         datasette, scope["path"], refusal.message, refusal.status, refusal.headers
     )
     await response.asgi_send(send)

@@ -17,15 +17,8 @@ from catalog.model.values import VERSION
 from catalog.prompt_index.query import one_moment
 from catalog.reading import activity, browse, health_summary
 from catalog.site import address
-from catalog.site.http import (
-    access,
-    datasette_versions,
-    errors,
-    limits,
-    responses,
-    security_headers,
-)
-from catalog.site.http import location as http_catalog
+from catalog.site.http import access, limits, responses, security_headers
+from catalog.site.http import location as http_location
 from catalog.site.rendering import templates
 
 T = TypeVar("T")
@@ -54,7 +47,7 @@ class RequestContext:
 
     datasette: Any
     request: Any
-    location: http_catalog.CatalogLocation
+    location: http_location.CatalogLocation
     health: HeaderHealth | None = None
     """Health for the header of a page; None on a route without one."""
 
@@ -80,7 +73,7 @@ class RequestContext:
 
     async def may_see(self) -> bool:
         """Return whether the visitor may see the catalog."""
-        return await datasette_versions.may_see(
+        return await http_location.may_see(
             self.datasette, self.request.actor, self.location.database.name
         )
 
@@ -109,7 +102,7 @@ class RequestContext:
         return (
             all(map(address.is_loopback, (client, host)))
             and not _FORWARDED & set(self.request.headers)
-            and not http_catalog.setting(self.datasette, "url", "")
+            and not http_location.setting(self.datasette, "url", "")
         )
 
     def path(self, path: str) -> str:
@@ -121,7 +114,7 @@ class RequestContext:
 
         It begins with the configured URL of the site, or else with the address of the request.
         """
-        public = urlsplit(http_catalog.setting(self.datasette, "url", "") or self.request.url)
+        public = urlsplit(http_location.setting(self.datasette, "url", "") or self.request.url)
         return f"{public.scheme}://{public.netloc}{path}"
 
     def skill_path(self, skill_id: str, rest: str = "") -> str:
@@ -144,7 +137,7 @@ class RequestContext:
 
 async def _query(
     datasette: Any,
-    location: http_catalog.CatalogLocation,
+    location: http_location.CatalogLocation,
     function: Callable[..., T],
     *arguments: Any,
     **named: Any,
@@ -160,7 +153,7 @@ async def _query(
 
 
 async def header_health(
-    datasette: Any, location: http_catalog.CatalogLocation
+    datasette: Any, location: http_location.CatalogLocation
 ) -> HeaderHealth | None:
     """Return the health of a catalog; None if it cannot be read."""
 
@@ -193,14 +186,14 @@ def guarded(view: View, *, is_open: bool = False) -> Callable[..., Awaitable[Res
     """
 
     async def respond(datasette: Any, request: Any) -> Response:
-        location = http_catalog.find(datasette)
+        location = http_location.find(datasette)
         if not location:
-            return errors.refusal(datasette, request.path, "This site has no catalog.", 503)
+            return responses.refusal(datasette, request.path, "This site has no catalog.", 503)
         context = RequestContext(datasette, request, location)
         if not is_open and not await context.may_see():
             raise Forbidden("view-database")
         try:
-            if is_open or errors.is_json_route(datasette, request.path):
+            if is_open or responses.is_json_route(datasette, request.path):
                 return await view(context)
             health = await header_health(datasette, location)
             return await _page(view, replace(context, health=health))
@@ -208,8 +201,8 @@ def guarded(view: View, *, is_open: bool = False) -> Callable[..., Awaitable[Res
             return context.not_found(str(error))
         except (limits.TooSlow, limits.Busy):
             message = "The catalog is busy, or the query is too large. Try again."
-            if errors.is_json_route(datasette, request.path):
-                return errors.as_json(message, 503, {"Retry-After": "5"})
+            if responses.is_json_route(datasette, request.path):
+                return responses.of_error(message, 503, {"Retry-After": "5"})
             return context.page(
                 "error.html", status=503, title="Request timed out", message=message
             )
@@ -239,6 +232,6 @@ async def _page(view: View, context: RequestContext) -> Response:
 def damaged(context: RequestContext, error: BaseException) -> Response:
     """Return the answer of a site whose catalog cannot be read."""
     message = f"{REBUILT} SQLite says: {error}."
-    if errors.is_json_route(context.datasette, context.request.path):
-        return errors.as_json(f"The catalog is damaged. {message}", 503)
+    if responses.is_json_route(context.datasette, context.request.path):
+        return responses.of_error(f"The catalog is damaged. {message}", 503)
     return context.page("error.html", status=503, title="The catalog is damaged", message=message)

@@ -1,12 +1,13 @@
-"""HTTP responses of the site: types, validators, 304, HEAD, compression, and files in pieces."""
+"""HTTP responses of the site: types, validators, 304, HEAD, compression, files and errors."""
 
 import asyncio
 import gzip
 import hashlib
 import json
+import logging
 import re
 from collections.abc import Callable, Mapping
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from datasette import Response
 
@@ -163,3 +164,59 @@ def _weights(header: str) -> dict[str, float]:
         quality = next((part[2:] for part in parameters if part.startswith("q=")), "1")
         weights[value] = float(quality) if _QUALITY.fullmatch(quality) else 0.0
     return weights
+
+
+log = logging.getLogger("skilldrop")
+
+_JSON_ROUTE = re.compile(
+    r"\.jsono?$|^/-/(?:healthz|metrics)$|^/index/[^/]+$|^/skills/[^/]+/preview$"
+    r"|/\.well-known/[^/]+/index\.json$"
+)
+_INTERNAL = "Internal error. The log of the site has the details."
+
+
+class Problem(NamedTuple):
+    """Error as a visitor sees it, without details of bugs."""
+
+    status: int
+    message: str
+    title: str | None = None
+
+
+def is_json_route(datasette: Any, path: str) -> bool:
+    """Return whether a path returns JSON, or text for programs."""
+    return bool(
+        _JSON_ROUTE.search(
+            f"/{path.removeprefix(datasette.setting('base_url'))}".replace("//", "/")
+        )
+    )
+
+
+def of_error(message: str, status: int, headers: Mapping[str, str] | None = None) -> Response:
+    """Return an error for a program."""
+    return Response.json(
+        {"ok": False, "error": message, "status": status},
+        status=status,
+        headers={"Cache-Control": "no-cache", **(headers or {})},
+    )
+
+
+def refusal(
+    datasette: Any, path: str, message: str, status: int, headers: Mapping[str, str] | None = None
+) -> Response:
+    """Return an error of one sentence: JSON on a JSON route, plain text elsewhere."""
+    if is_json_route(datasette, path):
+        return of_error(message, status, headers)
+    return Response(f"{message}\n", status, dict(headers or {}), TEXT)
+
+
+def problem(exception: Exception) -> Problem:
+    """Return an exception of a page as a problem; a bug is logged."""
+    status = getattr(exception, "status", 500)
+    if status >= 500:
+        log.error("A page failed.", exc_info=exception)
+        return Problem(500, _INTERNAL)
+    if getattr(exception, "message_is_html", False):  # the page of Datasette's time limit
+        return Problem(status, "The query took too long.")
+    message = getattr(exception, "message", None) or str(exception)
+    return Problem(status, str(message), getattr(exception, "title", None))

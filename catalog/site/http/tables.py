@@ -4,8 +4,7 @@ import json
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
-from catalog.site.http import datasette_versions
-from catalog.site.http import location as http_catalog
+from catalog.site.http import location as http_location
 from catalog.site.http.security_headers import App, Message, Send
 
 _TYPED = {"skill_definitions", "skill_packages"}
@@ -17,8 +16,8 @@ def wrap(app: App, datasette: Any) -> App:
     """Return the application, with default columns and typed JSON on the tables that have them."""
 
     async def shown(scope: Any, receive: Any, send: Send) -> None:
-        path = http_catalog.path(datasette, scope) if scope["type"] == "http" else ""
-        table = http_catalog.table_of(datasette, path) if path else None
+        path = http_location.path(datasette, scope) if scope["type"] == "http" else ""
+        table = http_location.table_of(datasette, path) if path else None
         if table:
             if path.endswith(".json") and table in _TYPED:
                 send = _typed(send)
@@ -31,9 +30,9 @@ def wrap(app: App, datasette: Any) -> App:
 
 def _with_main_columns(datasette: Any, scope: Any, table: str) -> Any:
     """Ask for the default columns of a table: a page of all forty columns is unreadable."""
-    location = http_catalog.find(datasette)
+    location = http_location.find(datasette)
     name = location.database.name if location else ""
-    columns = datasette_versions.main_columns(datasette, name, table)
+    columns = http_location.main_columns(datasette, name, table)
     parameters = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
     if not columns or any(name in ("_col", "_nocol") for name, _ in parameters):
         return scope

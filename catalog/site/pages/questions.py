@@ -17,7 +17,7 @@ from datasette import Response
 
 from catalog.reading import questions
 from catalog.reading.questions import Answer
-from catalog.site.http import datasette_versions
+from catalog.site.http import location
 from catalog.site.http.request import RequestContext
 from catalog.text.suggestions import shown
 
@@ -97,7 +97,7 @@ async def _questions(context: RequestContext) -> dict[str, dict[str, Any]]:
                 for field in query.get("params") or ()
             },
         }
-        for name, query in datasette_versions.queries(datasette, database).items()
+        for name, query in location.queries(datasette, database).items()
         if not query.get("write")
-        and await datasette_versions.may_see(datasette, context.request.actor, database, name)
+        and await location.may_see(datasette, context.request.actor, database, name)
     }

@@ -26,7 +26,7 @@ from catalog.model.errors import CatalogUnusable
 from catalog.model.setting import SiteSettings
 from catalog.site import address, plugin
 from catalog.site.http import limits
-from catalog.site.http import location as http_catalog
+from catalog.site.http import location as http_location
 from catalog.usage import database as usage_database
 
 log = logging.getLogger("skilldrop")
@@ -51,7 +51,7 @@ def serve(catalog: Path, settings: SiteSettings, *, usage: bool = True) -> None:
     own = () if host in WILDCARDS else (host,)
     named = settings.model_copy(update={"names": (*own, *settings.names)})
     site = application(Path(catalog.name), named, usage=usage)
-    location = http_catalog.find(site)
+    location = http_location.find(site)
     uvicorn.run(
         usage_database.closing_with(site.app(), location.counter if location else None),
         host=host,
@@ -80,8 +80,8 @@ def application(
     file read-only, and as immutable only if it cannot be read otherwise: an immutable file in WAL
     mode hides the changes that are still in the log.
     """
-    if not pm.has_plugin(http_catalog.PLUGIN):  # the package is not installed
-        pm.register(plugin, http_catalog.PLUGIN)
+    if not pm.has_plugin(http_location.PLUGIN):  # the package is not installed
+        pm.register(plugin, http_location.PLUGIN)
     # With libyaml, which needs a tenth of the time of Datasette's own loader.
     metadata = yaml.load(metadata_path().read_text("utf-8"), Loader=yaml.CSafeLoader)
     metadata["allow_sql"] = site.sql
@@ -90,7 +90,7 @@ def application(
         _leave_out_usage(metadata)
     own = filter(None, [urlsplit(site.url or "").hostname])
     metadata["plugins"] = {
-        http_catalog.PLUGIN: {
+        http_location.PLUGIN: {
             "names": [*site.names, *own],
             "url": site.url or "",
             "usage": usage,

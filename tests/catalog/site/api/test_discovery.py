@@ -13,7 +13,7 @@ import pytest
 from catalog.model import naming
 from catalog.reading.published import package_of
 from catalog.site.api import discovery
-from catalog.site.http import location as http_catalog
+from catalog.site.http import location as http_location
 from tests.support.shelf import Shelf
 from tests.support.sites import Site, site_of_shelf
 from tests.support.skills import SkillWriter
@@ -122,7 +122,7 @@ def test_who_is_not_whole_is_left_out(
 def test_what_the_catalog_no_longer_offers_is_forgotten(far: Site, shelf: Shelf) -> None:
     """The hashes of archives would else pile up with every change, for months."""
     far.get(INDEX)
-    location = http_catalog.find(far.datasette)
+    location = http_location.find(far.datasette)
     assert location
     before = dict(location.archive_hashes)
     (shelf.root / "with-files" / "scripts" / "run.py").write_text("print(2)\n")
@@ -141,7 +141,7 @@ def test_what_one_request_forgets_another_still_says(
     shelf.scan()
     real = discovery._hash
 
-    def beside_another(db: Any, location: http_catalog.CatalogLocation, skills: Any) -> Any:
+    def beside_another(db: Any, location: http_location.CatalogLocation, skills: Any) -> Any:
         location.archive_hashes.clear()
         return real(db, location, skills)
 
