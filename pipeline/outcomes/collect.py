@@ -9,77 +9,21 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal
 
 from catalog.filesystem.by_descriptor import descended
 from catalog.filesystem.ownership import OwnedFolder
+from catalog.model.finding import Finding
 from catalog.model.outcome import BadOutcome, JudgedOutcome, RunFile
 from catalog.model.paths import os_path, text_path
 from catalog.writing.store import Store
 from catalog.writing.tables.run_outcomes import ReadFile, reason
-from pipeline.outcomes import files, quarantine
+from pipeline.outcomes import files
 from pipeline.outcomes.codes import OUTCOME_TOO_LARGE, OUTCOME_UNREADABLE
 from pipeline.outcomes.files import Content, fingerprint_of
 from pipeline.outcomes.parser import judge_outcome
-from pipeline.roots.units import changed_lately
-
-
-@dataclass(frozen=True, slots=True)
-class JudgedFile:
-    """Outcomes of a file, and how much of it they are."""
-
-    outcomes: tuple[JudgedOutcome, ...]
-    bytes: int = 0  # of the data: complete lines
-    lines: int = 0
-    is_whole: bool = True  # nothing more waits to be read
-
-    @property
-    def bad(self) -> tuple[BadOutcome, ...]:
-        """The rejected ones."""
-        return tuple(each for each in self.outcomes if isinstance(each, BadOutcome))
-
-
-def judged(path: str, content: Content) -> JudgedFile:
-    """Return the outcome of a file of one."""
-    if len(content.data) > files.MOST_BYTES:
-        return JudgedFile((BadOutcome(RunFile(path, None), (OUTCOME_TOO_LARGE.at(),)),))
-    file = RunFile(path, hashlib.sha256(content.data).hexdigest())
-    return JudgedFile((judge_outcome(file, content.data),))
-
-
-def unreadable(path: str, error: OSError) -> JudgedFile:
-    """Return the finding about a file that cannot be read."""
-    finding = OUTCOME_UNREADABLE.at(f"It cannot be read: {error.strerror}.")
-    return JudgedFile((BadOutcome(RunFile(path, None), (finding,)),))
-
-
-def judged_lines(
-    path: str, content: Content, before: int, occurrences: Callable[[str], int]
-) -> JudgedFile:
-    """Return the outcomes of the lines of a file of JSON Lines.
-
-    `before` is the number of lines before them, and `occurrences` the number of equal ones by
-    their first run_id. A last line without an end counts only if it is valid: its runtime may
-    still be writing it.
-    """
-    data, is_whole = content.data, len(content.data) <= files.MOST_BYTES
-    if not is_whole:
-        data = data[: data.rfind(b"\n") + 1]
-        if not data:
-            return JudgedFile((BadOutcome(RunFile(path, None), (OUTCOME_TOO_LARGE.at(),)),))
-    *lines, last = data.split(b"\n")
-    known: Counter[str] = Counter()
-    outcomes = []
-    for number, line in enumerate((*lines, last), start=before + 1):
-        if text := line.strip():
-            file = RunFile(path, hashlib.sha256(text).hexdigest(), number)
-            if file.run_id not in known:
-                known[file.run_id] = occurrences(file.run_id)
-            known[file.run_id] += 1
-            outcomes.append(judge_outcome(replace(file, occurrence=known[file.run_id]), text))
-    is_open = bool(last.strip()) and isinstance(outcomes[-1], BadOutcome)
-    size = len(data) - len(last) * is_open
-    return JudgedFile(tuple(outcomes), size, len(lines), is_whole)
+from pipeline.roots.units import WatchUnit, changed_lately
+from pipeline.watch.settling import Settling
 
 
 @dataclass
@@ -94,15 +38,54 @@ class OutcomeReport:
     linked: int = 0  # earlier outcomes, to skills that have arrived since
 
 
-class _Taken(NamedTuple):
-    """File that was read and judged."""
+class OutcomeInbox:
+    """Outcome files that events have hinted and that wait to be stored.
 
-    file: ReadFile
-    content: Content | None  # None where it could not be read
-    judged: JudgedFile
+    now is in seconds on a monotonic clock, now_ns in nanoseconds since 1970.
+    """
 
+    def __init__(self, folder: Path, quiet: float, longest: float) -> None:
+        """Take the outcomes folder and the settings of Settling, in seconds."""
+        self._folder = folder
+        self._quiet = quiet
+        self._settle = Settling(quiet, longest)
 
-_Result: TypeAlias = _Taken | Literal["unsettled"] | None
+    def hint(self, path: str, now: float) -> bool:
+        """Record a hint at an absolute path; return whether the path belongs to the outcomes."""
+        if outcome := files.outcome_at(self._folder, path):
+            self._settle.hint(WatchUnit(str(self._folder), outcome), now)
+        return outcome is not None or path == str(self._folder)
+
+    def seconds_to_next(self, now: float) -> float:
+        """Return the seconds until the next file is due; infinite if none waits."""
+        return self._settle.seconds_to_next(now)
+
+    def __len__(self) -> int:
+        return len(self._settle)
+
+    def take_due(self, store: Store, now: float, now_ns: int) -> OutcomeReport:
+        """Store the files that have been quiet long enough."""
+        due = self._settle.due(now)
+        return self._take(store, due, now, now_ns) if due else OutcomeReport()
+
+    def take_all(self, store: Store, now: float, now_ns: int) -> OutcomeReport:
+        """Check every file, whether it was hinted or not."""
+        return self._take(store, None, now, now_ns)
+
+    def _take(
+        self, store: Store, due: list[WatchUnit] | None, now: float, now_ns: int
+    ) -> OutcomeReport:
+        report = take_outcomes(
+            store,
+            self._folder,
+            quiet=self._quiet,
+            now_ns=now_ns,
+            paths=None if due is None else [unit.path for unit in due],
+        )
+        self._settle.done(due or ())
+        for path in report.unsettled:
+            self._settle.hint(WatchUnit(str(self._folder), path), now)
+        return report
 
 
 def take_outcomes(
@@ -125,7 +108,7 @@ def take_outcomes(
             if result == "unsettled":
                 report.unsettled.append(path)
             elif result:
-                _take(store, dir_fd, result, report)
+                _store(store, dir_fd, result, report)
     if paths is None:
         store.outcomes.forget([path for path in known if path not in existing])
         report.linked = store.outcomes.link()
@@ -138,101 +121,133 @@ def judge_file(path: Path) -> tuple[JudgedOutcome, ...]:
     try:
         content = files.read(str(path))
     except OSError as error:
-        return unreadable(file, error).outcomes
-    if files.has_lines(file):
-        return judged_lines(file, content, 0, lambda _: 0).outcomes
-    return judged(file, content).outcomes
+        return _unread(file, "", _unreadable(error)).outcomes
+    return _judged(file, content, 0, lambda _: 0).outcomes
 
 
 # Checking files
 
 
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """Outcomes of a file, how far it was read, and its new lines if it has lines."""
+
+    file: ReadFile  # its fingerprint is "" if more waits to be read
+    outcomes: tuple[JudgedOutcome, ...]
+    lines: tuple[bytes, ...] = ()
+
+    @property
+    def bad(self) -> tuple[BadOutcome, ...]:
+        """The rejected ones."""
+        return tuple(each for each in self.outcomes if isinstance(each, BadOutcome))
+
+
 def _check(
     store: Store, dir_fd: int, path: str, known: ReadFile | None, quiet: float, now_ns: int
-) -> _Result:
+) -> _Judged | Literal["unsettled"] | None:
     """Return the outcomes in a file; None if it is known or gone, or lies behind a link."""
     *above, name = os_path(path).split("/")
     try:
         with descended(dir_fd, above) as parent_fd:
             stat = os.stat(name, dir_fd=parent_fd, follow_symlinks=False)
-            if known and known.fingerprint == fingerprint_of(stat):
+            fingerprint = fingerprint_of(stat)
+            if known and known.fingerprint == fingerprint:
                 return None
             if changed_lately(stat.st_ctime_ns, now_ns, quiet):
                 return "unsettled"
-            return _read(store, parent_fd, name, path, known, fingerprint_of(stat))
+            start, tail = (known.bytes, known.tail) if known else (0, "")
+            try:
+                content = files.read(name, parent_fd, start, tail)
+            except OSError as error:
+                is_gone = error.errno == errno.ENOENT
+                return None if is_gone else _unread(path, fingerprint, _unreadable(error))
     except OSError:
         return None
-
-
-def _read(
-    store: Store, parent_fd: int, name: str, path: str, known: ReadFile | None, fingerprint: str
-) -> _Result:
-    has_lines = files.has_lines(path)
-    start, tail = (known.bytes, known.tail) if known and has_lines else (0, "")
-    try:
-        content = files.read(name, parent_fd, start, tail)
-    except OSError as error:
-        if error.errno == errno.ENOENT:
-            return None
-        return _Taken(ReadFile(path, fingerprint), None, unreadable(path, error))
     if fingerprint_of(content.stat) != fingerprint:
         return "unsettled"
+    if known and content.start:
+        return _judged(path, content, known.lines, partial(store.outcomes.occurrences, path))
+    return _judged(path, content, 0, lambda _: 0)
+
+
+def _judged(path: str, content: Content, before: int, occurrences: Callable[[str], int]) -> _Judged:
+    """Return the outcome of a file of one, or those of the lines of a file of JSON Lines.
+
+    `before` is the number of lines before them, and `occurrences` the number of equal ones by
+    their first run_id. A last line without an end counts only if it is valid: its runtime may
+    still be writing it.
+    """
+    data, fingerprint = content.data, fingerprint_of(content.stat)
+    is_whole, has_lines = len(data) <= files.MOST_BYTES, files.has_lines(path)
+    if not is_whole:
+        data = data[: data.rfind(b"\n") + 1] if has_lines else b""
+        if not data:
+            return _unread(path, fingerprint, OUTCOME_TOO_LARGE.at())
     if not has_lines:
-        return _Taken(ReadFile(path, fingerprint), content, judged(path, content))
-    has_grown = known is not None and content.start > 0
-    before = known.lines if known and has_grown else 0
-    occurrences = partial(store.outcomes.occurrences, path) if has_grown else lambda _: 0
-    result = judged_lines(path, content, before, occurrences)
-    return _Taken(
-        ReadFile(
-            path,
-            fingerprint if result.is_whole else "",
-            content.start + result.bytes,
-            before + result.lines,
-            content.tail(result.bytes),
-        ),
-        content,
-        result,
+        file = RunFile(path, hashlib.sha256(data).hexdigest())
+        return _Judged(ReadFile(path, fingerprint), (judge_outcome(file, data),))
+    lines = data.split(b"\n")
+    known: Counter[str] = Counter()
+    outcomes = []
+    for number, line in enumerate(lines, start=before + 1):
+        if text := line.strip():
+            file = RunFile(path, hashlib.sha256(text).hexdigest(), number)
+            if file.run_id not in known:
+                known[file.run_id] = occurrences(file.run_id)
+            known[file.run_id] += 1
+            outcomes.append(judge_outcome(replace(file, occurrence=known[file.run_id]), text))
+    is_open = bool(lines[-1].strip()) and isinstance(outcomes[-1], BadOutcome)
+    size = len(data) - len(lines[-1]) * is_open
+    read = ReadFile(
+        path,
+        fingerprint if is_whole else "",
+        content.start + size,
+        before + len(lines) - 1,
+        content.tail(size),
     )
+    return _Judged(read, tuple(outcomes), tuple(lines))
+
+
+def _unread(path: str, fingerprint: str, finding: Finding) -> _Judged:
+    return _Judged(ReadFile(path, fingerprint), (BadOutcome(RunFile(path, None), (finding,)),))
+
+
+def _unreadable(error: OSError) -> Finding:
+    return OUTCOME_UNREADABLE.at(f"It cannot be read: {error.strerror}.")
 
 
 # Storing
 
 
-def _take(store: Store, dir_fd: int, taken: _Taken, report: OutcomeReport) -> None:
+def _store(store: Store, dir_fd: int, judged: _Judged, report: OutcomeReport) -> None:
     """Store the good outcomes of a file, and put the bad ones into quarantine.
 
     Bad ones are recorded first: after a crash in between they are judged again, and nothing is
     lost.
     """
-    path = taken.file.path
-    if taken.judged.bad:
-        report.rejected[path] = reason(taken.judged.bad)
-        _reject(store, dir_fd, taken)
-    for stored in store.outcomes.add(taken.file, taken.judged.outcomes, datetime.now(UTC)):
+    path = judged.file.path
+    if judged.bad:
+        report.rejected[path] = reason(judged.bad)
+        _reject(store, dir_fd, judged)
+    for stored in store.outcomes.add(judged.file, judged.outcomes, datetime.now(UTC)):
         (report.stored if stored.revision == 1 else report.revised).append(path)
         if not stored.is_linked:
             report.unlinked.append(path)
-    if not taken.judged.is_whole:
+    if not judged.file.fingerprint:
         report.unsettled.append(path)
 
 
-def _reject(store: Store, dir_fd: int, taken: _Taken) -> None:
+def _reject(store: Store, dir_fd: int, judged: _Judged) -> None:
     """Record bad outcomes and put them into quarantine; a file that cannot be moved stays."""
-    path, bad = taken.file.path, taken.judged.bad
-    target = quarantine.free_path(dir_fd, path)
-    store.outcomes.reject(taken.file, bad, target, datetime.now(UTC))
+    path, bad = judged.file.path, judged.bad
+    target = files.free_path(dir_fd, path)
+    store.outcomes.reject(judged.file, bad, target, datetime.now(UTC))
     try:
         if bad[0].file.line is None:
-            quarantine.move(dir_fd, path, target, bad)
-        elif taken.content:
-            quarantine.copy(dir_fd, target, _bad_lines(taken), bad)
+            files.quarantine_file(dir_fd, path, target, bad)
+        else:
+            first = judged.file.lines - len(judged.lines) + 2
+            lines = [judged.lines[each.file.line - first] for each in bad if each.file.line]
+            files.quarantine_lines(dir_fd, target, lines, bad)
     except OSError:
-        store.outcomes.reject(taken.file, bad, None, datetime.now(UTC))
-
-
-def _bad_lines(taken: _Taken) -> list[bytes]:
-    assert taken.content
-    first = taken.file.lines - taken.judged.lines + 1
-    lines = taken.content.data.split(b"\n")
-    return [lines[bad.file.line - first] for bad in taken.judged.bad if bad.file.line]
+        store.outcomes.reject(judged.file, bad, None, datetime.now(UTC))

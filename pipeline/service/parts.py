@@ -18,7 +18,7 @@ from catalog.text import humanize
 from catalog.writing.packages.builder import Key
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
-from pipeline.outcomes.inbox import OutcomeInbox
+from pipeline.outcomes.collect import OutcomeInbox
 from pipeline.roots.units import WatchUnit
 from pipeline.service import listeners, open_catalog
 from pipeline.service.listeners import HookQueue

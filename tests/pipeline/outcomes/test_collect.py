@@ -12,8 +12,7 @@ import pytest
 from catalog.filesystem.ownership import MARKER
 from catalog.writing.store import Store
 from pipeline.outcomes import files
-from pipeline.outcomes.collect import OutcomeReport, take_outcomes
-from pipeline.outcomes.inbox import OutcomeInbox
+from pipeline.outcomes.collect import OutcomeInbox, OutcomeReport, take_outcomes
 from tests.support.records import NOON, judged, rooted
 
 LATER = 3600 * 10**9
