@@ -58,14 +58,14 @@ def test_a_rollback_holds_until_unpin(serving: Serving, runs: bool, skill: Skill
         serving.stop()
     done = command(serving, "rollback", "a", one["version"])
     assert (done.returncode, done.stderr) == (0, "")
-    assert f"held at version {one['version']}" in done.stdout
+    assert f"pinned to version {one['version']}" in done.stdout
     current = serving.settings.packages_folder / "a/current"
     assert "One." in (current / "SKILL.md").read_text()
     serving.wait_for(lambda: ": One.\n" in serving.index())
     status = command(serving, "status").stdout
-    assert f"held at an earlier version: a  {one['version']}" in status
+    assert f"pinned to an earlier version: a  {one['version']}" in status
     assert "version-held" in str(serving.rows("SELECT code FROM findings"))
-    assert "(published, held)" in command(serving, "versions", "a").stdout
+    assert "(published, pinned)" in command(serving, "versions", "a").stdout
     if runs:
         skill(serving.root / "a", description="Three.")
         serving.settle()
