@@ -179,6 +179,9 @@ def find_in_folder(db: Database, folder: str, absolute: str) -> Row:
     if exact:
         return exact[0]
     known = [path for (path,) in db.execute("SELECT path FROM skills WHERE status != 'removed'")]
+    for (root,) in db.execute("SELECT path FROM roots"):
+        if absolute.startswith(f"{root}/"):
+            relative = absolute.removeprefix(f"{root}/")
     raise NotInCatalog(
         f"There is no skill in the folder {shown(folder)}. {suggestions.known(relative, known)}"
     )
