@@ -1,10 +1,10 @@
-"""Tables of the catalog with their columns and indexes, as data; `schema` creates them.
+"""Tables of the catalog with their columns, as data; `schema` creates them.
 
 Any SQLite client reads all of it. Times are ISO 8601 in UTC, lists and objects are JSON text, flags
 are 0 or 1, sizes are bytes. datasette-metadata.yml says what each column means to people.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from types import NoneType
 from typing import Any, get_args
@@ -369,124 +369,3 @@ def of_dialects() -> dict[str, dict[str, Any]]:
     """Return the tables of what skills declare for each dialect."""
     key = {"skill": Key("skills", on_delete=CASCADE)}
     return {f"{name}_skills": key | _of(record) for name, record in RECORDS.items()}
-
-
-# Its plugin or owner, else the declared author without an address, else the name of the root.
-_PUBLISHER = """
-    coalesce(namespace,
-        nullif(trim(iif(instr(author, '<') > 1, substr(author, 1, instr(author, '<') - 1), author)),
-               ''),
-        CASE WHEN root GLOB '*/mirrors/*-????????/current' THEN replace(
-            substr(root, 1, length(root) - 17),
-            rtrim(substr(root, 1, length(root) - 17),
-                  replace(substr(root, 1, length(root) - 17), '/', '')), '')
-        ELSE replace(root, rtrim(root, replace(root, '/', '')), '') END)
-"""
-
-COMPUTED: Mapping[str, Mapping[str, str]] = {
-    "versions": {"bytes": "INTEGER AS (json_extract(file_inventory, '$.totalSizeBytes'))"},
-    "skills": {
-        "has_scripts": "INTEGER AS (json_extract(file_inventory, '$.hasScripts'))",
-        "is_held": "INTEGER AS (held_cause IS NOT NULL)",
-        "level_rank": "INTEGER AS (CASE level WHEN 'enterprise' THEN 0 WHEN 'personal' THEN 1"
-        " WHEN 'project' THEN 2 ELSE 3 END)",
-        "bare_name": "TEXT AS (iif(namespace IS NULL, name, substr(name, length(namespace) + 2)))",
-        "publisher": f"TEXT AS ({_PUBLISHER})",
-    },
-}
-"""Columns that SQLite computes from the others."""
-
-INDEXES: Mapping[str, Sequence[str]] = {
-    "skills": (
-        "UNIQUE root, path",
-        "skill_id, status",
-        "name",
-        "digest",
-        "skeleton",
-        "current_version_id",
-        "pinned_version_id",
-        "level",
-        "plugin WHERE plugin IS NOT NULL",
-        "license WHERE license IS NOT NULL",
-        "category WHERE category IS NOT NULL",
-        "namespace WHERE namespace IS NOT NULL",
-        "bare_name WHERE namespace IS NOT NULL",
-        "newest_rejected_at WHERE newest_rejected_at IS NOT NULL",
-        "removed_boot WHERE removed_boot IS NOT NULL",
-        (
-            "status, last_changed, level, publisher, license, category, has_scripts, "
-            "spec_valid, model_invocable, current_version_id, root, estimated_tokens, name"
-        ),
-        "pending: pending_since WHERE pending_since IS NOT NULL",
-        "preferred: preferred_at WHERE preferred_at IS NOT NULL",
-        "in_conflict: is_conflict, root, path WHERE is_conflict = 1",
-        (
-            "in_index_order: level_rank, ifnull(priority, 0) DESC, name, id"
-            " WHERE status = 'active' AND model_invocable = 1"
-        ),
-    ),
-    "findings": (
-        "skill",
-        "severity",
-        "of_no_skill: root, folder WHERE skill IS NULL",
-        "by_kind: code, severity, profile, skill",
-        "of_safety: skill, severity WHERE profile = 'safety'",
-    ),
-    "skill_references": (
-        "skill, kind",
-        "to_skill, kind WHERE to_skill IS NOT NULL",
-        "place WHERE place IS NOT NULL",
-        "wanted WHERE wanted IS NOT NULL",
-    ),
-    "texts": ("UNIQUE sha256",),
-    "versions": (
-        "UNIQUE skill_id, version",
-        "skill",
-        "text_id",
-        "retired_at WHERE package_path IS NOT NULL",
-        "superseded_at WHERE superseded_at IS NOT NULL",
-        "verified_at WHERE package_path IS NOT NULL",
-        "digest WHERE review IS NOT NULL",
-        "review WHERE review IS NOT NULL",
-        "packaged: package_path, bytes WHERE package_path IS NOT NULL",
-    ),
-    "files": ("UNIQUE version, path", "text_id WHERE text_id IS NOT NULL"),
-    "reviews": ("digest", "skill"),
-    "skill_text": ("version",),
-    "ingestions": ("skill", "started_at", "version", "scan"),
-    "requests": (
-        "waiting: id WHERE finished_at IS NULL",
-        "unbegun: asked_at WHERE started_at IS NULL",
-    ),
-    "linked_directories": ("UNIQUE path",),
-    "links": (
-        "UNIQUE directory, name",
-        "by_skill: directory, skill_id",
-        "missing: directory, name WHERE is_linked = 0",
-    ),
-    "index_builds": ("index_name, published_at", "sha256"),
-    "index_entries": ("UNIQUE index_name, rank", "skill, index_name"),
-    "outcomes": (
-        "UNIQUE path, run_id, revision",
-        "skill, received_at",
-        "skill_id, received_at",
-        "version",
-        "received_at",
-        "without_skill: id WHERE is_newest = 1 AND skill IS NULL",
-        (
-            "without_version: id WHERE is_newest = 1 AND version IS NULL AND version_declared"
-            " IS NOT NULL AND skill IS NOT NULL"
-        ),
-    ),
-    "memory_writes": ("UNIQUE outcome, position", "owner_type, owner_id", "suggestion"),
-    "step_traces": ("UNIQUE outcome, position", "duration"),
-    "outcome_rejections": (
-        "path",
-        "rejected_at",
-        "in_place: path WHERE quarantined_as IS NULL",
-    ),
-}
-"""Indexes on columns, or on expressions and with a condition.
-
-An index is named after its first column, or has its name before a colon.
-"""

@@ -126,28 +126,16 @@ class Removals:
 
     def note_mounts(self, root: str, mounts: Mapping[str, str]) -> None:
         """Store the devices mounted at and below a root, except where removals are held."""
-        before = self.mounts(root)
-        held = {
-            path: before.get(path)
-            for path in before.keys() | mounts.keys()
-            if before.get(path) != mounts.get(path) and self._holds_below(root, path)
-        }
-        self._store_mounts(root, before, {**mounts, **held})
-
-    def add_mount(self, root: str, path: str, device: str) -> None:
-        """Add a device mounted at a path that had no mount."""
-        before = self.mounts(root)
-        self._store_mounts(root, before, before | {path: device})
-
-    def _store_mounts(
-        self, root: str, before: Mapping[str, str], mounts: Mapping[str, str | None]
-    ) -> None:
-        present = {path: device for path, device in sorted(mounts.items()) if device is not None}
+        before, present = self.mounts(root), {}
+        for path in sorted(before.keys() | mounts.keys()):
+            device = mounts.get(path)
+            if device != before.get(path):
+                (is_held,) = self._db.execute(_HELD_BELOW, [root, path]).fetchone()
+                device = before.get(path) if is_held else device
+            if device is not None:
+                present[path] = device
         if present != before:
             self._db.execute("UPDATE roots SET mounts = ? WHERE path = ?", [to_json(present), root])
-
-    def _holds_below(self, root: str, path: str) -> bool:
-        return bool(self._db.execute(_HELD_BELOW, {"root": root, "path": path}).fetchone()[0])
 
 
 def _moment(at: datetime, uptime: Uptime, span: float) -> dict[str, str | float]:
@@ -194,6 +182,6 @@ _SET_CHANGED = """
 """
 _HELD_BELOW = """
     SELECT EXISTS (SELECT 1 FROM skills WHERE pending_since IS NOT NULL AND is_held
-        AND root = :root AND (:path = '' OR path = :path
-                              OR substr(path, 1, length(:path) + 1) = :path || '/'))
+        AND root = ?1 AND (?2 = '' OR path = ?2
+                           OR substr(path, 1, length(?2) + 1) = ?2 || '/'))
 """

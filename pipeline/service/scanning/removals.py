@@ -220,9 +220,13 @@ def note_new(store: Store, root: str) -> None:
     `note_all` notes a mount that covers known skills, once none of these is missing.
     """
     known = store.removals.mounts(root)
-    for path, name in _mounts_below(root).items():
-        if path not in known and not store.skills.known(root, path).fingerprints:
-            store.removals.add_mount(root, path, name)
+    new = {
+        path: name
+        for path, name in _mounts_below(root).items()
+        if path not in known and not store.skills.known(root, path).fingerprints
+    }
+    if new:
+        store.removals.note_mounts(root, known | new)
 
 
 def note_all(store: Store, root: str) -> None:
