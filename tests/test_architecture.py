@@ -24,7 +24,7 @@ HOMES = {
     "humanize": "catalog.text.humanize",
     "jinja2": "catalog.site",
     "jsonschema": "pipeline.dialects.apexbridge.json_schema",
-    "markdown_it": "catalog.site.rendering pipeline.dialects.apexbridge.code_block",
+    "markdown_it": "catalog.site.rendering pipeline.dialects.apexbridge.conversion_plan",
     "markupsafe": "catalog.site",
     "anyio": "catalog.mcp",
     "mcp": "catalog.mcp",

@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 
 from catalog.model.skill import FileEntry
-from pipeline.validation.profiles.safety.hidden_text import hidden_in
 from pipeline.validation.profiles.safety.overrides import overrides
+from pipeline.validation.profiles.safety.rules import hidden_in
 from pipeline.validation.skill import MOST_ALIKE
 from tests.support.parsed_skills import BODY_LINE, DESCRIPTION, codes, file, found, skill
 
