@@ -1,16 +1,14 @@
 """Copy of skills in a directory, of which only the differences are written."""
 
-import errno
 import fcntl
-import filecmp
 import hashlib
 import os
 import shutil
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from stat import S_IMODE, S_ISDIR, S_ISREG
+from stat import S_IMODE, S_ISDIR
 from typing import BinaryIO
 
 from catalog.export import lock_file
@@ -24,76 +22,11 @@ from catalog.model.paths import os_path, text_path
 from catalog.prompt_index.files import write_whole
 from catalog.reading import skill_files
 from catalog.reading.bundle import name_of
-from catalog.reading.published import Package
-
-
-def carry_others(present: Path, new: Path, ours: Collection[str]) -> None:
-    """Bring the entries of others from the present folder of a skill into the new one.
-
-    `ours` has the paths of the files of the last export, as text. Raises FileExistsError, which
-    names the path, for an entry whose place the new folder needs, and other OSErrors.
-    """
-    our_folders = {str(folder) for path in ours for folder in Path(os_path(path)).parents}
-    made: list[Path] = []
-    for above, inner, files in os.walk(present, onerror=_fail):
-        folder = Path(above).relative_to(present)
-        names = [*files, *(name for name in inner if os.path.islink(os.path.join(above, name)))]
-        paths = [path for name in names if text_path(str(path := folder / name)) not in ours]
-        if paths or str(folder) not in our_folders:
-            made += _make_folder(new, folder)
-        for path in paths:
-            _carry(present, new, path)
-    for folder in reversed(made):  # at the end: it may be read-only
-        shutil.copystat(present / folder, new / folder)
-
-
-def linked(present: Path, target: Path) -> bool:
-    """Hard-link a file; return whether the file system could."""
-    try:
-        os.link(present, target, follow_symlinks=False)
-    except OSError:
-        return False
-    return True
-
-
-def _make_folder(new: Path, path: Path) -> Iterator[Path]:
-    """Make a folder and those above it; yield the path of each new one."""
-    for folder in (*reversed(path.parents), path):
-        try:
-            (new / folder).mkdir()
-            yield folder
-        except FileExistsError:
-            if not S_ISDIR((new / folder).lstat().st_mode):
-                raise _in_the_way(folder) from None
-
-
-def _carry(present: Path, new: Path, path: Path) -> None:
-    source, target = present / path, new / path
-    if os.path.lexists(target):
-        if not _is_same(source, target):
-            raise _in_the_way(path)
-    elif not linked(source, target):
-        shutil.copy2(source, target, follow_symlinks=False)
-
-
-def _is_same(one: Path, other: Path) -> bool:
-    """Return whether both are regular files with the same bytes."""
-    are_files = all(S_ISREG(path.lstat().st_mode) for path in (one, other))
-    return are_files and filecmp.cmp(one, other, shallow=False)
-
-
-def _in_the_way(path: Path) -> FileExistsError:
-    return FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
-
-
-def _fail(error: OSError) -> None:
-    raise error
-
+from catalog.reading.published import Package, PublishedFile
 
 NEXT = ".skilldrop-next"
 """Folder in the directory, where the changed skills are built."""
-CHUNK = 1024 * 1024
-"""Bytes read at once."""
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 @dataclass(slots=True)
@@ -118,7 +51,7 @@ def export_to(
     """Make the skills in a directory equal to the sources, and write its lock file.
 
     Each folder is exchanged in one step. Files that an earlier export did not write, by the lock
-    file, stay. progress is called with the number of skills compared so far, and confirm before
+    file, stay. progress is called with the number of skills done so far, and confirm before
     anything changes with the number of skills to remove and of those that are there; it may raise.
     Raises NotExported and OSError; the next export continues where this one ended.
     """
@@ -148,6 +81,7 @@ class _Export:
         self._folder = folder
         self._dir_fd = dir_fd
         self._progress = progress
+        self._done = 0
         self._before = self._read_lock()
         self._result = Exported()
 
@@ -159,22 +93,23 @@ class _Export:
     def run(self, sources: Sequence[Source]) -> Exported:
         result = self._result
         remove(NEXT, self._dir_fd)  # left by a crash
+        after, changed = self._compare(sources)
+        gone = [
+            skill
+            for name, skill in self._before.items()
+            if name not in after and name not in result.taken
+        ]
+        if changed or gone:
+            may_be_there = [*gone, *map(self._with_former_files, after.values())]
+            self._write_lock(may_be_there, unfinished=True)
         try:
-            after = self._compare(sources)
-            gone = [
-                skill
-                for name, skill in self._before.items()
-                if name not in after and name not in result.taken
-            ]
-            if result.added or result.updated or gone:
-                self._write_lock(
-                    [*gone, *map(self._with_former_files, after.values())], unfinished=True
-                )
-            for names in (result.added, result.updated):
-                for name in list(names):
-                    if not self._put(name):
-                        names.remove(name)
-                        self._keep(name, after)
+            for source in changed:
+                if not self._update(*source):
+                    former = self._before.get(source.folder)
+                    del after[source.folder]
+                    if former and source.folder not in result.taken:
+                        after[source.folder] = former
+                self._step()
             for skill in gone:
                 self._remove(skill)
             self._write_lock(after.values())
@@ -182,28 +117,27 @@ class _Export:
             remove(NEXT, self._dir_fd)
         return result
 
-    def _compare(self, sources: Sequence[Source]) -> dict[str, LockedSkill]:
-        """Build the changed skills beside the others; return the skills for the lock file."""
+    def _compare(self, sources: Sequence[Source]) -> tuple[dict[str, LockedSkill], list[Source]]:
+        """Return the skills for the lock file, and those to copy."""
         after: dict[str, LockedSkill] = {}
-        for number, (name, package) in enumerate(sources, start=1):
+        changed: list[Source] = []
+        for name, package in sources:
             former = self._before.get(name)
             if self._is_taken(name, former):
                 self._result.taken.append(name)
-            elif former and self._is_same(name, package, former):
+                self._step()
+                continue
+            after[name] = locked(name, package)
+            if former and self._is_same(name, package, former):
                 self._result.unchanged.append(name)
-                after[name] = locked(name, package)
-            elif self._build(name, package, former):
-                after[name] = locked(name, package)
+                self._step()
             else:
-                self._keep(name, after)
-            self._progress(number)
-        return after
+                changed.append(Source(name, package))
+        return after, changed
 
-    def _keep(self, name: str, after: dict[str, LockedSkill]) -> None:
-        """Let a skill stay in the lock file as it was; it has not been copied."""
-        after.pop(name, None)
-        if name in self._before and name not in self._result.taken:
-            after[name] = self._before[name]
+    def _step(self) -> None:
+        self._done += 1
+        self._progress(self._done)
 
     def _is_taken(self, name: str, former: LockedSkill | None) -> bool:
         """Return whether somebody else has an entry of this name."""
@@ -213,92 +147,86 @@ class _Export:
             return False
         return former is None or not S_ISDIR(mode)
 
-    # Comparison
-
     def _is_same(self, name: str, package: Package, former: LockedSkill) -> bool:
         paths = {name_of(entry) for entry in package.files}
-        return all(
-            self._has(name, name_of(entry), entry.sha256, int(entry.mode, 8))
-            for entry in package.files
-        ) and not any(
+        return all(self._has(name, entry) for entry in package.files) and not any(
             os.path.lexists(self._folder / name / os_path(path))
             for path in former.files.keys() - paths
         )
 
-    def _has(self, name: str, path: str, sha256: str, mode: int) -> bool:
+    def _has(self, name: str, entry: PublishedFile) -> bool:
         """Return whether a file is in the directory as it should be."""
         try:
-            with open_file(str(self._folder), [name], os_path(path)) as file:
-                return (
-                    S_IMODE(os.fstat(file.fileno()).st_mode) == mode and _sha256_of(file) == sha256
-                )
+            with open_file(str(self._folder), [name], os_path(name_of(entry))) as file:
+                mode = S_IMODE(os.fstat(file.fileno()).st_mode)
+                sha256 = hashlib.file_digest(file, "sha256").hexdigest()
         except (OSError, PathRefused):
             return False
+        return mode == int(entry.mode, 8) and sha256 == entry.sha256
 
     # Changes
 
-    def _build(self, name: str, package: Package, former: LockedSkill | None) -> bool:
-        """Build a skill beside the others; unchanged files become hard links.
+    def _update(self, name: str, package: Package) -> bool:
+        """Build a skill beside the others and move it to its place in one step.
 
-        Return whether all files could be read.
+        Return False if that is impossible; the place is then as it was.
         """
-        present, new = self._folder / name, self._folder / NEXT / name
-        new.mkdir(parents=True)
+        former, place = self._before.get(name), self._folder / name
+        is_new = not os.path.lexists(place)
         try:
-            for entry in package.files:
-                path, mode = name_of(entry), int(entry.mode, 8)
-                target = new / os_path(path)
-                target.parent.mkdir(parents=True, exist_ok=True)
-                if not (
-                    former
-                    and self._has(name, path, entry.sha256, mode)
-                    and linked(present / os_path(path), target)
-                ):
-                    with skill_files.opened(package, entry) as file, target.open("xb") as copy:
-                        shutil.copyfileobj(file, copy)
-                        os.fchmod(copy.fileno(), mode)
+            if not self._is_taken(name, former):
+                self._build(name, package, None if is_new else former)
         except (PackageDamaged, PathRefused) as error:
             self._result.failed.append(Failure(name, str(error)))
             return False
-        is_new = not os.path.lexists(present)
+        except _InTheWay as error:
+            reason = f"{text_path(str(error))} was not written by an export; move it away."
+            self._result.failed.append(Failure(name, reason))
+            return False
+        if self._is_taken(name, former):  # perhaps since it was compared
+            self._result.taken.append(name)
+            return False
+        new = self._folder / NEXT / name
+        if is_new:
+            os.rename(new, place)
+        else:
+            exchange_names(new, place)
         (self._result.added if is_new else self._result.updated).append(name)
         return True
 
-    def _put(self, name: str) -> bool:
-        """Move a built skill to its place, in one step; return False if others are in the way."""
-        new, place = self._folder / NEXT / name, self._folder / name
-        former = self._before.get(name)
-        if self._is_taken(name, former):  # since it was built
-            self._result.taken.append(name)
-            return False
-        if not former or not os.path.lexists(place):
-            os.rename(new, place)
-            return True
-        try:
-            carry_others(place, new, former.files)
-        except FileExistsError as error:
-            reason = f"{text_path(error.filename)} was not written by an export; move it away."
-            self._result.failed.append(Failure(name, reason))
-            return False
-        exchange_names(new, place)
-        return True
+    def _build(self, name: str, package: Package, former: LockedSkill | None) -> None:
+        """Build a skill from the present folder, without its former files and with the new ones.
+
+        Unchanged files and those of others become hard links. Raises PackageDamaged, PathRefused,
+        and _InTheWay for an entry of others whose place a new file needs.
+        """
+        new = self._folder / NEXT / name
+        unchanged: set[str] = set()
+        if former:
+            shutil.copytree(self._folder / name, new, symlinks=True, copy_function=linked)
+            unchanged = {name_of(entry) for entry in package.files if self._has(name, entry)}
+        else:
+            new.mkdir(parents=True)
+        with descended(self._dir_fd, [NEXT, name]) as top:
+            if former:
+                _remove_files(top, former.files.keys() - unchanged)
+            for entry in package.files:
+                if (path := name_of(entry)) not in unchanged:
+                    with (
+                        skill_files.opened(package, entry) as file,
+                        _new_file(top, os_path(path)) as copy,
+                    ):
+                        shutil.copyfileobj(file, copy)
+                        os.fchmod(copy.fileno(), int(entry.mode, 8))
 
     def _remove(self, skill: LockedSkill) -> None:
-        """Remove the files of a skill, SKILL.md first, and the folders that are empty then."""
+        """Remove the files of a skill, and its folders that are empty then."""
         self._result.removed.append(skill.folder)
-        folders = {""}
-        for path in sorted(skill.files, key=lambda path: path != "SKILL.md"):
-            *above, file = os_path(path).split("/")
-            folders.update("/".join(above[:depth]) for depth in range(1, len(above) + 1))
-            with (
-                suppress(FileNotFoundError, NotADirectoryError, IsADirectoryError),
-                descended(self._dir_fd, [skill.folder, *above]) as parent,
-            ):
-                os.unlink(file, dir_fd=parent)
-        for folder in sorted(folders, key=len, reverse=True):
-            *above, last = filter(None, (skill.folder, *folder.split("/")))
-            with suppress(OSError), descended(self._dir_fd, above) as parent:
-                os.rmdir(last, dir_fd=parent)
+        with suppress(FileNotFoundError, NotADirectoryError):
+            with descended(self._dir_fd, [skill.folder]) as folder:
+                _remove_files(folder, skill.files)
+            with suppress(OSError):  # not empty
+                os.rmdir(skill.folder, dir_fd=self._dir_fd)
         if os.path.lexists(self._folder / skill.folder):
             self._result.left.append(skill.folder)
 
@@ -323,8 +251,50 @@ class _Export:
         return skill._replace(files={**former.files, **skill.files}) if former else skill
 
 
-def _sha256_of(file: BinaryIO) -> str:
-    sha256 = hashlib.sha256()
-    while chunk := file.read(CHUNK):
-        sha256.update(chunk)
-    return sha256.hexdigest()
+class _InTheWay(Exception):
+    """An entry of others has the place of a new file; its path in the folder is the text."""
+
+
+def linked(present: str, target: str) -> None:
+    """Hard-link a file, or copy it where the file system cannot."""
+    try:
+        os.link(present, target, follow_symlinks=False)
+    except OSError:
+        shutil.copy2(present, target, follow_symlinks=False)
+
+
+def _remove_files(folder: int, paths: Iterable[str]) -> None:
+    """Remove files from an open folder, SKILL.md first, and the folders that are empty then."""
+    folders: set[tuple[str, ...]] = set()
+    for path in sorted(paths, key=lambda path: path != "SKILL.md"):
+        *above, file = os_path(path).split("/")
+        folders.update(tuple(above[:depth]) for depth in range(1, len(above) + 1))
+        with (
+            suppress(FileNotFoundError, NotADirectoryError, IsADirectoryError),
+            descended(folder, above) as parent,
+        ):
+            os.unlink(file, dir_fd=parent)
+    for *above, last in sorted(folders, key=len, reverse=True):
+        with suppress(OSError), descended(folder, above) as parent:
+            os.rmdir(last, dir_fd=parent)
+
+
+@contextmanager
+def _new_file(folder: int, path: str) -> Iterator[BinaryIO]:
+    """Yield a new file in an open folder. Raises _InTheWay if its place is taken."""
+    *above, name = path.split("/")
+    with ExitStack() as stack:
+        parent = folder
+        for depth, part in enumerate(above, start=1):
+            with suppress(FileExistsError):
+                os.mkdir(part, dir_fd=parent)
+            try:
+                parent = stack.enter_context(descended(parent, [part]))
+            except NotADirectoryError:
+                raise _InTheWay("/".join(above[:depth])) from None
+        try:
+            handle = os.open(name, _NEW_FILE, 0o644, dir_fd=parent)
+        except FileExistsError:
+            raise _InTheWay(path) from None
+        with open(handle, "wb") as file:
+            yield file
