@@ -126,8 +126,10 @@ def rule(code: str | None) -> None:
       skilldrop rule | grep safety
     """
     if code is None:
-        for kind in REGISTRY.values():
-            terminal.echo(f"{kind.code:32} {kind.profile:12} {kind.severity:8} {kind.summary}")
+        kinds = REGISTRY.values()
+        rows = [(kind.code, kind.profile, kind.severity, kind.summary) for kind in kinds]
+        for line in terminal.table(rows):
+            terminal.echo(line)
         return
     if code not in REGISTRY:
         near = difflib.get_close_matches(code, REGISTRY, n=1)

@@ -134,7 +134,7 @@ def table(report: Mapping[str, Any], explanation: Mapping[str, Any], width: int 
 
     No line of the table is wider than `width` columns, if `width` is given and at least 60.
     """
-    parts = [[""], list(_entries(explanation["entries"], width))]
+    parts = [[""], _entries(explanation["entries"], width)]
     for reason, out in explanation["left_out"].items():
         names = [f"  {visible(name)}" for name in out["names"]]
         if more := out["count"] - len(names):
@@ -144,9 +144,6 @@ def table(report: Mapping[str, Any], explanation: Mapping[str, Any], width: int 
     if width is not None:
         lines = [terminal.cut(line, width) for line in lines]
     return "\n".join([_summary(report), *lines])
-
-
-_HEADINGS = ("rank", "skill", "state", "chars", "shown")
 
 
 _WHY = {
@@ -179,26 +176,16 @@ def _used(report: Mapping[str, Any]) -> str:
     return f"{chars} of {report['budget_chars']:,} characters, {tokens} tokens"
 
 
-def _entries(entries: Sequence[Mapping[str, Any]], width: int | None) -> Iterator[str]:
-    if not entries:
-        return
+def _entries(entries: Sequence[Mapping[str, Any]], width: int | None) -> list[str]:
     rows = [
         (
-            str(entry["rank"]),
+            f"{entry['rank']:>4}",
             visible(entry["name"]),
-            entry["state"].replace("_", " "),
-            str(entry["chars"]),
+            click.style(entry["state"].replace("_", " "), fg=_COLOURS[entry["state"]]),
+            f"{entry['chars']:>5}",
             ": ".join(filter(None, (entry["reason"], visible(entry["shown"])))),
         )
         for entry in entries
     ]
-    widths = [max(map(terminal.width, column)) for column in zip(_HEADINGS, *rows, strict=True)]
-    if width is not None:  # names are shortened first, then reasons
-        widths[1] = min(widths[1], max(20, width - sum(widths[:1] + widths[2:]) - 8))
-    colours = [None, *(_COLOURS[entry["state"]] for entry in entries)]
-    for (rank, name, state, chars, why), colour in zip([_HEADINGS, *rows], colours, strict=True):
-        padding = " " * (widths[2] - len(state))
-        yield (
-            f"{rank.rjust(widths[0])}  {terminal.fitted(name, widths[1])}  "
-            f"{click.style(state, fg=colour)}{padding}  {chars.rjust(widths[3])}  {why}"
-        ).rstrip()
+    heading = ("rank", "skill", "state", "chars", "shown")
+    return list(terminal.table([heading, *rows], width)) if rows else []

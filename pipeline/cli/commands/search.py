@@ -108,16 +108,13 @@ def list_(_: object, db: Database, /, **filters: Any) -> Answer:
 
 
 def _skill_lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield a line for each skill: name, status unless active, and description."""
-    room = shutil.get_terminal_size((100, 24)).columns
-    labels = [
+    """Return a line for each skill: name, status unless active, and description."""
+    labels = (
         visible(row["name"]) + ("" if row["status"] == "active" else f" ({row['status']})")
         for row in rows
-    ]
-    widest = min(max(map(terminal.width, labels), default=0), room // 3)
-    for row, label in zip(rows, labels, strict=True):
-        padded = label + " " * (widest - terminal.width(label))
-        yield terminal.cut(f"{padded}  {visible(row['description'])}", room).rstrip()
+    )
+    cells = [(label, visible(row["description"])) for label, row in zip(labels, rows, strict=True)]
+    return terminal.table(cells, shutil.get_terminal_size((100, 24)).columns)
 
 
 def _parsed(options: Mapping[str, Any]) -> Filters:

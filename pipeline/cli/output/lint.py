@@ -181,9 +181,12 @@ def statistics(
         rows = [{"code": code, "severity": word, "count": n} for (code, word), n in ordered]
         yield json.dumps(rows, indent=2)
         return
-    for (code, word), count in ordered:
-        summary = REGISTRY[code].summary if code in REGISTRY else ""
-        yield f"{count:>6,}  {click.style(f'{word:7}', fg=_COLOURS[word])}  {code}  {summary}"
+    yield from terminal.table(
+        [
+            (f"{count:>6,}", click.style(word, fg=_COLOURS[word]), code, REGISTRY[code].summary)
+            for (code, word), count in ordered
+        ]
+    )
 
 
 def errors_only(judgement: Judgement) -> Judgement:

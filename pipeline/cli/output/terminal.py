@@ -3,7 +3,7 @@
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import click
@@ -80,6 +80,15 @@ def cut_before(text: str, columns: int) -> str:
     return "…" + wcwidth.clip(text, whole - columns + 1, whole, fillchar="")
 
 
-def fitted(text: str, columns: int) -> str:
-    """Return the text with exactly this width, cut or padded."""
-    return wcwidth.ljust(cut(text, columns), columns)
+def table(rows: Sequence[Sequence[str]], columns: int | None = None) -> Iterator[str]:
+    """Yield a line for each row, with aligned cells; `columns` is the width of the terminal.
+
+    The cells before the last are padded to the longest one, and to at most a third of the width.
+    """
+    most = columns // 3 if columns else sys.maxsize
+    cells = zip(*(row[:-1] for row in rows), strict=True)
+    widths = [min(max(map(width, column)), most) for column in cells]
+    for *first, last in rows:
+        padded = [wcwidth.ljust(cell, size) for cell, size in zip(first, widths, strict=True)]
+        line = "  ".join([*padded, last]).rstrip()
+        yield cut(line, columns) if columns else line
