@@ -17,7 +17,7 @@ from catalog.model.skill import Inventory, RootSpec
 from catalog.model.values import Json
 from catalog.text.suggestions import shown
 from pipeline.authoring.atomic_replace import built_beside, exchange, put
-from pipeline.authoring.fixes.applied import Fixer
+from pipeline.authoring.fixer import Fixer
 from pipeline.authoring.lint import Judgement, judge_paths
 from pipeline.authoring.selection import of_profiles
 from pipeline.roots.names import is_junk, is_skill_md
@@ -52,7 +52,7 @@ The answer that this skill gives.
 def make(name: str, parent: Path, texts: Mapping[str, str] = PLAIN) -> Path:
     """Write a skill with a name below a directory, and return its folder.
 
-    Raises NotAdded if the name is none that the specification allows, or the folder exists.
+    Raises NotAdded if the specification does not allow the name, or the folder exists.
     """
     if not name.isascii() or not is_slug(name) or not name or len(name) > 64:
         raise NotAdded(
@@ -115,7 +115,7 @@ def _inventory(judgement: Judgement) -> Inventory:
 def root_named(roots: Sequence[RootSpec], name: str | None) -> RootSpec:
     """Return the root with this path or level; by default the first of level project, else any.
 
-    Repositories are none of them: a commit adds to these. Raises NotAdded with a list of the roots.
+    Repositories do not count: only commits add to them. Raises NotAdded with a list of the roots.
     """
     roots = [root for root in roots if not root.origin]
     if not roots:

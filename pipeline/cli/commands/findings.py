@@ -15,7 +15,7 @@ from catalog.model.errors import NotInCatalog
 from catalog.model.finding import ALWAYS, IF_STRICT, NEVER, UNLESS_PERMISSIVE, FindingType
 from catalog.model.values import Acceptance
 from catalog.reading import browse, named
-from pipeline.authoring.fixes.registry import FIXES, RENAMED
+from pipeline.authoring.code_fixes import FIXES, RENAMED
 from pipeline.cli.options import DONE, FINDINGS, Answer, with_catalog, with_json
 from pipeline.cli.output import terminal
 from pipeline.cli.output.finding_types import REGISTRY

@@ -12,7 +12,7 @@ from catalog.model.values import Acceptance, Severity
 from catalog.text.visible import visible
 from pipeline.authoring import selection
 from pipeline.authoring.baseline import Baseline
-from pipeline.authoring.fixes.applied import Fixer
+from pipeline.authoring.fixer import Fixer
 from pipeline.authoring.lint import Judgement, judge_paths, judge_text
 from pipeline.authoring.selection import Selection
 from pipeline.authoring.targets import Exclusions

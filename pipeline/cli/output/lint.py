@@ -14,7 +14,7 @@ from catalog.model.values import SEVERITIES, Json, Severity
 from catalog.reading import finding_pages
 from catalog.text.body import with_plain_line_ends
 from catalog.text.visible import visible
-from pipeline.authoring.fixes.applied import Fixer
+from pipeline.authoring.fixer import Fixer
 from pipeline.authoring.lint import Judgement
 from pipeline.cli.output import terminal
 from pipeline.cli.output.finding_types import REGISTRY

@@ -12,7 +12,7 @@ from catalog.model.paths import os_path
 from catalog.model.values import VERSION, Json, Severity
 from catalog.reading import finding_pages
 from pipeline.authoring.baseline import with_lines
-from pipeline.authoring.fixes.applied import Replacement, proposals
+from pipeline.authoring.fixer import Replacement, proposals
 from pipeline.authoring.lint import Judgement
 from pipeline.cli.output.finding_types import REGISTRY
 

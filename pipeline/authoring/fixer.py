@@ -1,4 +1,4 @@
-"""Fixes as they are applied to skills, or proposed to other programs."""
+"""Fixer that applies fixes to skills, or proposes them to other programs."""
 
 import difflib
 import os
@@ -13,8 +13,7 @@ from catalog.model.paths import text_path
 from catalog.model.values import Acceptance
 from catalog.text.visible import visible
 from pipeline.authoring.atomic_replace import write_whole
-from pipeline.authoring.fixes.draft import Draft
-from pipeline.authoring.fixes.registry import FIXES, RENAMED
+from pipeline.authoring.code_fixes import FIXES, RENAMED, Draft
 from pipeline.authoring.lint import Judgement, judge_paths, judge_text
 from pipeline.authoring.selection import Selection
 from pipeline.roots.names import SKILL_MD

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.authoring.fixes.applied import Fixer
-from pipeline.authoring.fixes.registry import FIXES, RENAMED
+from pipeline.authoring.code_fixes import FIXES, RENAMED
+from pipeline.authoring.fixer import Fixer
 from pipeline.authoring.lint import Judgement, judge_paths
 from pipeline.authoring.selection import of_profiles
 from pipeline.cli.output.finding_types import REGISTRY

@@ -1,1 +1,0 @@
-"""Automatic fixes of findings that have only one meaning."""
