@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
+from pydantic.alias_generators import to_camel
+
 from catalog.model.finding import Finding
 from catalog.model.paths import last_name
 from catalog.model.values import (
@@ -98,16 +100,7 @@ class Inventory(NamedTuple):
 
     def as_json(self) -> dict[str, Json]:
         """Return the eight published fields."""
-        return {
-            "hasSkillMd": self.has_skill_md,
-            "hasScripts": self.has_scripts,
-            "hasReferences": self.has_references,
-            "scriptFiles": self.script_files,
-            "referenceFiles": self.reference_files,
-            "templateFiles": self.template_files,
-            "totalFiles": self.total_files,
-            "totalSizeBytes": self.total_size_bytes,
-        }
+        return {to_camel(name): value for name, value in self._asdict().items()}
 
 
 class Place(NamedTuple):

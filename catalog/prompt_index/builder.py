@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Literal, NamedTuple, TypeAlias
 
 from catalog.model.values import Json
-from catalog.prompt_index import locations
+from catalog.prompt_index import locations, messages
 from catalog.prompt_index.formats.form import Candidate, Form, FormatOptions, Layout
 from catalog.prompt_index.formats.registry import FORMATS
 from catalog.prompt_index.locations import NOWHERE, Bases
@@ -90,12 +90,14 @@ def report(spec: IndexSpec, index: PromptIndex) -> dict[str, Json]:
 
 def form_of(spec: IndexSpec, bases: Bases = NOWHERE) -> Form:
     """Return the form of an index, with the text around its entries."""
+    how = spec.how_to_search
+    if how is None:
+        how = messages.how_to_search(spec.language, locations.search_on_site(spec.location_base))
     options = FormatOptions(
         spec.language,
         spec.instruction,
-        spec.how_to_search,
         locations.pattern(spec, bases),
-        locations.search_on_site(spec.location_base),
+        messages.search_first(spec.language, how),
     )
     return FORMATS[spec.format].form(options)
 

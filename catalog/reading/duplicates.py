@@ -4,7 +4,6 @@ Removed skills are left out: their folders are gone.
 """
 
 import json
-from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from catalog.database.queries import Database
@@ -30,16 +29,13 @@ class Group(NamedTuple):
     size: int
 
 
-def groups(db: Database, kind: str) -> list[list[int]]:
-    """Return the groups of one of KINDS as ids of skills, largest first."""
+def groups(db: Database, kind: str, page: int) -> tuple[list[Group], int]:
+    """Return a page of the groups of one of KINDS, largest first, and the number of all groups."""
     column = "digest" if kind == "content" else "description"
     found = [json.loads(ids) for (ids,) in db.execute(_EQUAL.format(_VALUES[column], column))]
-    return sorted(found, key=lambda ids: (-len(ids), min(ids)))
-
-
-def page(db: Database, found: Sequence[Sequence[int]], number: int) -> list[Group]:
-    """Return a page of groups with their skills."""
-    return [Group(_rows(db, ids), len(ids)) for ids in found[(number - 1) * PAGE : number * PAGE]]
+    found.sort(key=lambda ids: (-len(ids), min(ids)))
+    shown = found[(page - 1) * PAGE : page * PAGE]
+    return [Group(db.rows(_SHOWN, [to_json(ids), SHOWN]), len(ids)) for ids in shown], len(found)
 
 
 def same(db: Database, skill: Row) -> list[Row]:
@@ -66,10 +62,6 @@ def similar(db: Database, skill: Row) -> list[Row]:
         (row for row in compared if row["percent"] >= 100 * SIMILAR),
         key=lambda row: (-row["percent"], row["status"] != "active", row["name"], row["id"]),
     )
-
-
-def _rows(db: Database, ids: Iterable[int]) -> list[Row]:
-    return db.rows(_SHOWN, [to_json(list(ids)), SHOWN])
 
 
 def _percent(skill: Row, other: Row) -> int:

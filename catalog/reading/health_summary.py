@@ -64,13 +64,7 @@ def health(state: Mapping[str, Any], now: datetime) -> Health:
     troubles += map(_of_held, state["held"])
     troubles += map(_of_withheld, state["withheld"])
     details = [_detail(trouble, now) for trouble in troubles]
-    if failed := state["internal_errors"]:
-        details.append(_of_internal_errors(failed))
-    if waiting := state["to_review"]:
-        details.append(of_reviews(waiting))
-    if conflicts := state["name_conflicts"]:
-        details.append(_of_conflicts(conflicts))
-    details += _of_outcomes(state["unlinked_outcomes"])
+    details += _open_questions(state)
     if not is_running:
         when = f" (stopped {ago(row['service_stopped'], now)})" if row["service_stopped"] else ""
         return Health(
@@ -140,7 +134,7 @@ def _of_held(held: Mapping[str, Any]) -> dict[str, Any]:
 def _of_withheld(skill: Mapping[str, Any]) -> dict[str, Any]:
     name = skill["skill_id"]
     advice = (
-        f"Let it follow its folder with `skilldrop unpin {name}`, or hold it at another "
+        f"Let it follow its folder with `skilldrop unpin {name}`, or pin it to another "
         f"version with `skilldrop rollback {name} VERSION`; `skilldrop versions {name}` "
         "lists them."
         if skill["is_held"]
@@ -151,6 +145,36 @@ def _of_withheld(skill: Mapping[str, Any]) -> dict[str, Any]:
     return _trouble("skill", f"{name} is {skill['reason']}, so agents do not get it. {advice}")
 
 
+def _open_questions(state: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a sentence on each kind of question that people have to answer."""
+    if failed := state["internal_errors"]:
+        yield (
+            f"skilldrop itself failed on {count(failed, 'folder')}; `skilldrop findings "
+            "internal-error` lists them. Please report them with the traceback in the log."
+        )
+    if waiting := state["to_review"]:
+        yield of_reviews(waiting)
+    if conflicts := state["name_conflicts"]:
+        yield (
+            f"{count(conflicts, 'name conflict')}: skills of one level with one name and different "
+            "content. `skilldrop status` lists them; rename one, or choose with `skilldrop prefer "
+            "PATH`."
+        )
+    unlinked = state["unlinked_outcomes"]
+    if outcomes := unlinked["of_no_skill"]:
+        yield (
+            f"{count(outcomes, 'outcome names', 'outcomes name')} no skill of the catalog; "
+            f"the newest is in {printable(unlinked['newest_of_no_skill'])}. Write it to "
+            "a folder named after its skill_id, or name that in the file as skillId."
+        )
+    if outcomes := unlinked["of_no_version"]:
+        yield (
+            f"{count(outcomes, 'outcome names', 'outcomes name')} a version that its skill does "
+            "not have in the catalog; the newest is in "
+            f"{printable(unlinked['newest_of_no_version'])}. `skilldrop versions SKILL` lists them."
+        )
+
+
 def of_reviews(waiting: int) -> str:
     """Return the sentence about versions that wait for review."""
     return (
@@ -159,46 +183,9 @@ def of_reviews(waiting: int) -> str:
     )
 
 
-def _of_internal_errors(folders: int) -> str:
-    return (
-        f"skilldrop itself failed on {count(folders, 'folder')}; `skilldrop findings "
-        "internal-error` lists them. Please report them with the traceback in the log."
-    )
-
-
-def _of_conflicts(conflicts: int) -> str:
-    return (
-        f"{count(conflicts, 'name conflict')}: skills of one level with one name and different "
-        "content. `skilldrop status` lists them; rename one, or choose with `skilldrop prefer "
-        "PATH`."
-    )
-
-
-def _of_outcomes(unlinked: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a sentence on the outcomes without a skill, and one on those without its version."""
-    if unlinked["of_no_skill"]:
-        yield (
-            f"{count(unlinked['of_no_skill'], 'outcome names', 'outcomes name')} no skill of the "
-            f"catalog; the newest is in {printable(unlinked['newest_of_no_skill'])}. Write it to "
-            "a folder named after its skill_id, or name that in the file as skillId."
-        )
-    if unlinked["of_no_version"]:
-        yield (
-            f"{count(unlinked['of_no_version'], 'outcome names', 'outcomes name')} a version that "
-            "its skill does not have in the catalog; the newest is in "
-            f"{printable(unlinked['newest_of_no_version'])}. `skilldrop versions SKILL` lists them."
-        )
-
-
 def _trouble(part: str, message: str) -> dict[str, Any]:
-    return {
-        "part": part,
-        "message": message,
-        "since": None,
-        "times": None,
-        "last_at": None,
-        "next_try_at": None,
-    }
+    of_others = ("since", "times", "last_at", "next_try_at")  # those that are tried again
+    return {"part": part, "message": message} | dict.fromkeys(of_others)
 
 
 def _detail(trouble: Mapping[str, Any], now: datetime) -> str:

@@ -47,21 +47,8 @@ class FormatOptions:
 
     language: Language = "en"
     instruction: str | None = None  # None: that of the format
-    how_to_search: str | None = None  # None: the default sentence
     pattern: str | None = None  # of the folder of a skill NAME; None where there is none for all
-    search_url: str | None = None  # of the site's search, where locations are URLs of the site
-
-    @property
-    def search_advice(self) -> str:
-        """Sentence on how to search."""
-        if self.how_to_search is not None:
-            return self.how_to_search
-        return messages.how_to_search(self.language, self.search_url)
-
-    @property
-    def search_first(self) -> str:
-        """Line at the start of an index that has little room for each of its skills."""
-        return messages.search_first(self.language, self.search_advice)
+    search_first: str = ""  # first line where there is little room for each skill
 
     def left_out(self, count: int) -> str:
         """Return the line at the end of an index about the skills left out."""
@@ -80,10 +67,6 @@ class Layout:
     head: str = ""
     between: str = ""
     foot: str = ""
-
-    def block(self, items: Sequence[str]) -> str:
-        """Return the text of all items."""
-        return f"{self.head}{self.between.join(items)}{self.foot}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +92,8 @@ class Form:
     ) -> str:
         """Return the whole text; it begins with the advice to search if it `searches`."""
         advice = self.search_first if searches else ""
-        return f"{self.start}{advice}{self.head}{layout.block(items)}{left_out}{self.foot}"
+        block = f"{layout.head}{layout.between.join(items)}{layout.foot}"
+        return f"{self.start}{advice}{self.head}{block}{left_out}{self.foot}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,23 +98,11 @@ def _with_lines(
             foot="</by_name>\n",
         ),
         start="<available_skills>\n",
-        head=_instruction(instruction),
+        head=f"{in_xml(instruction)}\n" if instruction else "",
         foot=f"</available_skills>\n{after}",
-        search_first=_search_first(options),
-        left_out=lambda count: _left_out(options, count),
+        search_first=f"<search_first>{in_xml(options.search_first)}</search_first>\n",
+        left_out=lambda count: f"<left_out>{in_xml(options.left_out(count))}</left_out>\n",
     )
-
-
-def _instruction(instruction: str | None) -> str:
-    return f"{in_xml(instruction)}\n" if instruction else ""
-
-
-def _search_first(options: FormatOptions) -> str:
-    return f"<search_first>{in_xml(options.search_first)}</search_first>\n"
-
-
-def _left_out(options: FormatOptions, count: int) -> str:
-    return f"<left_out>{in_xml(options.left_out(count))}</left_out>\n"
 
 
 def _mark(skill: Candidate) -> str:

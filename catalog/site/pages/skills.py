@@ -115,8 +115,7 @@ async def repeated(context: RequestContext) -> Response:
         if like:
             found = _similar(db, like)
             return found, len(found)
-        ids = duplicates.groups(db, kind)
-        return duplicates.page(db, ids, number), len(ids)
+        return duplicates.groups(db, kind, number)
 
     groups, total = await context.query(groups_of)
     return context.page(

@@ -37,8 +37,7 @@ def store() -> Store:
 
 def groups_of(store: Store, kind: str, number: int = 1) -> tuple[list[Group], int]:
     """Return a page of the groups of a kind, and the number of all groups."""
-    found = duplicates.groups(store.db, kind)
-    return duplicates.page(store.db, found, number), len(found)
+    return duplicates.groups(store.db, kind, number)
 
 
 def paths(groups: list[Group]) -> list[list[str]]:
