@@ -64,7 +64,7 @@ class Git:
     ) -> None:
         """Take the folder for everything that is written, and the URL of `origin`.
 
-        A run ends if the folder holds more than `most_bytes`, or soon after `must_stop`.
+        A run ends if the folder has more than `most_bytes`, or soon after `must_stop`.
         """
         self.folder = folder
         self.repository = folder / "repository"

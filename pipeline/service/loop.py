@@ -188,10 +188,8 @@ class Service:
             ),
         ]
 
-    def _scanned(self, again: Collection[WatchUnit] | None) -> None:
-        """Do what follows a full scan; `again` is None while it goes on."""
-        if again is None:
-            return
+    def _scanned(self, again: Collection[WatchUnit]) -> None:
+        """Finish a full scan, except for units that are scanned again."""
         self._requests.scanned(again)
         if not all(request.is_poll for request in self._work.scans.granted):
             self._store.links.check_all()

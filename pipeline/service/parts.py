@@ -128,14 +128,14 @@ class Work:
         engine: Engine,
         is_polling: Callable[[], bool] | None = None,
         must_stop: Callable[[], bool] = lambda: False,
-        scanned: Callable[[Collection[WatchUnit] | None], object] = lambda _: None,
+        scanned: Callable[[Collection[WatchUnit]], object] = lambda _: None,
         failed: Callable[[Exception], object] = lambda _: None,
     ) -> None:
         """Take the open catalog and the loop that the parts are for.
 
         `is_polling` is None in a loop that ends when it is quiet, and publishes once at its end.
-        `scanned` is called after each batch of a scan, with None; at its end with the units that
-        are scanned again. `failed` is called with the error of a scan.
+        `scanned` is called at the end of a scan, with the units that are scanned again; `failed` is
+        called with the error of a scan.
         """
         self.settings = settings
         self.store = store
@@ -246,7 +246,6 @@ class Work:
             self._failed(error)
             raise
         if not has_ended:
-            self._scanned(None)
             return
         # The scan may have read the superseded units earlier and stored them later.
         again = self.units.scanned_all(self.scans.report, self.scans.superseded)

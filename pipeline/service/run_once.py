@@ -20,7 +20,7 @@ from catalog.reading import status as reading_status
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
 from pipeline.roots.units import WatchUnit
-from pipeline.service.parts import Loop, Work
+from pipeline.service.parts import Loop, Part, Work
 from pipeline.service.requests import REPAIR
 from pipeline.service.scanning.change_batches import Report
 from pipeline.service.scanning.engines import Engine, processes, serial
@@ -80,17 +80,22 @@ def scan_once(
     """
     began = time.monotonic()
     loop = Loop()
-    work = Work(settings, store, loop, engine=engine, scanned=lambda _: progress(work.scans.report))
+    work = Work(settings, store, loop, engine=engine)
     parts = list(work.parts())
+
+    def step(part: Part) -> None:
+        part.step()
+        progress(work.scans.report)
+
     with explained(settings.catalog_path):
         try:
             if pulls:
                 work.pulls.begin()
-                loop.run(lambda: parts, lambda part: part.step(), lambda: not work.pulls.is_running)
+                loop.run(lambda: parts, step, lambda: not work.pulls.is_running)
             work.scans.request(
                 ScanRequest("command", tuple(units), deep, accepts_removals=accepts_removals)
             )
-            loop.run(lambda: parts, lambda part: part.step(), lambda: work.is_done)
+            loop.run(lambda: parts, step, lambda: work.is_done)
             work.finish()
         finally:
             work.stop()

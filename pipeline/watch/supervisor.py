@@ -167,7 +167,7 @@ class WatchSupervisor:
         return change
 
     def _restart(self, now: float, reason: str) -> ModeChange:
-        """Start the watch anew; poll if it does not start."""
+        """Start the watch again; poll if it does not start."""
         self._watch.stop()
         self._next_try = None
         try:

@@ -3,7 +3,7 @@
 import os
 import time
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -41,7 +41,12 @@ class RemovalDetector:
 
     def add(self, root: str, paths: Collection[str], known: KnownSkills) -> None:
         """Add skills that are missing from their places."""
-        self._note(root, paths, known)
+        for path in paths:
+            self._fingerprints[WatchUnit(root, path)] = known.fingerprints[path]
+            if path in known.held:
+                self._held.add(WatchUnit(root, path))
+        if root in self._lost_roots:
+            return
         digests = self._store.skills.seen_digests(root, paths) if paths else {}
         for path in filter(digests.get, paths):
             self._by_digest[digests[path]].append(WatchUnit(root, path))
@@ -49,13 +54,7 @@ class RemovalDetector:
     def add_root(self, root: str, known: KnownSkills) -> None:
         """Add all skills of a root that cannot be listed."""
         self._lost_roots.add(root)
-        self._note(root, known.fingerprints, known)
-
-    def _note(self, root: str, paths: Iterable[str], known: KnownSkills) -> None:
-        for path in paths:
-            self._fingerprints[WatchUnit(root, path)] = known.fingerprints[path]
-            if path in known.held:
-                self._held.add(WatchUnit(root, path))
+        self.add(root, known.fingerprints.keys(), known)
 
     def discard(self, place: WatchUnit) -> bool:
         """Drop a skill that is not missing after all; return whether it was listed."""

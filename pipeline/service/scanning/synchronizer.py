@@ -133,7 +133,7 @@ class Synchronizer:
 
     def _finish(self, scan: _UnitScan) -> None:
         root = scan.unit.root
-        # What still settles may not be copied in full; its own scan follows.
+        # Folders that still settle may not be copied in full; their own scan follows.
         settling = self.plan.still_settling
         self._store.skills.set_loose_findings(
             *scan.unit,
@@ -311,7 +311,7 @@ def _each(steps: Iterator[object]) -> Iterator[None]:
 
 
 def _is_among(path: str, new: Collection[str]) -> bool:
-    """Return whether a folder, or the archive that holds it, is among new ones."""
+    """Return whether a folder, or the archive that contains it, is among new ones."""
     return path in new or top_of_archive(path) in new
 
 
