@@ -14,9 +14,8 @@ from catalog.model.errors import RootUnreadable
 from catalog.model.paths import archive_of, is_archive, linked, os_path
 from pipeline.authoring.selection import matches
 from pipeline.roots import ignore_files
-from pipeline.roots.archives.codes import ARCHIVE_UNREADABLE
 from pipeline.roots.archives.reader import open_archive
-from pipeline.roots.codes import OUTSIDE_SKILLS
+from pipeline.roots.codes import ARCHIVE_UNREADABLE, OUTSIDE_SKILLS
 from pipeline.roots.ignore_files import GITIGNORE, SKILLIGNORE, IgnoreFile, IgnoreFileRefused
 from pipeline.roots.local.folder import Archive, Folder, Limits, LooseFinding, Result
 from pipeline.roots.names import is_skill_md

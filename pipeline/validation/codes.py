@@ -3,7 +3,6 @@
 from catalog.model.finding import FindingType, FindingTypes
 from pipeline.parsing import codes as parsing_codes
 from pipeline.roots import codes as roots_codes
-from pipeline.roots.archives import codes as archives_codes
 
 _TYPES = FindingTypes("reading")
 
@@ -29,7 +28,6 @@ FOLDER_UNREADABLE = _TYPES.rejection(
 )
 READING: tuple[FindingType, ...] = (
     *roots_codes.TYPES,
-    *archives_codes.TYPES,
     *parsing_codes.TYPES,
     *_TYPES,
 )

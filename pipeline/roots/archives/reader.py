@@ -1,32 +1,28 @@
 """Reader of skill folders inside archives, without unpacking the archives to disk."""
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import IO
 
 from catalog.model.finding import Finding
 from catalog.model.paths import os_path
 from pipeline.roots import internal_errors
-from pipeline.roots.archives.codes import (
-    ARCHIVE_TOO_LARGE,
+from pipeline.roots.archives.formats import ArchiveRejected, check_size, opened_entries
+from pipeline.roots.archives.tree import ArchiveTree
+from pipeline.roots.codes import (
     ARCHIVE_TOO_MANY_MEMBERS,
-    ARCHIVE_TRUNCATED,
     ARCHIVE_UNREADABLE,
     ARCHIVE_WITHOUT_SKILL,
+    FOLDER_TOO_DEEP,
+    IGNORE_FILE_REFUSED,
+    INTERNAL_ERROR,
 )
-from pipeline.roots.archives.entries import ArchiveEntries, ArchiveRejected, check_size
-from pipeline.roots.archives.tar_file import open_tar
-from pipeline.roots.archives.tree import ArchiveTree
-from pipeline.roots.archives.zip_file import open_zip
-from pipeline.roots.codes import FOLDER_TOO_DEEP, IGNORE_FILE_REFUSED, INTERNAL_ERROR
 from pipeline.roots.local.directory import Directory
 from pipeline.roots.local.folder import Archive, Folder, LooseFinding, hard_link
 from pipeline.roots.local.root_directory import identity, opened_root
 from pipeline.roots.local.walk import folders_in
 
-_ZIPS = (".zip", ".skill")
-_GZIPS = (".gz", ".tgz")
 _REFUSES = {kind.code for kind in (FOLDER_TOO_DEEP, IGNORE_FILE_REFUSED, INTERNAL_ERROR)}
 """Codes of findings about a directory for which nothing of its archive is read."""
 
@@ -44,7 +40,9 @@ def open_archive(archive: Archive) -> Iterator[list[Folder]]:
         try:
             file = stack.enter_context(_opened(archive))
             hard_links = _hard_links(archive)
-            entries = stack.enter_context(_entries(archive, file))
+            entries = stack.enter_context(
+                opened_entries(archive.file, file, archive.stat.st_size, archive.limits)
+            )
             content = ArchiveContent(archive, ArchiveTree(entries, archive.limits))
             stack.callback(content.close)
             folders = content.folders()
@@ -186,19 +184,3 @@ def _hard_links(archive: Archive) -> tuple[Finding, ...]:
     if archive.limits.hard_links == "reject":
         raise ArchiveRejected(finding)
     return (finding,)
-
-
-def _entries(archive: Archive, file: IO[bytes]) -> AbstractContextManager[ArchiveEntries]:
-    """Open an archive as a zip or a tar, as its name says; ArchiveRejected, OSError."""
-    size, limits = archive.stat.st_size, archive.limits
-    if not size:
-        raise ArchiveRejected(ARCHIVE_TRUNCATED.at("The archive is empty."))
-    if size > limits.archive_bytes:
-        raise ArchiveRejected(
-            ARCHIVE_TOO_LARGE.at(
-                f"The archive has {size:,} bytes; the limit is {limits.archive_bytes:,}."
-            )
-        )
-    if archive.file.lower().endswith(_ZIPS):
-        return open_zip(file, size, limits)
-    return open_tar(file, limits, is_compressed=archive.file.lower().endswith(_GZIPS))

@@ -3,21 +3,23 @@
 import os
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from stat import S_IFDIR, S_ISDIR, S_ISLNK, S_ISREG
 
 from catalog.model.finding import FindingType
 from catalog.text.visible import quoted
-from pipeline.roots.archives.codes import (
+from pipeline.roots.archives.formats import ArchiveEntry, ArchiveRejected
+from pipeline.roots.codes import (
     ARCHIVE_DUPLICATE_MEMBER,
     ARCHIVE_LINK_LEAVES,
     ARCHIVE_NAMES_COLLIDE,
     ARCHIVE_PATH_UNSAFE,
     ARCHIVE_TOO_MANY_MEMBERS,
+    LINK_DANGLING,
+    LINK_LEAVES_ROOT,
+    LINK_LOOP,
 )
-from pipeline.roots.archives.entries import ArchiveEntries, ArchiveEntry, ArchiveRejected
-from pipeline.roots.codes import LINK_DANGLING, LINK_LEAVES_ROOT, LINK_LOOP
 from pipeline.roots.local.directory import Listing, Target, Targets
 from pipeline.roots.local.folder import Limits
 
@@ -57,9 +59,8 @@ class _LeadsNowhere(Exception):
 class ArchiveTree:
     """Entries by path. Paths start with a slash; the top is the empty path."""
 
-    def __init__(self, entries: ArchiveEntries, limits: Limits) -> None:
+    def __init__(self, entries: Iterable[ArchiveEntry], limits: Limits) -> None:
         """Take the entries of an open archive; ArchiveRejected if they form no safe tree."""
-        self._entries = entries
         self._nodes = {"": _Node(0, None)}
         self._folded = {""}
         self._limit = limits.archive_members
@@ -76,7 +77,7 @@ class ArchiveTree:
         node = self._nodes[self._existing(path)]
         if node.entry is None or not S_ISREG(node.mode):
             raise FileNotFoundError(path)
-        return self._entries.chunks(node.entry)
+        return node.entry.chunks()
 
     # The interface of a walk
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.roots.archives.entries import ArchiveRejected, LimitedReader
+from pipeline.roots.archives.formats import ArchiveRejected, LimitedReader
 from pipeline.roots.archives.reader import open_archive
 from pipeline.roots.local.folder import Archive, Folder, Limits
 from pipeline.roots.snapshot import Snapshot
