@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping
-from itertools import islice
+from itertools import chain, islice
 from posixpath import dirname, normpath
 
 from catalog.model.paths import linked
@@ -12,9 +12,8 @@ from pipeline.parsing.markdown import code_blocks, lies_in
 from pipeline.validation.references import (
     MOST_REFERENCES,
     Reference,
-    references,
 )
-from pipeline.validation.skill import Skill
+from pipeline.validation.skill import Skill, Text
 
 DECLARING = ("depends_on", "depends-on", "dependsOn", "required_skills", "skill_dependencies")
 """Fields that name skills, at the top level or in `metadata`."""
@@ -39,10 +38,8 @@ def of(skill: Skill) -> tuple[SkillReference, ...]:
     A path in a code span counts if it leads to a SKILL.md, or to a usual folder of another skill.
     """
     files = frozenset(file.path.lower() for file in skill.files)
-    found = list(_links(skill.document, skill.parsed.body, files, skill.parsed.body_line))
-    for path, text in skill.other_texts.items():
-        if may_link(path):
-            found += _links(path, text, files)
+    others = (Text(path, text) for path, text in skill.other_texts.items() if may_link(path))
+    found = chain.from_iterable(_links(text, files) for text in (skill.body, *others))
     return (*islice(found, MOST_REFERENCES), *islice(_declared(skill), MOST_DECLARED))
 
 
@@ -63,24 +60,22 @@ def is_below(folders: Iterable[str], path: str) -> bool:
     return any(path.startswith(f"{folder}/") for folder in folders)
 
 
-def _links(
-    path: str, text: str, files: Container[str], first_line: int = 1
-) -> Iterator[SkillReference]:
+def _links(text: Text, files: Container[str]) -> Iterator[SkillReference]:
     """Yield the references of a text that lead to files of other skills.
 
     `files` contains the paths of the skill's own files, in lower case.
     """
-    if not ("../" in text or "/skill.md" in text or "/SKILL.md" in text):
+    path, content = text.path, text.content
+    if not ("../" in content or "/skill.md" in content or "/SKILL.md" in content):
         return  # true of most texts
-    offsets = {
-        link.target: link.offset for link in references(text) if not link.leads_to_machine
-    } | dict(_in_code(text))
+    offsets = {link.target: link.offset for link in text.references if not link.leads_to_machine}
+    offsets |= dict(_in_code(content))
     places = {target: linked(path, target) for target in offsets if not target.startswith("/")}
     inside = [Reference(at, 0) for at in places.values() if at.lower() not in files]
     nested = nested_skills(inside)
     for target, place in sorted(places.items(), key=lambda item: offsets[item[0]]):
         if place.startswith("../") or (place.lower() not in files and is_below(nested, place)):
-            line = first_line + text.count("\n", 0, offsets[target])
+            line = text.first_line + content.count("\n", 0, offsets[target])
             yield SkillReference("link", target, path, line)
 
 

@@ -15,11 +15,7 @@ from pipeline.parsing.document import Parsed
 from pipeline.roots.codes import SECRET_REFUSED
 from pipeline.roots.snapshot import Snapshot
 from pipeline.validation import skill_references
-from pipeline.validation.codes import (
-    DESCRIPTION_DERIVED,
-    DESCRIPTION_UNDERIVABLE,
-    FIELD_TYPE,
-)
+from pipeline.validation.codes import DESCRIPTION_DERIVED, DESCRIPTION_UNDERIVABLE, FIELD_TYPE
 from pipeline.validation.declare import declare, search_words
 from pipeline.validation.dialect import Dialects
 from pipeline.validation.profile import Profile, Ruleset
@@ -48,13 +44,7 @@ def judge(
     exception.
     """
     examined = examine(
-        snapshot,
-        parsed,
-        place,
-        acceptance=acceptance,
-        profiles=profiles,
-        dialects=dialects,
-        in_other_skill=lambda _: True,  # the catalog judges references, as it has the other skills
+        snapshot, parsed, place, acceptance=acceptance, profiles=profiles, dialects=dialects
     )
     if examined.skill is None or examined.description is None or snapshot.digest is None:
         return _rejection(snapshot, parsed, place, examined)
@@ -80,11 +70,12 @@ def examine(
     acceptance: Acceptance,
     profiles: Iterable[Profile],
     dialects: Dialects,
-    in_other_skill: Callable[[str], bool],
+    in_other_skill: Callable[[str], bool] = lambda _: True,
 ) -> Examined:
     """Return the findings of `judge`, for a snapshot that may lack the files' hashes.
 
-    in_other_skill returns whether another skill has the file at a path relative to the folder.
+    in_other_skill returns whether another skill has the file at a path relative to the folder. The
+    catalog judges such references itself, as it has the other skills.
     """
     rules = Ruleset.of(tuple(dict.fromkeys((SPEC, *profiles))))
     problems = tuple(problem for problem in snapshot.problems if problem.profile in rules.names)

@@ -60,7 +60,6 @@ def examine(
         acceptance=acceptance,
         profiles=profiles_named(tuple(profiles)),
         dialects=dialects(),
-        in_other_skill=lambda _: True,
     )
 
 
