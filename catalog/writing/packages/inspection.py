@@ -132,13 +132,45 @@ def damages(
     """
     try:
         with directory(folder) as top, descended(top, package_path.split("/")) as package:
-            yield from _Inspection(files, deep=deep).damages(package)
+            yield from _damages(package, files, deep=deep)
     except PermissionError:
         yield Damage("", "cannot be read", DIRECTORY_MODE)
     except (FileNotFoundError, NotADirectoryError):
         yield Damage("", "is missing")
     except OSError as error:
         yield Damage("", f"cannot be read: {error.strerror}")
+
+
+def _damages(package: int, files: Sequence[PackageFile], *, deep: bool) -> Iterator[Damage]:
+    missing = {os_path(file.path): file for file in files}
+    directories = set(directories_of(files))
+    yield from _wrong_mode("", os.fstat(package), DIRECTORY_MODE)
+    for above, inner, others, dir_fd in os.fwalk(".", dir_fd=package):
+        for name in (*inner, *others):
+            path = os.path.normpath(f"{above}/{name}")
+            stat = os.stat(name, dir_fd=dir_fd, follow_symlinks=False)
+            if S_ISDIR(stat.st_mode) and path in directories:
+                yield from _wrong_mode(path, stat, DIRECTORY_MODE)
+                continue
+            if name in inner:
+                inner.remove(name)
+            file = missing.pop(path, None)
+            if file is None:
+                yield Damage(text_path(path), "is not part of this version")
+                continue
+            wrong = list(_wrong_mode(path, stat, file.mode & 0o555))
+            is_intact = S_ISREG(stat.st_mode) and stat.st_size == file.size
+            if is_intact and (deep or wrong):
+                is_intact = _sha256(name, dir_fd) == file.sha256
+            yield from (
+                wrong if is_intact else [Damage(file.path, "differs from the accepted version")]
+            )
+    yield from (Damage(file.path, "is missing") for file in missing.values())
+
+
+def _wrong_mode(path: str, stat: os.stat_result, expected: int) -> Iterator[Damage]:
+    if (mode := S_IMODE(stat.st_mode)) != expected:
+        yield Damage(text_path(path), f"has mode {mode:o} instead of {expected:o}", expected)
 
 
 def with_modes(
@@ -160,64 +192,6 @@ def with_modes(
                 with descended(top, above) as dir_fd:
                     set_mode(name, dir_fd, damage.mode)
     return list(damages(folder, package_path, files, deep=deep))
-
-
-class _Inspection:
-    """One comparison of a package with the files of its version."""
-
-    def __init__(self, files: Sequence[PackageFile], *, deep: bool) -> None:
-        self._missing = {os_path(file.path): file for file in files}
-        self._directories = {"", *directories_of(files)}
-        self._deep = deep
-
-    def damages(self, package: int) -> Iterator[Damage]:
-        yield from self._directory(package, "")
-        yield from (Damage(file.path, "is missing") for file in self._missing.values())
-
-    def _directory(self, dir_fd: int, path: str) -> Iterator[Damage]:
-        mode = S_IMODE(os.fstat(dir_fd).st_mode)
-        if mode != DIRECTORY_MODE:
-            yield _wrong_mode(text_path(path), mode, DIRECTORY_MODE)
-        with os.scandir(dir_fd) as iterator:
-            entries = list(iterator)
-        for entry in entries:
-            below = f"{path}/{entry.name}" if path else entry.name
-            with suppress(FileNotFoundError):
-                yield from self._entry(entry.name, below, entry.stat(follow_symlinks=False), dir_fd)
-
-    def _entry(self, name: str, path: str, stat: os.stat_result, dir_fd: int) -> Iterator[Damage]:
-        if S_ISDIR(stat.st_mode) and path in self._directories:
-            yield from self._subdirectory(name, path, S_IMODE(stat.st_mode), dir_fd)
-            return
-        file = self._missing.pop(path, None)
-        if file is None:
-            yield Damage(text_path(path), "is not part of this version")
-            return
-        mode, expected = S_IMODE(stat.st_mode), file.mode & 0o555
-        is_intact = S_ISREG(stat.st_mode) and stat.st_size == file.size
-        if is_intact and (self._deep or mode != expected):
-            is_intact = _sha256(name, dir_fd) == file.sha256
-        if not is_intact:
-            yield Damage(file.path, "differs from the accepted version")
-        elif mode != expected:
-            yield _wrong_mode(text_path(path), mode, expected)
-
-    def _subdirectory(self, name: str, path: str, mode: int, dir_fd: int) -> Iterator[Damage]:
-        try:
-            below = open_directory(name, dir_fd)
-        except PermissionError:
-            below = None
-            yield _wrong_mode(text_path(path), mode, DIRECTORY_MODE)
-        if below is None:  # its files count as missing
-            return
-        try:
-            yield from self._directory(below, path)
-        finally:
-            os.close(below)
-
-
-def _wrong_mode(path: str, mode: int, expected: int) -> Damage:
-    return Damage(path, f"has mode {mode:o} instead of {expected:o}", expected)
 
 
 def _sha256(name: str, dir_fd: int) -> str | None:
