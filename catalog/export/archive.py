@@ -6,8 +6,9 @@ import tarfile
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO
 
 from catalog.export import lock_file
 from catalog.export.lock_file import locked
@@ -19,12 +20,6 @@ from catalog.reading import bundle, skill_files
 from catalog.reading.bundle import name_of
 
 ENDINGS = (".zip", ".tar.gz", ".tgz")
-
-
-class _Archive(Protocol):
-    """Open archive; adds a file by name, mode and size in bytes."""
-
-    def __call__(self, name: str, mode: int, size: int, file: IO[bytes], /) -> None: ...
 
 
 def write_archive(
@@ -49,16 +44,17 @@ def write_archive(
 
 
 @contextmanager
-def _opened(path: Path, file: IO[bytes]) -> Iterator[_Archive]:
+def _opened(path: Path, file: IO[bytes]) -> Iterator[Callable[[str, int, int, IO[bytes]], None]]:
+    """Yield a function that adds a file by name, mode, size in bytes and content."""
     if path.name.lower().endswith(".zip"):
         with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-            yield lambda name, mode, size, content: bundle.add(archive, name, mode, size, content)
+            yield partial(bundle.add, archive)
         return
     with (
         gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed,
         tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as tar,
     ):
-        yield lambda name, mode, size, content: _add(tar, name, mode, size, content)
+        yield partial(_add, tar)
 
 
 def _add(tar: tarfile.TarFile, name: str, mode: int, size: int, content: IO[bytes]) -> None:

@@ -100,8 +100,8 @@ class _Export:
             if name not in after and name not in result.taken
         ]
         if changed or gone:
-            may_be_there = [*gone, *map(self._with_former_files, after.values())]
-            self._write_lock(may_be_there, unfinished=True)
+            # All that may be there if this export does not reach its end.
+            self._write_lock([*gone, *map(self._with_former_files, after.values())])
         try:
             for source in changed:
                 if not self._update(*source):
@@ -242,8 +242,8 @@ class _Export:
         except PathRefused:
             raise NotExported(f"{path} is not a file; move it away.") from None
 
-    def _write_lock(self, skills: Iterable[LockedSkill], *, unfinished: bool = False) -> None:
-        write_whole(self._dir_fd, {lock_file.NAME: lock_file.render(skills, unfinished=unfinished)})
+    def _write_lock(self, skills: Iterable[LockedSkill]) -> None:
+        write_whole(self._dir_fd, {lock_file.NAME: lock_file.render(skills)})
 
     def _with_former_files(self, skill: LockedSkill) -> LockedSkill:
         """Return a skill with the files that may still be there after a crash."""

@@ -36,14 +36,10 @@ def locked(folder: str, package: Package) -> LockedSkill:
     )
 
 
-def render(skills: Iterable[LockedSkill], *, unfinished: bool = False) -> bytes:
-    """Return the lock file of skills, sorted by folder.
-
-    An unfinished one is written before the first change, and names all that may be there after it.
-    """
+def render(skills: Iterable[LockedSkill]) -> bytes:
+    """Return the lock file of skills, sorted by folder."""
     content = {
         "lock_version": _FORM,
-        **({"unfinished": True} if unfinished else {}),
         "skills": [skill._asdict() for skill in sorted(skills)],
     }
     return json.dumps(content, ensure_ascii=False, indent=1).encode() + b"\n"

@@ -2,14 +2,15 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from itertools import chain, groupby
 from typing import NamedTuple, Protocol, TypeAlias
 
 from catalog.model.errors import NotAsJudged
 from catalog.model.paths import archive_of
 from catalog.writing.packages.folder import PackageFolder, Packages
-from catalog.writing.packages.staging import Original, PackageFile, Stager
+from catalog.writing.packages.staging import Original, PackageFile
 
 Key: TypeAlias = tuple[str, str]
 """Root and path of a skill folder."""
@@ -75,33 +76,26 @@ class Packaging:
         Jobs of one archive should be adjacent, so that it is opened once. Raises OSError if a
         package cannot be written.
         """
-        maker = _Maker(self.folder, self.sources)
-        with self.at_work(maker.make, list(_pieces(jobs))) as results:
+        make = partial(_make, self.folder, self.sources)
+        with self.at_work(make, list(_pieces(jobs))) as results:
             return list(chain.from_iterable(results))
 
 
-@dataclass(frozen=True, slots=True)
-class _Maker:
-    """Package maker, which also runs in other processes."""
+def _make(folder: PackageFolder, sources: Sources, jobs: Iterable[PackageJob]) -> list[bool]:
+    """Make packages; also runs in other processes."""
+    with sources() as source, folder.opened() as packages:
+        return [_make_one(job, source, packages) for job in jobs]
 
-    folder: PackageFolder
-    sources: Sources
-    stager: Stager = field(default_factory=Stager)
 
-    def make(self, jobs: Iterable[PackageJob]) -> list[bool]:
-        with self.sources() as source, self.folder.opened() as packages:
-            return [self._make_one(job, source, packages) for job in jobs]
-
-    def _make_one(self, job: PackageJob, source: Source, packages: Packages) -> bool:
-        try:
-            original = source.files_of(*job.place)
-            packages.stage(job.package_path, job.files, original, self.stager)
-        except NotAsJudged:
-            if job.same and packages.duplicate(job.same, job.package_path, job.files, self.stager):
-                return True
-            packages.remove(job.package_path)
-            return False
-        return True
+def _make_one(job: PackageJob, source: Source, packages: Packages) -> bool:
+    try:
+        packages.stage(job.package_path, job.files, source.files_of(*job.place))
+    except NotAsJudged:
+        if job.same and packages.duplicate(job.same, job.package_path, job.files):
+            return True
+        packages.remove(job.package_path)
+        return False
+    return True
 
 
 def group_of(job: PackageJob) -> Key:

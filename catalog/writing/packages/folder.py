@@ -4,7 +4,7 @@ import logging
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from stat import S_IMODE, S_ISDIR, S_ISLNK, S_ISREG
 
@@ -61,29 +61,22 @@ class Packages:
 
     path: Path
     dir_fd: int
+    stager: Stager = field(default_factory=Stager)
 
-    def stage(
-        self,
-        package_path: str,
-        files: Sequence[PackageFile],
-        original: Original,
-        stager: Stager,
-    ) -> None:
+    def stage(self, package_path: str, files: Sequence[PackageFile], original: Original) -> None:
         """Make a package, replacing leftovers of a crash; see `Stager.stage`."""
         skill_id, _, version = package_path.partition("/")
         with (
             named(f"{self.path}/{package_path}"),
             self._package_directory(skill_id) as directory,
         ):
-            stager.stage(version, directory, files, original)
+            self.stager.stage(version, directory, files, original)
 
-    def duplicate(
-        self, present: str, package_path: str, files: Sequence[PackageFile], stager: Stager
-    ) -> bool:
+    def duplicate(self, present: str, package_path: str, files: Sequence[PackageFile]) -> bool:
         """Make a package from another one; return False if that is missing or damaged."""
         with suppress(FileNotFoundError, NotADirectoryError, NotAsJudged):
             with descended(self.dir_fd, present.split("/")) as folder:
-                self.stage(package_path, files, Folder(folder), stager)
+                self.stage(package_path, files, Folder(folder))
             return True
         return False
 

@@ -297,7 +297,8 @@ def test_after_a_kill_each_skill_is_whole(
     assert names_in(to) == ["pdf", "skilldrop.lock", "xlsx"]
     assert names_in(to / "pdf") == ["SKILL.md", "a.md", "b.md"]
     assert NEXT not in os.listdir(to)
-    assert "unfinished" not in (to / lock_file.NAME).read_text("utf-8")
+    lock = json.loads((to / lock_file.NAME).read_text("utf-8"))
+    assert list(lock["skills"][0]["files"]) == ["SKILL.md", "a.md", "b.md"]
 
 
 EVIL = '{{"lock_version": 1, "skills": [{{"folder": "{}", "name": "", "version": "", '
