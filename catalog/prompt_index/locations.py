@@ -23,6 +23,8 @@ class Bases(NamedTuple):
 
 
 NOWHERE = Bases()
+PUBLISHED = IndexSpec()
+"""Settings by which a skill is located outside an index: where it is published."""
 
 
 def pattern(spec: IndexSpec, bases: Bases) -> str | None:
@@ -52,7 +54,7 @@ def of_skill_md(spec: IndexSpec, bases: Bases, skill: Row) -> str:
     among the published skills. Where it is not in the pattern of the index, it is in the packages
     folder, or in its root if it is not published as a package.
     """
-    file, package_path = skill["skill_md_name"], skill["package_path"]
+    file, package_path = skill["skill_md_name"] or "", skill["package_path"]
     version = package_path.rpartition("/")[2] if package_path and spec.names_versions else None
     if is_url(spec.location_base):
         return on_site(skill["skill_id"], file, spec.location_base or "", version)
@@ -62,7 +64,7 @@ def of_skill_md(spec: IndexSpec, bases: Bases, skill: Row) -> str:
     folder = _folder(spec, bases, name, version or "") if name else None
     if package_path and not folder and bases.packages:
         folder = f"{bases.packages}/{skill['skill_id']}/{CURRENT}/"
-    return f"{folder or '{root}/{path}/'.format(**skill)}{file}"
+    return f"{folder or '{root}/{path}/'.format(**skill)}{file}".rstrip("/")
 
 
 def _folder(spec: IndexSpec, bases: Bases, name: str, version: str) -> str | None:

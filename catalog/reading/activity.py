@@ -44,15 +44,13 @@ def catalog_id(db: Database) -> str:
 
 def chosen(db: Database, choice: Choice, before: int | None = None) -> list[Row]:
     """Return a page of the changes that are asked for, newest first; see `changes`."""
-    condition = (
-        "i.scan = :scan"
-        if choice.scan
-        else "i.skill IN (SELECT id FROM skills WHERE skill_id = :skill_id)"
-        if choice.skill_id
-        else "i.skill IN (SELECT id FROM skills WHERE publisher = :publisher)"
-        if choice.publisher
-        else "TRUE"
-    )
+    conditions = {
+        "scan": "i.scan = :scan",
+        "skill_id": "i.skill IN (SELECT id FROM skills WHERE skill_id = :skill_id)",
+        "publisher": "i.skill IN (SELECT id FROM skills WHERE publisher = :publisher)",
+    }
+    wanted = (conditions[key] for key, value in choice._asdict().items() if value)
+    condition = next(wanted, "TRUE")
     return list(changes(db, PAGE, before, condition, **choice._asdict()))
 
 
@@ -117,20 +115,9 @@ _SCANS = f"""
 """
 
 
-def newest_change(db: Database) -> int:
-    """Return the id of the newest change; 0 without one. Ids only grow."""
-    return _number(db, "SELECT max(id) FROM ingestions")
-
-
-def newest_change_of(db: Database, skill_id: str) -> int:
-    """Return the id of the newest change of any skill with this skill_id; 0 without one."""
-    return _number(
-        db,
-        "SELECT max(i.id) FROM skills AS s JOIN ingestions AS i ON i.skill = s.id"
-        " WHERE s.skill_id = ?",
-        skill_id,
-    )
-
-
-def _number(db: Database, sql: str, *values: str) -> int:
-    return int(db.execute(sql, values).fetchone()[0] or 0)
+def newest_change(db: Database, skill_id: str = "") -> int:
+    """Return the id of the newest change of all, or of a skill_id; 0 without one. Ids grow."""
+    of_skill = "WHERE skill IN (SELECT id FROM skills WHERE skill_id = ?)" if skill_id else ""
+    values = [skill_id] if skill_id else []
+    newest = db.execute(f"SELECT max(id) FROM ingestions {of_skill}", values).fetchone()[0]
+    return int(newest or 0)

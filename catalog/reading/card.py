@@ -7,10 +7,13 @@ from posixpath import join
 from typing import Any
 from urllib.parse import quote, urlsplit
 
+from catalog.database.expressions import FOLDER_NAME
 from catalog.database.queries import Database
 from catalog.model import naming
 from catalog.model.fields import COLUMNS, DECLARED
-from catalog.reading import browse, named, references, search_hits, versions
+from catalog.prompt_index import locations
+from catalog.prompt_index.query import bases_of
+from catalog.reading import browse, named, references, versions
 
 FIELDS = (
     "skill_id",
@@ -41,7 +44,7 @@ def of_skill(db: Database, name: str, site: str, *, needs_token: bool = False) -
     version = row["current_version_id"]
     return {
         **{field: row[field] for field in FIELDS},
-        "location": search_hits.location(row),
+        "location": locations.of_skill_md(locations.PUBLISHED, bases_of(db), row),
         "tags": json.loads(row["tags"]),
         **references.of_skill(db, row["id"]).names,
         "files": list(versions.files(db, version).values()),
@@ -55,7 +58,7 @@ def of_skill(db: Database, name: str, site: str, *, needs_token: bool = False) -
 
 
 _SKILL = f"""
-    SELECT s.*, v.version, {search_hits.PLACE}
+    SELECT s.*, v.version, {FOLDER_NAME} AS folder
     FROM skills AS s LEFT JOIN versions AS v ON v.id = s.current_version_id WHERE s.id = ?
 """
 

@@ -6,9 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from catalog.database import sql
-from catalog.database.expressions import FOLDER_NAME, SKILLS_FOLDER
+from catalog.database.expressions import FOLDER_NAME
 from catalog.database.queries import Database
 from catalog.model.fields import COLUMNS, SEARCHED
+from catalog.prompt_index import locations
+from catalog.prompt_index.locations import PUBLISHED
+from catalog.prompt_index.query import bases_of
 from catalog.text import search_terms
 
 BEFORE, LENGTH = 60, 200
@@ -117,7 +120,7 @@ def hits(
     marks: tuple[str, str],
 ) -> tuple[Hit, ...]:
     """Return the hits for these skills, in their order; the words are marked in the snippets."""
-    matched = _matched(db, expressions, skills)
+    matched, bases = _matched(db, expressions, skills), bases_of(db)
     return tuple(
         Hit(
             row["id"],
@@ -130,7 +133,7 @@ def hits(
             round(scores.get(row["id"], 0.0), 3),
             tuple(matched[row["id"]]),
             _snippet(row, words, marks),
-            location(row),
+            locations.of_skill_md(PUBLISHED, bases, row),
             _others(row),
         )
         for row in db.query(_HITS, {"ids": sql.to_json(list(skills))})
@@ -178,27 +181,13 @@ def _others(row: sql.Row) -> Others:
     return Others(row["other_count"], paths, rows)
 
 
-def location(row: sql.Row) -> str:
-    """Return the path of a skill's SKILL.md: published, or in its package, or in its root."""
-    if row["package_path"] and row["folder"]:
-        return f"{row['skills_folder']}/{row['folder']}/{row['skill_md_name']}"
-    if row["package_path"]:
-        return f"{row['packages_folder']}/{row['skill_id']}/current/{row['skill_md_name']}"
-    return f"{row['root']}/{row['path']}/{row['skill_md_name'] or ''}".rstrip("/")
-
-
-PLACE = f"""
-    {FOLDER_NAME} AS folder, {SKILLS_FOLDER} AS skills_folder,
-    (SELECT packages_folder FROM health) AS packages_folder
-"""
-"""Columns of a skill `s` for `location`, besides its own."""
 _OTHERS = (
     "FROM skills WHERE skill_id = s.skill_id AND id != s.id AND status IN ('active', 'shadowed')"
 )
 _HITS = f"""
     SELECT s.id, s.name, s.description, s.status, s.status_reason, s.level, v.version,
            s.skill_id, s.root, s.path, s.skill_md_name, s.package_path,
-           {PLACE},
+           {FOLDER_NAME} AS folder,
            (SELECT body FROM searched_texts WHERE id = s.id) AS body,
            (SELECT count(*) {_OTHERS}) AS other_count,
            (SELECT json_group_array(json_array(place, id)) FROM

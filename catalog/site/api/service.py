@@ -66,7 +66,7 @@ async def state(context: RequestContext) -> Response:
     about = context.parameter("about")
     if about.startswith(OF_SKILL):
         skill_id = about.removeprefix(OF_SKILL)
-        facts = {"newest_change": await context.query(activity.newest_change_of, skill_id)}
+        facts = {"newest_change": await context.query(activity.newest_change, skill_id)}
     elif about:
         return responses.of_error(f"The parameter about is {OF_SKILL}ID, or is left out.", 400)
     else:
