@@ -16,7 +16,7 @@ Send: TypeAlias = Callable[[Message], Awaitable[None]]
 App: TypeAlias = Callable[[Any, Any, Send], Awaitable[None]]
 
 INERT = "sandbox; default-src 'none'; frame-ancestors 'none'"
-"""Policy for files of skills: a browser runs and loads nothing, whatever they hold."""
+"""Policy for files of skills: a browser runs and loads nothing of them."""
 
 
 def wrap(app: App) -> App:

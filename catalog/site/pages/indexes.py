@@ -83,7 +83,7 @@ async def changes(context: RequestContext) -> Response:
     first = context.number("row") or 0
     before, after = _as_files(old), _as_files(new)
     part = await asyncio.to_thread(compare, before, after, first)
-    return context.page("index_changes.html", index=index, old=old, new=new, since=since, part=part)
+    return context.page("index_changes.html", index=index, old=old, new=new, part=part)
 
 
 def _index(db: Catalog, name: str) -> Row:

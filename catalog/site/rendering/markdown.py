@@ -203,7 +203,7 @@ def _heading_end(
 
 
 def _sanitise(html: str) -> str:
-    """Return HTML with what is allowed; code and tables are scrolled by keyboard, too."""
+    """Return HTML with the allowed tags and attributes; the keyboard scrolls code and tables."""
     return nh3.clean(
         html,
         tags=_TAGS,

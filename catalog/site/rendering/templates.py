@@ -1,6 +1,5 @@
 """Templates of the site's pages, and the filters and functions they use."""
 
-import json
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -63,7 +62,6 @@ def _environment() -> Environment:
         "size": humanize.size,
         "ms": formatting.milliseconds,
         "marked": marked,
-        "from_json": json.loads,
         "quote": lambda text: quote(text, safe=""),
         "words": formatting.words,
         "thousands": lambda n: f"{n:,}",
@@ -77,7 +75,6 @@ def _environment() -> Environment:
         "root_name": lambda root: paths.root_name(root) or root,
         "groupby_day": formatting.by_day,
         "weekday": formatting.weekday,
-        "plain_level": lambda level: _LEVELS.get(level, level),
     }
     environment.tests["iso_time"] = formatting.is_iso_time
     environment.tests["rule"] = lambda code: code in finding_pages.sections()
@@ -100,14 +97,6 @@ def coded(text: str) -> Markup:
     return Markup(
         "".join(f"<code>{part}</code>" if n % 2 else part for n, part in enumerate(parts))
     )
-
-
-_LEVELS = {
-    "enterprise": "Enterprise",
-    "personal": "Personal",
-    "project": "Project",
-    "plugin": "Plugin",
-}
 
 
 _EXPLAINED = {
