@@ -16,7 +16,7 @@ from docs_from_code.markdown import cell
 from pipeline.config.loader import PREFIX, fields_of
 from pipeline.config.root_settings import GitRootSettings, RootSettings
 from pipeline.config.settings import Settings, ValidateSettings, WebhookSettings
-from pipeline.hooks.hook import Hook
+from pipeline.hook import Hook
 from pipeline.roots.local.folder import Limits
 
 _MEANINGS: dict[str, str] = yaml.safe_load(

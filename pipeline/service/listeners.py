@@ -1,5 +1,6 @@
 """Listeners to the changes of skills: the log, and the hooks that are told until it succeeds."""
 
+import json
 import logging
 import threading
 import time
@@ -13,13 +14,15 @@ from catalog.model.errors import HookFailed
 from catalog.model.trouble import Problem
 from catalog.text import humanize
 from catalog.text.visible import visible
+from catalog.writing.events import Events
 from catalog.writing.store import Store
-from pipeline.hooks.hook import Hook
-from pipeline.hooks.payload import delivery_id, payload, pending
+from pipeline.hook import Hook
 from pipeline.outcomes.collect import OutcomeReport
 
 log = logging.getLogger("skilldrop")
 
+BATCH = 100
+"""Most events in one delivery."""
 FIRST_PAUSE = 2.0
 """Seconds until the first retry; the pause doubles after each failure …"""
 LONGEST_PAUSE = 600.0
@@ -56,18 +59,25 @@ class HookQueue:
         return self.problem
 
     def _begin(self, store: Store) -> None:
-        while events := pending(self.hook, store.events):
-            if body := payload(self.hook, events):
+        while events := self._pending(store.events):
+            if body := _body(self.hook, events):
                 failure: Future[str | None] = Future()
                 self._sending = events, failure
                 threading.Thread(
                     target=self._send,
-                    args=(body, delivery_id(events), failure),
+                    # A repeated delivery of the same events has the same id.
+                    args=(body, f"{events[0].id}-{events[-1].id}", failure),
                     name=self.hook.listener,
                     daemon=True,
                 ).start()
                 return
             store.events.delivered(self.hook.listener, events)
+
+    def _pending(self, events: Events) -> _Events:
+        """Return the oldest events that the hook was not told of, in order."""
+        if self.hook.takes_memories:
+            return events.pending_memories(self.hook.listener, BATCH)
+        return events.pending(self.hook.listener, BATCH)
 
     def _send(self, body: bytes, delivery: str, failure: Future[str | None]) -> None:
         """Deliver a body, in a thread of its own."""
@@ -103,6 +113,53 @@ def stop_all(queues: Iterable[HookQueue], store: Store) -> None:
     latest = time.monotonic() + GRACE
     for queue in queues:
         queue.finish(store, max(0.0, latest - time.monotonic()))
+
+
+def _body(hook: Hook, events: _Events) -> bytes | None:
+    """Return the body that tells of some events; None if the hook asked for none of them."""
+    chosen = [_as_json(event) for event in events if _asked_for(hook, event)]
+    if not chosen:
+        return None
+    return json.dumps({"hook": hook.name, "events": chosen}, ensure_ascii=False).encode()
+
+
+def _asked_for(hook: Hook, event: Event | MemoryEvent) -> bool:
+    if isinstance(event, MemoryEvent):
+        return hook.owner in (None, event.owner_type, f"{event.owner_type}:{event.owner_id}")
+    kinds = [event.outcome, event.is_published and "published", event.is_conflict and "conflict"]
+    return any(kind in hook.on for kind in kinds if kind)
+
+
+def _as_json(event: Event | MemoryEvent) -> dict[str, object]:
+    if isinstance(event, MemoryEvent):
+        return _memory_as_json(event)
+    fields = event._asdict()
+    return {key: bool(value) if key.startswith("is_") else value for key, value in fields.items()}
+
+
+def _memory_as_json(event: MemoryEvent) -> dict[str, object]:
+    """Return a memory in the form of the published schema, and the outcome that suggests it."""
+    return {
+        "id": event.suggestion,
+        "at": event.at,
+        "memory_write": {
+            "ownerType": event.owner_type,
+            "ownerId": event.owner_id,
+            "type": event.type,
+            "importance": event.importance,
+            "content": event.content,
+            "metadata": json.loads(event.metadata),
+        },
+        "outcome": {
+            "path": event.path,
+            "line": event.line,
+            "run_id": event.run_id,
+            "revision": event.revision,
+            "skill_id": event.skill_id,
+            "version": event.version,
+            "position": event.position,
+        },
+    }
 
 
 def log_changes(events: Sequence[Event]) -> None:

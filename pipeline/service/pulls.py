@@ -16,7 +16,7 @@ from catalog.filesystem.ownership import OwnedFolder
 from catalog.model.errors import PullFailed, SecretMissing, WebhookUnavailable
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
-from pipeline.hooks.hook import Secret
+from pipeline.hook import Secret
 from pipeline.mirrors.mirror import Mirror, Pulled
 
 log = logging.getLogger("skilldrop")

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from pipeline.hooks.hook import Hook
+from pipeline.hook import Hook
 from pipeline.service import listeners
-from tests.pipeline.hooks.test_payload import suggest
+from tests.pipeline.service.test_payload import suggest
 from tests.support.receivers import Received, receiver
 from tests.support.serving import Serving
 from tests.support.skills import SkillWriter

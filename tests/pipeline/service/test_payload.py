@@ -10,10 +10,10 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from catalog.writing.store import Store
-from pipeline.hooks import payload as hooks_payload
-from pipeline.hooks.hook import Hook
+from pipeline.hook import Hook
 from pipeline.outcomes.collect import take_outcomes
 from pipeline.outcomes.schema import json_schema
+from pipeline.service import listeners
 from pipeline.service.listeners import HookQueue
 from tests.pipeline.outcomes.test_collect import LATER, drop, folder, store, take
 from tests.support.receivers import Received, receiver
@@ -158,7 +158,7 @@ def test_many_memories_come_in_portions(
     told: Told, store: Store, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An acknowledged portion is not repeated when the next one fails."""
-    monkeypatch.setattr(hooks_payload, "BATCH", 2)
+    monkeypatch.setattr(listeners, "BATCH", 2)
     suggest(folder, *"abcde")
     take(store, folder)
     told.received.answers = [204, 500]

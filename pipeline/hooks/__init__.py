@@ -1,1 +1,0 @@
-"""Hooks: programs and servers that are told of changes."""
