@@ -90,15 +90,15 @@ def with_settings(command: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-def with_catalog(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the settings and the open catalog as its first arguments."""
+def with_catalog(command: Callable[..., Answer]) -> Callable[..., int]:
+    """Give a command the settings and the open catalog, and the option `--json`."""
 
     @wraps(command)
-    def run(settings: Settings, *arguments: Any, **options: Any) -> Any:
+    def run(settings: Settings, *arguments: Any, **options: Any) -> Answer:
         with explained(settings.catalog_path):
             return command(settings, open_catalog(settings.catalog_path), *arguments, **options)
 
-    return with_settings(run)
+    return with_json(with_settings(run))
 
 
 def settings_of(context: click.Context, **site: Any) -> Settings:

@@ -27,7 +27,6 @@ from pipeline.cli.options import (
     as_json_option,
     to_json,
     with_catalog,
-    with_json,
     with_settings,
 )
 from pipeline.cli.output import terminal
@@ -169,7 +168,6 @@ def _addition_lines(
 
 @click.command()
 @click.argument("skill")
-@with_json
 @with_catalog
 def remove(settings: Settings, db: Database, skill: str) -> Answer:
     """Move the folder of SKILL, or its archive, to a dated trash; nothing is deleted.

@@ -16,7 +16,7 @@ from catalog.model.finding import ALWAYS, IF_STRICT, NEVER, UNLESS_PERMISSIVE, F
 from catalog.model.values import Acceptance
 from catalog.reading import browse, named
 from pipeline.authoring.code_fixes import FIXES, RENAMED
-from pipeline.cli.options import DONE, FINDINGS, Answer, with_catalog, with_json
+from pipeline.cli.options import DONE, FINDINGS, Answer, with_catalog
 from pipeline.cli.output import terminal
 from pipeline.cli.output.finding_types import REGISTRY
 from pipeline.cli.output.skills import finding_line
@@ -26,7 +26,6 @@ from pipeline.dialects import registry
 
 @click.command()
 @click.argument("about", metavar="[SKILL|CODE]", required=False)
-@with_json
 @with_catalog
 def findings(_: object, db: Database, about: str | None) -> Answer:
     """List the findings of the catalog, or only those of SKILL or with CODE.

@@ -18,7 +18,7 @@ from catalog.prompt_index.spec import IndexSpec, Overflow
 from catalog.reading import index_views, offered
 from catalog.text.visible import visible
 from pipeline.cli.filter_options import as_text, with_words
-from pipeline.cli.options import Answer, with_catalog, with_json
+from pipeline.cli.options import Answer, with_catalog
 from pipeline.cli.output import terminal
 
 
@@ -70,7 +70,6 @@ def _moment(context: click.Context, option: click.Parameter, value: str | None) 
 @click.option(
     "--featured", metavar="SKILL", multiple=True, help="List this skill first; may be repeated."
 )
-@with_json
 @with_catalog
 def index(
     _: object, db: Database, /, name: str, explain: bool, at: datetime | None, **options: Any

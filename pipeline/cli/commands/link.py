@@ -130,7 +130,6 @@ def _absolute(directory: Path) -> str:
 )
 @with_index_or_words
 @yes_option
-@with_json
 @with_catalog
 def export(
     settings: Settings,

@@ -20,7 +20,7 @@ from catalog.text import suggestions
 from catalog.text.suggestions import few
 from catalog.text.visible import visible
 from pipeline.cli.filter_options import with_filters
-from pipeline.cli.options import Answer, site_address, with_catalog, with_json
+from pipeline.cli.options import Answer, site_address, with_catalog
 from pipeline.cli.output import skills, terminal
 from pipeline.cli.output.skills import file_list
 from pipeline.cli.output.terminal import counted
@@ -39,7 +39,6 @@ from pipeline.roots.names import SKILL_MD
 )
 @click.option("--offset", type=click.IntRange(0), default=0, help="Skip this many skills.")
 @with_filters
-@with_json
 @with_catalog
 def search_(
     _: object, db: Database, /, words: tuple[str, ...], limit: int, offset: int, **filters: Any
@@ -91,7 +90,6 @@ _NO_HIT = "No active skill has any of these words."
 
 @click.command(name="list")
 @with_filters
-@with_json
 @with_catalog
 def list_(_: object, db: Database, /, **filters: Any) -> Answer:
     """List the skills of the catalog by name, by default the active ones.
@@ -124,7 +122,6 @@ def _parsed(options: Mapping[str, Any]) -> Filters:
 
 @click.command()
 @click.argument("skill")
-@with_json
 @with_catalog
 def show(settings: Settings, db: Database, skill: str) -> Answer:
     """Show the facts on the page of SKILL, and the commands that install it.

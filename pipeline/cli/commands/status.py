@@ -14,7 +14,7 @@ from catalog.reading import status as reading_status
 from catalog.site import address
 from catalog.text import suggestions
 from catalog.text.visible import visible
-from pipeline.cli.options import DONE, FINDINGS, Answer, site_address, with_catalog, with_json
+from pipeline.cli.options import DONE, FINDINGS, Answer, site_address, with_catalog
 from pipeline.cli.output import skills
 from pipeline.cli.output.terminal import counted
 from pipeline.config.settings import Settings
@@ -28,7 +28,6 @@ from pipeline.config.settings import Settings
     help="Print only health; exit 1 if the service is not running or needs attention, or if"
     " skills of one level have the same name.",
 )
-@with_json
 @with_catalog
 def status(settings: Settings, db: Database, skill: str | None, check: bool) -> Answer:
     """Print health, counts, and the folders that wait or are rejected, with reasons.

@@ -23,7 +23,6 @@ from pipeline.service.requests import handle
 @click.command()
 @click.argument("skill")
 @click.option("--diff", is_flag=True, help="Also show the changes of SKILL.md.")
-@with_json
 @with_catalog
 def versions(_: object, db: Database, skill: str, diff: bool) -> Answer:
     """List the versions of SKILL and their changes, newest first.
@@ -129,7 +128,6 @@ def prefer(settings: Settings, path: str) -> Answer:
 
 
 @click.command()
-@with_json
 @with_catalog
 def pending(_: object, db: Database) -> Answer:
     """List the versions that wait for review, and their changes; exit 1 if one waits.
