@@ -6,9 +6,8 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from catalog.audit.difference import Difference
-from catalog.database import sql
 from catalog.database.expressions import HAS_APPROVAL
-from catalog.database.queries import Database
+from catalog.database.queries import Database, Row, columns
 from catalog.model.change import ChangeResult
 from catalog.model.finding import PUBLICATION_CODES, Finding
 from catalog.model.skill import LeftOutFile, Rejection, SkillRecord, Verdict
@@ -98,7 +97,7 @@ def contradictions(db: Database, verdict: Verdict) -> list[str]:
     ]
 
 
-def _of_record(db: Database, row: sql.Row, record: SkillRecord) -> Iterator[str]:
+def _of_record(db: Database, row: Row, record: SkillRecord) -> Iterator[str]:
     policy = reviews.policies(db).get(record.place.root, reviews.NONE)
     review = reviews.state_of(db, policy, record, row["id"])
     is_present = row["status"] in ("active", "shadowed")
@@ -127,9 +126,7 @@ def _of_record(db: Database, row: sql.Row, record: SkillRecord) -> Iterator[str]
         yield "its version does not hold the accepted content"
 
 
-def _has_review(
-    db: Database, row: sql.Row, record: SkillRecord, review: ReviewState | None
-) -> bool:
+def _has_review(db: Database, row: Row, record: SkillRecord, review: ReviewState | None) -> bool:
     """Return whether the newest version, if it has this content, is held as it should be."""
     newest = db.execute(
         "SELECT review FROM versions WHERE skill = ? AND digest = ? AND id ="
@@ -156,7 +153,7 @@ def _has_content(db: Database, version: int | None, record: SkillRecord) -> bool
     )
 
 
-def _of_rejection(row: sql.Row, rejection: Rejection) -> Iterator[str]:
+def _of_rejection(row: Row, rejection: Rejection) -> Iterator[str]:
     if row["seen_digest"] != rejection.digest:
         yield "its current content has not been validated"
     if row["status"] in ("active", "shadowed"):
@@ -166,7 +163,7 @@ def _of_rejection(row: sql.Row, rejection: Rejection) -> Iterator[str]:
         yield f"its content is rejected, but its status is {row['status']}"
 
 
-def _of_findings(db: Database, row: sql.Row, findings: Iterable[Finding]) -> Iterator[str]:
+def _of_findings(db: Database, row: Row, findings: Iterable[Finding]) -> Iterator[str]:
     expected = [
         mapping.finding(row["id"], row["root"], row["path"], finding) for finding in findings
     ]
@@ -174,7 +171,7 @@ def _of_findings(db: Database, row: sql.Row, findings: Iterable[Finding]) -> Ite
         yield "the catalog has the wrong findings"
 
 
-def _of_left_out(db: Database, row: sql.Row, left_out: Iterable[LeftOutFile]) -> Iterator[str]:
+def _of_left_out(db: Database, row: Row, left_out: Iterable[LeftOutFile]) -> Iterator[str]:
     stored = db.execute(
         "SELECT path, reason, detail FROM left_out_files WHERE skill = ? ORDER BY path",
         [row["id"]],
@@ -189,9 +186,9 @@ def has_loose_findings(db: Database, root: str, loose: Iterable[tuple[str, Findi
     return _findings(db, "skill IS NULL AND root = ?", [root]) == sorted(expected, key=repr)
 
 
-def _findings(db: Database, condition: str, values: list[object]) -> list[sql.Row]:
+def _findings(db: Database, condition: str, values: list[object]) -> list[Row]:
     result = db.query(
-        f"SELECT {sql.columns(mapping.FINDING_COLUMNS)} FROM findings"
+        f"SELECT {columns(mapping.FINDING_COLUMNS)} FROM findings"
         f" WHERE {condition} AND code NOT IN ({', '.join('?' * len(PUBLICATION_CODES))})",
         [*values, *PUBLICATION_CODES],
     )
@@ -200,7 +197,7 @@ def _findings(db: Database, condition: str, values: list[object]) -> list[sql.Ro
 
 def of_catalog(db: Database) -> Iterator[Difference]:
     """Yield wrong winners and reasons among rivals, unapproved versions, and wrong derived rows."""
-    rivals: dict[str, list[sql.Row]] = defaultdict(list)
+    rivals: dict[str, list[Row]] = defaultdict(list)
     for row in db.query(_ACCEPTED):
         rivals[row["skill_id"]].append(row)
     for skill_id, group in rivals.items():
@@ -213,7 +210,7 @@ def of_catalog(db: Database) -> Iterator[Difference]:
         yield Difference("catalog", root, path, "its references to other skills are outdated")
 
 
-def _of_rivals(db: Database, skill_id: str, group: Sequence[sql.Row]) -> Iterator[Difference]:
+def _of_rivals(db: Database, skill_id: str, group: Sequence[Row]) -> Iterator[Difference]:
     winner = shadowing.winner_of(group)
     resemblances = shadowing.resemblance(db, winner, group)
     for row in group:

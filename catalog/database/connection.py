@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from catalog.database import schema_version
 from catalog.database.lock import is_locked, lock_of
 from catalog.database.queries import Database
 from catalog.model.errors import CatalogDamaged, CatalogUnusable, DiskFull, NotInCatalog
@@ -51,7 +50,7 @@ def connect(path: Path, *, is_doubted: bool = False) -> sqlite3.Connection:
                 check_pages(connection, path)
         # A row with a SKILL.md fits in a page of 16 KiB and is written a fifth faster.
         connection.execute("PRAGMA page_size = 16384")
-        connection.execute(f"PRAGMA application_id = {schema_version.APPLICATION_ID}")
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute("PRAGMA journal_mode = WAL")
         # The log may grow to 128 MB during large writes, so that a page which changes often is
         # copied only once. It is cut to 32 MB when it starts over.
@@ -84,7 +83,7 @@ def connect_to_read(path: Path, *, timeout: float = 10) -> sqlite3.Connection:
                     f"The catalog {path} is empty. Fill it with `skilldrop scan` or `skilldrop up`."
                 )
             _check_origin(connection, path)
-            if schema_version.missing_migrations(connection):
+            if missing_migrations(connection):
                 raise CatalogUnusable(
                     f"The catalog {path} was written by an older version of skilldrop. "
                     "Upgrade it with `skilldrop scan` or `skilldrop up`."
@@ -159,7 +158,7 @@ def _primary_code(error: BaseException) -> int:
 def is_ours(path: Path) -> bool:
     """Return whether the header of a file is that of a catalog, even a damaged one."""
     with suppress(OSError), path.open("rb") as file:
-        return file.read(72)[68:] == schema_version.APPLICATION_ID.to_bytes(4)
+        return file.read(72)[68:] == APPLICATION_ID.to_bytes(4)
     return False
 
 
@@ -173,16 +172,16 @@ def check_pages(connection: sqlite3.Connection, path: Path) -> None:
 
 def _check_origin(connection: sqlite3.Connection, path: Path) -> None:
     """Refuse a database of another program or release. Raises CatalogUnusable."""
-    if connection.execute("PRAGMA application_id").fetchone()[0] != schema_version.APPLICATION_ID:
+    if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
         raise CatalogUnusable(
             f"{path} is a database of another program. Choose another --data directory."
         )
-    if schema_version.is_unreleased(connection):
+    if is_unreleased(connection):
         raise CatalogUnusable(
             f"The catalog {path} was made by an unreleased version of skilldrop. `skilldrop scan` "
             "and `skilldrop up` keep it under another name and build a new one from the roots."
         )
-    if unknown := schema_version.unknown_migrations(connection):
+    if unknown := unknown_migrations(connection):
         raise CatalogUnusable(
             f"The catalog {path} was written by a newer version of skilldrop "
             f"({unknown[-1]}), whose tables this version does not know. Install that version, or "
@@ -282,3 +281,44 @@ class FileCheck:
                 self.damage = str(error)
         now = time.monotonic()
         self._not_before = now + (now - began) / SHARE
+
+
+APPLICATION_ID = 0x534B4454
+"""`SKDT` in the header of every catalog; databases without it are never written to."""
+
+MIGRATION_SET = "skilldrop"
+MIGRATIONS = ("m001_catalog",)
+"""Names of all migrations, oldest first; those of `catalog.database.schema`."""
+_TABLE = "_sqlite_migrations"
+"""Table of sqlite-utils with the migrations of a file."""
+
+
+def is_unreleased(connection: sqlite3.Connection) -> bool:
+    """Return whether a catalog has a schema from before the first release. Raises sqlite3.Error."""
+    return bool(applied := _applied(connection)) and MIGRATIONS[0] not in applied
+
+
+def unknown_migrations(connection: sqlite3.Connection) -> list[str]:
+    """Return the migrations of a catalog that this release lacks, oldest first.
+
+    Raises sqlite3.Error.
+    """
+    return [name for name in _applied(connection) if name not in MIGRATIONS]
+
+
+def missing_migrations(connection: sqlite3.Connection) -> list[str]:
+    """Return the migrations of this release that a catalog lacks, oldest first.
+
+    Raises sqlite3.Error.
+    """
+    applied = _applied(connection)
+    return [name for name in MIGRATIONS if name not in applied]
+
+
+def _applied(connection: sqlite3.Connection) -> list[str]:
+    if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", [_TABLE]).fetchone():
+        return []
+    rows = connection.execute(
+        f"SELECT name FROM {_TABLE} WHERE migration_set = ? ORDER BY rowid", [MIGRATION_SET]
+    )
+    return [name for (name,) in rows]

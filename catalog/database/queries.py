@@ -1,8 +1,11 @@
-"""Queries on an open catalog, the same for readers and for its writer."""
+"""Queries on an open catalog, and values as SQL has them."""
 
+import json
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
+
+from catalog.model.values import Json
 
 Parameters: TypeAlias = Sequence[Any] | dict[str, Any]
 
@@ -38,3 +41,18 @@ class Database:
     def row(self, sql: str, params: Parameters | None = None) -> dict[str, Any] | None:
         """Return the first row of a query, if there is one. Raises sqlite3.Error."""
         return next(self.query(sql, params), None)
+
+
+def columns(names: Iterable[str]) -> str:
+    """Return column names as SQL lists them."""
+    return ", ".join(f'"{name}"' for name in names)
+
+
+Row: TypeAlias = dict[str, Any]
+
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+def to_json(value: Json) -> str:
+    """Return compact JSON, with non-ASCII text as it is."""
+    return _encode(value)

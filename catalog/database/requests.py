@@ -9,9 +9,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from catalog.database import sql
 from catalog.database.lock import is_locked, is_same_file, lock_of
-from catalog.database.queries import Database
+from catalog.database.queries import Database, to_json
 from catalog.model.errors import CatalogUnusable, RequestFailed
 from catalog.model.values import Json
 from catalog.text.humanize import iso
@@ -54,7 +53,7 @@ def ask(
         ) as connection:
             request = connection.execute(
                 "INSERT INTO requests (action, arguments, asked_at) VALUES (?, ?, ?)",
-                [action, sql.to_json(arguments), iso(datetime.now(UTC))],
+                [action, to_json(arguments), iso(datetime.now(UTC))],
             ).lastrowid
             for seconds in _until_answered(connection, request, patience):
                 waiting(int(seconds))
@@ -154,7 +153,7 @@ class Requests:
         result: dict[str, Json] = {"done": done} if error is None else {"error": error}
         self._db.execute(
             "UPDATE requests SET result = ?, finished_at = ? WHERE id = ?",
-            [sql.to_json(result), iso(at), request.id],
+            [to_json(result), iso(at), request.id],
         )
 
     def abandon(self, at: datetime) -> None:
@@ -162,5 +161,5 @@ class Requests:
         self._db.execute(
             "UPDATE requests SET result = ?, finished_at = ?"
             " WHERE started_at IS NOT NULL AND finished_at IS NULL",
-            [sql.to_json({"error": ENDED}), iso(at)],
+            [to_json({"error": ENDED}), iso(at)],
         )

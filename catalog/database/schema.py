@@ -13,7 +13,7 @@ from sqlite_utils.db import ForeignKey
 from sqlite_utils.migrations import Migrations
 
 from catalog.database import views
-from catalog.database.schema_version import MIGRATION_SET
+from catalog.database.connection import MIGRATION_SET
 from catalog.database.tables import TABLES, Key, of_dialects
 
 migrations = Migrations(MIGRATION_SET)

@@ -9,9 +9,9 @@ from pathlib import Path
 from mcp.shared.exceptions import MCPError
 from mcp.types import INTERNAL_ERROR, INVALID_PARAMS, PaginatedRequestParams
 
-from catalog.database import connection, sql
+from catalog.database import connection
 from catalog.database.connection import explained
-from catalog.database.queries import Database
+from catalog.database.queries import Database, Row
 from catalog.mcp import uris
 from catalog.model.errors import NotInCatalog, PathRefused, SkilldropError
 from catalog.reading import browse, offered, skill_files
@@ -72,7 +72,7 @@ class CatalogAccess:
 
     def page(
         self, listed: str, starter: offered.Starter, after: int | None
-    ) -> tuple[list[sql.Row], str | None]:
+    ) -> tuple[list[Row], str | None]:
         """Return a page of the skills that an agent or a user may start, and the next cursor.
 
         listed is the name of the list, for its cursors. Raises MCPError.

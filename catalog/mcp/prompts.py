@@ -18,7 +18,7 @@ from mcp.types import (
     TextContent,
 )
 
-from catalog.database import sql
+from catalog.database.queries import Row
 from catalog.mcp.access import CatalogAccess, after_cursor, protocol_errors
 from catalog.mcp.resources import VERSION_META
 from catalog.model.errors import NotInCatalog
@@ -92,7 +92,7 @@ def filled(text: str, values: Mapping[str, str]) -> str:
     return text + "".join(f"\n{name}: {values[name]}" for name in values if name not in used)
 
 
-def _arguments(row: sql.Row) -> list[PromptArgument]:
+def _arguments(row: Row) -> list[PromptArgument]:
     """Return the arguments that a skill declares, or one for all of them if it has a hint."""
     declared = json.loads(row["frontmatter"])
     hint = declared.get("argument-hint")

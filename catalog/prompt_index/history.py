@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, get_args
 
-from catalog.database import sql
-from catalog.database.queries import Database
+from catalog.database.queries import Database, columns, to_json
 from catalog.database.writer import Writer
 from catalog.model.setting import Retention
 from catalog.prompt_index import query
@@ -27,7 +26,7 @@ class IndexHistory:
 
     def configure(self, specs: Sequence[IndexSpec]) -> None:
         """Store the configured indexes; remove all others with their history."""
-        names = sql.to_json([spec.name for spec in specs])
+        names = to_json([spec.name for spec in specs])
         with self._db.transaction():
             removed = self._db.execute(
                 "DELETE FROM indexes WHERE name NOT IN (SELECT value FROM json_each(?))", [names]
@@ -42,8 +41,8 @@ class IndexHistory:
                     "position": position,
                     "budget_chars": size if unit == "chars" else None,
                     "budget_tokens": size if unit == "tokens" else None,
-                    "featured": sql.to_json(spec.featured),
-                    "filter": sql.to_json(spec.selection._asdict()),
+                    "featured": to_json(spec.featured),
+                    "filter": to_json(spec.selection._asdict()),
                 }
                 self._db.execute(_UPSERT_INDEX, row)
 
@@ -147,7 +146,7 @@ def _rows(index: PromptIndex) -> list[tuple[Any, ...]]:
 def _stored(db: Database, spec: IndexSpec) -> list[tuple[Any, ...]]:
     """Return the stored rows of the entries of an index, in their order."""
     return db.execute(
-        f"SELECT {sql.columns(_COLUMNS)} FROM index_entries WHERE index_name = ? ORDER BY rank",
+        f"SELECT {columns(_COLUMNS)} FROM index_entries WHERE index_name = ? ORDER BY rank",
         [spec.name],
     ).fetchall()
 

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 from urllib.parse import quote
 
-from catalog.database.sql import Row
+from catalog.database.queries import Row
 from catalog.model.naming import CURRENT
 from catalog.prompt_index.messages import NAME
 from catalog.prompt_index.spec import IndexSpec

@@ -5,10 +5,8 @@ from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
 from typing import Any
 
-from catalog.database import sql
 from catalog.database.expressions import FOLDER_NAME, INDEX_ORDER, SKILLS_FOLDER, WITHIN_LEVEL
-from catalog.database.queries import Database
-from catalog.database.sql import Row
+from catalog.database.queries import Database, Row, to_json
 from catalog.model.errors import NotInCatalog
 from catalog.model.setting import Selection
 from catalog.model.values import LEVELS, Level
@@ -146,7 +144,7 @@ def conditions(selection: IndexSpec | Selection) -> Iterator[str]:
 def parameters(spec: IndexSpec) -> dict[str, Any]:
     """Return the parameters of `wanted` and the queries that contain it."""
     lists = spec.selection._asdict() | {"featured": spec.featured}
-    return {setting: sql.to_json(words) for setting, words in lists.items()}
+    return {setting: to_json(words) for setting, words in lists.items()}
 
 
 @contextmanager

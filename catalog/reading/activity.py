@@ -3,8 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from catalog.database.queries import Database
-from catalog.database.sql import Row
+from catalog.database.queries import Database, Row
 
 UNITS = 30
 """Single changes and full scans on one page."""

@@ -8,8 +8,7 @@ from pathlib import PurePath
 from typing import Any, TypeAlias
 
 from catalog.database.expressions import AWAITING_REVIEW, FOLDER_NAME
-from catalog.database.queries import Database
-from catalog.database.sql import Row, to_json
+from catalog.database.queries import Database, Row, to_json
 from catalog.model.errors import FilterInvalid
 from catalog.model.finding import NAME_CONFUSABLE
 from catalog.model.paths import root_name

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from catalog.database.sql import Row
+from catalog.database.queries import Row
 from catalog.text.humanize import count, listed
 
 KINDS = {

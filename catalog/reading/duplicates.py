@@ -6,8 +6,7 @@ Removed skills are left out: their folders are gone.
 import json
 from typing import NamedTuple
 
-from catalog.database.queries import Database
-from catalog.database.sql import Row, to_json
+from catalog.database.queries import Database, Row, to_json
 from catalog.reading import search
 from catalog.reading.filters import Filters
 from catalog.text.body import body_of

@@ -3,8 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from catalog.database.expressions import INDEX_ORDER
-from catalog.database.queries import Database
-from catalog.database.sql import Row
+from catalog.database.queries import Database, Row
 from catalog.model.errors import NotInCatalog
 from catalog.prompt_index.query import index_spec
 from catalog.text.humanize import iso

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from unicodedata import normalize
 
 from catalog.database.expressions import IS_WITHHELD
-from catalog.database.queries import Database
-from catalog.database.sql import Row
+from catalog.database.queries import Database, Row
 from catalog.model.errors import NotInCatalog
 from catalog.model.naming import qualified_name, skill_id
 from catalog.model.precedence import precedence

@@ -5,8 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 from catalog.database.expressions import INDEX_ORDER
-from catalog.database.queries import Database
-from catalog.database.sql import Row, to_json
+from catalog.database.queries import Database, Row, to_json
 from catalog.model import naming
 from catalog.model.errors import NotInCatalog
 from catalog.model.paths import os_path

@@ -8,8 +8,7 @@ from mimetypes import MimeTypes
 from pathlib import Path
 
 from catalog.database.expressions import FOLDER_NAME, MAY_BE_PUBLISHED
-from catalog.database.queries import Database
-from catalog.database.sql import Row
+from catalog.database.queries import Database, Row
 from catalog.model.errors import NotInCatalog, PackageDamaged, PathRefused
 from catalog.model.naming import CURRENT
 from catalog.model.paths import os_path

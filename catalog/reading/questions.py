@@ -4,8 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from catalog.database.queries import Database
-from catalog.database.sql import Row, to_json
+from catalog.database.queries import Database, Row, to_json
 from catalog.reading import browse
 
 PAGE = 50

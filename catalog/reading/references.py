@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from posixpath import join
 from typing import NamedTuple
 
-from catalog.database.queries import Database
-from catalog.database.sql import Row, to_json
+from catalog.database.queries import Database, Row, to_json
 from catalog.model.paths import linked
 
 

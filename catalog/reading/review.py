@@ -5,7 +5,7 @@ import re
 from typing import Any, NamedTuple
 
 from catalog.database.expressions import AWAITING_REVIEW, NEWEST
-from catalog.database.sql import Row
+from catalog.database.queries import Row
 from catalog.model.errors import NotInCatalog
 from catalog.reading import dangers, versions
 from catalog.reading.browse import Catalog

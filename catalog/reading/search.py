@@ -1,12 +1,11 @@
 """FTS5 expressions for the terms of a query, with corrections of words that no skill has."""
 
+import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from catalog.database import sql
-from catalog.database.queries import Database
-from catalog.database.stemming import Stemmer
+from catalog.database.queries import Database, to_json
 from catalog.reading import browse, facet_counts, named
 from catalog.reading import filters as search_filters
 from catalog.reading.filters import Filters
@@ -154,7 +153,7 @@ def _ranked(
     if _has_text(filters):
         scores = _scores(db, query, read.match, filters)
     else:
-        values = {"terms": sql.to_json([term.text for term in terms]), "limit": CANDIDATES}
+        values = {"terms": to_json([term.text for term in terms]), "limit": CANDIDATES}
         without_text = _WITHOUT_TEXT.format(filters.condition)
         scores = dict(db.execute(without_text, values | filters.values).fetchall())
     ranks = named.named(db, query, read.expressions, filters)
@@ -198,7 +197,7 @@ def _in_order(db: Database, skills: Sequence[int], sort: str) -> list[int]:
     rows = db.execute(
         "SELECT s.id FROM json_each(?) AS wanted CROSS JOIN skills AS s ON s.id = wanted.value"
         f" ORDER BY {browse.order_by(db, sort)}",
-        [sql.to_json(list(skills))],
+        [to_json(list(skills))],
     )
     return [skill for (skill,) in rows]
 
@@ -343,3 +342,33 @@ _VOCABULARY = """
     WHERE term >= :first AND term < :first || char(0x10ffff)
         AND length(term) BETWEEN :least AND :most
 """
+
+
+class Stemmer:
+    """SQLite's own stemmer, which the full-text index uses, by way of a table in memory."""
+
+    def __init__(self) -> None:
+        self._db = sqlite3.connect(":memory:")
+        self._db.execute(
+            "CREATE VIRTUAL TABLE words USING fts5 (word, tokenize = 'porter unicode61')"
+        )
+        self._db.execute("CREATE VIRTUAL TABLE stems USING fts5vocab (words, 'instance')")
+
+    def stem(self, word: str) -> str:
+        """Return the stem of a word; the word itself if SQLite reads no word in it."""
+        self._db.execute("DELETE FROM words")
+        self._db.execute("INSERT INTO words VALUES (?)", [word])
+        row = self._db.execute("SELECT term FROM stems").fetchone()
+        return str(row[0]) if row else word
+
+    def word(self, stem: str) -> str:
+        """Return a word with this stem: a stem alone may have another one, as `analys` has."""
+        words = (stem + ending for ending in _ENDINGS)
+        return next((word for word in words if self.stem(word) == stem), stem)
+
+    def close(self) -> None:
+        """Free the table."""
+        self._db.close()
+
+
+_ENDINGS = ("", "e", "s", "es", "y", "ing", "ed", "ion", "ation", "al", "er", "ity")

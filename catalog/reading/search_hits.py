@@ -5,9 +5,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from catalog.database import sql
 from catalog.database.expressions import FOLDER_NAME
-from catalog.database.queries import Database
+from catalog.database.queries import Database, Row, to_json
 from catalog.model.fields import COLUMNS, SEARCHED
 from catalog.prompt_index import locations
 from catalog.prompt_index.locations import PUBLISHED
@@ -136,7 +135,7 @@ def hits(
             locations.of_skill_md(PUBLISHED, bases, row),
             _others(row),
         )
-        for row in db.query(_HITS, {"ids": sql.to_json(list(skills))})
+        for row in db.query(_HITS, {"ids": to_json(list(skills))})
     )
 
 
@@ -147,7 +146,7 @@ def fields_of(db: Database, match: str, skills: Sequence[int]) -> dict[int, list
     """
     if not match:
         return {}
-    values = {"match": match, "skills": sql.to_json(list(skills))}
+    values = {"match": match, "skills": to_json(list(skills))}
     found = {}
     for skill, in_grams, *marked in db.execute(_FIELDS, values):
         fields = [name for name, is_so in zip(_FOUND_AS, marked, strict=True) if is_so]
@@ -160,14 +159,14 @@ def _matched(
 ) -> dict[int, list[str]]:
     """Return the terms of the query that each skill has."""
     matched: dict[int, list[str]] = {skill: [] for skill in skills}
-    wanted = sql.to_json(list(matched))
+    wanted = to_json(list(matched))
     for text, expression in expressions.items():
         for (skill,) in db.execute(_HAVING, {"match": expression, "skills": wanted}):
             matched[skill].append(text)
     return matched
 
 
-def _snippet(row: sql.Row, words: str, marks: tuple[str, str]) -> str:
+def _snippet(row: Row, words: str, marks: tuple[str, str]) -> str:
     return (
         excerpt(row["description"], words, marks)
         or excerpt(row["body"] or "", words, marks)
@@ -175,7 +174,7 @@ def _snippet(row: sql.Row, words: str, marks: tuple[str, str]) -> str:
     )
 
 
-def _others(row: sql.Row) -> Others:
+def _others(row: Row) -> Others:
     others = json.loads(row["others"])
     paths, rows = zip(*others, strict=True) if others else ((), ())
     return Others(row["other_count"], paths, rows)

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple, get_args
 
 from catalog.database import stored_health
 from catalog.database.expressions import AWAITING_REVIEW, NEWEST
-from catalog.database.queries import Database
-from catalog.database.sql import Row
+from catalog.database.queries import Database, Row
 from catalog.model.finding import DEPENDENCY_MISSING, NAME_CONFUSABLE, REFERENCE_BROKEN
 from catalog.model.values import Status
 

@@ -6,8 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from catalog.database.queries import Database
-from catalog.database.sql import Row
+from catalog.database.queries import Database, Row
 from catalog.model.errors import NotInCatalog, PackageDamaged, PathRefused
 from catalog.model.fields import EMPTY
 from catalog.reading import skill_files

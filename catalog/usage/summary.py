@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any, TypeAlias
 
-from catalog.database.queries import Database
-from catalog.database.sql import Row
+from catalog.database.queries import Database, Row
 
 Totals: TypeAlias = Sequence[tuple[str, str, int]]
 """Reads so far: counted is `reads` or `index_reads`; then the route, and the number."""

@@ -9,14 +9,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from stat import S_ISREG
 
-from catalog.database import schema_version
 from catalog.database.connection import (
     REBUILT,
     connect,
     explained,
     is_damage,
     is_ours,
+    is_unreleased,
     leave_readable,
+    missing_migrations,
 )
 from catalog.database.lock import WriterLock, is_same_file, lock_of
 from catalog.database.writer import Writer
@@ -130,7 +131,7 @@ def _put_unreleased_aside(path: Path, at: datetime | None) -> Path | None:
     if at is None or not is_ours(path):
         return None
     with suppress(sqlite3.Error), closing(sqlite3.connect(path)) as connection:
-        if not schema_version.is_unreleased(connection):
+        if not is_unreleased(connection):
             return None
         decided = journal.decided_in(connection)
         connection.close()
@@ -179,7 +180,7 @@ def _keep_newest(path: Path, aside: Path) -> None:
 
 def migrated(connection: sqlite3.Connection) -> Writer:
     """Return a connection as a database with the current schema and foreign keys."""
-    if schema_version.missing_migrations(connection):
+    if missing_migrations(connection):
         from catalog.database import schema  # nearly every start can do without
 
         schema.apply(connection)  # before foreign keys count: a changed table is made again

@@ -3,7 +3,7 @@
 from typing import Literal, NamedTuple
 
 from catalog.database.expressions import is_withheld
-from catalog.database.sql import Row
+from catalog.database.queries import Row
 from catalog.database.writer import Writer
 from catalog.model.errors import NotInCatalog
 from catalog.model.values import LEVELS, IngestionOutcome

@@ -4,8 +4,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
-from catalog.database.queries import Database
-from catalog.database.sql import to_json
+from catalog.database.queries import Database, to_json
 from catalog.database.writer import Writer
 from catalog.model.change import OF_MEMORIES, Event, MemoryEvent
 from catalog.model.values import IngestionOutcome, Trigger

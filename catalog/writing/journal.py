@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from catalog.database.sql import to_json
+from catalog.database.queries import to_json
 from catalog.database.writer import Writer
 from catalog.model.values import Json
 from catalog.text.humanize import iso

@@ -4,9 +4,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 
-from catalog.database import sql
 from catalog.database.expressions import IS_HELD, IS_WITHHELD, NEWEST
-from catalog.database.queries import Database
+from catalog.database.queries import Database, Row, to_json
 from catalog.database.writer import Writer
 from catalog.filesystem.by_descriptor import directory, named
 from catalog.filesystem.replacement import sync
@@ -194,7 +193,7 @@ class Packager:
         """Make the missing packages and store their paths; return the jobs whose files changed."""
         if not self.packaging:
             return []
-        rows = self._db.query(_WITHOUT_PACKAGE, [sql.to_json(sorted(skill_ids))])
+        rows = self._db.query(_WITHOUT_PACKAGE, [to_json(sorted(skill_ids))])
         jobs = sorted((_job(self._db, row) for row in rows), key=group_of)
         if not jobs:
             return []
@@ -208,7 +207,7 @@ class Packager:
     def _note_published(self, contested: set[str], moment: str) -> None:
         """Store which packages are public; links and folders follow after the commit."""
         self.changed |= contested  # too many after a rollback, which does no harm
-        parameters = {"contested": sql.to_json(sorted(contested)), "at": moment}
+        parameters = {"contested": to_json(sorted(contested)), "at": moment}
         for statement in (_SET_PACKAGES, _SET_RETIRED, _SET_UNRETIRED):
             self._db.execute(statement, parameters)
         for (skill_id,) in self._db.execute(_RETIRED, parameters).fetchall():
@@ -236,7 +235,7 @@ def _unsettled(key: Key, reason: str | None = None) -> ChangeResult:
     return ChangeResult(*key, key[1].rpartition("/")[2], "unsettled", reason)
 
 
-def _job(db: Database, row: sql.Row) -> PackageJob:
+def _job(db: Database, row: Row) -> PackageJob:
     return PackageJob(
         row["id"],
         row["skill_id"],

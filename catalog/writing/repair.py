@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from datetime import datetime
 
-from catalog.database.sql import to_json
+from catalog.database.queries import to_json
 from catalog.database.writer import Writer
 from catalog.model.errors import NotAsJudged
 from catalog.text import humanize

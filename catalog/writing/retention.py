@@ -5,9 +5,8 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from catalog.database import sql
 from catalog.database.expressions import IS_WITHHELD, NEWEST
-from catalog.database.queries import Database
+from catalog.database.queries import Database, to_json
 from catalog.database.writer import Writer
 from catalog.model.errors import OutOfRoom
 from catalog.model.setting import Retention
@@ -37,7 +36,7 @@ class PackageCollector:
         # Rows first: after a crash, no version names the remaining packages, and the next start
         # removes them.
         self._pending |= dict.fromkeys(_forget_superseded(self._db, retention, at))
-        for (package_path,) in self._db.execute(_NAMED_AGAIN, [sql.to_json(list(self._pending))]):
+        for (package_path,) in self._db.execute(_NAMED_AGAIN, [to_json(list(self._pending))]):
             del self._pending[package_path]
         if not self._pending:
             return 0
@@ -73,7 +72,7 @@ def _forget_superseded(db: Database, retention: Retention, at: datetime) -> list
     ).fetchall()
     db.execute(
         "UPDATE versions SET package_path = NULL WHERE id IN (SELECT value FROM json_each(?))",
-        [sql.to_json([version for version, _ in rows])],
+        [to_json([version for version, _ in rows])],
     )
     return [package_path for _, package_path in rows]
 
@@ -133,7 +132,7 @@ def thin(
     deleted = 0
     while batch := [row for (row,) in db.execute(_VERSIONS, parameters | {"limit": BATCH})]:
         with db.transaction():
-            ids = [sql.to_json(batch)]
+            ids = [to_json(batch)]
             db.execute(
                 f"UPDATE skills SET current_version_id = NULL WHERE status = 'removed'"
                 f" AND current_version_id IN {_IDS}",
@@ -141,12 +140,12 @@ def thin(
             )
             texts = [text for (text,) in db.execute(_TEXTS, ids)]
             db.execute(f"DELETE FROM versions WHERE id IN {_IDS}", ids)
-            db.execute(_FORGET_TEXTS, [sql.to_json(texts)])
+            db.execute(_FORGET_TEXTS, [to_json(texts)])
         deleted += len(batch)
     for query in (_INGESTIONS_BY_TIME, _INGESTIONS_BY_COUNT):
         while batch := [row for (row,) in db.execute(query, parameters | {"limit": BATCH})]:
             with db.transaction():
-                db.execute(f"DELETE FROM ingestions WHERE id IN {_IDS}", [sql.to_json(batch)])
+                db.execute(f"DELETE FROM ingestions WHERE id IN {_IDS}", [to_json(batch)])
     return deleted
 
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
+from catalog.database.queries import Row
 from catalog.database.requests import Requests
-from catalog.database.sql import Row
 from catalog.database.writer import Writer
 from catalog.filesystem.by_descriptor import named
 from catalog.filesystem.ownership import OwnedFolder

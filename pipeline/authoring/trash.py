@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from catalog.database.sql import Row
+from catalog.database.queries import Row
 from catalog.filesystem.by_descriptor import descended, directory
 from catalog.model.errors import NotRemoved
 from catalog.model.paths import os_path, text_path, top_of_archive

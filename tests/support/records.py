@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-from catalog.database.sql import to_json
+from catalog.database.queries import to_json
 from catalog.model.change import Judged, StepTrace
 from catalog.model.finding import Finding
 from catalog.model.naming import qualified_name, skill_id

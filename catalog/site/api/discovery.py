@@ -12,7 +12,7 @@ from tempfile import SpooledTemporaryFile
 
 from datasette import Response
 
-from catalog.database.sql import Row
+from catalog.database.queries import Row
 from catalog.model.errors import NotInCatalog, PackageDamaged, PathRefused
 from catalog.prompt_index.formats.json_text import (
     DISCOVERY_SCHEMA,

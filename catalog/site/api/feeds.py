@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from datasette import Response
 
-from catalog.database.sql import Row
+from catalog.database.queries import Row
 from catalog.model.errors import NotInCatalog
 from catalog.reading import activity, browse
 from catalog.reading.activity import Choice

@@ -15,7 +15,7 @@ from prometheus_client.core import (
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
-from catalog.database.sql import Row
+from catalog.database.queries import Row
 from catalog.model.values import VERSION
 from catalog.reading import health_summary, status
 from catalog.reading.browse import Catalog

@@ -7,7 +7,7 @@ from typing import Any
 
 from datasette import Response
 
-from catalog.database.sql import Row
+from catalog.database.queries import Row
 from catalog.model.errors import FilterInvalid, NotInCatalog
 from catalog.model.fields import COLUMNS
 from catalog.prompt_index import locations

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 from datasette.utils import tilde_decode
 
-from catalog.database import schema_version
+from catalog.database.connection import is_ours
 from catalog.usage import database as usage_database
 from catalog.usage.database import ReadCounter
 
@@ -113,13 +113,7 @@ def _search(datasette: Any) -> CatalogLocation | None:
 
 def _is_catalog(database: Any) -> bool:
     """Check the application id in the file's header, without opening it as a database."""
-    if database.is_memory or not database.path:
-        return False
-    try:
-        with open(database.path, "rb") as file:
-            return file.read(72)[68:] == schema_version.APPLICATION_ID.to_bytes(4)
-    except OSError:
-        return False
+    return not database.is_memory and bool(database.path) and is_ours(Path(database.path))
 
 
 async def may_see(datasette: Any, actor: Any, database: str, query: str | None = None) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 from datasette import Response
 
-from catalog.database.sql import Row
+from catalog.database.queries import Row
 from catalog.model.errors import NotInCatalog, PackageDamaged, PathRefused
 from catalog.reading import browse, paging, skill_files
 from catalog.reading import versions as reading_versions

@@ -4,7 +4,7 @@ from itertools import groupby
 
 from datasette import Response
 
-from catalog.database.sql import Row
+from catalog.database.queries import Row
 from catalog.reading import browse, dangers, finding_pages
 from catalog.site.http.request import RequestContext
 from catalog.site.pages.skill import SAFETY

@@ -6,7 +6,7 @@ from typing import Any
 
 from datasette import Response
 
-from catalog.database.sql import Row
+from catalog.database.queries import Row
 from catalog.model.errors import NotInCatalog
 from catalog.reading import browse, index_views
 from catalog.reading.browse import Catalog

@@ -9,7 +9,7 @@ from typing import Any
 from datasette import Response
 
 from catalog.database import stored_health
-from catalog.database.sql import Row
+from catalog.database.queries import Row
 from catalog.reading import activity, browse, facet_counts, finding_pages, health_summary, status
 from catalog.reading.activity import Choice, Unit
 from catalog.reading.browse import Catalog

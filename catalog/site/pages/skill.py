@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from datasette import Response
 
-from catalog.database.sql import Row
+from catalog.database.queries import Row
 from catalog.model import naming
 from catalog.model.errors import NotInCatalog
 from catalog.model.fields import COLUMNS

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from datasette import Response
 
-from catalog.database.sql import Row
+from catalog.database.queries import Row
 from catalog.reading import browse, review
 from catalog.reading import versions as reading_versions
 from catalog.reading.browse import Catalog

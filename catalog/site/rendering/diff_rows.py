@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from catalog.database.sql import Row
+from catalog.database.queries import Row
 from catalog.reading import versions
 from catalog.text import humanize
 from catalog.text.differences import Difference, Gap, Line, Work, difference, words

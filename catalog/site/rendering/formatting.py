@@ -9,7 +9,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from catalog.database.sql import Row
+from catalog.database.queries import Row
 from catalog.text import humanize, visible
 from catalog.text.visible import visible_prose
 

@@ -4,8 +4,7 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
-from catalog.database import sql
-from catalog.database.queries import Database
+from catalog.database.queries import Database, to_json
 from catalog.database.writer import Writer
 from catalog.model.setting import LinkedDirectory
 from catalog.prompt_index import query
@@ -74,7 +73,7 @@ def configure(db: Writer, own: str, configured: Sequence[LinkedDirectory]) -> No
         db.execute(
             "UPDATE linked_directories SET is_leaving = 1 WHERE origin = 'settings'"
             " AND path NOT IN (SELECT value FROM json_each(?))",
-            [sql.to_json([spec.path for spec in configured])],
+            [to_json([spec.path for spec in configured])],
         )
         put(db, LinkedDirectory(own, copy=True), "data")
         for spec in configured:
@@ -88,7 +87,7 @@ def put(db: Writer, spec: LinkedDirectory, origin: Origin) -> None:
         " VALUES (?, ?, ?, ?, ?)"
         " ON CONFLICT (path) DO UPDATE SET origin = excluded.origin, is_leaving = 0,"
         " index_name = excluded.index_name, filter = excluded.filter, is_copy = excluded.is_copy",
-        [spec.path, origin, spec.index, sql.to_json(spec.selection._asdict()), spec.copy],
+        [spec.path, origin, spec.index, to_json(spec.selection._asdict()), spec.copy],
     )
 
 
@@ -161,7 +160,7 @@ def stored_links(
     rows = db.execute(
         "SELECT name, skill_id, target, former_target, is_linked FROM links"
         f" WHERE directory = ?{some} ORDER BY name",
-        [directory.id, *([] if skill_ids is None else [sql.to_json(sorted(skill_ids))])],
+        [directory.id, *([] if skill_ids is None else [to_json(sorted(skill_ids))])],
     )
     return {row[0]: LinkRow(row[0], row[1], row[2], row[3], bool(row[4])) for row in rows}
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
-from catalog.database.sql import Row, to_json
+from catalog.database.queries import Row, to_json
 from catalog.database.writer import Writer
 from catalog.model import finding as model_finding
 from catalog.model.change import Change, ChangeResult, Judged, Removal

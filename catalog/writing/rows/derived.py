@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
 from typing import NamedTuple
 
-from catalog.database.queries import Database
-from catalog.database.sql import Row, columns, to_json
+from catalog.database.queries import Database, Row, columns, to_json
 from catalog.database.writer import Writer
 from catalog.model.declarations import RECORDS
 from catalog.model.skill import SkillReference

@@ -3,7 +3,7 @@
 from dataclasses import asdict
 from typing import Any
 
-from catalog.database.sql import Row, to_json
+from catalog.database.queries import Row, to_json
 from catalog.model.fields import EMPTY
 from catalog.model.finding import Finding
 from catalog.model.skill import FileEntry, Inventory, Place, Rejection, SkillRecord

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from posixpath import basename, dirname, join, normpath, relpath
 from typing import NamedTuple
 
-from catalog.database import sql
-from catalog.database.queries import Database
+from catalog.database.queries import Database, Row, columns, to_json
 from catalog.database.writer import Writer
 from catalog.model.finding import DEPENDENCY_MISSING, REFERENCE_BROKEN, Finding
 from catalog.model.naming import bare_name, entry_name, skill_id
@@ -41,15 +40,15 @@ def resolve(db: Writer, skill_ids: Iterable[str]) -> None:
     The cost depends on the number of these references, not of skills. Runs after the decision on
     the active skill, in the same transaction of the caller.
     """
-    touched = db.rows(_OF_SKILL_IDS, [sql.to_json(sorted(set(skill_ids)))])
+    touched = db.rows(_OF_SKILL_IDS, [to_json(sorted(set(skill_ids)))])
     names = {row["skill_id"] for row in touched} | {
         skill_id(bare_name(row["name"], row["namespace"]), None, row["path"]) for row in touched
     }
     ids = [row["id"] for row in touched]
     parameters = {
-        "ids": sql.to_json(ids),
-        "places": sql.to_json([f"{row['root']}/{row['path']}" for row in touched]),
-        "names": sql.to_json(sorted(names)),
+        "ids": to_json(ids),
+        "places": to_json([f"{row['root']}/{row['path']}" for row in touched]),
+        "names": to_json(sorted(names)),
     }
     users = [skill for (skill,) in db.execute(_USERS, parameters)]
     resolve_skills(db, sorted({*ids, *users}))
@@ -81,13 +80,13 @@ class _State(NamedTuple):
     root: str
     path: str
     changed: Sequence[Sequence[str | int | None]]  # parameters of _SET_RESOLVED
-    wanted: list[sql.Row]  # findings that it should have
-    stored: list[sql.Row]  # and those that it has
+    wanted: list[Row]  # findings that it should have
+    stored: list[Row]  # and those that it has
 
 
 def _states(db: Database, skills: Sequence[int]) -> Iterator[_State]:
     accepted = AcceptedSkills(db)
-    for skill, root, path, *others in db.execute(_OF_IDS, [sql.to_json(list(skills)), *CODES]):
+    for skill, root, path, *others in db.execute(_OF_IDS, [to_json(list(skills)), *CODES]):
         source = PlacedSkill(skill, f"{root}/{path}", *others)
         changed, problems = [], []
         for row in db.execute(_REFERENCES, [skill]).fetchall():
@@ -249,7 +248,7 @@ class AcceptedSkills:
                 if place.startswith(f"{root.rstrip('/')}/")
             ]
             place = place.rpartition("/")[0]
-        found = self._skills(_AT, sql.to_json(candidates))
+        found = self._skills(_AT, to_json(candidates))
         return max(found, key=lambda skill: len(skill.place), default=None)
 
     def named(self, namespace: str | None, name: str) -> Sequence[PlacedSkill]:
@@ -296,10 +295,10 @@ _EXISTING = """
         AND (path = :path OR path > :path || '/' AND path < :path || '0') LIMIT 1
 """  # In code points, "0" follows "/".
 _WRITTEN = f"""
-    SELECT {sql.columns(SkillReference._fields)} FROM skill_references WHERE skill = ? ORDER BY id
+    SELECT {columns(SkillReference._fields)} FROM skill_references WHERE skill = ? ORDER BY id
 """
 _REFERENCES = f"""
-    SELECT id, {sql.columns(SkillReference._fields)}, {sql.columns(Resolved._fields[:4])}
+    SELECT id, {columns(SkillReference._fields)}, {columns(Resolved._fields[:4])}
     FROM skill_references INDEXED BY skill_references_by_skill WHERE skill = ? ORDER BY id
 """
 _SET_RESOLVED = """
@@ -334,7 +333,7 @@ _WITH_REFERENCES = """
     SELECT skill FROM skill_references UNION SELECT skill FROM findings WHERE code IN (?, ?)
 """
 _FINDINGS = f"""
-    SELECT {sql.columns(mapping.FINDING_COLUMNS)} FROM findings INDEXED BY findings_by_skill
+    SELECT {columns(mapping.FINDING_COLUMNS)} FROM findings INDEXED BY findings_by_skill
     WHERE skill = ? AND code IN (?, ?) ORDER BY id
 """
 _FORGET_FINDINGS = "DELETE FROM findings WHERE skill = ? AND code IN (?, ?)"

@@ -6,9 +6,8 @@ The newest decision on a digest counts, in every folder that has the content.
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple, cast
 
-from catalog.database import sql
 from catalog.database.expressions import HAS_APPROVAL, MAY_BE_PUBLISHED
-from catalog.database.queries import Database
+from catalog.database.queries import Database, Row, to_json
 from catalog.database.writer import Writer
 from catalog.model import finding as model_finding
 from catalog.model.finding import Finding
@@ -70,18 +69,18 @@ def state_of(
     return None if db.execute(_IS_OLD, values).fetchone()[0] else "waits"
 
 
-def newest_decision(db: Database, digest: str) -> sql.Row | None:
+def newest_decision(db: Database, digest: str) -> Row | None:
     """Return the row of the newest decision on a content, if there is one."""
     rows = db.query("SELECT * FROM reviews WHERE digest = ? ORDER BY id DESC LIMIT 1", [digest])
     return next(iter(rows), None)
 
 
-def newest_publishable(db: Database, skill: int, but: str | None = None) -> sql.Row | None:
+def newest_publishable(db: Database, skill: int, but: str | None = None) -> Row | None:
     """Return the newest version of a skill that may be published and has another digest."""
     return db.row(_NEWEST_PUBLISHABLE, [skill, but])
 
 
-def unpublished(db: Database, state: ReviewState, digest: str) -> sql.Row:
+def unpublished(db: Database, state: ReviewState, digest: str) -> Row:
     """Return the status of a skill without a version that may be published."""
     if state == "waits":
         return {"status": "pending", "status_reason": _WAITS}
@@ -94,7 +93,7 @@ def rejection(db: Database, digest: str) -> str:
     return clause(decision) if decision else "rejected in review"
 
 
-def clause(decision: sql.Row) -> str:
+def clause(decision: Row) -> str:
     """Return a decision as part of a sentence."""
     why = f": {decision['why'].rstrip('.')}" if decision["why"] else ""
     return f"{decision['decision']} in review by {decision['decided_by']}{why}"
@@ -118,7 +117,7 @@ def findings(db: Database, pinned: str | None, state: str | None, digest: str) -
 
 def update_findings(db: Writer, skill: int) -> None:
     """Replace the findings that report a hold, after a change of the pin or of a review."""
-    codes = sql.to_json(model_finding.OF_HELD)
+    codes = to_json(model_finding.OF_HELD)
     db.execute(
         "DELETE FROM findings WHERE skill = ? AND code IN (SELECT value FROM json_each(?))",
         [skill, codes],

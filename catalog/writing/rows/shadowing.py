@@ -9,9 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from catalog.database import sql
 from catalog.database.expressions import CANNOT_BE_GIVEN, withheld_reason
-from catalog.database.queries import Database
+from catalog.database.queries import Database, Row, to_json
 from catalog.database.writer import Writer
 from catalog.model.finding import NAME_CONFUSABLE
 from catalog.model.precedence import advantage, precedence
@@ -90,20 +89,20 @@ def decide_all(db: Writer, at: str, trigger: Trigger) -> None:
     decide(db, [row["skill_id"] for row in db.query(_DISPUTED)], at, trigger)
 
 
-def rivals_of(db: Database, skill_ids: Iterable[str]) -> dict[str, list[sql.Row]]:
+def rivals_of(db: Database, skill_ids: Iterable[str]) -> dict[str, list[Row]]:
     """Return the skills that compete for each skill_id, with the columns of `RIVAL`."""
-    found: dict[str, list[sql.Row]] = defaultdict(list)
-    for row in db.query(_CONTENDERS, [sql.to_json(sorted(skill_ids))]):
+    found: dict[str, list[Row]] = defaultdict(list)
+    for row in db.query(_CONTENDERS, [to_json(sorted(skill_ids))]):
         found[row["skill_id"]].append(row)
     return found
 
 
-def winner_of(rivals: Sequence[sql.Row]) -> sql.Row:
+def winner_of(rivals: Sequence[Row]) -> Row:
     """Return the rival that has the skill_id."""
     return min(rivals, key=precedence)
 
 
-def _take_name(rivals: Sequence[sql.Row], at: str) -> list[tuple[str, int]]:
+def _take_name(rivals: Sequence[Row], at: str) -> list[tuple[str, int]]:
     """Set and return the time when each new rival took the name; the clock may have gone back."""
     latest = max(row["name_since"] or "" for row in rivals)
     preferred = max(row["preferred_at"] or "" for row in rivals)
@@ -115,7 +114,7 @@ def _take_name(rivals: Sequence[sql.Row], at: str) -> list[tuple[str, int]]:
     return [(at, row["id"]) for row in new]
 
 
-def _ingestion(row: sql.Row, decision: "Standing", at: str, trigger: Trigger) -> Ingestion:
+def _ingestion(row: Row, decision: "Standing", at: str, trigger: Trigger) -> Ingestion:
     outcome: IngestionOutcome = (
         "active"
         if decision.status == "active"
@@ -136,14 +135,14 @@ def _ingestion(row: sql.Row, decision: "Standing", at: str, trigger: Trigger) ->
     )
 
 
-def resemblance(db: Database, winner: sql.Row, rivals: Sequence[sql.Row]) -> dict[int, str]:
+def resemblance(db: Database, winner: Row, rivals: Sequence[Row]) -> dict[int, str]:
     """Return how the content of each skill but the winner resembles that of the winner, by id.
 
     The rows need the columns id, digest and current_version_id.
     """
     if len(rivals) == 1:
         return {}
-    versions = sql.to_json([row["current_version_id"] for row in rivals])
+    versions = to_json([row["current_version_id"] for row in rivals])
     pieces = {
         version: pieces_of(body_of(text, chars or 0).text)
         for version, text, chars in db.execute(_BODIES, [versions])
@@ -172,9 +171,7 @@ class Standing(NamedTuple):
     is_conflict: int = 0  # 1 if it lost the name to other content of its own level, undecided
 
 
-def standing_of(
-    db: Database, row: sql.Row, winner: sql.Row, resemblances: Mapping[int, str]
-) -> Standing:
+def standing_of(db: Database, row: Row, winner: Row, resemblances: Mapping[int, str]) -> Standing:
     """Return the decision on a rival, given the winner and the result of `resemblance`."""
     if row["id"] != winner["id"]:
         return Standing(
@@ -192,13 +189,13 @@ def standing_of(
     return Standing("shadowed", None, withheld_reason(version, is_held=is_held))
 
 
-def _reason(winner: sql.Row, row: sql.Row, resemblance: str) -> str:
+def _reason(winner: Row, row: Row, resemblance: str) -> str:
     where = f"{winner['root']}/{winner['path']}"
     parts = (where, advantage(precedence(winner), precedence(row)), f"with {resemblance}")
     return f"shadowed by the {winner['level']} skill in {', '.join(filter(None, parts))}"
 
 
-def _is_conflict(winner: sql.Row, row: sql.Row) -> bool:
+def _is_conflict(winner: Row, row: Row) -> bool:
     """Return whether a person has to decide: nobody preferred the winner since the rival came."""
     preferred_at, level = winner["preferred_at"], winner["level"]
     is_decided = preferred_at is not None and row["name_since"] <= preferred_at
@@ -215,11 +212,11 @@ def mark_lookalikes(db: Writer, skill_ids: Iterable[str]) -> None:
     The cost depends on the number of lookalikes, not of skills.
     """
     touched = sorted(set(map(skeleton, skill_ids)))
-    groups: dict[str, list[sql.Row]] = defaultdict(list)
-    for row in db.query(_ALIKE, [sql.to_json(touched)]):
+    groups: dict[str, list[Row]] = defaultdict(list)
+    for row in db.query(_ALIKE, [to_json(touched)]):
         groups[row["skeleton"]].append(row)
     messages = [pair for group in groups.values() for pair in _messages(group)]
-    known = dict(db.execute(_KNOWN, [sql.to_json([row["id"] for row, _ in messages])]).fetchall())
+    known = dict(db.execute(_KNOWN, [to_json([row["id"] for row, _ in messages])]).fetchall())
     for row, message in messages:
         if known.get(row["id"], "") != message:
             db.execute(
@@ -233,7 +230,7 @@ def mark_lookalikes(db: Writer, skill_ids: Iterable[str]) -> None:
                 )
 
 
-def _messages(group: Sequence[sql.Row]) -> Iterator[tuple[sql.Row, str]]:
+def _messages(group: Sequence[Row]) -> Iterator[tuple[Row, str]]:
     """Yield each skill with the message of its finding; empty if it needs none."""
     active = [row for row in group if row["status"] == "active"]
     for row in group:
@@ -252,7 +249,7 @@ def _messages(group: Sequence[sql.Row]) -> Iterator[tuple[sql.Row, str]]:
         yield row, message
 
 
-def _letter(row: sql.Row) -> str:
+def _letter(row: Row) -> str:
     """Return a sentence on the letter of another script in a name; empty if it has none."""
     letter = lookalike_letter(row["skill_id"])
     return f" In {row['path']}, {letter} is the {visible.character_name(letter)}." if letter else ""

@@ -4,8 +4,7 @@ import json
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
-from catalog.database.queries import Database
-from catalog.database.sql import Row, columns, to_json
+from catalog.database.queries import Database, Row, columns, to_json
 from catalog.database.writer import Writer
 from catalog.model import finding as model_finding
 from catalog.model.change import Change, ChangeResult, Judged, Removal

@@ -8,8 +8,7 @@ from datetime import datetime
 from functools import cache
 from typing import NamedTuple, TypeAlias
 
-from catalog.database.queries import Database
-from catalog.database.sql import Row, to_json
+from catalog.database.queries import Database, Row, to_json
 from catalog.database.writer import Writer
 from catalog.model.naming import is_skill_id, skill_id
 from catalog.model.outcome import BadOutcome, JudgedOutcome, MemoryWrite, RunOutcome

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from catalog.database.sql import columns, to_json
+from catalog.database.queries import columns, to_json
 from catalog.database.writer import Writer
 from catalog.model.values import ChangeOutcome, Trigger
 from catalog.text.humanize import iso

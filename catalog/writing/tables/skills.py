@@ -5,7 +5,7 @@ from datetime import datetime
 from sys import intern
 from typing import NamedTuple
 
-from catalog.database.sql import columns, to_json
+from catalog.database.queries import columns, to_json
 from catalog.database.writer import Writer
 from catalog.model.finding import Finding
 from catalog.model.skill import FolderStats, Place

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TypeAlias
 
-from catalog.database import sql
+from catalog.database import queries
 from catalog.model import naming
 from catalog.model.change import Judged, StepTrace
 from catalog.model.naming import qualified_name, skill_id
@@ -300,7 +300,7 @@ class _Steps:
         self._last = now
 
     def as_json(self) -> str:
-        return sql.to_json([trace.as_json() for trace in self._traces])
+        return queries.to_json([trace.as_json() for trace in self._traces])
 
     @property
     def total_ms(self) -> float:

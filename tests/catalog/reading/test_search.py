@@ -14,6 +14,7 @@ from catalog.model.errors import CatalogUnusable, NotInCatalog
 from catalog.reading import search
 from catalog.reading import status as reading_status
 from catalog.reading.filters import Filters
+from catalog.reading.search import Stemmer
 from catalog.writing.store import Store
 from tests.support.records import NOON, ROOT, judged, rooted
 
@@ -392,3 +393,15 @@ def test_full_width_letters_are_found_as_plain_ones() -> None:
         assert names(store, query) == ["wide"], query
     assert names(store, "ｗｉｄｅ") == ["wide"]
     store.close()
+
+
+@pytest.mark.parametrize(
+    ("word", "stem"),
+    [("converting", "convert"), ("analyse", "analys"), ("纪要", "纪要"), ("²", "²"), ("", "")],
+)
+def test_a_word_of_a_stem_has_that_stem(word: str, stem: str) -> None:
+    """The stem of a stem may be another one, so a search needs a word."""
+    stemmer = Stemmer()
+    assert stemmer.stem(word) == stem
+    assert stemmer.stem(stemmer.word(stem)) == stem
+    stemmer.close()

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from catalog.database import connection
 from catalog.database import connection as database_connection
-from catalog.database import schema_version
 from catalog.model.errors import CatalogUnusable
 from catalog.writing.journal import Decisions, Journal, Pin, Review
 from catalog.writing.packages.inspection import PackagesListing
@@ -139,7 +139,7 @@ def test_a_reader_names_the_commands_that_replace_an_unreleased_catalog(tmp_path
     with pytest.raises(CatalogUnusable, match=r"unreleased version .* `skilldrop scan`"):
         database_connection.open_catalog(path)
     assert path.read_bytes() == before
-    assert schema_version.MIGRATIONS[0] == "m001_catalog"
+    assert connection.MIGRATIONS[0] == "m001_catalog"
 
 
 CATALOG = Path("var/catalog.db")
