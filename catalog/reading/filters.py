@@ -93,55 +93,46 @@ _GRADES = {
     "clear": "nothing found",  # it was checked and has no findings
 }
 
+
+def _filter(name: str, sentence: str, **others: Any) -> Filter:
+    """Return a filter, by default of the column of its name."""
+    usual: dict[str, Any] = {"value": f"s.{name}", "title": name.capitalize()}
+    return Filter(name=name, sentence=sentence, **usual | others)
+
+
 FILTERS = (
-    Filter(
-        name="publisher",
-        sentence="Only skills of this plugin, owner or author, or of a root of this name.",
-        value="s.publisher",
-        title="Publisher",
+    _filter(
+        "publisher",
+        "Only skills of this plugin, owner or author, or of a root of this name.",
         most=10,
         is_open=True,
     ),
-    Filter(
-        name="category",
-        sentence="Only skills of this category.",
-        value="s.category",
-        title="Category",
-        most=10,
-        is_open=True,
+    _filter("category", "Only skills of this category.", most=10, is_open=True),
+    _filter(
+        "tag", "Only skills with this tag.", value="s.tags", is_list=True, most=12, is_open=True
     ),
-    Filter(
-        name="tag",
-        sentence="Only skills with this tag.",
-        value="s.tags",
-        is_list=True,
-        title="Tag",
-        most=12,
-        is_open=True,
-    ),
-    Filter(
-        name="safety",
-        sentence="Only skills whose worst finding about safety is of this grade; clear for those"
+    _filter(
+        "safety",
+        "Only skills whose worst finding about safety is of this grade; clear for those"
         " that were checked and have none.",
         kind="choice",
         values=tuple(_GRADES),
         value=_SAFETY,
-        title="Safety",
         label=lambda value: _GRADES.get(value, value),
         is_open=True,
     ),
-    Filter(
-        name="has_scripts",
-        sentence="Only skills with scripts, or without.",
+    _filter(
+        "has_scripts",
+        "Only skills with scripts, or without.",
         kind="yes or no",
         value="iif(s.has_scripts, 'yes', 'no')",
         title="Scripts",
         label=lambda value: "with scripts" if value == "yes" else "without scripts",
         is_open=True,
     ),
-    Filter(
-        name="tool",
-        sentence="Only skills that ask for this tool in allowed-tools, such as Bash.",
+    _filter(
+        "tool",
+        "Only skills that ask for this tool in allowed-tools, such as Bash.",
         value="s.tools",
         is_list=True,
         read=lambda text: re.sub(r"\(.*", "", text),  # "Bash(git:*)" is "Bash"
@@ -149,25 +140,18 @@ FILTERS = (
         most=10,
         is_open=True,
     ),
-    Filter(
-        name="host",
-        sentence="Only skills whose files have a URL of this host, such as github.com.",
+    _filter(
+        "host",
+        "Only skills whose files have a URL of this host, such as github.com.",
         value="s.hosts",
         is_list=True,
         title="Hosts it names",
         most=8,
     ),
-    Filter(
-        name="license",
-        sentence="Only skills with this licence, such as MIT.",
-        value="s.license",
-        title="License",
-        most=6,
-    ),
-    Filter(
-        name="changed_since",
-        sentence="Only skills changed since a date or time in ISO 8601, or in the last 12h, 7d or"
-        " 2w.",
+    _filter("license", "Only skills with this licence, such as MIT.", most=6),
+    _filter(
+        "changed_since",
+        "Only skills changed since a date or time in ISO 8601, or in the last 12h, 7d or 2w.",
         kind="time",
         values=tuple(_AGES),
         value="s.last_changed",
@@ -176,63 +160,36 @@ FILTERS = (
         label=lambda value: _AGES.get(value, value),
         is_counted=False,
     ),
-    Filter(
-        name="level",
-        sentence="Only skills of roots with this level.",
-        kind="choice",
-        values=LEVELS,
-        value="s.level",
-        title="Level",
-    ),
-    Filter(
-        name="root",
-        sentence="Only skills of this root: its path or repository, or the last part of that.",
-        value="s.root",
+    _filter("level", "Only skills of roots with this level.", kind="choice", values=LEVELS),
+    _filter(
+        "root",
+        "Only skills of this root: its path or repository, or the last part of that.",
         condition=_ROOT,
         known="SELECT ifnull(m.url, r.path), 1 FROM roots AS r LEFT JOIN mirrors AS m"
         " ON m.root = r.path WHERE configured",
-        title="Root",
         label=lambda value: root_name(value) or value,
     ),
-    Filter(
-        name="namespace",
-        sentence="Only skills of this namespace, as team-a in team-a:review.",
-        value="s.namespace",
-        title="Namespace",
-        is_counted=False,
+    _filter(
+        "namespace", "Only skills of this namespace, as team-a in team-a:review.", is_counted=False
     ),
-    Filter(
-        name="plugin",
-        sentence="Only skills of this plugin.",
-        value="s.plugin",
-        title="Plugin",
-        is_counted=False,
-    ),
-    Filter(
-        name="author",
-        sentence="Only skills of this author.",
-        value="s.author",
-        title="Author",
-        is_counted=False,
-    ),
-    Filter(
-        name="valid",
-        sentence="Only skills that are valid by the specification, or not.",
+    _filter("plugin", "Only skills of this plugin.", is_counted=False),
+    _filter("author", "Only skills of this author.", is_counted=False),
+    _filter(
+        "valid",
+        "Only skills that are valid by the specification, or not.",
         kind="yes or no",
         value="iif(s.spec_valid, 'yes', 'no')",
         title="Specification",
         label=lambda value: "valid" if value == "yes" else "not valid",
     ),
-    Filter(
-        name="status",
-        sentence="Only skills with this status.",
+    _filter(
+        "status",
+        "Only skills with this status.",
         for_agents="A shadowed skill has the name of an active one; read its file at its location,"
         " not with read_skill_file.",
         kind="choice",
         values=(*get_args(Status), "all"),
         usual=("active",),
-        value="s.status",
-        title="Status",
         label=lambda value: "any status" if value == "all" else value,
     ),
 )
@@ -262,11 +219,6 @@ class Filters:
     def is_default(self) -> bool:
         """Return whether nothing but the usual skills is asked for."""
         return not self._given
-
-    @property
-    def widened(self) -> "Filters":
-        """Return the filters of a search without any."""
-        return Filters(model_invocable=self.model_invocable)
 
     @property
     def for_models(self) -> "Filters":

@@ -121,7 +121,6 @@ class Entry(NamedTuple):
     skill_id: str
     package_path: str | None  # `<skill_id>/<version>`; None where it is published in place
     folder: str  # the skill folder itself; a path inside an archive is no path on the disk
-    in_archive: bool
 
 
 def entries(
@@ -145,7 +144,6 @@ def entries(
             row["skill_id"],
             row["package_path"],
             f"{row['root']}/{os_path(row['path'])}",
-            "!/" in row["path"],
         )
 
 

@@ -116,7 +116,7 @@ def search(
     is the query, or nearly so, comes before all others. There is no query syntax. A word matches
     by its stem. A word that no skill has is taken for the beginning or a misspelling of another;
     with is_typing, the last word is the beginning of a word. A query without words lists the
-    skills by name if there are filters. sort is one of `sorting.SORTS`, for results in another
+    skills by name if there are filters. sort is one of `browse.SORTS`, for results in another
     order. The marks enclose matches in a snippet.
     """
     query = query.encode(errors="ignore").decode()  # a shell may pass other bytes
@@ -217,7 +217,7 @@ def why_empty(db: Database, match: str, filters: Filters) -> str:
         return wrong
     sentences = []
     if not filters.is_default:
-        number = facet_counts.number(db, filters.widened, match)
+        number = facet_counts.number(db, Filters(model_invocable=filters.model_invocable), match)
         sentences.append(
             f"No skill matches these filters; without them {count(number, 'active skill')}"
             f" {'matches' if number == 1 else 'match'}."

@@ -14,11 +14,7 @@ from datasette import Response
 
 from catalog.database.queries import Row
 from catalog.model.errors import NotInCatalog, PackageDamaged, PathRefused
-from catalog.prompt_index.formats.json_text import (
-    DISCOVERY_SCHEMA,
-    discovery_entry,
-    install_fields,
-)
+from catalog.prompt_index.formats.registry import DISCOVERY_SCHEMA, discovery_entry, install_fields
 from catalog.reading import bundle, offered, references
 from catalog.reading.browse import Catalog
 from catalog.reading.published import package_of
