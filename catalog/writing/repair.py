@@ -25,7 +25,7 @@ from catalog.writing.packages.inspection import (
     strays,
     with_modes,
 )
-from catalog.writing.packages.staging import Folder
+from catalog.writing.packages.staging import files_in
 from catalog.writing.takeover import Takeover
 
 log = logging.getLogger("skilldrop")
@@ -197,7 +197,7 @@ class PackageRepair:
             if copy is None:
                 return False
             try:
-                packages.stage(path, files, Folder(copy))
+                packages.stage(path, files, files_in(copy))
             except (NotAsJudged, OSError):  # it changes at this moment, or the disk is full
                 packages.remove(path)
                 return False

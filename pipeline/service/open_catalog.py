@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from functools import partial
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from catalog.database.connection import explained
 from catalog.filesystem.ownership import OwnedFolder, identity_of, refuse_others
@@ -18,7 +18,7 @@ from catalog.model.paths import archive_of
 from catalog.model.values import VERSION
 from catalog.writing.packages.builder import Packaging
 from catalog.writing.packages.folder import PackageFolder
-from catalog.writing.packages.staging import Original, Readable
+from catalog.writing.packages.staging import Original
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
 from pipeline.dialects.registry import FINDING_TYPES
@@ -192,13 +192,13 @@ class PackageSources:
             if root not in self._open or not self._open[root].is_in_place():
                 self._open[root] = self._roots.enter_context(open_source(root, self._limits))
             if not archive_of(path):
-                return FilesOfFolder(self._open[root], path)
+                return partial(_in_folder, self._open[root], path)
             folder = self._in_archive(self._open[root], path)
         except (OSError, RootUnreadable) as error:
             raise NotAsJudged(str(error)) from error
         if folder is None:
             raise NotAsJudged(f"{path} is no longer a skill folder.")
-        return FilesInArchive(folder)
+        return partial(_in_archive, folder)
 
     def _in_archive(self, source: Source, path: str) -> Folder | None:
         archive = source.archive(path)
@@ -213,31 +213,19 @@ class PackageSources:
         return self._folders.get(path)
 
 
-class FilesOfFolder(NamedTuple):
-    """The files of a skill folder.
+def _in_folder(source: Source, folder: str, path: str) -> io.RawIOBase:
+    """Open a regular file inside a root.
 
     The folder is not listed again: hashes detect files other than the validated ones.
     """
-
-    source: Source
-    path: str
-
-    def open(self, path: str) -> Readable:
-        """Open a regular file inside the root. Raises OSError."""
-        return io.FileIO(self.source.open_file(f"{self.path}/{path}"))
+    return io.FileIO(source.open_file(f"{folder}/{path}"))
 
 
-class FilesInArchive(NamedTuple):
-    """The files of a skill in an open archive."""
-
-    folder: Folder
-
-    def open(self, path: str) -> Readable:
-        """Start to unpack a file. Raises OSError if it does not exist."""
-        folder = self.folder
-        if not folder.content or not any(path == name for name, _ in folder.entries):
-            raise FileNotFoundError(errno.ENOENT, "is not there any more", path)
-        return _Chunks(folder.content.chunks(f"{folder.path}/{path}"))
+def _in_archive(folder: Folder, path: str) -> io.RawIOBase:
+    """Start to unpack a file of a skill in an open archive."""
+    if not folder.content or not any(path == name for name, _ in folder.entries):
+        raise FileNotFoundError(errno.ENOENT, "is not there any more", path)
+    return _Chunks(folder.content.chunks(f"{folder.path}/{path}"))
 
 
 class _Chunks(io.RawIOBase):

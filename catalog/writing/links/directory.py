@@ -23,7 +23,7 @@ from catalog.model.paths import os_path, text_path
 from catalog.writing.links.table import LinkRow, is_package_path
 from catalog.writing.packages.folder import is_same_tree
 from catalog.writing.packages.inspection import Damage, damages, files_of_package
-from catalog.writing.packages.staging import Folder, Stager
+from catalog.writing.packages.staging import Stager, files_in
 
 TOGETHER = 256
 """Entries that are staged, and written to disk, before they are exchanged."""
@@ -88,7 +88,7 @@ class Entries:
         files = files_of_package(self.db, row.target)
         try:
             with self._version(row.target) as version:
-                self.stager.stage(staged, self.dir_fd, files, Folder(version))
+                self.stager.stage(staged, self.dir_fd, files, files_in(version))
         except NotAsJudged:
             return None
         return True

@@ -13,10 +13,10 @@ from catalog.filesystem.ownership import OwnedFolder, opened
 from catalog.model.errors import NotAsJudged
 from catalog.model.naming import CURRENT, is_version
 from catalog.writing.packages.staging import (
-    Folder,
     Original,
     PackageFile,
     Stager,
+    files_in,
     hash_of,
 )
 
@@ -76,7 +76,7 @@ class Packages:
         """Make a package from another one; return False if that is missing or damaged."""
         with suppress(FileNotFoundError, NotADirectoryError, NotAsJudged):
             with descended(self.dir_fd, present.split("/")) as folder:
-                self.stage(package_path, files, Folder(folder))
+                self.stage(package_path, files, files_in(folder))
             return True
         return False
 

@@ -2,13 +2,12 @@
 
 import hashlib
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fcntl import ioctl
-from io import FileIO
-from stat import S_IMODE
-from typing import NamedTuple, Protocol
+from io import FileIO, RawIOBase
+from typing import BinaryIO, NamedTuple, TypeAlias
 
-from catalog.filesystem.by_descriptor import DIRECTORY, descended, remove
+from catalog.filesystem.by_descriptor import DIRECTORY, descended, remove, set_mode
 from catalog.model.errors import NotAsJudged
 from catalog.model.paths import os_path
 
@@ -30,36 +29,22 @@ class PackageFile(NamedTuple):
     mode: int  # 0o755 or 0o644, as in FileEntry
 
 
-class Readable(Protocol):
-    """An open file, on disk or in an archive."""
+Original: TypeAlias = Callable[[str], RawIOBase]
+"""Function that opens a file of a skill folder, on disk or in an archive, by its path as text.
 
-    def read(self, size: int, /) -> bytes | None:
-        """Return the next bytes; empty at the end."""
-
-    def fileno(self) -> int:
-        """Return a descriptor whose blocks may be shared. Raises OSError if it has none."""
-
-    def close(self) -> None:
-        """Close the file."""
+It raises OSError if the file has changed since the scan.
+"""
 
 
-class Original(Protocol):
-    """The files of a skill folder, from which a package is made."""
+def files_in(folder: int) -> Original:
+    """Return the files of an open directory, which no link leads out of."""
 
-    def open(self, path: str, /) -> Readable:
-        """Open a file by its path as text. Raises OSError if it has changed since the scan."""
-
-
-class Folder(NamedTuple):
-    """Files of an open directory, which no link leads out of."""
-
-    dir_fd: int
-
-    def open(self, path: str, /) -> Readable:
-        """Open a file. Raises OSError."""
+    def opened(path: str) -> RawIOBase:
         *above, name = os_path(path).split("/")
-        with descended(self.dir_fd, above) as parent:
+        with descended(folder, above) as parent:
             return FileIO(os.open(name, _READ, dir_fd=parent))
+
+    return opened
 
 
 class Stager:
@@ -94,33 +79,27 @@ class Stager:
             for file in files:
                 self._copy(original, file, top)
             for directory in directories:
-                _lock(directory, top)
+                set_mode(directory, top, 0o555)
             os.fchmod(top, 0o555)
         finally:
             os.close(top)
 
     def _copy(self, original: Original, file: PackageFile, top: int) -> None:
         try:
-            source = original.open(file.path)
+            source = original(file.path)
         except OSError as error:
             raise NotAsJudged(f"{file.path} can no longer be read: {error}") from error
-        try:
-            target = os.open(os_path(file.path), _NEW_FILE, file.mode & 0o555, dir_fd=top)
-            try:
-                _give_mode(target, file.mode & 0o555)
-                if self._hash_of_copy(source, target, file) != file.sha256:
-                    raise NotAsJudged(f"{file.path} changed after it was judged")
-            finally:
-                os.close(target)
-        finally:
-            source.close()
+        handle = os.open(os_path(file.path), _NEW_FILE, 0o600, dir_fd=top)
+        with source, open(handle, "w+b") as target:
+            os.fchmod(handle, file.mode & 0o555)
+            if self._clones and file.size >= WORTH_CLONING and self._clone(source, handle):
+                sha256 = hash_of(handle)
+            else:
+                sha256 = _copy_bytes(source, target, file)
+        if sha256 != file.sha256:
+            raise NotAsJudged(f"{file.path} changed after it was judged")
 
-    def _hash_of_copy(self, source: Readable, target: int, file: PackageFile) -> str:
-        if self._clones and file.size >= WORTH_CLONING and self._clone(source, target):
-            return hash_of(target)
-        return _copy_bytes(source, target, file)
-
-    def _clone(self, source: Readable, target: int) -> bool:
+    def _clone(self, source: RawIOBase, target: int) -> bool:
         """Share the blocks of a file; return whether the file system supports that."""
         try:
             ioctl(target, _FICLONE, source.fileno())
@@ -129,59 +108,33 @@ class Stager:
         return self._clones
 
 
-def _lock(directory: str, dir_fd: int) -> None:
-    """Make a new directory read-only."""
-    handle = os.open(directory, DIRECTORY, dir_fd=dir_fd)
-    try:
-        os.fchmod(handle, 0o555)
-    finally:
-        os.close(handle)
-
-
-def _give_mode(target: int, mode: int) -> None:
-    """Set the mode of a file if the umask changed it; checking is cheaper than setting."""
-    if S_IMODE(os.fstat(target).st_mode) != mode:
-        os.fchmod(target, mode)
-
-
-def hash_of(handle: int) -> str:
-    """Return the SHA-256 of an open file, from its current position."""
-    sha256 = hashlib.sha256()
-    limit = os.fstat(handle).st_size + 1
-    while chunk := os.read(handle, min(limit, CHUNK)):
-        sha256.update(chunk)
-    return sha256.hexdigest()
-
-
-def directories_of(files: Iterable[PackageFile]) -> list[str]:
-    """Return the directories of files, each after its parent."""
-    directories: dict[str, None] = {}
-    for file in files:
-        path = os_path(file.path)
-        end = path.find("/")
-        while end != -1:
-            directories[path[:end]] = None
-            end = path.find("/", end + 1)
-    return list(directories)
-
-
-def _copy_bytes(source: Readable, target: int, file: PackageFile) -> str:
-    """Copy a file and return its hash."""
+def _copy_bytes(source: RawIOBase, target: BinaryIO, file: PackageFile) -> str:
+    """Copy a file and return its hash; of a longer file, only a byte more is copied."""
     sha256 = hashlib.sha256()
     left = file.size
     while left >= 0:
-        limit = min(left + 1, CHUNK)
         try:
-            chunk = source.read(limit)
+            chunk = source.read(min(left + 1, CHUNK))
         except OSError as error:
             raise NotAsJudged(f"{file.path} can no longer be read: {error}") from error
         if not chunk:
             break
         left -= len(chunk)
         sha256.update(chunk)
-        written = os.write(target, chunk)
-        while written < len(chunk):
-            written += os.write(target, chunk[written:])
-        if not left and len(chunk) < limit:
-            break  # a short read ends a regular file
+        target.write(chunk)
     return sha256.hexdigest()
+
+
+def hash_of(handle: int) -> str:
+    """Return the SHA-256 of an open file, from its current position."""
+    with open(handle, "rb", closefd=False) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def directories_of(files: Iterable[PackageFile]) -> list[str]:
+    """Return the directories of files, each after its parent."""
+    directories: dict[str, None] = {}
+    for file in files:
+        *above, _ = os_path(file.path).split("/")
+        directories |= dict.fromkeys("/".join(above[: end + 1]) for end in range(len(above)))
+    return list(directories)

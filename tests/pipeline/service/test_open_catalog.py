@@ -42,9 +42,9 @@ def test_only_files_inside_the_root_are_opened(tmp_path: Path, skill: SkillWrite
         (tmp_path / "root/a/x.txt").unlink()
         (tmp_path / "root/a/x.txt").symlink_to(tmp_path / "secret")
         with pytest.raises(OSError, match="leads out of the root"):
-            files.open("x.txt")
+            files("x.txt")
         with pytest.raises(FileNotFoundError):
-            files.open("../secret")
+            files("../secret")
 
 
 def test_only_regular_files_are_read(tmp_path: Path, skill: SkillWriter) -> None:
@@ -55,7 +55,7 @@ def test_only_regular_files_are_read(tmp_path: Path, skill: SkillWriter) -> None
         files = source.files_of(str(tmp_path / "root"), "a")
         for name in ("pipe", "."):
             with pytest.raises(OSError, match="no longer a regular file"):
-                files.open(name)
+                files(name)
 
 
 def test_a_root_that_is_a_link_is_read_at_its_target(tmp_path: Path, skill: SkillWriter) -> None:
@@ -64,7 +64,7 @@ def test_a_root_that_is_a_link_is_read_at_its_target(tmp_path: Path, skill: Skil
     (tmp_path / "real/a/y.txt").symlink_to("x.txt")
     (tmp_path / "root").symlink_to("real")
     with open_catalog.package_sources() as source:
-        with closing(source.files_of(str(tmp_path / "root"), "a").open("y.txt")) as file:
+        with closing(source.files_of(str(tmp_path / "root"), "a")("y.txt")) as file:
             assert file.read(9) == b"x"
         (tmp_path / "root").unlink()
         with pytest.raises(NotAsJudged):
@@ -98,12 +98,12 @@ def test_a_replaced_archive_is_opened_again(
     pack_zip(tmp_path / "skills", tmp_path / "root/pack.zip")
     with open_catalog.package_sources() as source:
         for name in ("a", "b"):
-            assert source.files_of(root, f"pack.zip!/skills/{name}").open("x.txt").read(9) == b"one"
+            assert source.files_of(root, f"pack.zip!/skills/{name}")("x.txt").read(9) == b"one"
         (tmp_path / "skills/a/x.txt").write_text("other")
         os.rename(tmp_path / "skills/c", tmp_path / "c")
         pack_zip(tmp_path / "skills", tmp_path / "new.zip")
         os.rename(tmp_path / "new.zip", tmp_path / "root/pack.zip")
-        assert source.files_of(root, "pack.zip!/skills/a").open("x.txt").read(9) == b"other"
+        assert source.files_of(root, "pack.zip!/skills/a")("x.txt").read(9) == b"other"
         with pytest.raises(NotAsJudged, match="c is no longer a skill folder"):
             source.files_of(root, "pack.zip!/skills/c")
         (tmp_path / "root/pack.zip").unlink()

@@ -87,7 +87,7 @@ class TestExchangedForALink:
             files = source.files_of(str(root), "group/b")
             exchange(root / "group/b", root.parent / "outside")
             with pytest.raises(OSError, match="leads out of the root"):
-                files.open("notes.md")
+                files("notes.md")
 
     def test_an_archive(self, root: Path) -> None:
         """Only the file that the walk saw is opened."""
