@@ -24,10 +24,11 @@ from timing import seconds_of
 from catalog.database import connection as database_connection
 from catalog.filesystem.by_descriptor import directory, remove
 from catalog.reading import search
+from pipeline.cli.folder_argument import unit_at
 from pipeline.config import loader
 from pipeline.config.settings import Settings
 from pipeline.service.open_catalog import open_store
-from pipeline.service.run_once import Result, scan_once, unit_at
+from pipeline.service.run_once import Result, scan_once
 from pipeline.service.scanning.engines import Engine, processes, serial
 
 PEERS = Path(__file__).with_name("peers.py")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from catalog.model.paths import is_utf8, os_path, text_path
 from pipeline.config.settings import Settings
-from pipeline.service.run_once import unit_at
+from pipeline.roots.units import WatchUnit
 
 
 def absolute_path(settings: Settings, path: str) -> str:
@@ -15,3 +15,16 @@ def absolute_path(settings: Settings, path: str) -> str:
     # A path inside an archive is on no disk; a person writes it as the catalog shows it.
     is_as_shown = is_utf8(path) and not os.path.lexists(path)
     return os_path(absolute) if is_as_shown else absolute
+
+
+def unit_at(settings: Settings, path: Path) -> WatchUnit | None:
+    """Return the unit at a path; None if the path lies in no root."""
+    absolute = path.absolute()
+    real = Path(os.path.realpath(absolute))
+    for place in (real,) if ".." in absolute.parts else (absolute, real):
+        for root in settings.root_specs:
+            for base in (root.path, os.path.realpath(root.path)):
+                if place.is_relative_to(base):
+                    below = str(place.relative_to(base))
+                    return WatchUnit(root.path, "" if below == "." else text_path(below))
+    return None

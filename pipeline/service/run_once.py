@@ -1,19 +1,16 @@
 """Scan for a command: the loop of the service, which ends when it is quiet."""
 
-import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal, TypeAlias
 
 from catalog.audit import verdicts
 from catalog.database import connection, requests, stored_health
 from catalog.database.connection import explained
 from catalog.database.queries import Database
-from catalog.model import paths
 from catalog.model.errors import ClusterUnusable
 from catalog.model.values import ChangeOutcome, Json, Status
 from catalog.reading import status as reading_status
@@ -121,19 +118,6 @@ def _result(
         time.monotonic() - began,
         failures,
     )
-
-
-def unit_at(settings: Settings, path: Path) -> WatchUnit | None:
-    """Return the unit at a path; None if the path lies in no root."""
-    absolute = Path(path).absolute()
-    real = Path(os.path.realpath(absolute))
-    for place in (real,) if ".." in absolute.parts else (absolute, real):
-        for root in settings.root_specs:
-            for base in (root.path, os.path.realpath(root.path)):
-                if place.is_relative_to(base):
-                    below = str(place.relative_to(base))
-                    return WatchUnit(root.path, "" if below == "." else paths.text_path(below))
-    return None
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from catalog.reading import health_summary
 from catalog.text import humanize
 from catalog.text.visible import visible
 from catalog.writing.store import Store
+from pipeline.cli.folder_argument import unit_at
 from pipeline.cli.options import DONE, FINDINGS, PATH, Answer, with_json, with_settings
 from pipeline.cli.output import terminal
 from pipeline.cli.output.terminal import counted
@@ -31,7 +32,6 @@ from pipeline.service.run_once import (
     engine_named,
     scan_by_service,
     scan_once,
-    unit_at,
 )
 
 

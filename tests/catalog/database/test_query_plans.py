@@ -28,13 +28,14 @@ from catalog.reading import versions as reading_versions
 from catalog.site.server.app import metadata_path
 from catalog.usage import database as usage_database
 from catalog.writing.store import Store
+from pipeline.cli.folder_argument import unit_at
 from pipeline.config.loader import load
 from pipeline.config.root_settings import RootSettings
 from pipeline.config.settings import Settings
 from pipeline.service import reconcile
 from pipeline.service.open_catalog import open_store, with_store
 from pipeline.service.requests import handle
-from pipeline.service.run_once import scan_once, unit_at
+from pipeline.service.run_once import scan_once
 from tests.pipeline.outcomes.test_collect import drop
 from tests.support.serving import Serving
 from tests.support.sites import Site
