@@ -187,12 +187,12 @@ def validate(
     if diff:
         output.show_diff(judged, fixer)
         return FINDINGS if fixer.skills else DONE
-    tally = output.show(fixer.fix(judged, reported) if fix else judged, fixer)
+    output.show(fixer.fix(judged, reported) if fix else judged, fixer)
     if known:
         _tell_gone(known)
     if fixer.problems:
         return USAGE_ERROR
-    return FINDINGS if tally.reaches(fail_on) else DONE
+    return FINDINGS if output.reaches(fail_on) else DONE
 
 
 _ONLY_STDIN = (
@@ -236,7 +236,7 @@ def _write_baseline(file: Path, judged: Iterable[Judgement]) -> int:
         raise click.UsageError(f"The folder of the baseline {file} does not exist.")
     old = Baseline.read(file) if file.exists() else Baseline(file)
     with terminal.progress("skills") as progress:
-        count = old.write(lint.Tally().counting(judged, progress))
+        count = old.write(LintOutput().counting(judged, progress))
     terminal.echo(f"Wrote {terminal.counted(count, 'finding')} to {file}.")
     return DONE
 

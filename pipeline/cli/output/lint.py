@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import NamedTuple, TextIO
+from typing import TextIO
 
 import click
 
@@ -23,14 +23,44 @@ from pipeline.cli.output.terminal import counted
 
 
 @dataclass(slots=True)
-class Tally:
-    """Counts of skills and findings, taken while judgements pass through to a format."""
+class LintOutput:
+    """Output in a format, with the counts of skills and findings that have passed through."""
 
+    form: str = "text"
+    quiet: bool = False
+    statistics: bool = False
+    file: TextIO | None = None
+    docs_url: str | None = None
     skills: int = 0
     loadable: int = 0
     severities: Counter[Severity] = field(default_factory=Counter)
     ignored: int = 0  # findings left out by comments
     notes: list[str] = field(default_factory=list)
+
+    def show(self, judged: Iterable[Judgement], fixer: Fixer) -> None:
+        """Print judgements as they come, and a summary for people."""
+        with terminal.progress("skills") as progress:
+            counting = self.counting(judged, progress)
+            shown = map(errors_only, counting) if self.quiet else counting
+            form = partial(statistics, form=self.form) if self.statistics else FORMATS[self.form]
+            for lines in form(shown, docs_url=self.docs_url):
+                progress.clear()
+                self._echo(lines)
+        for note in (*self.notes, *fixer.problems):
+            click.echo(f"skilldrop: {note}", err=True)
+        if self.form in FOR_READERS:
+            self._echo(self.summary(fixer.fixed))
+
+    def show_diff(self, judged: Iterable[Judgement], fixer: Fixer) -> None:
+        """Print the changes that the fixer would make."""
+        with terminal.progress("skills") as progress:
+            for judgement in self.counting(judged, progress):
+                skill = fixer.draft(judgement)
+                for line in skill.diff(judgement.path) if skill else ():
+                    progress.clear()
+                    self._echo(visible(line))
+        found, skills = counted(fixer.fixed, "finding"), counted(fixer.skills, "skill")
+        click.echo(f"--fix would fix {found} in {skills}.", err=True)
 
     def counting(
         self, judged: Iterable[Judgement], progress: Callable[[int], None] | None = None
@@ -58,43 +88,6 @@ class Tally:
         rejected = self.skills - self.loadable
         found = f"{counted(self.skills, 'skill')}, {rejected or 'none'} rejected; {counts}"
         return f"{found}{mended}{left_out}."
-
-
-class LintOutput(NamedTuple):
-    """Output in a format, with the options of the command."""
-
-    form: str
-    quiet: bool
-    statistics: bool
-    file: TextIO | None
-    docs_url: str | None
-
-    def show(self, judged: Iterable[Judgement], fixer: Fixer) -> Tally:
-        """Print judgements as they come, and return their counts."""
-        tally = Tally()
-        with terminal.progress("skills") as progress:
-            counting = tally.counting(judged, progress)
-            shown = map(errors_only, counting) if self.quiet else counting
-            form = partial(statistics, form=self.form) if self.statistics else FORMATS[self.form]
-            for lines in form(shown, docs_url=self.docs_url):
-                progress.clear()
-                self._echo(lines)
-        for note in (*tally.notes, *fixer.problems):
-            click.echo(f"skilldrop: {note}", err=True)
-        if self.form in FOR_READERS:
-            self._echo(tally.summary(fixer.fixed))
-        return tally
-
-    def show_diff(self, judged: Iterable[Judgement], fixer: Fixer) -> None:
-        """Print the changes that the fixer would make."""
-        with terminal.progress("skills") as progress:
-            for judgement in Tally().counting(judged, progress):
-                skill = fixer.draft(judgement)
-                for line in skill.diff(judgement.path) if skill else ():
-                    progress.clear()
-                    self._echo(visible(line))
-        found, skills = counted(fixer.fixed, "finding"), counted(fixer.skills, "skill")
-        click.echo(f"--fix would fix {found} in {skills}.", err=True)
 
     def _echo(self, lines: str) -> None:
         if self.file is None:

@@ -12,7 +12,7 @@ from catalog.model.finding import Finding
 from pipeline.authoring.lint import Judgement, judge_paths
 from pipeline.cli.output import lint
 from pipeline.cli.output.finding_types import REGISTRY
-from pipeline.cli.output.lint import FORMATS, WIDTH, Tally, excerpt
+from pipeline.cli.output.lint import FORMATS, WIDTH, LintOutput, excerpt
 from pipeline.parsing.codes import BYTE_ORDER_MARK, UNQUOTED_COLON, YAML_INVALID
 from pipeline.roots.codes import LINK_DANGLING, SPECIAL_FILE, TOO_MANY_FILES
 from pipeline.validation.profiles.advice.codes import BODY_EMPTY
@@ -145,7 +145,7 @@ def test_every_format_prints_while_skills_are_judged(form: str) -> None:
 
 def test_the_summary_counts_skills_and_findings() -> None:
     """Skills, loadable skills, and findings by severity; loose findings are no skills."""
-    tally = Tally()
+    tally = LintOutput()
     stray = Judgement("x", None, False, False, (LINK_DANGLING.at(),))
     heard: list[int] = []
     passed = list(tally.counting([judgement(HOSTILE), judgement(), stray], heard.append))
@@ -164,7 +164,7 @@ def test_the_summary_counts_skills_and_findings() -> None:
 )
 def test_a_severity_includes_the_worse_ones(code: str, error: bool, warning: bool) -> None:
     """A run fails for findings at least as bad as the given severity."""
-    tally = Tally()
+    tally = LintOutput()
     list(tally.counting([judgement(REGISTRY[code].at())]))
     assert (tally.reaches("error"), tally.reaches("warning")) == (error, warning)
 
