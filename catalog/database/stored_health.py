@@ -24,11 +24,8 @@ def load(db: Database, catalog: Path | None) -> dict[str, Any]:
     A service that cannot write its catalog writes the file beside it. The file is newer if it
     names the last `service_seen` of the row; times cannot be compared, as the clock may go back.
     """
-    row = next(iter(db.query("SELECT * FROM health")))
-    troubles = db.rows(
-        "SELECT part, message, since, times, last_at, next_try_at FROM troubles"
-        " ORDER BY since, part"
-    )
+    row = next(db.query("SELECT * FROM health"))
+    troubles = db.rows("SELECT * FROM troubles ORDER BY since, part")
     file = read_file(catalog) if catalog else {}
     written_by = file.get("pid"), file.get("after")
     if row["service_pid"] is not None and written_by == (row["service_pid"], row["service_seen"]):
@@ -43,9 +40,7 @@ def load(db: Database, catalog: Path | None) -> dict[str, Any]:
         ),
         "held": db.rows(_HELD),
         "withheld": db.rows(_WITHHELD),
-        "to_review": to_review(db),
-        "internal_errors": db.execute(_INTERNAL_ERRORS).fetchone()[0],
-        "name_conflicts": db.execute(_CONFLICTS).fetchone()[0],
+        **next(db.query(_COUNTS)),
         "unlinked_outcomes": next(db.query(_UNLINKED)),
         "troubles": troubles,
     }
@@ -53,7 +48,7 @@ def load(db: Database, catalog: Path | None) -> dict[str, Any]:
 
 def to_review(db: Database) -> int:
     """Return the number of versions that wait for review."""
-    return int(db.execute(_TO_REVIEW).fetchone()[0])
+    return int(next(db.query(_COUNTS))["to_review"])
 
 
 def file_of(catalog: Path) -> Path:
@@ -98,8 +93,11 @@ def read_file(catalog: Path) -> dict[str, Any]:
     return {}
 
 
-_CONFLICTS = "SELECT count(*) FROM skills WHERE is_conflict = 1"
-_INTERNAL_ERRORS = "SELECT count(*) FROM findings WHERE code = 'internal-error'"
+_COUNTS = f"""
+    SELECT (SELECT count(*) FROM {AWAITING_REVIEW}) AS to_review,
+        (SELECT count(*) FROM findings WHERE code = 'internal-error') AS internal_errors,
+        (SELECT count(*) FROM skills WHERE is_conflict = 1) AS name_conflicts
+"""
 _UNLINKED = """
     SELECT (SELECT count(*) FROM outcomes WHERE is_newest = 1 AND skill IS NULL) AS of_no_skill,
         (SELECT count(*) FROM outcomes WHERE is_newest = 1 AND version IS NULL
@@ -110,7 +108,6 @@ _UNLINKED = """
             AND version_declared IS NOT NULL AND skill IS NOT NULL
             ORDER BY id DESC LIMIT 1) AS newest_of_no_version
 """
-_TO_REVIEW = f"SELECT count(*) FROM {AWAITING_REVIEW}"
 _HELD = """
     SELECT root, pending_reason AS reason, count(*) AS skills
     FROM skills INDEXED BY skills_pending

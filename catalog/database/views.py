@@ -1,8 +1,13 @@
 """Views, full-text tables and the triggers that keep them: plain SQL for any client."""
 
+from collections.abc import Iterable
+from dataclasses import fields
+
 from sqlite_utils import Database
 
+from catalog.model.declarations import AbpTool
 from catalog.model.fields import SEARCHED
+from catalog.model.trouble import Trouble
 
 
 def create(db: Database) -> None:
@@ -27,6 +32,15 @@ def create(db: Database) -> None:
 _NAMED = ", ".join((*SEARCHED, "grams"))
 _WHOLE = f"body, headings, file_names, body_grams, {_NAMED}"
 """The column with most words is first: SQLite stores the number of every other one with each."""
+
+_TROUBLE, _TOOL = ([field.name for field in fields(record)] for record in (Trouble, AbpTool))
+_RECOVERY = ("recovered_at", "reason", "damaged_file", "packages_removed")
+
+
+def _fields(item: str, names: Iterable[str]) -> str:
+    """Return the fields of JSON objects, of which `json_each` gives an item, as columns."""
+    return ", ".join(f"json_extract({item}.value, '$.{name}') AS {name}" for name in names)
+
 
 _VIEWS = {
     # Texts come from subqueries: SQLite would read a view with a join whole, to join it again.
@@ -77,27 +91,14 @@ FROM indexes AS i CROSS JOIN skills AS s
 WHERE s.status = 'active' AND NOT EXISTS
     (SELECT 1 FROM index_entries AS e WHERE e.skill = s.id AND e.index_name = i.name)
 """,
-    "troubles": """
-SELECT json_extract(t.value, '$.part') AS part, json_extract(t.value, '$.message') AS message,
-       json_extract(t.value, '$.since') AS since, json_extract(t.value, '$.times') AS times,
-       json_extract(t.value, '$.last_at') AS last_at,
-       json_extract(t.value, '$.next_try_at') AS next_try_at
-FROM health AS h, json_each(h.troubles) AS t
-""",
-    "recoveries": """
-SELECT json_extract(r.value, '$.recovered_at') AS recovered_at,
-       json_extract(r.value, '$.reason') AS reason,
-       json_extract(r.value, '$.damaged_file') AS damaged_file,
-       json_extract(r.value, '$.packages_removed') AS packages_removed,
+    "troubles": f"SELECT {_fields('t', _TROUBLE)} FROM health AS h, json_each(h.troubles) AS t",
+    "recoveries": f"""
+SELECT {_fields("r", _RECOVERY)},
        json_type(r.value, '$.packages_removed') IS 'null' AS is_under_way
 FROM health AS h, json_each(h.recoveries) AS r
 """,
-    "abp_tools": """
-SELECT a.skill, t.key AS position, json_extract(t.value, '$.name') AS name,
-       json_extract(t.value, '$.description') AS description,
-       json_extract(t.value, '$.kind') AS kind,
-       json_extract(t.value, '$.parameters') AS parameters,
-       json_extract(t.value, '$.returns') AS returns
+    "abp_tools": f"""
+SELECT a.skill, t.key AS position, {_fields("t", _TOOL)}
 FROM apexbridge_skills AS a, json_each(a.tools) AS t
 """,
     # The body is cut out by bytes: SQLite counts the characters of a text up to a NUL only.

@@ -51,6 +51,10 @@ class Decisions:
     preferences: dict[Place, str] = field(default_factory=dict)  # times, ISO 8601
     reviews: list[Review] = field(default_factory=list)
 
+    def of_places(self, kind: str) -> dict[Place, Any]:
+        """Return the decisions on skills: kind is pin or prefer."""
+        return self.pins if kind == "pin" else self.preferences
+
 
 class Journal:
     """The journal of one catalog."""
@@ -121,16 +125,14 @@ def decided_in(connection: sqlite3.Connection) -> Decisions:
 def _differences(
     known: Decisions, decided: Decisions, is_known: Callable[[Place], bool]
 ) -> Iterator[dict[str, Json]]:
-    for (root, path), pin in decided.pins.items():
-        if known.pins.get((root, path)) != pin:
-            yield {"decision": "pin", "root": root, "path": path, **pin._asdict()}
-    for root, path in filter(is_known, known.pins.keys() - decided.pins.keys()):
-        yield {"decision": "unpin", "root": root, "path": path}
-    for (root, path), since in decided.preferences.items():
-        if known.preferences.get((root, path)) != since:
-            yield {"decision": "prefer", "root": root, "path": path, "since": since}
-    for root, path in filter(is_known, known.preferences.keys() - decided.preferences.keys()):
-        yield {"decision": "unprefer", "root": root, "path": path}
+    for kind in ("pin", "prefer"):
+        before, now = known.of_places(kind), decided.of_places(kind)
+        for (root, path), value in now.items():
+            if before.get((root, path)) != value:
+                fields = value._asdict() if isinstance(value, Pin) else {"since": value}
+                yield {"decision": kind, "root": root, "path": path, **fields}
+        for root, path in filter(is_known, before.keys() - now.keys()):
+            yield {"decision": f"un{kind}", "root": root, "path": path}
     old = set(known.reviews)
     for review in decided.reviews:
         if review not in old:
@@ -147,12 +149,10 @@ def _apply(found: Decisions, entry: dict[str, Any]) -> None:
     place = (str(entry["root"]), str(entry.get("path")))
     if decision == "pin":
         found.pins[place] = Pin(*(entry[name] for name in Pin._fields))
-    elif decision == "unpin":
-        found.pins.pop(place, None)
     elif decision == "prefer":
         found.preferences[place] = str(entry["since"])
-    elif decision == "unprefer":
-        found.preferences.pop(place, None)
+    elif decision in ("unpin", "unprefer"):
+        found.of_places(decision.removeprefix("un")).pop(place, None)
 
 
 _PINS = """

@@ -160,9 +160,15 @@ def _at_version(work: UnitOfWork, old: Row, kept: Row) -> Row:
 
 def _is_delayed(work: UnitOfWork, old: Row, record: SkillRecord) -> bool:
     """Return whether a skill must wait after too many recent versions; mark it if so."""
-    wait = _seconds_until_next(work.db, work.retention, old["id"], work.clock)
-    if not wait:
+    # A version from the future, made before the clock was set back, counts as equally old.
+    row = work.db.execute(
+        "SELECT ingested_at FROM versions WHERE skill = ? ORDER BY id DESC LIMIT 1 OFFSET ?",
+        [old["id"], work.retention.versions_per_hour - 1],
+    ).fetchone()
+    age = abs(work.clock - datetime.fromisoformat(row[0])) if row else HOUR
+    if age >= HOUR:
         return False
+    wait = (HOUR - age).total_seconds()
     count = old["coalesced"] + (old["seen_digest"] != record.digest)
     allowed = humanize.count(work.retention.versions_per_hour, "version")
     reason = (
@@ -179,19 +185,6 @@ def _is_delayed(work: UnitOfWork, old: Row, record: SkillRecord) -> bool:
         ChangeResult(record.place.root, record.place.path, old["name"], "delayed", reason, wait)
     )
     return True
-
-
-def _seconds_until_next(db: Writer, retention: Retention, skill: int, at: datetime) -> float:
-    """Return the seconds until a skill may have its next version; 0 if it may now.
-
-    A version from the future, made before the clock was set back, counts as equally old.
-    """
-    row = db.execute(
-        "SELECT ingested_at FROM versions WHERE skill = ? ORDER BY id DESC LIMIT 1 OFFSET ?",
-        [skill, retention.versions_per_hour - 1],
-    ).fetchone()
-    age = abs(at - datetime.fromisoformat(row[0])) if row else HOUR
-    return max(0.0, (HOUR - age).total_seconds())
 
 
 def _reject(work: UnitOfWork, rejection: Rejection, judged: Judged) -> None:

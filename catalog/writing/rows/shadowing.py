@@ -115,24 +115,11 @@ def _take_name(rivals: Sequence[Row], at: str) -> list[tuple[str, int]]:
 
 
 def _ingestion(row: Row, decision: "Standing", at: str, trigger: Trigger) -> Ingestion:
-    outcome: IngestionOutcome = (
-        "active"
-        if decision.status == "active"
-        else "withheld"
-        if decision.shadowed_by is None
-        else "shadowed"
-    )
-    return Ingestion(
-        row["id"],
-        row["root"],
-        row["path"],
-        None,
-        trigger,
-        outcome,
-        decision.status_reason,
-        row["current_version_id"],
-        max(at, row["last_changed"]),
-    )
+    lost: IngestionOutcome = "shadowed" if decision.shadowed_by else "withheld"
+    outcome = "active" if decision.status == "active" else lost
+    place, version = (row["id"], row["root"], row["path"]), row["current_version_id"]
+    reason, moment = decision.status_reason, max(at, row["last_changed"])
+    return Ingestion(*place, None, trigger, outcome, reason, version, moment)
 
 
 def resemblance(db: Database, winner: Row, rivals: Sequence[Row]) -> dict[int, str]:

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
-from catalog.database.queries import columns, to_json
+from catalog.database.queries import to_json
 from catalog.database.writer import Writer
 from catalog.model.values import ChangeOutcome, Trigger
 from catalog.text.humanize import iso
@@ -44,10 +44,8 @@ class Scans:
 
     def begin(self, trigger: Trigger, at: datetime) -> int:
         """Add a row for a scan that begins, and return its id."""
-        cursor = self._db.execute(
-            'INSERT INTO scans ("trigger", started_at) VALUES (?, ?)', [trigger, iso(at)]
-        )
-        return int(cursor.lastrowid or 0)
+        row = {"trigger": trigger, "started_at": iso(at)}
+        return cast(int, self._db.table("scans").insert(row).last_pk)
 
     def finish(
         self,
@@ -60,16 +58,8 @@ class Scans:
     ) -> None:
         """Complete the row of a scan with its counts of skill folders."""
         with self._db.transaction():
-            values = {
-                "took_ms": round(took_ms, 1),
-                "seen": seen,
-                "missed_by_events": missed_by_events,
-            }
-            row = values | dict(counts)
-            self._db.execute(
-                f"UPDATE scans SET ({columns(row)}) = ({', '.join('?' * len(row))}) WHERE id = ?",
-                [*row.values(), scan],
-            )
+            row = {"took_ms": round(took_ms, 1), "seen": seen, "missed_by_events": missed_by_events}
+            self._db.table("scans").update(scan, row | dict(counts))
             self._db.execute(
                 "UPDATE health SET last_full_scan = ?, missed_by_events = missed_by_events + ?",
                 [iso(at), missed_by_events],
