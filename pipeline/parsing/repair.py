@@ -128,7 +128,7 @@ def _unquoted(entry: re.Match[str], number: int) -> _Repair | None:
         value, comment = value[: match.start()].rstrip(), f" {value[match.start() :]}"
     field = (entry["key"] or "").rstrip(": \t") or "this item"
     if entry["key"] and _PLAIN.match(value) and _COLON.search(value):
-        kind, reason = codes.UNQUOTED_COLON, "holds a colon and a space"
+        kind, reason = codes.UNQUOTED_COLON, "contains a colon and a space"
     elif (
         _RESERVED.match(value)
         or _PART_AND_MORE.match(value)

@@ -8,7 +8,7 @@ _SAFETY = FindingTypes("safety")
 
 SKILL_MD_MISSING = _SPEC.rejection(
     "skill-md-missing",
-    "Neither this folder nor any folder below holds a SKILL.md.",
+    "Neither this folder nor any folder below contains a SKILL.md.",
     "Give the path of a skill's folder, or add a SKILL.md to this one.",
 )
 SKILL_MD_NOT_A_FILE = _SPEC.rejection(
@@ -37,7 +37,7 @@ SKILL_MD_TOO_LARGE = _READING.rejection(
 )
 TOO_MANY_FILES = _READING.rejection(
     "too-many-files",
-    "The folder holds more files or directories than the limit.",
+    "The folder contains more files or directories than the limit.",
     "Remove what agents do not need, or raise limits.files.",
 )
 FOLDER_TOO_LARGE = _READING.rejection(
@@ -48,7 +48,7 @@ FOLDER_TOO_LARGE = _READING.rejection(
 FOLDER_TOO_DEEP = _READING.rejection(
     "folder-too-deep",
     "The directory is deeper below its root than the limit; nothing in it is read.",
-    "Move it further up, or raise limits.depth.",
+    "Move it up, or raise limits.depth.",
 )
 FILE_UNREADABLE = _READING.rejection(
     "file-unreadable",
@@ -78,8 +78,8 @@ IGNORE_PATTERN_UNUSABLE = _READING.warning(
 FOLDER_IGNORED = _READING.info(
     "folder-ignored",
     "A .gitignore file excludes the folder or archive; nothing in it is read.",
-    "If it holds skills, change the pattern, or write its opposite, with !, into a .skillignore; "
-    "if not, repeat the pattern there.",
+    "If it contains skills, change the pattern, or write its opposite, with !, into a "
+    ".skillignore; if not, repeat the pattern there.",
 )
 SKILL_MD_MISNAMED = _READING.warning(
     "skill-md-misnamed",
@@ -97,7 +97,7 @@ FILE_OUTSIDE_SKILLS = _READING.info(
 )
 FOLDER_WITHOUT_SKILL = _READING.info(
     "folder-without-skill",
-    "The folder is no skill, because it holds no SKILL.md.",
+    "The folder is not a skill, because it contains no SKILL.md.",
     "Add a SKILL.md to make it a skill, or name the folder in a .skillignore.",
 )
 SECRET_LEFT_OUT = _READING.warning(
@@ -107,7 +107,7 @@ SECRET_LEFT_OUT = _READING.warning(
 )
 SECRET_REFUSED = _READING.rejection(
     "secret-refused",
-    "A file holds a key, a token or a password, so this state of the skill is not published.",
+    "A file contains a key, a token or a password, so this state of the skill is not published.",
     "Revoke it at its issuer if others could read this folder, and remove it from the folder.",
 )
 SECRET_PUBLISHED = _READING.warning(
@@ -169,7 +169,7 @@ LINK_BEHIND_LINK = _READING.warning(
 
 ARCHIVE_WITHOUT_SKILL = _READING.rejection(
     "archive-without-skill",
-    "The archive holds no SKILL.md.",
+    "The archive contains no SKILL.md.",
     "Pack the skill's folder with its SKILL.md, or remove the archive.",
 )
 ARCHIVE_TRUNCATED = _READING.rejection(
@@ -197,7 +197,7 @@ ARCHIVE_COMPRESSION = _READING.rejection(
 )
 ARCHIVE_TOO_MANY_MEMBERS = _READING.rejection(
     "archive-too-many-members",
-    "The archive holds more files and directories than the limit.",
+    "The archive contains more files and directories than the limit.",
     "Remove what agents do not need, or raise limits.archive_members.",
 )
 ARCHIVE_TOO_LARGE = _READING.rejection(
@@ -227,17 +227,17 @@ ARCHIVE_LINK_LEAVES = _READING.rejection(
 )
 ARCHIVE_HARD_LINK = _READING.rejection(
     "archive-hard-link",
-    "The archive holds a hard link.",
+    "The archive contains a hard link.",
     "Pack copies instead; GNU tar has the option --hard-dereference.",
 )
 ARCHIVE_SPECIAL_MEMBER = _READING.rejection(
     "archive-special-member",
-    "The archive holds an entry that is neither a file, a directory nor a link.",
+    "The archive contains an entry that is neither a file, a directory nor a link.",
     "Pack only regular files and directories.",
 )
 ARCHIVE_DUPLICATE_MEMBER = _READING.rejection(
     "archive-duplicate-member",
-    "The archive holds two entries with the same path.",
+    "The archive contains two entries with the same path.",
     "Create the archive again instead of adding to it.",
 )
 ARCHIVE_NAMES_COLLIDE = _READING.rejection(
