@@ -89,37 +89,12 @@ def decide(files: Iterable[IgnoreFile], path: str) -> Decision | None:
     """
     for file in files:
         inner = path[len(file.folder) + 1 :] if file.folder else path
-        if line := _deciding_line(file.lines, inner.replace("!/", "/")):  # `x.zip!/` is an archive
+        # `x.zip!/` is an archive
+        index = spec_of(file.lines).check_file(inner.replace("!/", "/")).index
+        if index is not None:
+            line = file.lines[index]
             return Decision(file, line, not line.startswith("!"))
     return None
-
-
-def _deciding_line(lines: tuple[str, ...], path: str) -> str | None:
-    """Return the last matching line: most patterns have no slash and need only the last name."""
-    name = path[path.rfind("/", 0, -1) + 1 :]
-    by_name, by_path = _divided(lines)
-    last = max(_last_match(by_name, name), _match(by_path, path) if by_path else -1)
-    return lines[last] if last >= 0 else None
-
-
-@lru_cache(1024)
-def _divided(lines: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the patterns for names and those for paths, with empty lines in place of others."""
-    of_paths = tuple("/" in line.rstrip().rstrip("/") for line in lines)
-    pairs = list(zip(lines, of_paths, strict=True))
-    by_name = tuple("" if of_path else line for line, of_path in pairs)
-    by_path = tuple(line if of_path else "" for line, of_path in pairs)
-    return by_name, by_path if any(by_path) else ()
-
-
-def _match(lines: tuple[str, ...], path: str) -> int:
-    """Return the number of the last line that matches; -1 if none does."""
-    numbers = [number for number, line in enumerate(lines) if line]
-    index = spec_of(tuple(lines[number] for number in numbers)).check_file(path).index
-    return -1 if index is None else numbers[index]
-
-
-_last_match = lru_cache(16_384)(_match)
 
 
 @lru_cache(1024)

@@ -150,27 +150,15 @@ class Source:
     def read(self, folder: Folder) -> Snapshot | None:
         """Read and hash the files of a folder; None if it has changed since the walk.
 
-        If the folder exceeds a limit, only SKILL.md is read, so that its rejection has a name.
+        One in an archive is read while the archive is open. If the folder exceeds a limit, only
+        SKILL.md is read, so that its rejection has a name.
         """
         try:
-            with self._with_content(folder) as current:
-                snapshot = self._read(current)
-                return snapshot if self._is_unchanged(current) else None
+            snapshot = self._read(folder)
+            return snapshot if self._is_unchanged(folder) else None
         except (OSError, RootUnreadable):
             # It vanished or was exchanged meanwhile, or the system has a temporary problem.
             return None
-
-    @contextmanager
-    def _with_content(self, folder: Folder) -> Iterator[Folder]:
-        """Yield the folder with readable files; its archive is opened again if necessary."""
-        if folder.content is None or folder.content.is_open:
-            yield folder
-            return
-        archive = self.archive(folder.path)
-        if archive is None:
-            raise FileNotFoundError(errno.ENOENT, "vanished", folder.path)
-        with archives.open_archive(archive) as folders:
-            yield next((present for present in folders if present == folder), folder)
 
     def _read(self, folder: Folder) -> Snapshot:
         """Read a folder; OSError if it has changed since the walk."""

@@ -96,11 +96,6 @@ class ArchiveContent:
         self._tree = tree
 
     @property
-    def is_open(self) -> bool:
-        """Whether it can still be read."""
-        return self._tree is not None or self.is_refused
-
-    @property
     def is_unchanged(self) -> bool:
         """Whether the file is still the one that the walk saw; OSError."""
         with opened_root(self.archive.root) as root:

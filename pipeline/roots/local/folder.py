@@ -88,10 +88,6 @@ class Content(Protocol):
     """Bytes of a folder's files in an archive."""
 
     @property
-    def is_open(self) -> bool:
-        """Whether it can still be read."""
-
-    @property
     def is_unchanged(self) -> bool:
         """Whether it is unchanged since the folder was found in it; OSError."""
 
