@@ -21,7 +21,7 @@ from catalog.mcp.access import PAGE, CatalogAccess, after_cursor, next_cursor, p
 from catalog.model.errors import NotInCatalog, PackageDamaged
 from catalog.model.fields import COMPATIBILITY_LIMIT, DESCRIPTION_LIMIT, NAME_LIMIT
 from catalog.reading import skill_files
-from catalog.reading.published import SKILL_MD, Package, PublishedFile, package_of
+from catalog.reading.published import SKILL_MD, Package, package_of
 from catalog.text.suggestions import shown
 from catalog.text.visible import one_line
 
@@ -205,21 +205,16 @@ def children_of(package: Package, path: str, version: str = "") -> list[Resource
         if file.path.startswith(start):
             name, _, rest = file.path.removeprefix(start).partition("/")
             uri = uris.of(package.skill_id, own + start + name) + suffix
-            found[name] = (
-                _directory_resource(uri, name) if rest else _file_resource(uri, name, file)
+            found[name] = Resource(
+                uri=uri,
+                name=one_line(name),
+                mime_type=DIRECTORY_TYPE if rest else file.media_type,
+                size=None if rest else file.size,
             )
     if not found:
         kind = "a file, not a directory" if path in package.by_path else "not a directory"
         raise NotInCatalog(f"{shown(path)} of {shown(package.skill)} is {kind}.")
     return [resource for _, resource in sorted(found.items())]
-
-
-def _directory_resource(uri: str, name: str) -> Resource:
-    return Resource(uri=uri, name=one_line(name), mime_type=DIRECTORY_TYPE)
-
-
-def _file_resource(uri: str, name: str, file: PublishedFile) -> Resource:
-    return Resource(uri=uri, name=one_line(name), mime_type=file.media_type, size=file.size)
 
 
 _BLOCK = re.compile(r"\A---[ \t]*\r?\n(.*?)^---[ \t]*\r?$", re.DOTALL | re.MULTILINE)
@@ -260,13 +255,11 @@ class _CoreLoader(yaml.SafeLoader):
             raise ValueError("a field that is declared twice")
         return fields
 
-    def integer(self, node: yaml.ScalarNode) -> int:
+    def number(self, node: yaml.ScalarNode) -> int | float:
         text = self.construct_scalar(node)
-        return int(text, 0 if text[:2] in ("0o", "0x") else 10)
-
-    def number(self, node: yaml.ScalarNode) -> float:
-        value = float(self.construct_scalar(node))
-        if not math.isfinite(value):
+        if node.tag.endswith(":int"):
+            return int(text, 0 if text[:2] in ("0o", "0x") else 10)
+        if not math.isfinite(value := float(text)):
             raise ValueError("a number without a form in JSON")
         return value
 
@@ -274,15 +267,13 @@ class _CoreLoader(yaml.SafeLoader):
         return self.construct_scalar(node).lower() == "true"
 
 
-for _tag, _form, _starts in (
-    ("null", r"~|null|Null|NULL|", "~nN\0"),
-    ("bool", r"true|True|TRUE|false|False|FALSE", "tTfF"),
-    ("int", r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+", "-+0123456789"),
-    ("float", r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?", "-+.0123456789"),
+for _tag, _form, _construct in (
+    ("null", r"~|null|Null|NULL|", _CoreLoader.construct_yaml_null),
+    ("bool", r"true|True|TRUE|false|False|FALSE", _CoreLoader.boolean),
+    ("int", r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+", _CoreLoader.number),
+    ("float", r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?", _CoreLoader.number),
 ):
     _CoreLoader.add_implicit_resolver(
-        f"tag:yaml.org,2002:{_tag}", re.compile(rf"(?:{_form})\Z"), [*_starts.replace("\0", ""), ""]
+        f"tag:yaml.org,2002:{_tag}", re.compile(rf"(?:{_form})\Z"), None
     )
-_CoreLoader.add_constructor("tag:yaml.org,2002:int", _CoreLoader.integer)
-_CoreLoader.add_constructor("tag:yaml.org,2002:float", _CoreLoader.number)
-_CoreLoader.add_constructor("tag:yaml.org,2002:bool", _CoreLoader.boolean)
+    _CoreLoader.add_constructor(f"tag:yaml.org,2002:{_tag}", _construct)

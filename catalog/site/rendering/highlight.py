@@ -25,26 +25,24 @@ CLASSES = frozenset("cm kw st nu fn ty tg at va de in he".split())
 variable, deleted line, inserted line, heading."""
 
 
-@lru_cache(maxsize=1_000)
 def language_of(path: str) -> str:
     """Return the language of a file by its name; empty if it has none."""
     name = path.rpartition("/")[2].lower()
-    found = find_lexer_class_for_filename(name)
-    lexer = _allowed(found) or _lexer(name.rpartition(".")[2])
+    lexer = _lexer(name.rpartition(".")[2] if "." in name[1:] else name)
     return str(lexer.aliases[0]) if lexer else ""
 
 
 @lru_cache(maxsize=1_000)
 def _lexer(language: str) -> Any:
-    """Return the lexer of a language, or of an ending of files; None if it is not on the list."""
+    """Return the lexer of a language, or of a file by its name or ending; None without one.
+
+    A search through all lexers takes a millisecond.
+    """
     name = _OTHER_NAMES.get(language, language)
     try:
-        return _allowed(find_lexer_class_by_name(name))
+        lexer: Any = find_lexer_class_by_name(name)
     except ClassNotFound:
-        return _allowed(find_lexer_class_for_filename(f"x.{name}"))
-
-
-def _allowed(lexer: Any) -> Any:
+        lexer = find_lexer_class_for_filename(f"x.{name}") or find_lexer_class_for_filename(name)
     return lexer() if lexer and lexer.aliases and lexer.aliases[0] in _LANGUAGES else None
 
 
@@ -137,6 +135,7 @@ _OTHER_NAMES = {
     "gql": "graphql",
     "dotenv": "ini",
     "env": "ini",
+    ".env": "ini",
     "conf": "ini",
     "svg": "xml",
     "vue": "html",
