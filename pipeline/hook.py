@@ -8,7 +8,6 @@ import signal
 import subprocess
 import urllib.error
 import urllib.request
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -147,15 +146,18 @@ class Hook:
                 self._run(body)
         except SecretMissing as error:
             raise self._failure(str(error)) from error
-        except (OSError, ValueError) as error:
-            raise self._failure(_in_words(error)) from error
+        except urllib.error.HTTPError as error:
+            raise self._failure(f"its server answered {error.code}") from None
+        except (OSError, ValueError, http.client.HTTPException) as error:
+            raise self._failure(_in_words(error)) from None
 
     def _post(self, url: str, body: bytes, delivery: str) -> None:
         headers = {"Content-Type": "application/json", DELIVERY: delivery}
         if secret := Secret(self.secret_env, self.secret_file):
             headers[SIGNATURE] = secret.sign(body)
-        if reason := _post(url, body, headers, self.timeout):
-            raise self._failure(reason)
+        request = urllib.request.Request(url, body, headers, method="POST")
+        with _OPENER.open(request, timeout=self.timeout) as response:
+            response.read(1)
 
     def _run(self, body: bytes) -> None:
         process = subprocess.Popen(
@@ -181,21 +183,6 @@ class Hook:
         return HookFailed(f"The hook {self.name} was not told of {news}: {reason}.")
 
 
-def _post(url: str, body: bytes, headers: Mapping[str, str], timeout: float) -> str | None:
-    """Deliver a body; return why it failed, without the URL, whose path may be a secret."""
-    try:
-        request = urllib.request.Request(url, body, dict(headers), method="POST")
-        with _OPENER.open(request, timeout=timeout) as response:
-            response.read(1)
-    except urllib.error.HTTPError as error:
-        return f"its server answered {error.code}"
-    except urllib.error.URLError as error:
-        return _in_words(error.reason if isinstance(error.reason, OSError) else error)
-    except (OSError, ValueError, http.client.HTTPException) as error:
-        return _in_words(error)
-    return None
-
-
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
     """A redirect is a failure: the body is for the configured server alone."""
 
@@ -207,6 +194,9 @@ _OPENER = urllib.request.build_opener(_NoRedirects)
 
 
 def _in_words(error: Exception) -> str:
+    """Return why a delivery failed, without the URL, whose path may be a secret."""
+    if isinstance(error, urllib.error.URLError) and isinstance(error.reason, OSError):
+        error = error.reason
     if isinstance(error, TimeoutError):
         return "its server did not answer in time"
     return (error.strerror if isinstance(error, OSError) else None) or type(error).__name__
