@@ -1,4 +1,4 @@
-"""Records of what a skill declares for one system alone, a dialect."""
+"""Records of the declarations of a skill for one system alone, a dialect."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

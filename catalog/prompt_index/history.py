@@ -1,4 +1,4 @@
-"""History of the indexes: configuration, builds, current entries, and their reasons."""
+"""Stored indexes: their settings, publications and entries, and the reasons of those left out."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta

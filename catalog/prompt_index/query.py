@@ -1,4 +1,4 @@
-"""Query for the skills of an index in their order, and the index built from it."""
+"""Skills of an index in their order, and the index built from them."""
 
 import json
 from collections.abc import Generator, Iterator

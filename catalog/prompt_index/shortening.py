@@ -1,7 +1,7 @@
-"""Rarity of words in skills, from a table that is part of the program.
+"""Shorter descriptions of skills: the beginning, then the rarest words.
 
-`benchmarks/word_rarity.py` made the table. As it does not depend on the catalog, neither do texts
-that are chosen by it.
+The rarity of words is in a table that `benchmarks/word_rarity.py` made. As it does not depend on
+the catalog, neither do texts that are chosen by it.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Facts about one skill for a person: its page, how to install it, where its repository is."""
+"""Facts about one skill for a person who wants to install it or see its repository."""
 
 import json
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Tokens that a request of a reader brings with it."""
+"""Token in the headers of a request."""
 
 import base64
 import binascii

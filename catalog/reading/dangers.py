@@ -1,4 +1,4 @@
-"""The one rule by which findings tell of danger: a badge, a filter and every page follow it."""
+"""Grades of findings, from danger down to a note, for every badge, filter and page."""
 
 from collections.abc import Sequence
 

@@ -9,7 +9,6 @@ from typing import NamedTuple
 from catalog.database.queries import Database, Row, to_json
 from catalog.reading import search
 from catalog.reading.filters import Filters
-from catalog.text.body import body_of
 from catalog.text.differences import SIMILAR, pieces_of, similarity
 
 PAGE = 30
@@ -52,11 +51,9 @@ def similar(db: Database, skill: Row) -> list[Row]:
     filters = Filters(status=("active", "shadowed"))
     found = [hit.id for hit in search.search(db, words, COMPARED, filters=filters).hits]
     rows = {row["id"]: row for row in db.query(_COMPARED, [to_json([skill["id"], *found])])}
-    own = rows.pop(skill["id"], None)
-    if own is None:
-        return []
+    own = rows.pop(skill["id"])
     others = (row for row in rows.values() if row["skill_id"] != skill["skill_id"])
-    compared = [_shown(row) | {"percent": _percent(own, row)} for row in others]
+    compared = [row | {"percent": _percent(own, row)} for row in others]
     return sorted(
         (row for row in compared if row["percent"] >= 100 * SIMILAR),
         key=lambda row: (-row["percent"], row["status"] != "active", row["name"], row["id"]),
@@ -67,15 +64,8 @@ def _percent(skill: Row, other: Row) -> int:
     """Return the similarity of another skill, rounded down."""
     if skill["digest"] == other["digest"]:
         return 100
-    one, two = (
-        pieces_of(body_of(row["skill_md_content"], row["body_chars"] or 0).text)
-        for row in (skill, other)
-    )
+    one, two = (pieces_of(row["body"] or "") for row in (skill, other))
     return min(int(100 * similarity(one, two)), 99)
-
-
-def _shown(row: Row) -> Row:
-    return {n: v for n, v in row.items() if n not in ("skill_md_content", "body_chars")}
 
 
 _COLUMNS = "s.id, s.skill_id, s.name, s.description, s.status, s.level, s.root, s.path, s.digest"
@@ -90,9 +80,8 @@ _SAME = f"""
     ORDER BY s.status != 'active', s.level_rank, s.name, s.root, s.path LIMIT 100
 """
 _COMPARED = f"""
-    SELECT {_COLUMNS}, v.skill_md_content, json_extract(v.described, '$.body_chars') AS body_chars
+    SELECT {_COLUMNS}, (SELECT body FROM searched_texts WHERE id = s.id) AS body
     FROM json_each(?) AS wanted CROSS JOIN skills AS s ON s.id = wanted.value
-    JOIN version_contents AS v ON v.id = s.current_version_id
 """
 _EQUAL = """
     SELECT json_group_array(id) FROM skills WHERE status != 'removed' AND {}

@@ -1,4 +1,4 @@
-"""Queries behind the pages about prompt indexes."""
+"""Prompt indexes for people: their publications, entries and skills left out."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""FTS5 expressions for the terms of a query, with corrections of words that no skill has."""
+"""Search for skills by a task in plain words, with corrections of words that no skill has."""
 
 import sqlite3
 from collections.abc import Mapping, Sequence

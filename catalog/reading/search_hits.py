@@ -1,4 +1,4 @@
-"""Snippets of a text around a match, which is marked."""
+"""Hits of a search, each with a snippet of its text around a match."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Bundles of skills."""
+"""Published files as text, whole or in pages, each verified before it is given."""
 
 import os
 import re
@@ -14,7 +14,7 @@ from catalog.database.queries import Database
 from catalog.filesystem.by_descriptor import open_file
 from catalog.model.errors import PackageDamaged, PathRefused
 from catalog.model.paths import os_path
-from catalog.reading.paging import Page, read_page
+from catalog.reading.paging import read_page
 from catalog.reading.published import (
     CURE,
     SKILL_MD,
@@ -107,12 +107,12 @@ def opened(package: Package, entry: PublishedFile) -> Iterator[BinaryIO]:
 
     Raises as `read_skill_file` does.
     """
-    with _open(package, entry) as file:
-        try:
+    with _reported(package, entry):
+        file = _open(package, entry)
+    with file:
+        with _reported(package, entry):
             size = os.fstat(file.fileno()).st_size
             sha256 = file_digest(file, "sha256").hexdigest() if size == entry.size else ""
-        except OSError as error:
-            raise _damaged(package, entry, error.strerror or str(error)) from error
         _check_content(package, entry, size, sha256)
         file.seek(0)
         yield file
@@ -128,8 +128,9 @@ def read(
             f"{shown(entry.path)} has {humanize.count(entry.size, 'byte')}; give an "
             "offset from 0 to that number, and a limit of 1 or more."
         )
-    with _open(package, entry) as file:
-        page = _verified(package, entry, file, offset, limit)
+    with _reported(package, entry), _open(package, entry) as file:
+        page = read_page(file, offset, limit, entry.size)
+    _check_content(package, entry, page.size, page.sha256)
     return SkillFile(
         package.skill_id,
         package.skill,
@@ -175,12 +176,9 @@ def wrap(package: Package, page: SkillFile, directory: str | None = None) -> str
 
 def _open(package: Package, entry: PublishedFile) -> BufferedReader:
     path = os_path(entry.path)
-    try:
-        if not package.in_place:
-            return open_file(package.top, package.names, path)
+    if package.in_place:
         return _open_in_root(package, path)
-    except OSError as error:
-        raise _damaged(package, entry, error.strerror or str(error)) from error
+    return open_file(package.top, package.names, path)
 
 
 def _open_in_root(package: Package, path: str) -> BufferedReader:
@@ -192,15 +190,13 @@ def _open_in_root(package: Package, path: str) -> BufferedReader:
     return open_file(top, (), os.path.relpath(target, top))
 
 
-def _verified(
-    package: Package, entry: PublishedFile, file: BinaryIO, offset: int, limit: int | None
-) -> Page:
+@contextmanager
+def _reported(package: Package, entry: PublishedFile) -> Iterator[None]:
+    """Report a file that cannot be read as damage of its package."""
     try:
-        page = read_page(file, offset, limit, entry.size)
+        yield
     except OSError as error:
         raise _damaged(package, entry, error.strerror or str(error)) from error
-    _check_content(package, entry, page.size, page.sha256)
-    return page
 
 
 def _check_content(package: Package, entry: PublishedFile, size: int, sha256: str) -> None:

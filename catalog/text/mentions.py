@@ -1,4 +1,4 @@
-"""Hosts and tools that the texts of a skill name."""
+"""Hosts and tools in the texts of a skill."""
 
 import re
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Names that do not exist: the closest ones that do, and why no file can have them."""
+"""Sentences about names that do not exist: the closest ones, and why no file can have a name."""
 
 import difflib
 import re
