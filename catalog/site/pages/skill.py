@@ -4,12 +4,11 @@ import asyncio
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from datasette import Response
 
 from catalog.database.queries import Row
-from catalog.model import naming
 from catalog.model.errors import NotInCatalog
 from catalog.model.fields import COLUMNS
 from catalog.prompt_index import query
@@ -69,16 +68,6 @@ class Sheet:
     card: Row  # of `cards.of`
     review: Row | None  # of the newest version; None if it needs none
     folders: list[str]  # of this machine's disk, which readers elsewhere do not see
-
-
-@dataclass(frozen=True, slots=True)
-class Instructions:
-    """SKILL.md as the page shows it."""
-
-    front: list[str]  # lines of its frontmatter
-    rendered: markdown.Rendered
-    plain: str = ""  # the source, where it is not rendered
-    goes_on_at: int = 0  # line from which the source is on another page; 0 if it is whole
 
 
 async def page(context: RequestContext) -> Response:
@@ -179,7 +168,11 @@ def look_up(db: Catalog, skill_id: str, row: int | None, version: str = "") -> S
     With a version, the skill is returned as it was in that version, if that is known. Raises
     NotInCatalog where several skills have the name.
     """
-    skill = browse.skill(db, skill_id, row) or _by_name(db, skill_id)
+    skill = browse.skill(db, skill_id, row)
+    if not skill and (
+        other := named.skill_id_meant(db, skill_id) or named.skill_id_of_bare_name(db, skill_id)
+    ):
+        skill = browse.skill(db, other)
     if skill and version and version != skill["version"]:
         skill = reading_versions.as_of(db, skill, version)
     if not skill:
@@ -217,18 +210,6 @@ def _indexes(db: Catalog, skill: int) -> list[Row]:
     ]
 
 
-def _by_name(db: Catalog, name: str) -> Row | None:
-    """Return the skill with a whole name, such as team:review, or a bare one; None if none has it.
-
-    Raises NotInCatalog where several have a bare name and none is preferred.
-    """
-    namespace, colon, bare = name.rpartition(":")
-    skill_id = (
-        naming.skill_id(bare, namespace, "") if colon else named.skill_id_of_bare_name(db, name)
-    )
-    return browse.skill(db, skill_id) if skill_id else None
-
-
 def row_query(skill: Row) -> str:
     """Return the query that links need to select this folder among those with its skill_id."""
     return "" if skill["status"] == "active" else f"?row={skill['id']}"
@@ -244,8 +225,12 @@ def front_lines(content: str, body: str | None) -> int:
     return fences[1] if len(fences) > 1 and fences[0] == 1 else 0
 
 
-async def _instructions(context: RequestContext, sheet: Sheet) -> Instructions | None:
-    """Return the SKILL.md of a skill; None if no version was accepted."""
+async def _instructions(context: RequestContext, sheet: Sheet) -> dict[str, Any] | None:
+    """Return the SKILL.md of a skill; None if no version was accepted.
+
+    That is the lines of its frontmatter and the rendered text, or its `plain` source with the line
+    at which it `goes_on_at` another page; 0 if it is whole.
+    """
     skill = sheet.skill
     if skill["skill_md_content"] is None:
         return None
@@ -260,10 +245,10 @@ async def _instructions(context: RequestContext, sheet: Sheet) -> Instructions |
     )
     rendered = await asyncio.to_thread(markdown.render, "\n".join(lines[skip:]), base)
     if not rendered.unrendered_reason:
-        return Instructions(lines[:skip], rendered)
+        return {"front": lines[:skip], "rendered": rendered}
     plain = content[:LONGEST_TEXT]
     goes_on_at = plain.count("\n") + 1 if len(plain) < len(content) else 0
-    return Instructions([], rendered, plain, goes_on_at)
+    return {"front": [], "rendered": rendered, "plain": plain, "goes_on_at": goes_on_at}
 
 
 def _url_of(context: RequestContext, target: LinkTarget) -> str:
@@ -277,29 +262,22 @@ SAFETY = "safety"
 """Profile of the findings about content that could deceive or do harm."""
 
 
-class Group(NamedTuple):
-    """Findings of one rule."""
+def groups(findings: Sequence[Row]) -> list[dict[str, Any]]:
+    """Return the findings by rule: dangerous, other safety, errors, warnings, then the others.
 
-    code: str
-    grade: str  # of dangers.GRADES
-    problem: str  # one sentence for all
-    rows: list[Row]
-    fix: str  # if it is the same for all; else each row has its own
-
-
-def groups(findings: Sequence[Row]) -> list[Group]:
-    """Return the findings by rule: dangerous, other safety, errors, warnings, then the others."""
+    A group has one `problem` for all, and a `fix` if it is the same for all.
+    """
     by_code: dict[tuple[str, str], list[Row]] = {}
     for row in findings:
         by_code.setdefault((row["code"], dangers.grade(row)), []).append(row)
     result = [
-        Group(
-            code,
-            grade,
-            _problem(code),
-            rows,
-            rows[0]["fix"] if len({row["fix"] for row in rows}) == 1 else "",
-        )
+        {
+            "code": code,
+            "grade": grade,
+            "problem": _problem(code),
+            "rows": rows,
+            "fix": rows[0]["fix"] if len({row["fix"] for row in rows}) == 1 else "",
+        }
         for (code, grade), rows in by_code.items()
     ]
     return sorted(result, key=_rank)
@@ -311,9 +289,10 @@ def _problem(code: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def _rank(group: Group) -> tuple[bool, bool, int]:
-    is_safety = group.rows[0]["profile"] == SAFETY and group.grade != "info"
-    return group.grade != "danger", not is_safety, dangers.GRADES.index(group.grade)
+def _rank(group: dict[str, Any]) -> tuple[bool, bool, int]:
+    grade = group["grade"]
+    is_safety = group["rows"][0]["profile"] == SAFETY and grade != "info"
+    return grade != "danger", not is_safety, dangers.GRADES.index(grade)
 
 
 @dataclass(frozen=True, slots=True)
