@@ -18,9 +18,9 @@ from pathlib import Path
 from made_skills import make_skills
 from timing import seconds_of
 
+from catalog.filesystem.ownership import OwnedFolder
 from catalog.model.skill import RootSpec
 from catalog.writing.packages.builder import Packaging
-from catalog.writing.packages.folder import PackageFolder
 from catalog.writing.store import Store
 from pipeline.processes import at_work
 from pipeline.service import open_catalog
@@ -75,7 +75,7 @@ class _Bench:
     def __init__(self, place: Path) -> None:
         self.place, self.root = place, place / "root"
         self.store = Store.open(place / "catalog.db")
-        self.folder = PackageFolder(place / "none")
+        self.folder = OwnedFolder(place / "none", "packages")
 
     def scan_all(self) -> None:
         """Scan all skills into the catalog without publishing any."""
@@ -85,7 +85,7 @@ class _Bench:
     def works(self, number: int) -> Iterator[tuple[str, Callable[[], object]]]:
         """Yield the tasks in turns, and prepare each of them in between."""
         yield "cp -r", lambda: self._cp("-r", f"cp-r-{number}")
-        self.folder = PackageFolder(self.place / f"packages-{number}")
+        self.folder = OwnedFolder(self.place / f"packages-{number}", "packages")
         yield "publish all", self._publish
         yield "cp -r, sync", lambda: self._cp("-r", f"cp-rs-{number}", sync=True)
         yield "cp -al", lambda: self._cp("-al", f"cp-al-{number}")

@@ -115,7 +115,7 @@ class Packager:
         """Point each `current` to the committed version; repeat what failed. Raises OSError."""
         if not self._public or not self.packaging:
             return
-        with self.packaging.folder.opened() as packages:
+        with self.packaging.opened() as packages:
             for folder, package_path in list(self._public.items()):
                 packages.switch_current(package_path)
                 del self._public[folder]
@@ -127,7 +127,7 @@ class Packager:
         """
         if not self._retired or not self.packaging:
             return
-        with self.packaging.folder.opened() as packages:
+        with self.packaging.opened() as packages:
             for skill_id in list(self._retired):
                 packages.remove(f"{skill_id}/{CURRENT}")
                 del self._retired[skill_id]
@@ -155,7 +155,7 @@ class Packager:
         """Remove packages that no version names; the next start removes any that remain."""
         if not package_paths or not self.packaging:
             return
-        with suppress(OSError, SkilldropError), self.packaging.folder.opened() as packages:
+        with suppress(OSError, SkilldropError), self.packaging.opened() as packages:
             for package_path in package_paths:
                 with suppress(OSError):
                     packages.remove(package_path)

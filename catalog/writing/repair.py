@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from datetime import datetime
+from pathlib import Path
 
 from catalog.database.queries import to_json
 from catalog.database.writer import Writer
@@ -12,8 +13,7 @@ from catalog.text.humanize import iso
 from catalog.writing import decisions
 from catalog.writing.links.keeper import LinkKeeper
 from catalog.writing.packager import BATCH, Packager
-from catalog.writing.packages.builder import Key
-from catalog.writing.packages.folder import PackageFolder
+from catalog.writing.packages.builder import Key, Packaging
 from catalog.writing.packages.inspection import (
     Damage,
     PackagesListing,
@@ -82,29 +82,29 @@ class PackageRepair:
         """Make the packages match the catalog; return the number of packages removed."""
         if not self._packager.packaging:
             return 0
-        folder = self._packager.packaging.folder
-        listing = list_packages(folder.path)
+        packaging = self._packager.packaging
+        listing = list_packages(packaging.folder.path)
         removed = 0
-        _log_foreign(folder, listing)
+        _log_foreign(packaging.folder.path, listing)
         self._copies.recognise()
         lost = [
             (path,)
             for path in packaged(self._db)
-            if path not in listing.packages and not self._from_copy(folder, path)
+            if path not in listing.packages and not self._from_copy(packaging, path)
         ]
         self._db.conn.executemany(
             "UPDATE versions SET package_path = NULL, retired_at = NULL WHERE package_path = ?",
             lost,
         )
         if sweeps and (wrong := list(strays(self._db, listing))):
-            with folder.opened() as packages:
+            with packaging.opened() as packages:
                 for path, _ in wrong:
                     packages.remove(path)
                     removed += path in listing.packages
         self._unpin_in_place(at)
         current = {f"{skill_id}/{target}" for skill_id, target in listing.current.items()}
         if elsewhere := [path for path in public(self._db) if path not in current]:
-            with folder.opened() as packages:
+            with packaging.opened() as packages:
                 for path in elsewhere:
                     packages.switch_current(path)
         unpublished = [skill_id for (skill_id,) in self._db.execute(_UNPUBLISHED)]
@@ -163,20 +163,24 @@ class PackageRepair:
     def _repaired(self, at: datetime, paths: Sequence[str], *, deep: bool) -> list[Key]:
         """Repair the damaged packages of a batch, and their copies; return skills to scan again."""
         assert self._packager.packaging
-        folder = self._packager.packaging.folder
+        packaging = self._packager.packaging
+        top = packaging.folder.path
         damaged: dict[str, Damage] = {}
         repaired = 0
         for path in paths:
             files = files_of_package(self._db, path)
-            if wrong := list(damages(folder.path, path, files, deep=deep)):
+            if wrong := list(damages(top, path, files, deep=deep)):
                 repaired += 1
                 if any(damage.mode is not None for damage in wrong):
-                    modes, wrong = wrong, with_modes(folder.path, path, files, wrong, deep=deep)
+                    modes, wrong = (
+                        wrong,
+                        with_modes(top, path, files, wrong, deep=deep),
+                    )
                     if not wrong:
-                        log.warning("%s/%s: modes were corrected: %s", folder.path, path, modes[0])
-                if wrong and not self._from_copy(folder, path):
+                        log.warning("%s/%s: modes were corrected: %s", top, path, modes[0])
+                if wrong and not self._from_copy(packaging, path):
                     damaged[path] = wrong[0]
-        again = self._rebuilt(folder, damaged, at) if damaged else []
+        again = self._rebuilt(packaging, damaged, at) if damaged else []
         repaired += self._copies.mend(paths, deep=deep)
         if deep:
             self._db.execute(
@@ -190,10 +194,10 @@ class PackageRepair:
             )
         return again
 
-    def _from_copy(self, folder: PackageFolder, path: str) -> bool:
+    def _from_copy(self, packaging: Packaging, path: str) -> bool:
         """Rebuild a damaged or missing package from an intact copy; return whether there is one."""
         files = files_of_package(self._db, path)
-        with self._copies.intact(path, files) as copy, folder.opened() as packages:
+        with self._copies.intact(path, files) as copy, packaging.opened() as packages:
             if copy is None:
                 return False
             try:
@@ -201,11 +205,11 @@ class PackageRepair:
             except (NotAsJudged, OSError):  # it changes at this moment, or the disk is full
                 packages.remove(path)
                 return False
-        log.warning("%s/%s was rebuilt from a copy", folder.path, path)
+        log.warning("%s/%s was rebuilt from a copy", packaging.folder.path, path)
         return True
 
     def _rebuilt(
-        self, folder: PackageFolder, damaged: Mapping[str, Damage], at: datetime
+        self, packaging: Packaging, damaged: Mapping[str, Damage], at: datetime
     ) -> list[Key]:
         """Rebuild damaged packages, or remove them; return the skills to scan again."""
 
@@ -218,22 +222,22 @@ class PackageRepair:
 
         again = self._packager.publish(forget, at, trigger="re-scan")
         made = packaged(self._db)
-        with folder.opened() as packages:
+        with packaging.opened() as packages:
             for path, damage in damaged.items():
                 done = (
                     "rebuilt" if path in made else "removed, because its files exist nowhere else"
                 )
-                log.warning("%s/%s: %s; it was %s", folder.path, path, damage, done)
+                log.warning("%s/%s: %s; it was %s", packaging.folder.path, path, damage, done)
                 if path not in made:
                     packages.remove(path)
         return again
 
 
-def _log_foreign(folder: PackageFolder, listing: PackagesListing) -> None:
+def _log_foreign(folder: Path, listing: PackagesListing) -> None:
     for path in listing.foreign[:_MOST_LOGGED]:
-        log.warning("%s/%s was not made by skilldrop and is left unchanged", folder.path, path)
+        log.warning("%s/%s was not made by skilldrop and is left unchanged", folder, path)
     if more := len(listing.foreign[_MOST_LOGGED:]):
-        log.warning("%s contains %d more files or folders not made by skilldrop", folder.path, more)
+        log.warning("%s contains %d more files or folders not made by skilldrop", folder, more)
 
 
 _OLDEST = """

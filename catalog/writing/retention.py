@@ -11,8 +11,7 @@ from catalog.database.writer import Writer
 from catalog.model.errors import OutOfRoom
 from catalog.model.setting import Retention
 from catalog.text.humanize import iso, size
-from catalog.writing.packages.builder import PackageJob
-from catalog.writing.packages.folder import PackageFolder
+from catalog.writing.packages.builder import PackageJob, Packaging
 from catalog.writing.rows.batch import HOUR
 
 
@@ -24,7 +23,7 @@ class PackageCollector:
         self._db = db
         self._pending: dict[str, None] = {}  # package_paths
 
-    def collect(self, folder: PackageFolder, retention: Retention, at: datetime) -> int:
+    def collect(self, packaging: Packaging, retention: Retention, at: datetime) -> int:
         """Remove the packages past retention, and return their number.
 
         The current, pinned and newest version of a skill stay, a newest one also while it waits
@@ -41,7 +40,7 @@ class PackageCollector:
         if not self._pending:
             return 0
         removed, failures = 0, []
-        with folder.opened() as packages:
+        with packaging.opened() as packages:
             for package_path in list(self._pending):
                 try:
                     packages.remove(package_path)

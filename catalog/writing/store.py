@@ -108,13 +108,14 @@ class Store:
 
         Raises FolderNotOwned if the packages folder belongs to another catalog.
         """
-        self.folders.claim([packaging.folder.folder])
-        folder = replace(packaging.folder, identity=self.folders.identity)
+        folder = packaging.folder
+        self.folders.claim([folder])
         if folder.path.exists():
-            with self.folders.opened(folder.folder):
+            with self.folders.opened(folder):
                 pass  # a folder that has lost its marker gets it back
         self.packager.retention = retention or Retention()
-        self.packager.packaging = self.links.packaging = replace(packaging, folder=folder)
+        packaging = replace(packaging, identity=self.folders.identity)
+        self.packager.packaging = self.links.packaging = packaging
         self.health.set(packages_folder=str(folder.path))
         if self.takeover.is_due:
             self.takeover.begin(list_packages(folder.path), at)
@@ -224,7 +225,7 @@ class Store:
     def collect(self, keep: Retention, at: datetime) -> int:
         """Remove packages past retention; see `PackageCollector.collect`."""
         packaging = self.packager.packaging
-        return self._collector.collect(packaging.folder, keep, at) if packaging else 0
+        return self._collector.collect(packaging, keep, at) if packaging else 0
 
     def thin(self, keep: Retention, at: datetime) -> int:
         """Remove rows of history past retention; see `retention.thin`."""

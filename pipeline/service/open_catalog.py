@@ -17,7 +17,6 @@ from catalog.model.errors import CatalogDamaged, NotAsJudged, OutOfRoom, RootUnr
 from catalog.model.paths import archive_of
 from catalog.model.values import VERSION
 from catalog.writing.packages.builder import Packaging
-from catalog.writing.packages.folder import PackageFolder
 from catalog.writing.packages.staging import Original
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
@@ -137,7 +136,7 @@ def packaging_of(settings: Settings) -> Packaging:
     """Return the folder, the sources and the mode of packages."""
     limits = settings.limits
     return Packaging(
-        PackageFolder(settings.packages_folder),
+        OwnedFolder(settings.packages_folder, "packages"),
         partial(package_sources, limits),
         in_place=settings.publish == "in-place",
         at_work=at_work,

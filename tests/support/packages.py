@@ -11,10 +11,10 @@ from catalog.audit import verdicts
 from catalog.audit.difference import Difference
 from catalog.audit.published_files import of_packages
 from catalog.database.queries import Database
+from catalog.filesystem.ownership import OwnedFolder
 from catalog.model.skill import RootSpec
 from catalog.prompt_index.spec import IndexSpec
 from catalog.writing.packages.builder import Packaging
-from catalog.writing.packages.folder import PackageFolder
 from catalog.writing.store import Store
 from pipeline.processes import at_work
 from pipeline.service import open_catalog
@@ -43,7 +43,7 @@ class World:
         list(
             store.publish_into(
                 Packaging(
-                    PackageFolder(self.packages),
+                    OwnedFolder(self.packages, "packages"),
                     open_catalog.package_sources,
                     in_place=in_place,
                     at_work=at_work,

@@ -1,15 +1,15 @@
 """Package builder: packages from the folders of the roots, on all cores."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain, groupby
 from typing import NamedTuple, Protocol, TypeAlias
 
+from catalog.filesystem.ownership import OwnedFolder, opened
 from catalog.model.errors import NotAsJudged
 from catalog.model.paths import archive_of
-from catalog.writing.packages.folder import PackageFolder, Packages
+from catalog.writing.packages.folder import Packages
 from catalog.writing.packages.staging import Original, PackageFile
 
 Key: TypeAlias = tuple[str, str]
@@ -61,10 +61,20 @@ def here(
 class Packaging:
     """Settings of publication: packages folder, source of files, and which skills to package."""
 
-    folder: PackageFolder
+    folder: OwnedFolder  # may not exist yet
     sources: Sources
     in_place: bool = False  # only skills in archives have a package
     at_work: AtWork = here
+    identity: str = ""  # of the catalog that owns the folder
+
+    @contextmanager
+    def opened(self) -> Iterator[Packages]:
+        """Open the folder for writing; create and mark it if it is missing.
+
+        Raises FolderNotOwned and OSError.
+        """
+        with opened(self.folder, self.identity) as dir_fd:
+            yield Packages(self.folder.path, dir_fd)
 
     def packages(self, path: str) -> bool:
         """Return whether a skill at this path of a root is published as a package."""
@@ -76,15 +86,13 @@ class Packaging:
         Jobs of one archive should be adjacent, so that it is opened once. Raises OSError if a
         package cannot be written.
         """
-        make = partial(_make, self.folder, self.sources)
-        with self.at_work(make, list(_pieces(jobs))) as results:
+        with self.at_work(self._make, list(_pieces(jobs))) as results:
             return list(chain.from_iterable(results))
 
-
-def _make(folder: PackageFolder, sources: Sources, jobs: Iterable[PackageJob]) -> list[bool]:
-    """Make packages; also runs in other processes."""
-    with sources() as source, folder.opened() as packages:
-        return [_make_one(job, source, packages) for job in jobs]
+    def _make(self, jobs: Iterable[PackageJob]) -> list[bool]:
+        """Make packages; also runs in other processes."""
+        with self.sources() as source, self.opened() as packages:
+            return [_make_one(job, source, packages) for job in jobs]
 
 
 def _make_one(job: PackageJob, source: Source, packages: Packages) -> bool:

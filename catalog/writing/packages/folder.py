@@ -9,7 +9,6 @@ from pathlib import Path
 from stat import S_IMODE, S_ISDIR, S_ISLNK, S_ISREG
 
 from catalog.filesystem.by_descriptor import DIRECTORY, descended, named, open_directory, remove
-from catalog.filesystem.ownership import OwnedFolder, opened
 from catalog.model.errors import NotAsJudged
 from catalog.model.naming import CURRENT, is_version
 from catalog.writing.packages.staging import (
@@ -31,33 +30,11 @@ _ANY = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 @dataclass(frozen=True, slots=True)
-class PackageFolder:
-    """Folder of all packages: `<skill_id>/<version>/`, and the link `<skill_id>/current`.
-
-    Nothing in a version changes after it is published.
-    """
-
-    path: Path  # may not exist yet
-    identity: str = ""  # of the catalog that owns it
-
-    @property
-    def folder(self) -> OwnedFolder:
-        """The same folder as one with an owner."""
-        return OwnedFolder(self.path, "packages")
-
-    @contextmanager
-    def opened(self) -> Iterator["Packages"]:
-        """Open the folder for writing; create and mark it if it is missing.
-
-        Raises FolderNotOwned and OSError.
-        """
-        with opened(self.folder, self.identity) as dir_fd:
-            yield Packages(self.path, dir_fd)
-
-
-@dataclass(frozen=True, slots=True)
 class Packages:
-    """The open packages folder; its OSErrors name the path concerned."""
+    """The open folder of all packages, `<skill_id>/<version>/`, and links `<skill_id>/current`.
+
+    Nothing in a version changes after it is published. OSErrors name the path concerned.
+    """
 
     path: Path
     dir_fd: int

@@ -269,7 +269,7 @@ def test_a_version_in_an_index_is_kept(shelf: Shelf) -> None:
 
     def collect() -> list[str]:
         package_retention.PackageCollector(store.db).collect(
-            packaging.folder,
+            packaging,
             Retention(versions=1, version_days=0, grace=0),
             datetime.now(UTC) + timedelta(days=900),
         )

@@ -8,10 +8,10 @@ from typing import NoReturn
 
 import pytest
 
+from catalog.filesystem.ownership import OwnedFolder
 from catalog.writing import packager as writing_packager
 from catalog.writing.packages import builder
 from catalog.writing.packages.builder import Packaging
-from catalog.writing.packages.folder import PackageFolder
 from pipeline import processes
 from pipeline.service import open_catalog
 from tests.support.made_archives import pack_zip
@@ -39,7 +39,11 @@ def publish(world: World, at_work: builder.AtWork = builder.here) -> list[int]:
     """Publish all skills, and return the number published after each batch."""
     return list(
         world.store.publish_into(
-            Packaging(PackageFolder(world.packages), open_catalog.package_sources, at_work=at_work),
+            Packaging(
+                OwnedFolder(world.packages, "packages"),
+                open_catalog.package_sources,
+                at_work=at_work,
+            ),
             NOON,
         )
     )
@@ -108,8 +112,9 @@ def test_one_process_makes_the_packages_of_an_archive(
 
     monkeypatch.setattr(builder, "PIECE", 1)
     world.store.packager.packaging = Packaging(
-        PackageFolder(world.packages, world.store.folders.identity),
+        OwnedFolder(world.packages, "packages"),
         open_catalog.package_sources,
+        identity=world.store.folders.identity,
         at_work=noted,
     )
     world.scan()
