@@ -180,9 +180,8 @@ class Work:
     @property
     def has_settled(self) -> bool:
         """Whether no scan is wanted, and the folders that changed are scanned or take too long."""
-        return not self.scans.is_wanted and all(
-            map(self.units.is_overdue, self.scans.report.unsettled)
-        )
+        waits = map(self.units.seconds_overdue, self.scans.report.unsettled)
+        return not self.scans.is_wanted and None not in waits
 
     @property
     def is_done(self) -> bool:

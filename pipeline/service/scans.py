@@ -39,14 +39,6 @@ ROOM_PAUSE = 30.0
 T = TypeVar("T")
 
 
-class Overdue(NamedTuple):
-    """A folder that takes too long to settle, or cannot be read."""
-
-    place: WatchUnit
-    seconds: float  # since it began to change
-    reason: str | None
-
-
 class PendingUnits:
     """The units of all roots that are due for a scan, and those that are not due yet."""
 
@@ -95,9 +87,11 @@ class PendingUnits:
         waits = (until - now for until in self._delayed.values())
         return max(0.0, min([self._settling.seconds_to_next(now), *waits]))
 
-    def is_overdue(self, place: WatchUnit) -> bool:
-        """Return whether the unit of a folder takes too long to settle."""
-        return self._settling.overdue(self._unit_of(place), time.monotonic()) is not None
+    def seconds_overdue(self, place: WatchUnit) -> float | None:
+        """Return the seconds that a folder has been changing, if that is too long; else None."""
+        now = time.monotonic()
+        since = self._settling.overdue(self._unit_of(place), now)
+        return None if since is None else now - since
 
     # Hints
 
@@ -158,15 +152,6 @@ class PendingUnits:
         again = {*map(self._unit_of, report.unsettled), *superseded}
         self._settle_again(again)
         return again
-
-    def overdue(self, report: Report) -> Iterator[Overdue]:
-        """Yield the unsettled folders of a report that should be shown as pending."""
-        now = time.monotonic()
-        for place in report.unsettled:
-            since = self._settling.overdue(self._unit_of(place), now)
-            reason = report.failures.get(place)
-            if since is not None or reason:
-                yield Overdue(place, now - (since or now), reason)
 
     def _note(self, report: Report) -> set[WatchUnit]:
         """Delay units, and return those that are missing while more of their root may be.
@@ -325,13 +310,16 @@ class Scans:
     def show_pending(self, report: Report) -> None:
         """Mark the folders that take too long to settle, or cannot be read, as pending."""
         roots = {root.path: root for root in self._settings.root_specs}
-        for (root, path), seconds, reason in self._units.overdue(report):
-            place = place_of(roots[root], path)
+        for unit in report.unsettled:
+            seconds, reason = self._units.seconds_overdue(unit), report.failures.get(unit)
+            if seconds is None and not reason:
+                continue
+            place = place_of(roots[unit.root], unit.path)
             self._store.skills.set_pending(
                 place,
                 qualified_name(place.folder_name, place.namespace),
-                skill_id(place.folder_name, place.namespace, path),
-                datetime.now(UTC) - timedelta(seconds=seconds),
+                skill_id(place.folder_name, place.namespace, unit.path),
+                datetime.now(UTC) - timedelta(seconds=seconds or 0.0),
                 reason or "still changing",
             )
 
