@@ -15,8 +15,8 @@ _OPENING = """\
 
 This page lists every message of `skilldrop` about a skill, by profile. A skill is valid by the
 specification (`spec_valid`) if it has no finding of profile `spec` and severity `error`. The
-acceptance of the root decides whether a finding rejects the skill: `strict`, `lenient` (the
-default) or `permissive`. A finding without a source is skilldrop's own.
+acceptance of the root decides whether an error rejects the skill: `strict`, `lenient` (the default)
+or `permissive`; warnings and infos never do. A finding without a source is skilldrop's own.
 
 Findings that lines of a file or a few paths can show have a bad and a good example. In them, → is a
 tab, <U+200B> and the like are invisible characters, <FF> and the like are bytes that are not UTF-8,
@@ -40,11 +40,12 @@ def _overview(profile: str, types: Sequence[FindingType]) -> str:
 
 def _section(type_: FindingType) -> str:
     source = "" if type_.source == OURS else f"- **Source:** {prose(type_.source)}.\n"
+    rejects = f"; {REJECTS[type_.rejects]}" if type_.severity == "error" else ""
     return (
         f"### `{type_.code}`\n\n"
         f"{prose(type_.summary)}\n\n"
         f"- **Fix:** {prose(type_.fix)}\n"
-        f"- **Severity:** {type_.severity}; {REJECTS[type_.rejects]}.\n"
+        f"- **Severity:** {type_.severity}{rejects}.\n"
         f"{source}"
         + (f"\n{example.as_markdown()}" if (example := examples().get(type_.code)) else "")
     )

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from itertools import islice
 
 from pipeline.roots.words import found, searched
+from pipeline.validation.profiles.safety.codes import INSTRUCTION_OVERRIDE
 from pipeline.validation.profiles.safety.context import is_quoted, is_warned_of
+from pipeline.validation.profiles.safety.dangers import Danger
 
 _MOST = 1_000  # matches of one phrase; an ordinary text has none
 _BEFORE = 60  # bytes before a match that are checked, too
@@ -33,14 +35,6 @@ _YOURS = rf"{_GAP}(?:all{_GAP}(?:of{_GAP})?)?your{_GAP}(?:own{_GAP})?{_ORDERS}"
 _NOT = r"(?:\b(?:not|never|without|rather\sthan|instead\sof)|n't|n’t)"
 _NAMED = r"\b(?:like|such\sas|says?|saying|called|named)"  # before an example
 _NOW = tuple(f"{gap}now" for gap in " \t\n\r\f\v*_\"'")
-
-
-@dataclass(frozen=True, slots=True)
-class Override:
-    """One such sentence: the part that was recognised."""
-
-    words: str  # in lower case
-    offset: int  # in characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,8 +152,8 @@ _PHRASES = (
 _WORDS = frozenset(word for phrase in _PHRASES for word in phrase.words)
 
 
-def overrides(text: str) -> Iterator[Override]:
-    """Yield each sentence of a text that tries to override the agent's instructions.
+def overrides(text: str) -> Iterator[Danger]:
+    """Yield each sentence that tries to override the agent's instructions, in lower case.
 
     A quoted sentence, and one of which the text warns, is an example.
     """
@@ -179,4 +173,4 @@ def overrides(text: str) -> Iterator[Override]:
             offset, words = len(data[:start].decode()), match[0].decode("utf-8", "replace")
             end = offset + len(words)
             if not (is_quoted(text, offset, end) or is_warned_of(text, offset, end)):
-                yield Override(words, offset)
+                yield Danger(INSTRUCTION_OVERRIDE, words, offset, end)

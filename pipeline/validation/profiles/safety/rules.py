@@ -6,7 +6,7 @@ They read the body, the documents that it leads to, and all scripts.
 import re
 from collections import Counter
 from collections.abc import Iterator
-from itertools import islice
+from itertools import chain, islice
 from typing import Literal, NamedTuple, TypeAlias
 
 from catalog.model.finding import Finding
@@ -31,7 +31,7 @@ from pipeline.validation.profile import Profile
 from pipeline.validation.profiles.safety import codes
 from pipeline.validation.profiles.safety.context import is_only_named
 from pipeline.validation.profiles.safety.dangers import Danger, dangers
-from pipeline.validation.profiles.safety.overrides import Override, overrides
+from pipeline.validation.profiles.safety.overrides import overrides
 from pipeline.validation.skill import MOST_ALIKE, Skill, Text
 
 _HIDDEN = {
@@ -87,24 +87,20 @@ def no_markup_in_the_prompt(skill: Skill) -> Iterator[Finding]:
 
 
 def no_instruction_overrides(skill: Skill) -> Iterator[Finding]:
-    """Find text that is meant to override the agent's instructions."""
+    """Find fields that are meant to override the agent's instructions."""
     for field in _PROMPT_FIELDS:
         value = skill.frontmatter.get(field)
         for override in islice(overrides(value), 1) if isinstance(value, str) else ():
             message = f"{field} contains {quoted(override.words)}."
             yield skill.finding(codes.INSTRUCTION_OVERRIDE, message, field=field)
-    meant = ((text, override) for text in skill.texts for override in _overrides_in(text))
-    for text, override in islice(meant, MOST_ALIKE):
-        message = f"{text.name} contains {quoted(override.words)}."
-        yield text.finding(codes.INSTRUCTION_OVERRIDE, message, offset=override.offset)
 
 
 def no_dangers(skill: Skill) -> Iterator[Finding]:
-    """Find dangerous commands, secrets and requests to hide something from the user."""
+    """Find dangerous commands, secrets and requests to ignore instructions or hide something."""
     counts: Counter[str] = Counter()
     for text in skill.texts:
-        for danger in dangers(text.content):
-            if text.is_script and _is_harmless(text, danger):
+        for danger in chain(overrides(text.content), dangers(text.content)):
+            if _is_harmless(text, danger):
                 continue
             counts[danger.kind.code] += 1
             if counts[danger.kind.code] <= MOST_ALIKE:
@@ -230,18 +226,13 @@ def hidden_in(text: str) -> tuple[Hidden, ...]:
     )
 
 
-def _overrides_in(text: Text) -> Iterator[Override]:
-    """Yield the sentences of a text outside its code fences."""
-    if found := list(overrides(text.content)):
-        in_code = [] if text.is_script else code_blocks(text.content)
-        yield from (override for override in found if not lies_in(in_code, override.offset))
-
-
 def _is_harmless(text: Text, danger: Danger) -> bool:
-    """Return whether a script only names a command; words for a reader count wherever they are."""
-    return danger.kind not in (codes.SECRET, codes.HIDDEN_FROM_USER) and is_only_named(
-        text.content, danger.offset, danger.end
-    )
+    """Return whether a script only names a command, or a document an override in a code fence."""
+    if danger.kind == codes.INSTRUCTION_OVERRIDE:
+        return not text.is_script and lies_in(code_blocks(text.content), danger.offset)
+    if not text.is_script or danger.kind in (codes.SECRET, codes.HIDDEN_FROM_USER):
+        return False  # words for a reader count wherever they are
+    return is_only_named(text.content, danger.offset, danger.end)
 
 
 def _texts(value: Json, field: str = "") -> Iterator[tuple[str, str]]:
