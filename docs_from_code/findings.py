@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from catalog.model.finding import OURS, FindingType
 from docs_from_code.markdown import prose
-from pipeline.cli.commands.findings import PURPOSES, REJECTS, examples
+from pipeline.cli.commands.rule import PURPOSES, REJECTS, examples
 from pipeline.cli.output.finding_types import REGISTRY
 from pipeline.dialects.registry import OF_PROFILES
 

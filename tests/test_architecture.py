@@ -43,7 +43,7 @@ HOMES = {
     "wcwidth": "pipeline.cli.output.terminal",
     "pathspec": "pipeline.roots.ignore_files",
     "yaml": "pipeline.parsing pipeline.authoring.convert catalog.mcp.skills_extension "
-    "catalog.site.server.app catalog.site.api.service pipeline.cli.commands.findings",
+    "catalog.site.server.app catalog.site.api.service pipeline.cli.commands.rule",
 }
 """The packages or modules that may import each library."""
 

@@ -10,7 +10,7 @@ from stat import S_IMODE, S_ISLNK, S_ISREG
 from typing import NamedTuple
 
 from catalog.model.errors import PathRefused
-from catalog.text.suggestions import shown
+from catalog.text.visible import printable
 
 DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 """Flags to open a directory, but no link to one."""
@@ -71,7 +71,7 @@ def open_file(top: str, directories: Sequence[str], path: str) -> BufferedReader
     """
     *folders, name = names = [*directories, *path.split("/")]
     if any(part in ("", ".", "..") or "/" in part or "\0" in part for part in names):
-        raise PathRefused(f"{shown(path)} is not a path of a file inside a skill.")
+        raise PathRefused(f"'{printable(path, 120)}' is not a path of a file inside a skill.")
     try:
         with directory(top) as top_fd, descended(top_fd, folders) as dir_fd:
             handle = os.open(name, _FILE, dir_fd=dir_fd)
@@ -82,8 +82,8 @@ def open_file(top: str, directories: Sequence[str], path: str) -> BufferedReader
         if error.errno not in _NO_FILE:
             raise
     raise PathRefused(
-        f"{shown(path)} is a link or a special file on disk, not the regular file of the "
-        "catalog; it is not opened."
+        f"'{printable(path, 120)}' is a link or a special file on disk, not the regular file of "
+        "the catalog; it is not opened."
     )
 
 

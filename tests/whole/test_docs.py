@@ -16,7 +16,7 @@ from docs_from_code.pages import DOCS, PAGES
 from docs_from_code.site import build, faults
 from pipeline.authoring.lint import judge_paths
 from pipeline.cli.app import cli
-from pipeline.cli.commands.findings import OMITTED, Example, examples
+from pipeline.cli.commands.rule import OMITTED, Example, examples
 from pipeline.cli.output.finding_types import REGISTRY
 from pipeline.dialects.registry import DEFAULT_PROFILES
 from pipeline.outcomes.parser import judge_outcome

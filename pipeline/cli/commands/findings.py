@@ -1,27 +1,14 @@
-"""Commands that list findings and explain them."""
-
-import difflib
-import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
+"""Command that lists the findings of the catalog."""
 
 import click
-import yaml
 
 from catalog.database.queries import Database
 from catalog.model.errors import NotInCatalog
-from catalog.model.finding import ALWAYS, IF_STRICT, NEVER, UNLESS_PERMISSIVE, FindingType
-from catalog.model.values import Acceptance
 from catalog.reading import browse, named
-from pipeline.authoring.code_fixes import FIXES, RENAMED
 from pipeline.cli.options import DONE, FINDINGS, Answer, with_catalog
-from pipeline.cli.output import terminal
 from pipeline.cli.output.finding_types import REGISTRY
 from pipeline.cli.output.skills import finding_line
 from pipeline.cli.output.terminal import counted
-from pipeline.dialects import registry
 
 
 @click.command()
@@ -47,119 +34,3 @@ def findings(_: object, db: Database, about: str | None) -> Answer:
             raise NotInCatalog(f"{error} Nor is there a finding of this code.") from None
     code = FINDINGS if any(row["severity"] == "error" for row in rows) else DONE
     return Answer(rows, map(finding_line, rows), code, f"{counted(len(rows), 'finding')}.")
-
-
-PURPOSES: Mapping[str, str] = {
-    "reading": "Raised while a folder is read, whatever the profiles.",
-    **registry.PURPOSES,
-    "outcome": "Problems of a file that a runtime dropped after a run, not of a skill. See "
-    "[Outcomes](outcomes.md).",
-}
-"""Purpose of each profile, as Markdown for a page of docs/reference/."""
-
-
-REJECTS: Mapping[frozenset[Acceptance], str] = {
-    ALWAYS: "rejects the skill",
-    UNLESS_PERMISSIVE: "rejects the skill unless the root is permissive",
-    IF_STRICT: "rejects the skill if the root is strict",
-    NEVER: "never rejects",
-}
-"""Consequence of a finding, by the acceptances under which it rejects."""
-
-
-_LINK = re.compile(r"\[([^]]*)\]\([^)]*\)")
-
-
-OMITTED = "[…]"
-"""Mark in bad lines for a long text that is not shown."""
-
-
-@dataclass(frozen=True, slots=True)
-class Example:
-    """Lines of a file, or paths of a skill's files, that raise a finding, and corrected ones."""
-
-    bad: str
-    good: str
-    paths: bool = False  # one per line, with ` -> target` for a link, instead of lines of a file
-
-    def as_markdown(self) -> str:
-        """Return both as blocks of code."""
-        noun = " paths" if self.paths else ""
-        return f"Bad{noun}:\n\n{_block(self.bad)}\nGood{noun}:\n\n{_block(self.good)}"
-
-
-def _block(lines: str) -> str:
-    shown = "".join(map(_visible, lines.rstrip("\n")))
-    return f"```text\n{shown}\n```\n"
-
-
-def _visible(character: str) -> str:
-    if character == "\t":
-        return "→"
-    if character.isprintable() or character == "\n":
-        return character
-    code = ord(character)
-    if 0xDC80 <= code <= 0xDCFF:  # a byte that is not UTF-8, as `surrogateescape` decodes it
-        return f"<{code - 0xDC00:02X}>"
-    return f"<U+{code:04X}>"
-
-
-@cache
-def examples() -> Mapping[str, Example]:
-    """Return an example for each code that lines or a path can show, by the code."""
-    return {
-        code: Example(**lines)
-        for file in (Path(__file__).with_name("rule_examples.yml"), *registry.EXAMPLES)
-        for code, lines in yaml.safe_load(file.read_text("utf-8")).items()
-    }
-
-
-@click.command()
-@click.argument("code", required=False)
-def rule(code: str | None) -> None:
-    """Explain the finding CODE, with examples; without CODE, list all codes.
-
-    \b
-    Examples:
-      skilldrop rule name-not-folder
-      skilldrop rule | grep safety
-    """
-    if code is None:
-        kinds = REGISTRY.values()
-        rows = [(kind.code, kind.profile, kind.severity, kind.summary) for kind in kinds]
-        for line in terminal.table(rows):
-            terminal.echo(line)
-        return
-    if code not in REGISTRY:
-        near = difflib.get_close_matches(code, REGISTRY, n=1)
-        hint = f"did you mean {near[0]}?" if near else "`skilldrop rule` lists all codes."
-        raise click.UsageError(f"There is no finding {code!r}; {hint}")
-    terminal.echo(page(REGISTRY[code]))
-
-
-def page(kind: FindingType) -> str:
-    """Return the page as Markdown that is easy to read as plain text."""
-    return "\n".join(_parts(kind))
-
-
-def _parts(kind: FindingType) -> Iterator[str]:
-    yield f"# {kind.code}\n\n{kind.summary}\n"
-    why = _LINK.sub(r"\1", PURPOSES[kind.profile])
-    yield f"- Why: {why}"
-    yield f"- Fix: {kind.fix}{_automatic(kind.code)}"
-    yield f"- Severity: {kind.severity}; {REJECTS[kind.rejects]}."
-    yield f"- Profile: {kind.profile}\n- Source: {kind.source}.\n"
-    if example := examples().get(kind.code):
-        yield example.as_markdown()
-    yield (
-        f'Leave it out with `--ignore {kind.code}`, with `ignore = ["{kind.code}"]` below '
-        "`[validate]` in skilldrop.toml, or on one line with "
-        f"`<!-- skilldrop: ignore={kind.code} -->`."
-    )
-
-
-def _automatic(code: str) -> str:
-    """Return which option mends findings of a code."""
-    if code == RENAMED or (code in FIXES and FIXES[code].safe):
-        return " `validate --fix` does it where the meaning is clear."
-    return " `validate --fix --unsafe-fixes` does it." if code in FIXES else ""

@@ -1,17 +1,14 @@
-"""Commands for special formats: older layouts and the reports of runs."""
+"""Command that converts older layouts."""
 
 from pathlib import Path
 
 import click
 
-from catalog.model.outcome import BadOutcome, JudgedOutcome, RunOutcome
 from catalog.text.visible import visible
 from pipeline.authoring.convert import Conversion, ConversionOptions, migrate_paths
-from pipeline.cli.options import DONE, FINDINGS, PATH, Answer, as_json_option, to_json, with_json
+from pipeline.cli.options import DONE, FINDINGS, PATH, as_json_option, to_json
 from pipeline.cli.output import terminal
-from pipeline.cli.output.terminal import counted
 from pipeline.dialects.registry import OWNERS, dialect_named
-from pipeline.outcomes.collect import judge_file
 
 _INPUT = Path("skills")
 _OUTPUT = Path("migrated")
@@ -90,52 +87,4 @@ def _rendered(conversion: Conversion, options: ConversionOptions) -> str:
         backup = conversion.backup
         kept = f"; the old folder is kept as {visible(backup)}" if backup else ""
         lines.append(f"  the package is {visible(conversion.output)}{kept}")
-    return "\n".join(lines)
-
-
-@click.command()
-@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
-@with_json
-def outcome(files: tuple[Path, ...]) -> Answer:
-    """Validate outcome FILES, the reports of runtimes about runs of skills.
-
-    A file is one JSON object, or JSON Lines if its name ends in .jsonl or .ndjson.
-
-    \b
-    Examples:
-      skilldrop outcome run-17.json
-      skilldrop outcome runs.jsonl --json
-    """
-    judged = [(file, result) for file in files for result in judge_file(file)]
-    return Answer(
-        [_outcome_json(str(file), result) for file, result in judged],
-        (_outcome_lines(str(file), result) for file, result in judged),
-        FINDINGS if any(isinstance(result, BadOutcome) for _, result in judged) else DONE,
-    )
-
-
-def _outcome_json(path: str, result: JudgedOutcome) -> dict[str, object]:
-    line = {"line": result.file.line} if result.file.line else {}
-    return {
-        "path": path,
-        **line,
-        "valid": isinstance(result, RunOutcome),
-        "findings": [finding.as_json() for finding in result.findings],
-    }
-
-
-def _outcome_lines(path: str, result: JudgedOutcome) -> str:
-    """Return the findings about an outcome and, if it is valid, a summary of its content."""
-    lines = [
-        f"{visible(path)}{f':{finding.line}' if finding.line else ''}: {finding.severity}"
-        f" {finding.code} {visible(finding.message)}\n    {finding.fix}"
-        for finding in result.findings
-    ]
-    if isinstance(result, RunOutcome):
-        lines.append(
-            f"{visible(path)}{f':{result.file.line}' if result.file.line else ''}: "
-            f"{visible(result.status or 'no status')}, "
-            f"{counted(len(result.steps), 'step')}, "
-            f"{counted(len(result.memory_writes), 'memory write')}"
-        )
     return "\n".join(lines)

@@ -4,7 +4,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from pipeline.cli.commands.findings import rule
+from pipeline.cli.commands.rule import rule
 from pipeline.cli.output.finding_types import REGISTRY
 
 HELP = ["-h", "--help"]
