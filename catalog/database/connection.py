@@ -15,7 +15,7 @@ from catalog.database.queries import Database
 from catalog.model.errors import CatalogDamaged, CatalogUnusable, DiskFull, NotInCatalog
 
 VALUE_BYTES = 32 * 2**20
-"""Longest text, blob or row; by default a catalog holds none above 1 MiB."""
+"""Longest text, blob or row; by default no value in a catalog is above 1 MiB."""
 
 LIMITS = {
     sqlite3.SQLITE_LIMIT_LENGTH: VALUE_BYTES,
@@ -252,7 +252,7 @@ SHARE = 0.05
 class FileCheck:
     """Check of every page in the file, which the writer may not notice because of its cache.
 
-    It runs on a thread; SQLite lets other threads work meanwhile.
+    It runs on a thread of its own, while SQLite lets other threads work.
     """
 
     def __init__(self, path: Path) -> None:

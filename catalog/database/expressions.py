@@ -32,22 +32,22 @@ HAS_APPROVAL = """
 """SQL condition: the newest decision on the content of a version `v` is an approval."""
 NEWEST = "(SELECT max(n.id) FROM versions AS n WHERE n.skill = s.id)"
 """SQL expression: the newest version of a skill `s`."""
-IS_HELD = f"""
+STAYS_AT_VERSION = f"""
     (s.pinned_version_id IS NOT NULL OR EXISTS (SELECT 1 FROM versions AS newest
         WHERE newest.id = {NEWEST} AND NOT {MAY_BE_PUBLISHED.format("newest")}))
 """
-"""SQL condition: the skill `s` stays at its version, whatever its folder has."""
+"""SQL condition: the skill `s` stays at its version, whatever its folder contains."""
 AWAITING_REVIEW = f"""
     versions AS v INDEXED BY versions_by_review JOIN skills AS s ON s.id = v.skill
     WHERE v.review = 'waits' AND v.id = {NEWEST} AND s.status IN ('active', 'shadowed', 'pending')
 """
 """SQL after FROM: the versions `v` that wait for review, each with its skill `s`."""
 CANNOT_BE_GIVEN = f"""
-    ({IS_HELD} AND EXISTS (
-        SELECT 1 FROM versions AS held WHERE held.id = s.current_version_id
-            AND held.package_path IS NULL AND held.digest IS NOT s.seen_digest))
+    ({STAYS_AT_VERSION} AND EXISTS (
+        SELECT 1 FROM versions AS kept WHERE kept.id = s.current_version_id
+            AND kept.package_path IS NULL AND kept.digest IS NOT s.seen_digest))
 """
-"""SQL condition: the held version of a skill `s` is lost, and its folder has other content."""
+"""SQL condition: a skill `s` stays at a version that is lost, and its folder has other content."""
 IS_WITHHELD = "(s.status = 'shadowed' AND s.shadowed_by IS NULL)"
 """SQL condition: the skill `s`, which should be active, is withheld."""
 

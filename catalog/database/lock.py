@@ -76,7 +76,7 @@ def lock_of(catalog: Path) -> Path:
 
 
 def is_locked(path: Path) -> bool:
-    """Return whether a process holds a lock. A process that takes it meanwhile may be refused."""
+    """Return whether a process has a lock. A process that takes it now may be refused."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from catalog.database.expressions import AWAITING_REVIEW, IS_HELD, IS_WITHHELD
+from catalog.database.expressions import AWAITING_REVIEW, IS_WITHHELD, STAYS_AT_VERSION
 from catalog.database.queries import Database
 from catalog.model.trouble import Trouble
 
@@ -116,7 +116,7 @@ _HELD = """
 _WITHHELD = f"""
     SELECT s.skill_id, s.root, s.path, s.status_reason AS reason,
            s.pinned_version_id IS NOT NULL AS is_held,
-           s.pinned_version_id IS NULL AND {IS_HELD} AS is_reviewed
+           s.pinned_version_id IS NULL AND {STAYS_AT_VERSION} AS is_reviewed
     FROM skills AS s WHERE {IS_WITHHELD} AND s.id IN (
         SELECT id FROM skills WHERE pinned_version_id IS NOT NULL
         UNION SELECT skill FROM versions WHERE review IN ('waits', 'rejected'))

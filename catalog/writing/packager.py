@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 
-from catalog.database.expressions import IS_HELD, IS_WITHHELD, NEWEST
+from catalog.database.expressions import IS_WITHHELD, NEWEST, STAYS_AT_VERSION
 from catalog.database.queries import Database, Row, to_json
 from catalog.database.writer import Writer
 from catalog.filesystem.by_descriptor import directory, named
@@ -266,13 +266,13 @@ _WITHOUT_PACKAGE = f"""
     WHERE v.package_path IS NULL AND has_package(s.path)
         AND (s.status = 'active' OR {IS_WITHHELD}
              OR s.status = 'pending' AND v.review = 'waits')
-        AND (v.digest IS s.seen_digest OR NOT {IS_HELD})
+        AND (v.digest IS s.seen_digest OR NOT {STAYS_AT_VERSION})
 """
 _SET_PACKAGE = """
     UPDATE versions SET package_path = ?, verified_at = ?, retired_at = NULL WHERE id = ?
 """
 _RESCAN_HELD = f"""
-    UPDATE skills AS s SET seen_digest = NULL, fingerprint = '' WHERE id = ? AND {IS_HELD}
+    UPDATE skills AS s SET seen_digest = NULL, fingerprint = '' WHERE id = ? AND {STAYS_AT_VERSION}
 """
 _SET_WAITING = """
     UPDATE skills SET status = 'pending', status_reason = :reason, pending_since = :at,

@@ -100,7 +100,7 @@ def _outcome(judged: Judged, old: Row | None) -> FolderOutcome:
 def _kept(
     work: UnitOfWork, old: Row, record: SkillRecord, review: ReviewState | None
 ) -> Row | None:
-    """Return the version that a held skill stays at: of its pin, or until a review; else None."""
+    """Return the version that a skill stays at: of its pin, or until a review; else None."""
     if old["pinned_version_id"] and not _is_reranked(old, record.place):
         return work.version_row(old["pinned_version_id"])
     if review in reviews.UNPUBLISHABLE and old["status"] in PRESENT:

@@ -100,7 +100,7 @@ def clause(decision: Row) -> str:
 
 
 def findings(db: Database, pinned: str | None, state: str | None, digest: str) -> Iterator[Finding]:
-    """Yield the findings for a held skill: of its pin, and of the review of its content.
+    """Yield the findings on a skill that stays at a version: by its pin, or until a review.
 
     pinned is the version that it is pinned to; state and digest are those of its folder's content.
     """
@@ -116,7 +116,7 @@ def findings(db: Database, pinned: str | None, state: str | None, digest: str) -
 
 
 def update_findings(db: Writer, skill: int) -> None:
-    """Replace the findings that report a hold, after a change of the pin or of a review."""
+    """Replace these findings, after a change of the pin or of a review."""
     codes = to_json(model_finding.OF_HELD)
     db.execute(
         "DELETE FROM findings WHERE skill = ? AND code IN (SELECT value FROM json_each(?))",
