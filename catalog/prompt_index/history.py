@@ -59,7 +59,11 @@ class IndexHistory:
         ).fetchone()
         if not last or last[1:] != (index.sha256, index.left_out):
             return None
-        return str(last[0]) if _stored(self._db, spec) == _rows(index) else None
+        stored = self._db.execute(
+            f"SELECT {columns(_COLUMNS)} FROM index_entries WHERE index_name = ? ORDER BY rank",
+            [spec.name],
+        ).fetchall()
+        return str(last[0]) if stored == _rows(index) else None
 
     def record(
         self, spec: IndexSpec, index: PromptIndex, at: datetime, keep: Retention = USUAL
@@ -83,25 +87,10 @@ class IndexHistory:
             self._db.execute(
                 "UPDATE indexes SET last_build_id = ? WHERE name = ?", [build.lastrowid, spec.name]
             )
-            _replace_entries(self._db, spec, index)
+            self._db.execute("DELETE FROM index_entries WHERE index_name = ?", [spec.name])
+            entries = [(spec.name, rank, *row) for rank, row in enumerate(_rows(index), start=1)]
+            self._db.conn.executemany(_INSERT_ENTRY, entries)
             _forget(self._db, spec, iso(at - timedelta(days=keep.index_days)), keep.index_builds)
-
-
-def _replace_entries(db: Database, spec: IndexSpec, index: PromptIndex) -> None:
-    """Write the entries that differ from the stored ones, and remove those beyond the last."""
-    known = _stored(db, spec)
-    db.execute(
-        "DELETE FROM index_entries WHERE index_name = ? AND rank > ?",
-        [spec.name, len(index.entries)],
-    )
-    db.conn.executemany(
-        _UPSERT_ENTRY,
-        [
-            (spec.name, rank, *row)
-            for rank, row in enumerate(_rows(index), start=1)
-            if rank > len(known) or known[rank - 1] != row
-        ],
-    )
 
 
 def _last_published(db: Database, spec: IndexSpec) -> datetime | None:
@@ -143,26 +132,14 @@ def _rows(index: PromptIndex) -> list[tuple[Any, ...]]:
     ]
 
 
-def _stored(db: Database, spec: IndexSpec) -> list[tuple[Any, ...]]:
-    """Return the stored rows of the entries of an index, in their order."""
-    return db.execute(
-        f"SELECT {columns(_COLUMNS)} FROM index_entries WHERE index_name = ? ORDER BY rank",
-        [spec.name],
-    ).fetchall()
-
-
 _INDEX = (*STORED, "position", "featured", "filter")
 _UPSERT_INDEX = f"""
     INSERT INTO indexes ({", ".join(_INDEX)}) VALUES ({", ".join(f":{name}" for name in _INDEX)})
     ON CONFLICT (name) DO UPDATE SET {", ".join(f"{name} = excluded.{name}" for name in _INDEX)}
 """
-_UPSERT_ENTRY = """
-    INSERT INTO index_entries (index_name, rank, skill, state, chars, reason, package_path,
-                               shown)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-    ON CONFLICT (index_name, rank) DO UPDATE SET skill = excluded.skill, state = excluded.state,
-        chars = excluded.chars, reason = excluded.reason, package_path = excluded.package_path,
-        shown = excluded.shown
+_INSERT_ENTRY = f"""
+    INSERT INTO index_entries (index_name, rank, {", ".join(_COLUMNS)})
+    VALUES (?, ?, {", ".join("?" * len(_COLUMNS))})
 """
 
 

@@ -80,10 +80,10 @@ def links(db: Database, skill: int, file: str) -> dict[str, LinkTarget]:
     return {
         row["target"]: LinkTarget(
             row["skill_id"],
-            None if row["status"] == "active" else row["id"],
+            _row_of(row),
             row["path"] if row["exists"] and row["path"] != row["skill_md_name"] else "",
         )
-        for row in db.query(_LINKS, [skill, file])
+        for row in db.query(f"{_LINKS} AND r.path = ?", [skill, file])
     }
 
 
@@ -93,11 +93,12 @@ def beside(db: Database, skill: Row, path: str) -> LinkTarget | None:
     None if no link of the skill leads there.
     """
     place = linked(join(skill["root"], skill["path"]), path)
-    for row in db.query(_BESIDE, [skill["id"], place]):
-        return LinkTarget(
-            row["skill_id"], None if row["status"] == "active" else row["id"], row["path"]
-        )
-    return None
+    row = db.row(f"{_LINKS} AND r.place = ? LIMIT 1", [skill["id"], place])
+    return LinkTarget(row["skill_id"], _row_of(row), row["path"]) if row else None
+
+
+def _row_of(skill: Row) -> int | None:
+    return None if skill["status"] == "active" else skill["id"]
 
 
 def used_by(db: Database, skill: int) -> list[str]:
@@ -150,13 +151,7 @@ _LINKS = """
                    AND f.path = substr(r.place, length(s.root || '/' || s.path) + 2)) AS "exists"
     FROM skill_references AS r INDEXED BY skill_references_by_skill JOIN skills AS s
         ON s.id = r.to_skill
-    WHERE r.skill = ? AND r.kind = 'link' AND r.path = ?
-"""
-_BESIDE = """
-    SELECT s.id, s.skill_id, s.status, substr(r.place, length(s.root || '/' || s.path) + 2) AS path
-    FROM skill_references AS r INDEXED BY skill_references_by_skill JOIN skills AS s
-        ON s.id = r.to_skill
-    WHERE r.skill = ? AND r.kind = 'link' AND r.place = ? LIMIT 1
+    WHERE r.skill = ? AND r.kind = 'link'
 """
 _ACTIVE = """
     SELECT s.id FROM json_each(?) AS wanted CROSS JOIN skills AS s INDEXED BY skills_by_skill_id
