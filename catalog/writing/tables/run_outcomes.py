@@ -2,11 +2,10 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from datetime import datetime
-from functools import cache
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from catalog.database.queries import Database, Row, to_json
 from catalog.database.writer import Writer
@@ -57,17 +56,17 @@ class RunOutcomes:
     def add(self, file: ReadFile, judged: Iterable[JudgedOutcome], at: datetime) -> list[Stored]:
         """Store the valid outcomes of a file, and how far it was read; return the new ones."""
         with self._db.transaction():
-            find = origins(self._db)
+            origins = _Origins(self._db)
             stored = [
                 result
                 for outcome in judged
                 if isinstance(outcome, RunOutcome)
-                and (result := self._add_outcome(outcome, find, at))
+                and (result := self._add_outcome(outcome, origins, at))
             ]
             self._db.table("outcome_files").insert(file._asdict(), replace=True)
         return stored
 
-    def _add_outcome(self, outcome: RunOutcome, find: "FindOrigin", at: datetime) -> Stored | None:
+    def _add_outcome(self, outcome: RunOutcome, origins: "_Origins", at: datetime) -> Stored | None:
         """Store one outcome; return None if it is already stored.
 
         A line is its own only once; a file counts as changed if its content was another before.
@@ -83,9 +82,9 @@ class RunOutcomes:
             return None
         if last:
             self._db.execute("UPDATE outcomes SET is_newest = 0 WHERE id = ?", [last[0]])
-        origin = find(file.path, outcome.skill, outcome.version)
+        origin = origins.find(file.path, outcome.skill, outcome.version)
         revision = last[1] + 1 if last else 1
-        row = outcome_row(outcome, origin) | {
+        row = _outcome_row(outcome, origin) | {
             "revision": revision,
             "received_at": max(iso(at), last[3] if last else ""),
         }
@@ -120,10 +119,10 @@ class RunOutcomes:
 
     def link(self) -> int:
         """Link outcomes to skills that have arrived since; return their number."""
-        find, linked = origins(self._db), 0
+        origins, linked = _Origins(self._db), 0
         with self._db.transaction():
             for row, path, skill, version in self._db.execute(_UNLINKED).fetchall():
-                origin = find(path, skill, version)
+                origin = origins.find(path, skill, version)
                 if origin.skill is not None:
                     linked += 1
                     self._db.execute(
@@ -185,32 +184,26 @@ class RunOutcomes:
         ).fetchall()
 
 
-def outcome_row(outcome: RunOutcome, origin: "Origin") -> Row:
+_AS_DECLARED = ("form", "tool", "call_id", "status", "message", "format", "tokens")
+"""Columns of `outcomes` with the values of the outcome's fields of these names."""
+
+
+def _outcome_row(outcome: RunOutcome, origin: "Origin") -> Row:
     """Return a row of `outcomes`, without its revision."""
     file = outcome.file
-    return {
+    return {name: getattr(outcome, name) for name in _AS_DECLARED} | {
         "path": file.path,
         "line": file.line,
+        "sha256": file.sha256,
         "run_id": outcome.run_id,
         "is_newest": 1,
-        "skill_id": origin.skill_id,
-        "skill": origin.skill,
-        "version": origin.version,
+        **origin._asdict(),
         "skill_declared": outcome.skill,
-        "version_declared": origin.version_declared,
-        "form": outcome.form,
-        "tool": outcome.tool,
-        "call_id": outcome.call_id,
-        "status": outcome.status,
         "failed": int(outcome.failed),
-        "message": outcome.message,
-        "format": outcome.format,
         "output": to_json(outcome.output),
         "token_usage": _optional_json(outcome.token_usage),
-        "tokens": outcome.tokens,
         "warnings": to_json(outcome.warnings),
         "findings": to_json([finding.as_json() for finding in outcome.findings]),
-        "sha256": file.sha256,
     }
 
 
@@ -277,42 +270,56 @@ class Origin(NamedTuple):
     version: int | None = None
 
 
-FindOrigin: TypeAlias = Callable[[str, str | None, str | None], Origin]
-_Current: TypeAlias = Callable[[str], tuple[int, int | None] | None]
+class _Origins:
+    """Skills and versions that outcomes name. It remembers skills, so it is for one batch."""
 
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._skills: dict[str, tuple[int, int | None] | None] = {}
 
-def origins(db: Database) -> FindOrigin:
-    """Return a function from the path, the skill and the version of an outcome to its origin.
+    def find(self, path: str, skill: str | None, version: str | None) -> Origin:
+        """Return the origin of an outcome, by its path, its skill and its version.
 
-    It remembers skills, so it is for one batch. The skill of the outcome may be a name or a
-    skill_id, also `skill@version`; without it, the first folder that is a skill of the catalog
-    counts, and for a file in no folder the longest beginning of its name that is one. Without a
-    version, the current one counts.
-    """
-
-    @cache
-    def current(named: str) -> tuple[int, int | None] | None:
-        row: tuple[int, int | None] | None = db.execute(_CURRENT, [named]).fetchone()
-        return row
-
-    def find(path: str, skill: str | None, version: str | None) -> Origin:
+        The skill of the outcome may be a name or a skill_id, also `skill@version`; without it, the
+        first folder that is a skill of the catalog counts, and for a file in no folder the longest
+        beginning of its name that is one. Without a version, the current one counts.
+        """
         if skill:
             name, _, after = skill.partition("@")
-            return _ran(db, current, _id_of(name), version or after or None)
-        named = _named_by_path(current, path)
-        if named and not version:
-            version = _version_in(db, named, path)
-        return _ran(db, current, named, version) if named else Origin(None, version)
+            return self._ran(_id_of(name), version or after or None)
+        *folders, file = path.split("/")
+        names = [_id_of(folder.partition("@")[0]) for folder in folders]
+        known = filter(self._skill, names or _beginnings(file.rpartition(".")[0]))
+        named = next(known, names[0] if names else None)
+        if named is None:
+            return Origin(None, version)
+        return self._ran(named, version or self._version_in(named, path))
 
-    return find
+    def _skill(self, named: str) -> tuple[int, int | None] | None:
+        """Return the rows of a skill and its current version."""
+        if named not in self._skills:
+            self._skills[named] = self._db.execute(_CURRENT, [named]).fetchone()
+        return self._skills[named]
 
+    def _version_in(self, named: str, path: str) -> str | None:
+        """Return the version in a path: one that the skill has, or one behind an @.
 
-def _named_by_path(current: _Current, path: str) -> str | None:
-    """Return the skill_id that a path names; that of the first folder if all are unknown."""
-    *folders, file = path.split("/")
-    names = [_id_of(folder.partition("@")[0]) for folder in folders]
-    known = (name for name in names or _beginnings(file.rpartition(".")[0]) if current(name))
-    return next(known, names[0] if names else None)
+        A run may be named by its time, which looks like a version.
+        """
+        for at, second, suffix in _VERSIONS.findall(path):
+            for version in (second + suffix, second):
+                if self._db.execute(_VERSION, [named, version]).fetchone():
+                    return str(version)
+            if at:
+                return str(second + suffix)
+        return None
+
+    def _ran(self, named: str, version: str | None) -> Origin:
+        skill, newest = self._skill(named) or (None, None)
+        if version is None:
+            return Origin(named, None, skill, newest)
+        row = self._db.execute(_VERSION, [named, version]).fetchone()
+        return Origin(named, version, *(row or (skill, None)))
 
 
 def _beginnings(name: str) -> Iterator[str]:
@@ -321,28 +328,6 @@ def _beginnings(name: str) -> Iterator[str]:
     for end in (len(name), *reversed(ends)):
         if is_skill_id(beginning := name[:end].lower()):
             yield beginning
-
-
-def _version_in(db: Database, named: str, path: str) -> str | None:
-    """Return the version in a path: one that the skill has, or one behind an @.
-
-    A run may be named by its time, which looks like a version.
-    """
-    for at, second, suffix in _VERSIONS.findall(path):
-        for version in (second + suffix, second):
-            if db.execute(_VERSION, [named, version]).fetchone():
-                return str(version)
-        if at:
-            return str(second + suffix)
-    return None
-
-
-def _ran(db: Database, current: _Current, named: str, version: str | None) -> Origin:
-    skill, newest = current(named) or (None, None)
-    if version is None:
-        return Origin(named, None, skill, newest)
-    row = db.execute(_VERSION, [named, version]).fetchone()
-    return Origin(named, version, *(row or (skill, None)))
 
 
 def _id_of(name: str) -> str:
