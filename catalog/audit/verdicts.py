@@ -123,7 +123,7 @@ def _of_record(db: Database, row: Row, record: SkillRecord) -> Iterator[str]:
     if row["newest_rejected_at"]:
         yield "its content is accepted, but the catalog records it as rejected"
     if row["digest"] == record.digest and not _has_content(db, row["current_version_id"], record):
-        yield "its version does not hold the accepted content"
+        yield "its version does not have the accepted content"
 
 
 def _has_review(db: Database, row: Row, record: SkillRecord, review: ReviewState | None) -> bool:

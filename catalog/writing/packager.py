@@ -170,7 +170,7 @@ class Packager:
         trigger: Trigger,
         scan: int | None = None,
     ) -> list[Key]:
-        """Decide which skills are active, make their packages, and note what is public now.
+        """Decide which skills are active, make their packages, and note the public ones.
 
         Return the skills outside the batch whose folders have changed.
         """

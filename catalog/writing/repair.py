@@ -2,12 +2,13 @@
 
 import logging
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
 from catalog.database.queries import to_json
 from catalog.database.writer import Writer
-from catalog.model.errors import NotAsJudged
+from catalog.model.errors import NotAsJudged, NotPlaced
 from catalog.text import humanize
 from catalog.text.humanize import iso
 from catalog.writing import decisions
@@ -72,6 +73,8 @@ class PackageRepair:
     def end_takeover(self, at: datetime) -> Iterator[int]:
         """Remove the packages that only a lost catalog knew, once all roots were read."""
         if self._takeover.is_under_way:
+            with suppress(NotPlaced):  # the publication that follows reports it
+                self._copies.update(())  # copies of the lost catalog are known by their packages
             removed = yield from self._repair_all(at, sweeps=True)
             if removed:
                 count = humanize.count(removed, "package")
@@ -86,7 +89,6 @@ class PackageRepair:
         listing = list_packages(packaging.folder.path)
         removed = 0
         _log_foreign(packaging.folder.path, listing)
-        self._copies.recognise()
         lost = [
             (path,)
             for path in packaged(self._db)

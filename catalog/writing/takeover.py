@@ -1,7 +1,7 @@
 """Takeover of the skills that a lost catalog had published, from their packages.
 
 A new catalog may stand beside packages: the former one was deleted, damaged or put aside. Agents
-keep what they get from there: each published package becomes a version of its skill. Packages that
+keep their skills: each published package becomes a version of its skill. Packages that
 no version names stay until all roots were read once.
 """
 

@@ -64,20 +64,6 @@ class LinkKeeper:
         """Let the next update compare every entry of every directory."""
         self._unchecked = None
 
-    def recognise(self) -> None:
-        """Store the copies beside the catalog that a lost catalog made; see `_recognised`.
-
-        Call it before packages are removed, by which they are recognised.
-        """
-        for directory in table.directories(self._db):
-            if directory.is_own and Path(directory.spec.path).is_dir():
-                with (
-                    suppress(OSError, FolderNotOwned),  # the update that follows reports it
-                    self._opened(directory) as entries,
-                ):
-                    stored = table.stored_links(self._db, directory)
-                    self._recognised(directory, entries, stored, {})
-
     def update(self, changed: Collection[str]) -> None:
         """Make the entries of the skill_ids that have changed since the last update.
 

@@ -161,11 +161,11 @@ DAMAGES: dict[str, tuple[Callable[[Kept], object], str]] = {
     ),
     "version changed": (
         lambda kept: kept.write("UPDATE texts SET text = 'x' WHERE text LIKE '---%'"),
-        "its version does not hold the accepted content",
+        "its version does not have the accepted content",
     ),
     "file row lost": (
         lambda kept: kept.write("DELETE FROM files WHERE path LIKE 'scripts/%'"),
-        "its version does not hold the accepted content",
+        "its version does not have the accepted content",
     ),
     "findings lost": (
         lambda kept: kept.write("DELETE FROM findings"),
