@@ -211,18 +211,3 @@ def log_outcomes(report: OutcomeReport) -> None:
 
 def _outcomes(path: str, count: int) -> str:
     return visible(f"outcome {path}" if count == 1 else f"{count} outcomes of {path}")
-
-
-class TroubleLog:
-    """Log of roots that cannot be read: one line for each trouble until it is over."""
-
-    def __init__(self) -> None:
-        """Start without troubles."""
-        self._logged: set[str] = set()
-
-    def log(self, troubles: Iterable[str]) -> None:
-        """Log the troubles that the previous call did not have."""
-        current = set(troubles)
-        for trouble in sorted(current - self._logged):
-            log.warning("%s", trouble)
-        self._logged = current

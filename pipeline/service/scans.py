@@ -24,7 +24,6 @@ from pipeline.roots.ignore_files import NAMES as IGNORE_FILES
 from pipeline.roots.local import walk
 from pipeline.roots.units import WatchUnit
 from pipeline.service import pulls
-from pipeline.service.listeners import TroubleLog
 from pipeline.service.scanning.change_batches import Report, ScanPlan
 from pipeline.service.scanning.engines import Engine, serial
 from pipeline.service.scanning.scanner import place_of
@@ -225,7 +224,7 @@ class Scans:
         self._engine = engine
         self._is_polling = is_polling
         self._mirrors = {root.path for root in settings.root_specs if root.origin}
-        self._trouble_log = TroubleLog()
+        self._logged: set[str] = set()  # troubles of roots
         self._requested: list[ScanRequest] = []
         self._scan: Synchronizer | None = None
         self._steps: Iterator[None] | None = None
@@ -329,8 +328,12 @@ class Scans:
             self._scan.write_row(self.report)
 
     def _log_troubles(self, report: Report) -> None:
+        """Log the roots that cannot be read, each once until it can be."""
         if self._is_polling:
-            self._trouble_log.log(pulls.of_pulled(self._settings, report.troubles))
+            troubles = set(pulls.of_pulled(self._settings, report.troubles))
+            for trouble in sorted(troubles - self._logged):
+                log.warning("%s", trouble)
+            self._logged = troubles
 
     def _begin(self, requests: Sequence[ScanRequest]) -> Iterator[None]:
         """Begin a scan that fulfils requests; only one by itself can be for some units."""

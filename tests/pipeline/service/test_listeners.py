@@ -10,7 +10,7 @@ from catalog.model.change import Event
 from pipeline.hook import Hook
 from pipeline.outcomes.collect import OutcomeReport
 from pipeline.service import listeners
-from pipeline.service.listeners import TroubleLog, log_changes, log_outcomes
+from pipeline.service.listeners import log_changes, log_outcomes
 from tests.pipeline.service.test_payload import suggest
 from tests.support.receivers import Received, receiver
 from tests.support.serving import Serving
@@ -28,14 +28,6 @@ REJECTED = Event(
     None,
     "why",
 )
-
-
-def test_a_trouble_is_logged_once_until_it_is_over(caplog: pytest.LogCaptureFixture) -> None:
-    """It is logged again if it comes back."""
-    troubles = TroubleLog()
-    for now in (["It is gone."], ["It is gone."], [], ["It is gone."]):
-        troubles.log(now)
-    assert caplog.messages == ["It is gone."] * 2
 
 
 def test_a_change_is_logged_without_terminal_escapes(caplog: pytest.LogCaptureFixture) -> None:

@@ -91,6 +91,27 @@ def test_a_failed_scan_is_repeated(
     assert scans(store) == [("start", 0, False), ("re-scan", 3, True)]
 
 
+def test_the_trouble_of_a_root_is_logged_once_until_it_is_over(
+    passes: Scans, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is logged again if it comes back."""
+
+    def scan() -> None:
+        passes.request(ScanRequest("re-scan"))
+        while not passes.step():
+            pass
+
+    root, away = tmp_path / "root", tmp_path / "away"
+    for is_gone in (True, True, False, True):
+        if is_gone and root.exists():
+            root.rename(away)
+        elif not is_gone:
+            away.rename(root)
+        scan()
+    (message,) = set(caplog.messages)
+    assert (caplog.messages.count(message), str(root) in message) == (2, True)
+
+
 def test_a_scan_can_be_stopped_in_between(
     passes: Scans, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
