@@ -10,9 +10,6 @@ import re
 
 HUNDREDTHS = 100
 """Weight of one token: weights are whole numbers of hundredths."""
-SAMPLED, SAMPLES = 4_000, 8
-"""Characters that are weighed of a long text, and parts of it that they come from."""
-
 _MARK = r"!-/:-@\[-`{-~\x00-\x08\x0b-\x1f\x7f"  # punctuation and control characters
 
 _PIECE = re.compile(
@@ -56,26 +53,6 @@ _WEIGHTS = bytes(
 def estimate(text: str) -> int:
     """Return the approximate number of tokens in a text."""
     return -(-weight(text) // HUNDREDTHS)
-
-
-def estimate_body(text: str) -> int:
-    """Return the approximate number of tokens in a long text, quickly.
-
-    Of a text beyond SAMPLED characters, SAMPLES parts are weighed. That changes the estimate by
-    2 % on average.
-    """
-    sample = _sample(text)
-    if len(sample) == 1:
-        return estimate(text)
-    return -(-sum(map(weight, sample)) * len(text) // (SAMPLED * HUNDREDTHS))
-
-
-def _sample(text: str) -> tuple[str, ...]:
-    """Return the parts of a text that are weighed."""
-    if len(text) <= SAMPLED:
-        return (text,)
-    distance, size = len(text) // SAMPLES, SAMPLED // SAMPLES
-    return tuple(text[at : at + size] for at in range(0, SAMPLES * distance, distance))
 
 
 def weight(text: str) -> int:

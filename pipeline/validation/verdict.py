@@ -190,7 +190,7 @@ def _record(
         body_chars=len(body),
         headings=markdown.headings(body),
         body_lines=len(body.splitlines()),
-        estimated_tokens=tokens.estimate_body(skill.parsed.text),
+        estimated_tokens=tokens.estimate(skill.parsed.text),
         files=snapshot.files,
         inventory=Inventory.of(snapshot.files),
         findings=examined.findings,

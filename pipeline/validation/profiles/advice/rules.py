@@ -47,7 +47,7 @@ def body_length(skill: Skill) -> Iterator[Finding]:
     lines = body.count("\n") + 1
     if lines <= BODY_LINES and len(body.encode()) <= BODY_TOKENS:  # a token has a byte or more
         return
-    cost = tokens.estimate_body(body)
+    cost = tokens.estimate(body)
     if lines > BODY_LINES or cost > BODY_TOKENS:
         yield skill.body.finding(
             codes.BODY_TOO_LONG,
