@@ -212,9 +212,7 @@ def of_catalog(db: Database) -> Iterator[Difference]:
 
 def _of_rivals(db: Database, skill_id: str, group: Sequence[Row]) -> Iterator[Difference]:
     winner = shadowing.winner_of(group)
-    resemblances = shadowing.resemblance(db, winner, group)
-    for row in group:
-        expected = shadowing.standing_of(db, row, winner, resemblances)
+    for row, expected in shadowing.standings_of(db, group):
         if (row["status"], row["shadowed_by"]) != expected[:2]:
             status = "withheld" if winner["is_withheld"] else "active"
             yield Difference(

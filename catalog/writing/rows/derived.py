@@ -1,16 +1,18 @@
-"""Rows derived from the current versions of skills: searched text, references and dialects."""
+"""Rows that follow from others: searched text, references, dialects, findings of the catalog."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import fields
 from typing import NamedTuple
 
 from catalog.database.queries import Database, Row, columns, to_json
 from catalog.database.writer import Writer
 from catalog.model.declarations import RECORDS
+from catalog.model.finding import Finding
 from catalog.model.skill import SkillReference
 from catalog.text import search_terms
 from catalog.text.body import body_of
+from catalog.writing.rows import mapping
 
 
 def write(db: Writer, skills: Iterable[int]) -> None:
@@ -105,4 +107,32 @@ _WRONG = """
         FROM skills AS s LEFT JOIN skill_text AS t ON t.id = s.id)
     WHERE version IS NOT has_version OR has_text != is_indexed OR NOT is_named
     ORDER BY id
+"""
+
+
+Place = tuple[int, str, str]
+"""Id, root and path of a skill."""
+
+
+def has_findings(
+    db: Database, place: Place, codes: Collection[str], findings: Iterable[Finding]
+) -> bool:
+    """Return whether these are the findings of a skill that have one of some codes, in order."""
+    wanted = [mapping.finding(*place, finding) for finding in findings]
+    return db.rows(_STORED, [place[0], to_json(list(codes))]) == wanted
+
+
+def replace_findings(
+    db: Writer, place: Place, codes: Collection[str], findings: Collection[Finding]
+) -> None:
+    """Replace the findings of a skill that have one of some codes, if they differ."""
+    if not has_findings(db, place, codes, findings):
+        db.execute(f"DELETE FROM findings WHERE {_OF_CODES}", [place[0], to_json(list(codes))])
+        db.table("findings").insert_all(mapping.finding(*place, each) for each in findings)
+
+
+_OF_CODES = "skill = ? AND code IN (SELECT value FROM json_each(?))"
+_STORED = f"""
+    SELECT {columns(mapping.FINDING_COLUMNS)} FROM findings INDEXED BY findings_by_skill
+    WHERE {_OF_CODES} ORDER BY id
 """

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from posixpath import basename, dirname, join, normpath, relpath
 from typing import NamedTuple
 
-from catalog.database.queries import Database, Row, columns, to_json
+from catalog.database.queries import Database, columns, to_json
 from catalog.database.writer import Writer
 from catalog.model.finding import DEPENDENCY_MISSING, REFERENCE_BROKEN, Finding
 from catalog.model.naming import bare_name, entry_name, skill_id
@@ -12,7 +12,7 @@ from catalog.model.paths import linked
 from catalog.model.skill import MIXED_FIELDS, SkillReference
 from catalog.text import humanize
 from catalog.text.visible import printable, quoted
-from catalog.writing.rows import mapping
+from catalog.writing.rows import derived
 
 _SIDE_BY_SIDE = (
     "Let the folders of both skills lie side by side, each with the name of its skill; agents get "
@@ -58,30 +58,25 @@ def resolve_skills(db: Writer, skills: Sequence[int]) -> None:
     """Store where the references of some skills lead, and the findings about them."""
     for skill in list(_states(db, skills)):
         db.conn.executemany(_SET_RESOLVED, skill.changed)
-        if skill.wanted != skill.stored:
-            db.execute(_FORGET_FINDINGS, [skill.id, *CODES])
-            db.table("findings").insert_all(skill.wanted)
+        derived.replace_findings(db, skill.place, CODES, skill.findings)
 
 
-def wrong_skills(db: Database) -> list[tuple[int, str, str]]:
-    """Return (id, root, path) of the skills whose references or findings are outdated."""
+def wrong_skills(db: Database) -> list[derived.Place]:
+    """Return the skills whose references or findings are outdated."""
     skills = [skill for (skill,) in db.execute(_WITH_REFERENCES, CODES)]
     return [
-        (skill.id, skill.root, skill.path)
+        skill.place
         for skill in _states(db, skills)
-        if skill.changed or skill.wanted != skill.stored
+        if skill.changed or not derived.has_findings(db, skill.place, CODES, skill.findings)
     ]
 
 
 class _State(NamedTuple):
     """A skill with what is to be changed in its references and in the findings about them."""
 
-    id: int
-    root: str
-    path: str
+    place: derived.Place
     changed: Sequence[Sequence[str | int | None]]  # parameters of _SET_RESOLVED
-    wanted: list[Row]  # findings that it should have
-    stored: list[Row]  # and those that it has
+    findings: list[Finding]  # that it should have
 
 
 def _states(db: Database, skills: Sequence[int]) -> Iterator[_State]:
@@ -98,9 +93,7 @@ def _states(db: Database, skills: Sequence[int]) -> Iterator[_State]:
                 problems.append(_finding(reference, now))
         # Only active skills should have findings.
         found = _at_most(problems) if source.status == "active" else []
-        wanted = [mapping.finding(skill, root, path, finding) for finding in found]
-        stored = db.rows(_FINDINGS, [skill, *CODES])
-        yield _State(skill, root, path, changed, wanted, stored)
+        yield _State((skill, root, path), changed, found)
 
 
 def _finding(reference: SkillReference, now: "Resolved") -> Finding:
@@ -115,9 +108,9 @@ def _finding(reference: SkillReference, now: "Resolved") -> Finding:
     )
 
 
-def _at_most(findings: list[Finding]) -> list[Finding]:
+def _at_most(found: list[Finding]) -> list[Finding]:
     """Return the first findings; the last of them counts the others."""
-    kept, more = findings[:MOST_FINDINGS], findings[MOST_FINDINGS:]
+    kept, more = found[:MOST_FINDINGS], found[MOST_FINDINGS:]
     if more:
         others = humanize.count(len(more), "more reference")
         kept[-1] = kept[-1]._replace(message=f"{kept[-1].message} The same is true of {others}.")
@@ -332,8 +325,3 @@ _USERS = """
 _WITH_REFERENCES = """
     SELECT skill FROM skill_references UNION SELECT skill FROM findings WHERE code IN (?, ?)
 """
-_FINDINGS = f"""
-    SELECT {columns(mapping.FINDING_COLUMNS)} FROM findings INDEXED BY findings_by_skill
-    WHERE skill = ? AND code IN (?, ?) ORDER BY id
-"""
-_FORGET_FINDINGS = "DELETE FROM findings WHERE skill = ? AND code IN (?, ?)"

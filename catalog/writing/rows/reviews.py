@@ -7,13 +7,12 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple, cast
 
 from catalog.database.expressions import HAS_APPROVAL, MAY_BE_PUBLISHED
-from catalog.database.queries import Database, Row, to_json
+from catalog.database.queries import Database, Row
 from catalog.database.writer import Writer
 from catalog.model import finding as model_finding
 from catalog.model.finding import Finding
 from catalog.model.skill import SkillRecord
 from catalog.model.values import SEVERITIES, Review, ReviewState, Severity
-from catalog.writing.rows import mapping
 
 UNPUBLISHABLE: tuple[ReviewState, ...] = ("waits", "rejected")
 """States of versions that agents do not get."""
@@ -117,17 +116,12 @@ def findings(db: Database, pinned: str | None, state: str | None, digest: str) -
 
 def update_findings(db: Writer, skill: int) -> None:
     """Replace these findings, after a change of the pin or of a review."""
-    codes = to_json(model_finding.OF_HELD)
-    db.execute(
-        "DELETE FROM findings WHERE skill = ? AND code IN (SELECT value FROM json_each(?))",
-        [skill, codes],
+    row = next(db.query(_HOLD, [skill]))
+    state = row["review"] if row["digest"] == row["seen_digest"] else None
+    new = list(findings(db, row["pinned"], state, row["digest"]))
+    rows_findings.replace_findings(
+        db, (skill, row["root"], row["path"]), model_finding.OF_HELD, new
     )
-    for row in db.rows(_HOLD, [skill]):
-        state = row["review"] if row["digest"] == row["seen_digest"] else None
-        db.table("findings").insert_all(
-            mapping.finding(skill, row["root"], row["path"], finding)
-            for finding in findings(db, row["pinned"], state, row["digest"])
-        )
 
 
 _IS_OLD = f"""

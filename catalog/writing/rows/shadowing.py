@@ -5,7 +5,7 @@ files are lost is withheld, and keeps the name; see `expressions`.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -22,7 +22,7 @@ from catalog.text.differences import NO_PIECES, SIMILAR, pieces_of, similarity
 from catalog.text.humanize import iso
 from catalog.writing import events
 from catalog.writing.events import Ingestion
-from catalog.writing.rows import mapping, references
+from catalog.writing.rows import derived, references
 
 RIVAL = f"""
     s.id, s.skill_id, s.name, s.namespace, s.level, s.root, s.path, s.status, s.shadowed_by,
@@ -63,10 +63,7 @@ def decide(
     named = []
     for contenders in rivals_of(db, skill_ids).values():
         named += _take_name(contenders, name_since)
-        first = winner_of(contenders)
-        resemblances = resemblance(db, first, contenders)
-        for row in contenders:
-            decision = standing_of(db, row, first, resemblances)
+        for row, decision in standings_of(db, contenders):
             if decision[:2] != (row["status"], row["shadowed_by"]):
                 decided.append((*decision, at, row["id"]))
                 changes.append(_ingestion(row, decision, at, trigger))
@@ -122,11 +119,8 @@ def _ingestion(row: Row, decision: "Standing", at: str, trigger: Trigger) -> Ing
     return Ingestion(*place, None, trigger, outcome, reason, version, moment)
 
 
-def resemblance(db: Database, winner: Row, rivals: Sequence[Row]) -> dict[int, str]:
-    """Return how the content of each skill but the winner resembles that of the winner, by id.
-
-    The rows need the columns id, digest and current_version_id.
-    """
+def _resemblance(db: Database, winner: Row, rivals: Sequence[Row]) -> dict[int, str]:
+    """Return how the content of each skill but the winner resembles that of the winner, by id."""
     if len(rivals) == 1:
         return {}
     versions = to_json([row["current_version_id"] for row in rivals])
@@ -158,22 +152,34 @@ class Standing(NamedTuple):
     is_conflict: int = 0  # 1 if it lost the name to other content of its own level, undecided
 
 
-def standing_of(db: Database, row: Row, winner: Row, resemblances: Mapping[int, str]) -> Standing:
-    """Return the decision on a rival, given the winner and the result of `resemblance`."""
-    if row["id"] != winner["id"]:
-        return Standing(
-            "shadowed",
-            winner["id"],
-            _reason(winner, row, resemblances[row["id"]]),
-            int(_is_conflict(winner, row)),
+def standings_of(db: Database, rivals: Sequence[Row]) -> list[tuple[Row, Standing]]:
+    """Return the decision on each rival."""
+    winner = winner_of(rivals)
+    resemblances = _resemblance(db, winner, rivals)
+    return [
+        (
+            row,
+            Standing(
+                "shadowed",
+                winner["id"],
+                _reason(winner, row, resemblances[row["id"]]),
+                int(_is_conflict(winner, row)),
+            )
+            if row["id"] != winner["id"]
+            else _of_winner(db, winner),
         )
-    if not row["is_withheld"]:
+        for row in rivals
+    ]
+
+
+def _of_winner(db: Database, winner: Row) -> Standing:
+    if not winner["is_withheld"]:
         return Standing("active")
     (version,) = db.execute(
-        "SELECT version FROM versions WHERE id = ?", [row["current_version_id"]]
+        "SELECT version FROM versions WHERE id = ?", [winner["current_version_id"]]
     ).fetchone()
-    is_held = row["pinned_version_id"] is not None
-    return Standing("shadowed", None, withheld_reason(version, is_held=is_held))
+    is_pinned = winner["pinned_version_id"] is not None
+    return Standing("shadowed", None, withheld_reason(version, is_held=is_pinned))
 
 
 def _reason(winner: Row, row: Row, resemblance: str) -> str:
@@ -202,19 +208,11 @@ def mark_lookalikes(db: Writer, skill_ids: Iterable[str]) -> None:
     groups: dict[str, list[Row]] = defaultdict(list)
     for row in db.query(_ALIKE, [to_json(touched)]):
         groups[row["skeleton"]].append(row)
-    messages = [pair for group in groups.values() for pair in _messages(group)]
-    known = dict(db.execute(_KNOWN, [to_json([row["id"] for row, _ in messages])]).fetchall())
-    for row, message in messages:
-        if known.get(row["id"], "") != message:
-            db.execute(
-                "DELETE FROM findings WHERE skill = ? AND code = ?",
-                [row["id"], NAME_CONFUSABLE.code],
-            )
-            if message:
-                finding = NAME_CONFUSABLE.at(message)
-                db.table("findings").insert(
-                    mapping.finding(row["id"], row["root"], row["path"], finding)
-                )
+    for group in groups.values():
+        for row, message in _messages(group):
+            place = (row["id"], row["root"], row["path"])
+            new = [NAME_CONFUSABLE.at(message)] if message else []
+            derived.replace_findings(db, place, [NAME_CONFUSABLE.code], new)
 
 
 def _messages(group: Sequence[Row]) -> Iterator[tuple[Row, str]]:
@@ -248,9 +246,4 @@ _ALIKE = """
     CROSS JOIN skills AS s INDEXED BY skills_by_skeleton
         ON s.skeleton = touched.value AND s.status IN ('active', 'shadowed', 'rejected', 'removed')
     ORDER BY s.skill_id, s.id
-"""
-_KNOWN = f"""
-    SELECT f.skill, f.message FROM json_each(?) AS touched
-    CROSS JOIN findings AS f INDEXED BY findings_by_skill
-        ON f.skill = touched.value AND f.code = '{NAME_CONFUSABLE.code}'
 """
