@@ -166,10 +166,10 @@ def _trouble(root: str) -> str | None:
 
 
 @contextmanager
-def package_sources(limits: Limits = DEFAULT_LIMITS) -> Iterator["PackageSources"]:
+def package_sources(limits: Limits = DEFAULT_LIMITS) -> Iterator[Callable[[str, str], Original]]:
     """Give access to skill folders; files of archives are readable until the context ends."""
     with ExitStack() as roots, ExitStack() as archive:
-        yield PackageSources(limits, roots, archive)
+        yield PackageSources(limits, roots, archive).files_of
 
 
 class PackageSources:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import chain, groupby
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from catalog.filesystem.ownership import OwnedFolder, opened
 from catalog.model.errors import NotAsJudged
@@ -19,12 +19,11 @@ PIECE = 128
 """Minimum number of packages per process: starting one costs as much as a few packages."""
 
 
-class Source(Protocol):
-    """Source of the files of skill folders; it may reuse open archives for the next folder."""
+Source: TypeAlias = Callable[[str, str], Original]
+"""Function from root and path to the files of a skill folder; raises NotAsJudged if it is missing.
 
-    def files_of(self, root: str, path: str, /) -> Original:
-        """Return the files of a skill folder. Raises NotAsJudged if it is missing."""
-
+It may reuse an open archive for the next folder.
+"""
 
 Sources: TypeAlias = Callable[[], AbstractContextManager[Source]]
 """Function that opens a source for one piece of work."""
@@ -97,7 +96,7 @@ class Packaging:
 
 def _make_one(job: PackageJob, source: Source, packages: Packages) -> bool:
     try:
-        packages.stage(job.package_path, job.files, source.files_of(*job.place))
+        packages.stage(job.package_path, job.files, source(*job.place))
     except NotAsJudged:
         if job.same and packages.duplicate(job.same, job.package_path, job.files):
             return True

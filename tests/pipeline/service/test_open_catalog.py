@@ -37,8 +37,8 @@ def test_only_files_inside_the_root_are_opened(tmp_path: Path, skill: SkillWrite
     """A path that now leads elsewhere is refused, whatever its target."""
     skill(tmp_path / "root/a", files={"x.txt": "x"})
     (tmp_path / "secret").write_text("x")
-    with open_catalog.package_sources() as source:
-        files = source.files_of(str(tmp_path / "root"), "a")
+    with open_catalog.package_sources() as files_of:
+        files = files_of(str(tmp_path / "root"), "a")
         (tmp_path / "root/a/x.txt").unlink()
         (tmp_path / "root/a/x.txt").symlink_to(tmp_path / "secret")
         with pytest.raises(OSError, match="leads out of the root"):
@@ -51,8 +51,8 @@ def test_only_regular_files_are_read(tmp_path: Path, skill: SkillWriter) -> None
     """A pipe in the place of a file would block, or be read without end."""
     skill(tmp_path / "root/a")
     os.mkfifo(tmp_path / "root/a/pipe")
-    with open_catalog.package_sources() as source:
-        files = source.files_of(str(tmp_path / "root"), "a")
+    with open_catalog.package_sources() as files_of:
+        files = files_of(str(tmp_path / "root"), "a")
         for name in ("pipe", "."):
             with pytest.raises(OSError, match="no longer a regular file"):
                 files(name)
@@ -63,12 +63,12 @@ def test_a_root_that_is_a_link_is_read_at_its_target(tmp_path: Path, skill: Skil
     skill(tmp_path / "real/a", files={"x.txt": "x"})
     (tmp_path / "real/a/y.txt").symlink_to("x.txt")
     (tmp_path / "root").symlink_to("real")
-    with open_catalog.package_sources() as source:
-        with closing(source.files_of(str(tmp_path / "root"), "a")("y.txt")) as file:
+    with open_catalog.package_sources() as files_of:
+        with closing(files_of(str(tmp_path / "root"), "a")("y.txt")) as file:
             assert file.read(9) == b"x"
         (tmp_path / "root").unlink()
         with pytest.raises(NotAsJudged):
-            source.files_of(str(tmp_path / "root"), "a")
+            files_of(str(tmp_path / "root"), "a")
 
 
 def test_a_batch_opens_each_archive_once(
@@ -96,17 +96,17 @@ def test_a_replaced_archive_is_opened_again(
         skill(tmp_path / f"skills/{name}", files={"x.txt": text})
     (tmp_path / "root").mkdir()
     pack_zip(tmp_path / "skills", tmp_path / "root/pack.zip")
-    with open_catalog.package_sources() as source:
+    with open_catalog.package_sources() as files_of:
         for name in ("a", "b"):
-            assert source.files_of(root, f"pack.zip!/skills/{name}")("x.txt").read(9) == b"one"
+            assert files_of(root, f"pack.zip!/skills/{name}")("x.txt").read(9) == b"one"
         (tmp_path / "skills/a/x.txt").write_text("other")
         os.rename(tmp_path / "skills/c", tmp_path / "c")
         pack_zip(tmp_path / "skills", tmp_path / "new.zip")
         os.rename(tmp_path / "new.zip", tmp_path / "root/pack.zip")
-        assert source.files_of(root, "pack.zip!/skills/a")("x.txt").read(9) == b"other"
+        assert files_of(root, "pack.zip!/skills/a")("x.txt").read(9) == b"other"
         with pytest.raises(NotAsJudged, match="c is no longer a skill folder"):
-            source.files_of(root, "pack.zip!/skills/c")
+            files_of(root, "pack.zip!/skills/c")
         (tmp_path / "root/pack.zip").unlink()
         with pytest.raises(NotAsJudged, match="a is no longer a skill folder"):
-            source.files_of(root, "pack.zip!/skills/a")
+            files_of(root, "pack.zip!/skills/a")
     assert openings == ["pack.zip", "pack.zip"]

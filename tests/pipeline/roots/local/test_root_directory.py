@@ -83,8 +83,8 @@ class TestExchangedForALink:
 
     def test_the_folder_of_a_package(self, root: Path) -> None:
         """No file is copied through a link out of the root."""
-        with open_catalog.package_sources() as source:
-            files = source.files_of(str(root), "group/b")
+        with open_catalog.package_sources() as files_of:
+            files = files_of(str(root), "group/b")
             exchange(root / "group/b", root.parent / "outside")
             with pytest.raises(OSError, match="leads out of the root"):
                 files("notes.md")
