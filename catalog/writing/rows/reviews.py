@@ -119,9 +119,7 @@ def update_findings(db: Writer, skill: int) -> None:
     row = next(db.query(_HOLD, [skill]))
     state = row["review"] if row["digest"] == row["seen_digest"] else None
     new = list(findings(db, row["pinned"], state, row["digest"]))
-    rows_findings.replace_findings(
-        db, (skill, row["root"], row["path"]), model_finding.OF_HELD, new
-    )
+    derived.replace_findings(db, (skill, row["root"], row["path"]), model_finding.OF_HELD, new)
 
 
 _IS_OLD = f"""
