@@ -95,7 +95,6 @@ COMMANDS = {
     for module, names in {
         "add": "add new remove",
         "completion": "completion",
-        "findings": "findings",
         "index": "index",
         "link": "export link unlink",
         "mcp": "mcp",
@@ -105,7 +104,7 @@ COMMANDS = {
         "rule": "rule",
         "scan": "reconcile scan",
         "search": "list search show",
-        "status": "status",
+        "status": "findings status",
         "token": "token",
         "up": "serve up",
         "validate": "validate",

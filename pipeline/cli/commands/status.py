@@ -1,4 +1,4 @@
-"""Command that prints the state of the catalog."""
+"""Commands that print the state of the catalog and its findings."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -7,15 +7,18 @@ from typing import Any
 import click
 
 from catalog.database.queries import Database
+from catalog.model.errors import NotInCatalog
 from catalog.model.skill import GitOrigin
 from catalog.model.values import SEVERITIES
-from catalog.reading import browse, health_summary
+from catalog.reading import browse, health_summary, named
 from catalog.reading import status as reading_status
 from catalog.site import address
 from catalog.text import suggestions
 from catalog.text.visible import visible
 from pipeline.cli.options import DONE, FINDINGS, Answer, site_address, with_catalog
 from pipeline.cli.output import skills
+from pipeline.cli.output.finding_types import REGISTRY
+from pipeline.cli.output.skills import finding_line
 from pipeline.cli.output.terminal import counted
 from pipeline.config.settings import Settings
 
@@ -193,3 +196,28 @@ def health_of(state: dict[str, Any]) -> health_summary.Health:
     """Return the health of the service, from the result of `status.load`."""
     failing = [root for root in state["roots"] if root["trouble"]]
     return health_summary.health(state | {"roots": failing}, datetime.now(UTC))
+
+
+@click.command()
+@click.argument("about", metavar="[SKILL|CODE]", required=False)
+@with_catalog
+def findings(_: object, db: Database, about: str | None) -> Answer:
+    """List the findings of the catalog, or only those of SKILL or with CODE.
+
+    Exit 1 if one of them is an error. `skilldrop rule CODE` explains a finding.
+
+    \b
+    Examples:
+      skilldrop findings
+      skilldrop findings csv-profile
+      skilldrop findings name-not-folder --json
+    """
+    if not about or about in REGISTRY:
+        rows = browse.listed_findings(db, code=about or "")
+    else:
+        try:
+            rows = browse.listed_findings(db, skill=named.find_skill(db, about)["id"])
+        except NotInCatalog as error:
+            raise NotInCatalog(f"{error} Nor is there a finding of this code.") from None
+    code = FINDINGS if any(row["severity"] == "error" for row in rows) else DONE
+    return Answer(rows, map(finding_line, rows), code, f"{counted(len(rows), 'finding')}.")
