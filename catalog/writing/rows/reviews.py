@@ -13,6 +13,7 @@ from catalog.model import finding as model_finding
 from catalog.model.finding import Finding
 from catalog.model.skill import SkillRecord
 from catalog.model.values import SEVERITIES, Review, ReviewState, Severity
+from catalog.writing.rows import derived
 
 UNPUBLISHABLE: tuple[ReviewState, ...] = ("waits", "rejected")
 """States of versions that agents do not get."""
