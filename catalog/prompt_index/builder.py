@@ -187,7 +187,7 @@ class _Allocation:
     def _first_likely(
         self, layout: Layout, steps: Sequence[Step], skills: Sequence[Candidate]
     ) -> int:
-        """Return the first step to try: one before that whose entries fit by a quick estimate."""
+        """Return the step before the first one whose entries fit, by a quick estimate."""
         wholes = [_entry(layout, skill, WHOLE) for skill in skills]
         sizes = [(self._size(entry.text), len(entry.shown), entry.skill) for entry in wholes]
         room = self._room(layout)

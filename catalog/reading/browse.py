@@ -40,7 +40,7 @@ def over(connection: sqlite3.Connection) -> Catalog:
 def skills(
     db: Catalog, filters: Filters, page: int = 1, sort: str = "updated", size: int = PAGE
 ) -> list[int]:
-    """Return a page of the skills with the filters, in an order of `sorting`."""
+    """Return a page of the skills with the filters, in an order of SORTS."""
     values = filters.values | {"limit": size, "offset": (page - 1) * size}
     rows = db.execute(
         f"SELECT s.id FROM skills AS s WHERE {filters.condition}"

@@ -32,7 +32,7 @@ FIELDS = (
 
 
 def of_skill(db: Database, name: str, site: str, *, needs_token: bool = False) -> dict[str, Any]:
-    """Return a skill by its name or skill_id: `FIELDS`, `location`, `tags` and `listing.details`.
+    """Return a skill by its name or skill_id: `FIELDS`, `location`, `tags` and `browse.details`.
 
     Also the `files` and `versions`, newest first, the names of the skills that it `uses`, `needs`
     in all, and is `used_by`, its `install` lines and `install_note`. An active skill comes before

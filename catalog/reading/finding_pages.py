@@ -59,7 +59,7 @@ def states() -> Mapping[str, str]:
 
 
 def explanation(code: str) -> Explanation | None:
-    """Return the general words about a code; None where the page has no section for it."""
+    """Return the explanation of a code; None where the page has no section for it."""
     section = sections().get(code)
     if section is None:
         return None

@@ -134,7 +134,7 @@ _LATER = "9"
 
 
 def holder_of_name(db: Database, name: str, place: Place, position: int) -> str | None:
-    """Return the folder of the skill that has the name of a newcomer, and keeps it; else None.
+    """Return the folder of the skill that keeps its name before a newcomer; None without one.
 
     name is the newcomer's bare name, and position the order of its root.
     """

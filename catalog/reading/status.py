@@ -37,9 +37,9 @@ def load(db: Database, catalog: Path | None = None) -> dict[str, Any]:
 
 
 def _with_foreign(db: Database, directory: dict[str, Any]) -> dict[str, Any]:
-    """Return a row of `links` with the entries of the folder of published skills that are others'.
+    """Return a row of `links`, with the entries that skilldrop did not make as `foreign`.
 
-    The directories of agents may have any others.
+    Only the folder of published skills has none; the directories of agents may have any others.
     """
     foreign: set[str] = set()
     if directory["origin"] == "data":
