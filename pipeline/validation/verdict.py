@@ -2,7 +2,6 @@
 
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 
 from catalog.model import naming
 from catalog.model.fields import DESCRIPTION_LIMIT, SEARCHED, Declared, declared_values
@@ -35,53 +34,21 @@ def judge(
     acceptance: Acceptance,
     profiles: Iterable[Profile],
     dialects: Dialects,
+    in_other_skill: Callable[[str], bool] = lambda _: True,
 ) -> Verdict:
-    """Return the verdict on a skill folder, with all findings.
+    """Return the verdict on a skill folder, with all findings: those that reject it first.
 
     parsed is None if no SKILL.md could be read. The specification is always checked, whether or
     not it is among the profiles. The fields of all dialects are read; their rules are checked
-    only if their profiles are among the given ones. Bad content gives a Rejection, never an
-    exception.
-    """
-    examined = examine(
-        snapshot, parsed, place, acceptance=acceptance, profiles=profiles, dialects=dialects
-    )
-    if examined.skill is None or examined.description is None or snapshot.digest is None:
-        return _rejection(snapshot, parsed, place, examined)
-    return _record(snapshot, snapshot.digest, examined.skill, place, examined)
-
-
-@dataclass(frozen=True, slots=True)
-class Examined:
-    """Result of checking a skill folder, whether or not its files were hashed."""
-
-    skill: Skill | None  # None if no SKILL.md could be read
-    name: str  # without the plugin's prefix
-    description: str | None  # None if the folder is rejected
-    findings: tuple[Finding, ...]  # those that reject the folder first, then by place
-    spec_valid: bool = False  # by the specification alone, whatever a dialect permits
-
-
-def examine(
-    snapshot: Snapshot,
-    parsed: Parsed | None,
-    place: Place,
-    *,
-    acceptance: Acceptance,
-    profiles: Iterable[Profile],
-    dialects: Dialects,
-    in_other_skill: Callable[[str], bool] = lambda _: True,
-) -> Examined:
-    """Return the findings of `judge`, for a snapshot that may lack the files' hashes.
-
-    in_other_skill returns whether another skill has the file at a path relative to the folder. The
-    catalog judges such references itself, as it has the other skills.
+    only if their profiles are among the given ones. in_other_skill returns whether another skill
+    has the file at a path relative to the folder; the catalog judges such references itself, as it
+    has the other skills. Bad content gives a Rejection, never an exception.
     """
     rules = Ruleset.of(tuple(dict.fromkeys((SPEC, *profiles))))
     problems = tuple(problem for problem in snapshot.problems if problem.profile in rules.names)
     if parsed is None or snapshot.skill_md_name is None:
         findings = rules.with_rejection(problems, acceptance)
-        return Examined(None, _name(None, place), None, findings)
+        return _rejection(snapshot, parsed, place, _name(None, place), findings)
     named = _named(parsed, rules.profiles, dialects)
     skill = Skill(
         folder=place.folder_name,
@@ -97,18 +64,20 @@ def examine(
     found = (*problems, *parsed.findings, *_mismatches(skill, by_rules, dialects), *by_rules)
     findings = tuple(_permitted(found, named))
     name = _name(skill.declared, place)
-    if not snapshot.is_whole:
-        return Examined(skill, name, None, rules.with_rejection(findings, acceptance))
+    if snapshot.digest is None:
+        findings = rules.with_rejection(findings, acceptance)
+        return _rejection(snapshot, parsed, place, name, findings)
     description = skill.declared.description
-    rejected = rules.rejects(findings, acceptance)
-    if not description and acceptance == "permissive" and not rejected:
+    if not description and acceptance == "permissive" and not rules.rejects(findings, acceptance):
         description, derived = _derived_description(skill)
         findings = (*findings, derived)
-        rejected = rules.rejects((derived,), acceptance)
-    is_valid = not any(_breaks_specification(finding) for finding in found)
-    description = None if rejected else description or None
+    is_rejected = rules.rejects(findings, acceptance)
     findings = rules.in_order(findings, acceptance)
-    return Examined(skill, name, description, findings, bool(description) and is_valid)
+    if is_rejected or not description:
+        return _rejection(snapshot, parsed, place, name, findings)
+    spec_valid = not any(_breaks_specification(finding) for finding in found)
+    record = _record(snapshot, snapshot.digest, skill, place, name, description)
+    return record._replace(findings=findings, spec_valid=spec_valid)
 
 
 def _named(parsed: Parsed, profiles: tuple[Profile, ...], dialects: Dialects) -> Dialects:
@@ -149,16 +118,20 @@ def _derived_description(skill: Skill) -> tuple[str, Finding]:
 
 
 def _rejection(
-    snapshot: Snapshot, parsed: Parsed | None, place: Place, examined: Examined
+    snapshot: Snapshot,
+    parsed: Parsed | None,
+    place: Place,
+    name: str,
+    findings: tuple[Finding, ...],
 ) -> Rejection:
-    secrets = {f.path for f in examined.findings if f.code == SECRET_REFUSED.code}
+    secrets = {f.path for f in findings if f.code == SECRET_REFUSED.code}
     return Rejection(
         place=place,
-        skill_id=naming.skill_id(examined.name, place.namespace, place.path),
-        name=naming.qualified_name(examined.name, place.namespace),
+        skill_id=naming.skill_id(name, place.namespace, place.path),
+        name=naming.qualified_name(name, place.namespace),
         fingerprint=snapshot.fingerprint,
         digest=snapshot.digest,
-        findings=examined.findings,
+        findings=findings,
         inventory=Inventory.of(snapshot.files),
         frontmatter=(parsed and parsed.frontmatter) or {},
         left_out=snapshot.left_out,
@@ -167,24 +140,24 @@ def _rejection(
 
 
 def _record(
-    snapshot: Snapshot, digest: str, skill: Skill, place: Place, examined: Examined
+    snapshot: Snapshot, digest: str, skill: Skill, place: Place, name: str, description: str
 ) -> SkillRecord:
+    """Return the record of a skill, without its findings."""
     own = skill.declaration.own.items()
     declared, body = skill.declared, skill.parsed.body
-    name = naming.qualified_name(examined.name, place.namespace)
     values = declared_values(declared) | {
-        "name": name,
-        "description": examined.description or "",
+        "name": naming.qualified_name(name, place.namespace),
+        "description": description,
         "tags": _tags(declared),
         "search_words": search_words(skill.frontmatter, skill.declaration),
     }
     return SkillRecord(
         place=place,
-        skill_id=naming.skill_id(examined.name, place.namespace, place.path),
-        spec_valid=examined.spec_valid,
+        skill_id=naming.skill_id(name, place.namespace, place.path),
+        spec_valid=False,
         fingerprint=snapshot.fingerprint,
         digest=digest,
-        skill_md_hash=next(f.sha256 for f in snapshot.files if f.path == skill.document),
+        skill_md_hash=next((f.sha256 for f in snapshot.files if f.path == skill.document), ""),
         skill_md_name=skill.document,
         skill_md_content=_as_written(snapshot, skill.parsed),
         body_chars=len(body),
@@ -193,7 +166,7 @@ def _record(
         estimated_tokens=tokens.estimate(skill.parsed.text),
         files=snapshot.files,
         inventory=Inventory.of(snapshot.files),
-        findings=examined.findings,
+        findings=(),
         frontmatter=skill.frontmatter,
         tools=mentions.tools_of(declared.allowed_tools),
         hosts=mentions.of_texts([skill.parsed.text, *(f.text for f in snapshot.files if f.text)]),
@@ -204,7 +177,7 @@ def _record(
         ),
         model_invocable=not declared.disable_model_invocation,
         user_invocable=declared.user_invocable is not False,
-        fallback_description=_fallback(examined, body),
+        fallback_description=_fallback(name, description, body),
         dialects={
             dialect.profile.name: record
             for dialect, of in own
@@ -234,9 +207,9 @@ def _name(declared: Declared | None, place: Place) -> str:
     return (declared and declared.name) or place.folder_name
 
 
-def _fallback(examined: Examined, body: str) -> str | None:
+def _fallback(name: str, description: str, body: str) -> str | None:
     """Return the first sentence of the body if the description says nothing."""
-    if not truncate.says_nothing(examined.description or "", examined.name):
+    if not truncate.says_nothing(description, name):
         return None
     sentences = truncate.sentences(markdown.first_paragraph(body))
     return truncate.shorten(sentences[0], LONGEST_FALLBACK) if sentences else None

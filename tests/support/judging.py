@@ -15,7 +15,6 @@ from pipeline.validation import verdict
 from pipeline.validation.dialect import Dialects
 from pipeline.validation.profile import Ruleset
 from pipeline.validation.skill import Declaration, Skill
-from pipeline.validation.verdict import Examined
 
 
 def public_functions(module: ModuleType) -> set[Any]:
@@ -41,25 +40,6 @@ def judge(
     asked = profiles_named(tuple(profiles))
     return verdict.judge(
         snapshot, parsed, place, acceptance=acceptance, profiles=asked, dialects=dialects()
-    )
-
-
-def examine(
-    look: Snapshot,
-    parsed: Parsed | None,
-    place: Place,
-    *,
-    acceptance: Acceptance,
-    profiles: Iterable[str],
-) -> Examined:
-    """Return the verdict on a skill folder, hashed or not, as the catalog gives it."""
-    return verdict.examine(
-        look,
-        parsed,
-        place,
-        acceptance=acceptance,
-        profiles=profiles_named(tuple(profiles)),
-        dialects=dialects(),
     )
 
 

@@ -11,7 +11,7 @@ from catalog.model.skill import FileEntry, Place
 from pipeline.cli.output.finding_types import REGISTRY
 from pipeline.parsing.document import parse
 from pipeline.roots.snapshot import Snapshot
-from tests.support.judging import examine
+from tests.support.judging import judge
 from tests.support.parsed_skills import DESCRIPTION, codes, skill
 from tests.support.paths import REPOSITORY
 
@@ -100,8 +100,8 @@ def codes_of_frontmatter(lines: str) -> set[str]:
     place = Place("/skills", "sample", "project")
     profiles = ("spec", "advice", "safety", "claude-code")
     parsed = parse(text.encode(), "SKILL.md")
-    examined = examine(snapshot, parsed, place, acceptance="lenient", profiles=profiles)
-    return {finding.code for finding in examined.findings}
+    verdict = judge(snapshot, parsed, place, acceptance="lenient", profiles=profiles)
+    return {finding.code for finding in verdict.findings}
 
 
 CASES = tuple(cases())
