@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from functools import lru_cache
-from itertools import chain
 
 SKILL_MD = "SKILL.md"
 COMMON_SPELLINGS = (SKILL_MD, "skill.md", "Skill.md", "SKILL.MD")
@@ -77,16 +76,12 @@ _ENDS: Mapping[str, tuple[str, ...]] = {
 }
 
 _CACHED_NAMES = 256  # most skills use the same names; of other names, each is asked for once
-_ANY_NAME = frozenset().union(*_NAMES.values())
-_ANY_START = (*chain.from_iterable(_STARTS.values()), "#")  # "#": perhaps an auto-save of Emacs
-_ANY_END = tuple(chain.from_iterable(_ENDS.values()))
 
 
 @lru_cache(_CACHED_NAMES)
 def is_junk(name: str) -> bool:
     """Whether a file or directory of this name is ignored everywhere."""
-    may_be = name in _ANY_NAME or name.startswith(_ANY_START) or name.endswith(_ANY_END)
-    return may_be and bool(why_junk(name))
+    return bool(why_junk(name))
 
 
 def why_junk(name: str) -> str:

@@ -4,7 +4,6 @@ import codecs
 import errno
 import hashlib
 import os
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
@@ -27,16 +26,13 @@ from pipeline.roots.local.folder import (
     Result,
     unreadable_now,
 )
-from pipeline.roots.local.root_directory import RootDirectory, identity, opened_root
+from pipeline.roots.local.root_directory import RootDirectory, opened_root
 from pipeline.roots.local.stat_cache import StatCache
 from pipeline.roots.snapshot import Snapshot, digest, kind_of
 
 DEFAULT_LIMITS = Limits()
 _CHUNK = 1024 * 1024  # bytes read at once; the first ones decide whether a file is text
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
-
-TICK_NS = 100_000_000
-"""Nanoseconds; longer than the 10 ms at most between two time stamps of a Linux system."""
 
 
 @contextmanager
@@ -202,7 +198,8 @@ class Source:
         if folder.content:
             yield from folder.content.chunks(f"{folder.path}/{path}")
             return
-        descriptor = self._root.file(self._resolved(folder, path), expected)
+        real = self._root.resolved(f"/{os_path(f'{folder.path}/{path}')}")
+        descriptor = self._root.file(real, expected)
         with open(descriptor, "rb", buffering=0) as file:
             left = expected.st_size
             while chunk := file.read(min(left + 1, _CHUNK)):
@@ -214,28 +211,12 @@ class Source:
             raise OSError(errno.ESTALE, "grew or shrank while it was read")
 
     def _is_unchanged(self, folder: Folder) -> bool:
-        """Whether another walk would see the same folder.
-
-        Every new or removed file changes its directory's time stamp, so comparing stats suffices,
-        in a tenth of the time of another walk. The exception is a folder that changed a moment
-        ago: a second change in the same tick of the system's clock leaves no trace, so it is
-        walked again.
-        """
+        """Whether another walk sees the same folder."""
         if folder.content:
             return folder.content.is_unchanged
-        self._root.forget()
-        if abs(time.time_ns() - folder.changed_ns) < TICK_NS:
-            current = self.folder(folder.path)
-            is_same = current is not None and current.fingerprint == folder.fingerprint
-            return is_same and self.is_in_place()
-        return self.is_in_place() and all(
-            identity(self._root.stat(self._resolved(folder, path))) == identity(stat)
-            for path, stat in (*folder.directories, *folder.entries)
-        )
-
-    def _resolved(self, folder: Folder, path: str) -> str:
-        """Return the present path of an entry of a folder, without links; OSError."""
-        return self._root.resolved(f"/{os_path(f'{folder.path}/{path}'.removesuffix('/'))}")
+        current = self.folder(folder.path)
+        is_same = current is not None and current.fingerprint == folder.fingerprint
+        return is_same and self.is_in_place()
 
 
 @lru_cache(maxsize=2)  # a deleted archive is asked for each of its skills

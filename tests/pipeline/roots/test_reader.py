@@ -18,7 +18,6 @@ from catalog.model.finding import ALWAYS
 from catalog.model.skill import Place
 from pipeline.cli.output.finding_types import REGISTRY
 from pipeline.parsing.document import parse
-from pipeline.roots import source
 from pipeline.roots.archives.reader import open_archive
 from pipeline.roots.codes import OUTSIDE_SKILLS
 from pipeline.roots.local import walk
@@ -1041,27 +1040,6 @@ class TestReading:
             monkeypatch.setattr(
                 Source, "folder", lambda *args: (change(root / "s"), look(*args))[1]
             )
-        assert roots.read(root, folder) is None
-
-    @pytest.mark.parametrize("change", CHANGES)
-    def test_stats_suffice_to_notice_a_change(
-        self,
-        tmp_path: Path,
-        monkeypatch: pytest.MonkeyPatch,
-        change: Callable[[Path], object],
-    ) -> None:
-        """After a tick of the clock, a change is noticed without a second listing."""
-        write(tmp_path, "root/s/SKILL.md", "root/s/d/x")
-        root = tmp_path / "root"
-        folder = seen(root)
-        monkeypatch.setattr(source, "TICK_NS", 0)
-        monkeypatch.setattr(Source, "folder", lambda *_: pytest.fail("it was listed again"))
-        assert roots.read(root, folder) is not None
-        mark = tmp_path / "mark"
-        while not mark.exists() or mark.stat().st_ctime_ns <= folder.changed_ns:
-            mark.write_text("x")  # until the clock has ticked
-        # It is called after the last byte is read.
-        monkeypatch.setattr(source, "digest", lambda files: (change(root / "s"), digest(files))[1])
         assert roots.read(root, folder) is None
 
     @pytest.mark.parametrize("name", ["d", "d/x", "SKILL.md"])

@@ -10,7 +10,6 @@ import pytest
 
 from catalog.model.change import Judged
 from catalog.model.skill import RootSpec, SkillRecord
-from pipeline.roots import source
 from pipeline.roots.archives.reader import open_archive
 from pipeline.roots.local.folder import Archive, Folder, Limits
 from pipeline.roots.local.root_directory import RootDirectory, opened_root
@@ -43,11 +42,6 @@ def exchange(path: Path, target: Path) -> None:
 
 class TestExchangedForALink:
     """Directory that becomes a link between listing its parent and entering it."""
-
-    @pytest.fixture(autouse=True)
-    def settled(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Make all folders older than a tick of the clock, as in a real scan."""
-        monkeypatch.setattr(source, "TICK_NS", 0)
 
     def seen(self, root: Path) -> Iterator[ScanResult]:
         """Read all of a root, as a scan does."""
