@@ -14,6 +14,9 @@ from catalog.text import search_terms
 from catalog.text.body import body_of
 from catalog.writing.rows import mapping
 
+Place = tuple[int, str, str]
+"""Id, root and path of a skill."""
+
 
 def write(db: Writer, skills: Iterable[int]) -> None:
     """Replace the rows of skills, whose versions are written, in the caller's transaction.
@@ -80,6 +83,23 @@ def repair_texts(db: Writer, wrong: Sequence[WrongText]) -> None:
     write(db, [row.skill for row in wrong])
 
 
+def has_findings(
+    db: Database, place: Place, codes: Collection[str], findings: Iterable[Finding]
+) -> bool:
+    """Return whether these are the findings of a skill that have one of some codes, in order."""
+    wanted = [mapping.finding(*place, finding) for finding in findings]
+    return db.rows(_STORED, [place[0], to_json(list(codes))]) == wanted
+
+
+def replace_findings(
+    db: Writer, place: Place, codes: Collection[str], findings: Collection[Finding]
+) -> None:
+    """Replace the findings of a skill that have one of some codes, if they differ."""
+    if not has_findings(db, place, codes, findings):
+        db.execute(f"DELETE FROM findings WHERE {_OF_CODES}", [place[0], to_json(list(codes))])
+        db.table("findings").insert_all(mapping.finding(*place, each) for each in findings)
+
+
 _IDS = "(SELECT value FROM json_each(?))"
 _CURRENT = """
     json_each(?) AS touched CROSS JOIN skills AS s ON s.id = touched.value
@@ -108,29 +128,6 @@ _WRONG = """
     WHERE version IS NOT has_version OR has_text != is_indexed OR NOT is_named
     ORDER BY id
 """
-
-
-Place = tuple[int, str, str]
-"""Id, root and path of a skill."""
-
-
-def has_findings(
-    db: Database, place: Place, codes: Collection[str], findings: Iterable[Finding]
-) -> bool:
-    """Return whether these are the findings of a skill that have one of some codes, in order."""
-    wanted = [mapping.finding(*place, finding) for finding in findings]
-    return db.rows(_STORED, [place[0], to_json(list(codes))]) == wanted
-
-
-def replace_findings(
-    db: Writer, place: Place, codes: Collection[str], findings: Collection[Finding]
-) -> None:
-    """Replace the findings of a skill that have one of some codes, if they differ."""
-    if not has_findings(db, place, codes, findings):
-        db.execute(f"DELETE FROM findings WHERE {_OF_CODES}", [place[0], to_json(list(codes))])
-        db.table("findings").insert_all(mapping.finding(*place, each) for each in findings)
-
-
 _OF_CODES = "skill = ? AND code IN (SELECT value FROM json_each(?))"
 _STORED = f"""
     SELECT {columns(mapping.FINDING_COLUMNS)} FROM findings INDEXED BY findings_by_skill
