@@ -175,6 +175,7 @@ _PART = re.compile(
     f"|(?P<invisible>(?:(?!{CHARACTER_PART})[{JOINERS}{SELECTORS}{NEVER_SEEN}])++)"
 )
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff]")
+_SHOWN = 2 * LONGEST_QUOTE  # some tags are no letters
 _TAG_LETTERS = {
     0xE0000 + code: chr(code) if chr(code).isprintable() else None for code in range(128)
 }
@@ -185,13 +186,13 @@ class Hidden(NamedTuple):
 
     kind: Kind
     offset: int  # of the first, in characters
-    characters: str
+    number: int
+    start: str  # the first characters
 
     @property
     def spelled(self) -> str:
         """The text spelled in tags, cut short; "" for other kinds."""
-        start = self.characters[: 2 * LONGEST_QUOTE]  # some tags are no letters
-        return start.translate(_TAG_LETTERS) if self.kind == "tag" else ""
+        return self.start.translate(_TAG_LETTERS) if self.kind == "tag" else ""
 
 
 def hidden_in(text: str) -> tuple[Hidden, ...]:
@@ -209,20 +210,27 @@ def hidden_in(text: str) -> tuple[Hidden, ...]:
     if not _RUN.search(beyond):
         return ()
     needs_marks = bool(_RIGHT_TO_LEFT.search(beyond))
-    found: dict[Kind, list[tuple[int, str]]] = {}
+    numbers: Counter[Kind] = Counter()
+    firsts: dict[Kind, tuple[int, str]] = {}  # a text may contain a million such characters
     for run in _RUN.finditer(text):
         at = run.start()
         while at < run.end() and (part := _PART.match(text, at)):
             at = part.end()
+            kind: Kind
             if part["invisible"]:
-                found.setdefault("invisible", []).append((part.start(), part[0]))
+                kind = "invisible"
             elif part["tag"]:
-                found.setdefault("tag", []).append((part.start(), part[0]))
+                kind = "tag"
             elif part["bidi"] or (part["mark"] and not needs_marks):
-                found.setdefault("bidi", []).append((part.start(), part[0]))
+                kind = "bidi"
+            else:
+                continue
+            numbers[kind] += len(part[0])
+            offset, start = firsts.get(kind, (part.start(), ""))
+            if len(start) < _SHOWN:
+                firsts[kind] = offset, start + part[0][: _SHOWN - len(start)]
     return tuple(
-        Hidden(kind, parts[0][0], "".join(characters for _, characters in parts))
-        for kind, parts in found.items()
+        Hidden(kind, offset, numbers[kind], start) for kind, (offset, start) in firsts.items()
     )
 
 
@@ -249,7 +257,7 @@ def _texts(value: Json, field: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _message(hidden: Hidden, place: str) -> str:
-    code, others = f"U+{ord(hidden.characters[0]):04X}", len(hidden.characters) - 1
+    code, others = f"U+{ord(hidden.start[0]):04X}", hidden.number - 1
     more = f" and {others:,} more" if others else ""
     spelling = f", which spell {quoted(hidden.spelled)}" if hidden.spelled else ""
     return f"{printable(place)} contains {_HIDDEN[hidden.kind][1]}, {code}{more}{spelling}."
