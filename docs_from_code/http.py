@@ -31,14 +31,14 @@ def _endpoints(document: Mapping[str, Any]) -> str:
         for path, about in document["paths"].items()
         if path != "/search.json"
     ]
-    return "| path | holds | parameters |\n|---|---|---|\n" + "".join(
+    return "| path | contains | parameters |\n|---|---|---|\n" + "".join(
         ["| `/search.json` | skills that fit a task, best first | [below](#searchjson) |\n", *rows]
     )
 
 
 def _search(document: Mapping[str, Any]) -> str:
     parameters = document["paths"]["/search.json"]["get"]["parameters"]
-    return "| parameter | holds |\n|---|---|\n" + "".join(
+    return "| parameter | meaning |\n|---|---|\n" + "".join(
         f"| `{parameter['name']}` | {parameter['description']} |\n" for parameter in parameters
     )
 
@@ -46,7 +46,7 @@ def _search(document: Mapping[str, Any]) -> str:
 def _keys(name: str) -> Callable[[Mapping[str, Any]], str]:
     def table(document: Mapping[str, Any]) -> str:
         keys = document["components"]["schemas"][name]["properties"]
-        return "| key | holds |\n|---|---|\n" + "".join(
+        return "| key | meaning |\n|---|---|\n" + "".join(
             f"| `{key}` | {schema['description']} |\n" for key, schema in keys.items()
         )
 

@@ -51,7 +51,7 @@ def page() -> str:
             for name in layer
         )
         parts.append(
-            f"## `{package}`\n\n{_first_line(package)}\n\n| package | holds |\n|---|---|\n{rows}"
+            f"## `{package}`\n\n{_first_line(package)}\n\n| package | contains |\n|---|---|\n{rows}"
         )
     return "\n".join(parts)
 

@@ -65,7 +65,7 @@ def _section(db: Database, name: str, table: Mapping[str, Any]) -> str:
     text = re.sub(r"<[^>]+>", "", table.get("description") or table["description_html"])
     return (
         f"## `{name}`\n\n{' '.join(text.split())}\n\n"
-        f"| column | type | holds |\n|---|---|---|\n{rows}"
+        f"| column | type | meaning |\n|---|---|---|\n{rows}"
     )
 
 

@@ -57,6 +57,6 @@ def is_withheld(skill: Mapping[str, Any]) -> bool:
     return skill["status"] == "shadowed" and skill["shadowed_by"] is None
 
 
-def withheld_reason(version: str, *, is_held: bool) -> str:
+def withheld_reason(version: str, *, is_pinned: bool) -> str:
     """Return why a skill is withheld, as part of a sentence."""
-    return f"{'held at' if is_held else 'left with'} version {version}, whose files are lost"
+    return f"{'pinned to' if is_pinned else 'left with'} version {version}, whose files are lost"

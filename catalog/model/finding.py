@@ -129,9 +129,9 @@ LAST_GOOD_VERSION_STANDS = _READING.warning(
     "The newest content was rejected, so the last good version stays published.",
     "Fix the errors of this skill; its new content is then published automatically.",
 )
-VERSION_HELD = _READING.info(
-    "version-held",
-    "The skill is held at an earlier version by `skilldrop rollback`.",
+VERSION_PINNED = _READING.info(
+    "version-pinned",
+    "The skill is pinned to an earlier version by `skilldrop rollback`.",
     "Run `skilldrop unpin` with its name to publish the content of its folder.",
 )
 NAME_CONFUSABLE = _SAFETY.warning(
@@ -162,16 +162,16 @@ DEPENDENCY_MISSING = _READING.warning(
     "Add that skill, or correct its name.",
 )
 PUBLICATION_TYPES = (*_READING, *_SAFETY)
-OF_HELD = (VERSION_HELD.code, AWAITS_REVIEW.code, REJECTED_IN_REVIEW.code)
+OF_UNPUBLISHED = (VERSION_PINNED.code, AWAITS_REVIEW.code, REJECTED_IN_REVIEW.code)
 """Codes of the findings for skills that do not follow their folder."""
 PUBLICATION_CODES = tuple(kind.code for kind in PUBLICATION_TYPES)
 ON_OTHERS = (NAME_CONFUSABLE.code, REFERENCE_BROKEN.code, DEPENDENCY_MISSING.code)
 """Codes of the findings that change with other skills, while the folder stays as it is."""
 
 
-def held_at(version: str) -> Finding:
-    """Return the finding for a skill held at a version."""
-    return VERSION_HELD.at(
-        f"The skill is held at version {version}; the content of its folder "
+def pinned_to(version: str) -> Finding:
+    """Return the finding for a skill pinned to a version."""
+    return VERSION_PINNED.at(
+        f"The skill is pinned to version {version}; the content of its folder "
         "is recorded but not published."
     )

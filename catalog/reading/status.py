@@ -100,7 +100,7 @@ LISTS = {
         WHERE v.review = 'rejected' AND v.id = {NEWEST}
             AND s.status IN ('active', 'shadowed') ORDER BY s.root, s.path
     """,
-    "version_held": """
+    "version_pinned": """
         SELECT s.root, s.path, v.version AS reason
         FROM skills AS s INDEXED BY skills_by_pinned_version_id
         JOIN versions AS v ON v.id = s.pinned_version_id

@@ -21,13 +21,13 @@ def history(db: Database, asked: str) -> dict[str, Any]:
     """Return a skill with all its versions, newest first, as published. Raises NotInCatalog."""
     skill = find_skill(db, asked)
     versions = list(_versions(db, skill))
-    held = db.execute("SELECT version FROM versions WHERE id = ?", [skill["pinned_version_id"]])
-    held_at = held.fetchone()
+    pinned = db.execute("SELECT version FROM versions WHERE id = ?", [skill["pinned_version_id"]])
+    pinned_to = pinned.fetchone()
     return {
         "skill": skill["name"],
         "skill_id": skill["skill_id"],
         "status": skill["status"],
-        "held_at": held_at[0] if held_at else None,
+        "pinned_to": pinned_to[0] if pinned_to else None,
         "versions": versions[::-1],
     }
 

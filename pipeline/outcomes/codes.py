@@ -29,12 +29,12 @@ OUTCOME_KEY_TWICE = TYPES.error(
 OUTCOME_FIELD_MISSING = TYPES.error(
     "outcome-field-missing",
     "A required field of the outcome is missing.",
-    "Add it; docs/schemas holds the schema.",
+    "Add it; docs/schemas has the schema.",
 )
 OUTCOME_FIELD_WRONG = TYPES.error(
     "outcome-field-wrong",
     "The value of an outcome field is not valid.",
-    "Correct the value; docs/schemas holds the schema.",
+    "Correct the value; docs/schemas has the schema.",
 )
 OUTCOME_FIELD_UNKNOWN = TYPES.warning(
     "outcome-field-unknown",

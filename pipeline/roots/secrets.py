@@ -108,11 +108,11 @@ _VALUES = {
 
 
 class Secret(NamedTuple):
-    """File of a skill that holds a secret, by its name or in a line."""
+    """File of a skill that contains a secret, by its name or in a line."""
 
     path: str  # relative to the skill folder
     line: int | None
-    clause: str  # such as "holds `ghp_…`"
+    clause: str  # such as "contains `ghp_…`"
 
     @property
     def detail(self) -> str:
@@ -132,14 +132,14 @@ def in_file(path: str, head: bytes, *, is_text: bool) -> Secret | None:
         return None
     text = head.decode(errors="replace")
     if values and (match := values.search(text)):
-        return Secret(path, _line(text, match.start()), "holds a password or a token")
+        return Secret(path, _line(text, match.start()), "contains a password or a token")
     if match := next(secrets(text, found(text)), None):
         words = f"{match[0][:4]}…"
         if match[0].startswith("-"):
             words = "a private key"
         elif "value" in match.groupdict():
             words = "a password or a key"
-        return Secret(path, _line(text, match.start()), f"holds {words}")
+        return Secret(path, _line(text, match.start()), f"contains {words}")
     return None
 
 

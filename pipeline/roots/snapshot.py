@@ -109,7 +109,7 @@ def fingerprint(
 
     It also changes with the names that are left out, but not with their contents.
 
-    entries are (relative path, stat) of each file, sorted; a path holds no NUL.
+    entries are (relative path, stat) of each file, sorted; a path contains no NUL.
     """
     lines = [
         f"{path}\0{stat.st_size} {stat.st_mode} {stat.st_mtime_ns} {stat.st_ctime_ns} "

@@ -58,7 +58,7 @@ def can_list(root: str) -> bool:
 
 
 def is_skill_folder(path: str | os.PathLike[str]) -> bool:
-    """Whether a directory directly holds SKILL.md in any spelling."""
+    """Whether a directory directly contains SKILL.md in any spelling."""
     try:
         with opened_root(os.fspath(path)) as directory:
             return bool(directory.listing("").skill_mds)

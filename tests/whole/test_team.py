@@ -105,7 +105,7 @@ def test_every_protection_holds_at_once(team: Team) -> None:
     status = team.run("status").stdout
     for line in (
         "waits for review: ida/installer",
-        "secret in a file: cat/deploy  scripts/run.sh holds ghp_… in line 1.",
+        "secret in a file: cat/deploy  scripts/run.sh contains ghp_… in line 1.",
         "reference broken: eve/charts",
         "reference broken: fay/writer  It declares to need “nothing-such”",
         "not a skill: jim/wrong/SKILL.MD.txt",

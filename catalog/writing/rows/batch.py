@@ -206,7 +206,7 @@ def _reject(work: UnitOfWork, rejection: Rejection, judged: Judged) -> None:
         elif old["pinned_version_id"]:
             findings = (
                 *findings,
-                model_finding.held_at(work.version_row(old["pinned_version_id"])["version"]),
+                model_finding.pinned_to(work.version_row(old["pinned_version_id"])["version"]),
             )
     else:
         fields = (

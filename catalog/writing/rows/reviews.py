@@ -105,7 +105,7 @@ def findings(db: Database, pinned: str | None, state: str | None, digest: str) -
     pinned is the version that it is pinned to; state and digest are those of its folder's content.
     """
     if pinned:
-        yield model_finding.held_at(pinned)
+        yield model_finding.pinned_to(pinned)
     if state == "waits":
         yield model_finding.AWAITS_REVIEW.at()
     elif state == "rejected":
@@ -120,7 +120,7 @@ def update_findings(db: Writer, skill: int) -> None:
     row = next(db.query(_HOLD, [skill]))
     state = row["review"] if row["digest"] == row["seen_digest"] else None
     new = list(findings(db, row["pinned"], state, row["digest"]))
-    derived.replace_findings(db, (skill, row["root"], row["path"]), model_finding.OF_HELD, new)
+    derived.replace_findings(db, (skill, row["root"], row["path"]), model_finding.OF_UNPUBLISHED, new)
 
 
 _IS_OLD = f"""

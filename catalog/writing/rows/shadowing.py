@@ -179,7 +179,7 @@ def _of_winner(db: Database, winner: Row) -> Standing:
         "SELECT version FROM versions WHERE id = ?", [winner["current_version_id"]]
     ).fetchone()
     is_pinned = winner["pinned_version_id"] is not None
-    return Standing("shadowed", None, withheld_reason(version, is_held=is_pinned))
+    return Standing("shadowed", None, withheld_reason(version, is_pinned=is_pinned))
 
 
 def _reason(winner: Row, row: Row, resemblance: str) -> str:

@@ -132,7 +132,7 @@ _LISTED: Mapping[str, str] = {
     "pending": "pending",
     "rejected": "rejected",
     "newest_rejected": "newest content rejected, last good version stays",
-    "version_held": "pinned to an earlier version",
+    "version_pinned": "pinned to an earlier version",
     "rejected_in_review": "newest content rejected in review, last approved version stays",
     "awaits_review": "waits for review",
     "name_confusable": "name looks like another",

@@ -43,7 +43,7 @@ def _listed(history: Mapping[str, Any], *, diff: bool) -> Iterator[str]:
         is_published = version["current"] and history["status"] == "active"
         notes = [
             *(["published"] if is_published else []),
-            *(["pinned"] if version["version"] == history["held_at"] else []),
+            *(["pinned"] if version["version"] == history["pinned_to"] else []),
             *([f"commit {version['git_commit'][:12]}"] if version["git_commit"] else []),
             *([_REVIEWS[version["review"]]] if version["review"] else []),
             *([] if version["has_files"] else ["files not kept"]),
@@ -96,7 +96,7 @@ def _chosen(history: Mapping[str, Any]) -> Answer:
     current = next((row["version"] for row in history["versions"] if row["current"]), "none")
     line = (
         f"{skill} is pinned to version {current}; `skilldrop unpin` makes it follow its folder."
-        if history["held_at"]
+        if history["pinned_to"]
         else f"{skill} follows its folder; version {current} is published."
     )
     return Answer(history, [line])

@@ -193,7 +193,7 @@ class ArchiveTree:
         if len(self._nodes) > self._limit + 1:  # the top does not count
             raise ArchiveRejected(
                 ARCHIVE_TOO_MANY_MEMBERS.at(
-                    f"The archive holds more than {self._limit:,} files and directories."
+                    f"The archive contains more than {self._limit:,} files and directories."
                 )
             )
 

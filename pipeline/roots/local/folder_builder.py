@@ -32,7 +32,7 @@ _NOT_A_FILE = {
     SPECIAL_FILE: "a pipe, a socket or a device",
     LINK_LEAVES_ROOT: "a link out of the root",
     LINK_DANGLING: "a link to nothing that can be reached",
-    LINK_LOOP: "a link to itself or to a directory that holds it",
+    LINK_LOOP: "a link to itself or to a directory that contains it",
 }
 
 
@@ -165,7 +165,7 @@ class FolderBuilder:
         """Report the problems of SKILL.md's name and type, given all its spellings."""
         names = listing.skill_mds
         if len(names) > 1:
-            self._report(SKILL_MD_TWICE.at(f"The folder holds {' and '.join(names)}."))
+            self._report(SKILL_MD_TWICE.at(f"The folder contains {' and '.join(names)}."))
         elif SKILL_MD not in names:
             for name in names:
                 message = f"{name} is not spelled {SKILL_MD}."
@@ -187,7 +187,7 @@ class FolderBuilder:
         if elsewhere:
             path, links = elsewhere[0]
             others = humanize.count(len(elsewhere) - 1, "other file")
-            more = f" The same holds for {others}." if elsewhere[1:] else ""
+            more = f" The same is true of {others}." if elsewhere[1:] else ""
             message = (
                 f"{path} is a file with {links:,} hard links, some of them outside the skill's "
                 f"folder.{more}"
@@ -199,7 +199,7 @@ class FolderBuilder:
         if self.is_full:
             self._problems.append(
                 TOO_MANY_FILES.at(
-                    f"The folder holds {humanize.count(self._files, 'file')} in "
+                    f"The folder contains {humanize.count(self._files, 'file')} in "
                     f"{humanize.count(self._directories, 'directory', 'directories')}; "
                     f"the limit is {limits.files:,} of each.",
                 )

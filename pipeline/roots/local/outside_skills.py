@@ -103,7 +103,7 @@ def of_folder(here: Directory, listing: Listing) -> Finding | None:
     if not names:
         return FOLDER_WITHOUT_SKILL.at("The folder is empty.")
     return FOLDER_WITHOUT_SKILL.at(
-        f"The folder holds {_few(names)}, and no {SKILL_MD}.",
+        f"The folder contains {_few(names)}, and no {SKILL_MD}.",
         fix=_FIX_OF_GROUP if listing.directories else None,
     )
 

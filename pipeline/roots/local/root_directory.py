@@ -281,7 +281,7 @@ class RootDirectory:
         return self._tops
 
     def has_skill_md(self, path: str) -> bool:
-        """Whether a directory directly holds SKILL.md in a common spelling, without listing it."""
+        """Whether a directory has SKILL.md in a common spelling, without listing it."""
         for name in COMMON_SPELLINGS:
             with suppress(OSError):
                 self.stat(f"{path}/{name}")

@@ -78,7 +78,7 @@ def unit_of(root: str, path: str) -> str | None:
     """Return the path that must be quiet before a hinted path can be scanned.
 
     The hinted path is an absolute path of the system. The result is the outermost directory on
-    the way to it that holds a SKILL.md now, else the archive at its end, else the root's entry
+    the way to it that contains a SKILL.md now, else the archive at its end, else the root's entry
     above it, or "" for the root itself and its ignore files, which may concern every folder; None
     for junk and for paths outside. A folder with a rare spelling of SKILL.md settles together with
     the root's entry.

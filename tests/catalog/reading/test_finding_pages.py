@@ -11,7 +11,7 @@ def test_a_section_has_everything_about_its_code_and_nothing_of_the_next() -> No
     section = finding_pages.sections()["name-not-folder"]
     assert section.startswith("name differs from the folder's name.")
     assert section.count("**Source:**") == section.count("Good") == 1
-    last = finding_pages.sections()["version-held"]  # before the next profile
+    last = finding_pages.sections()["version-pinned"]  # before the next profile
     assert "## " not in last
 
 

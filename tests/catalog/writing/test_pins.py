@@ -65,10 +65,10 @@ def test_a_rollback_restores_everything_of_the_earlier_version(world: World) -> 
     assert world.rows("SELECT body FROM searched_texts") == [("# Sheep\n\nWool.",)]
     assert not search.search(world.store.db, "goats").hits
     assert [hit.name for hit in search.search(world.store.db, "old.txt").hits] == ["a"]
-    assert world.rows("SELECT code FROM findings") == [(finding.VERSION_HELD.code,)]
-    (pinned,) = reading_status.load(world.store.db)["version_held"]
+    assert world.rows("SELECT code FROM findings") == [(finding.VERSION_PINNED.code,)]
+    (pinned,) = reading_status.load(world.store.db)["version_pinned"]
     assert (pinned["path"], pinned["reason"]) == ("a", first)
-    assert history(world.store.db, "a")["held_at"] == first
+    assert history(world.store.db, "a")["pinned_to"] == first
     assert world.differences() == []
     world.store.unpin("a", later(2))
     assert text(world) == "two"
@@ -108,7 +108,7 @@ def test_changes_of_its_folder_do_not_affect_a_pinned_skill(
     assert world.rows("SELECT description, status FROM skills") == [("Counts words.", "active")]
     codes = {code for (code,) in world.rows("SELECT code FROM findings")}
     assert {
-        finding.VERSION_HELD.code,
+        finding.VERSION_PINNED.code,
         finding.LAST_GOOD_VERSION_STANDS.code,
     } < codes
     assert len(versions(world)) == 3
@@ -180,12 +180,12 @@ def assert_withheld(world: World, version: str) -> None:
     world.publish()
     skill = world.rows("SELECT status, shadowed_by, package_path FROM skills WHERE path = 'a'")
     assert skill == [("shadowed", None, None)]
-    assert history(world.store.db, "a")["held_at"] == version
+    assert history(world.store.db, "a")["pinned_to"] == version
     assert not os.path.lexists(world.packages / "a/current")
     assert not search.search(world.store.db, "sheep goats").hits
     assert "a: " not in (world.folder / "index/default.txt").read_text()
     (message,) = troubles(world)
-    assert message.startswith(f"a is held at version {version}, whose files are lost")
+    assert message.startswith(f"a is pinned to version {version}, whose files are lost")
     assert "`skilldrop unpin a`" in message
     assert "`skilldrop rollback a VERSION`" in message
     assert audits(world) == []
@@ -209,7 +209,7 @@ def test_damage_to_a_pinned_version_does_not_unpin_the_skill(
     notice(world)
     assert_withheld(world, first)
     world.log()
-    assert f"withheld a (held at version {first}, whose files are lost" in caplog.text
+    assert f"withheld a (pinned to version {first}, whose files are lost" in caplog.text
     write_skill(world.root / "a", description="Third.", files={"x.txt": "three"})
     world.scan()
     assert_withheld(world, first)
@@ -236,7 +236,7 @@ def test_removal_and_return_do_not_unpin_a_withheld_skill(world: World) -> None:
     assert troubles(world) == []
     (world.folder / "away").rename(world.root / "a")
     world.scan()
-    assert history(world.store.db, "a")["held_at"] == first
+    assert history(world.store.db, "a")["pinned_to"] == first
     write_skill(world.root / "a", description="Fourth.", files={"x.txt": "four"})
     world.scan()
     assert_withheld(world, first)
@@ -279,7 +279,7 @@ def test_a_lost_pinned_version_is_rebuilt_from_an_equal_folder(
     lose(world, first)
     notice(world)
     assert text(world) == "one"
-    assert history(world.store.db, "a")["held_at"] == first
+    assert history(world.store.db, "a")["pinned_to"] == first
     assert troubles(world) == []
     assert audits(world) == []
     assert world.differences() == []
@@ -307,7 +307,7 @@ def test_a_withheld_skill_is_published_again_once_its_folder_has_the_content(wor
     world.scan()
     assert text(world) == "one"
     assert world.rows("SELECT status, description FROM skills") == [("active", "Counts words.")]
-    assert history(world.store.db, "a")["held_at"] == first
+    assert history(world.store.db, "a")["pinned_to"] == first
     assert [hit.name for hit in search.search(world.store.db, "sheep").hits] == ["a"]
     assert troubles(world) == []
     assert audits(world) == []

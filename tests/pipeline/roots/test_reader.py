@@ -719,10 +719,10 @@ class TestLimits:
         write(tmp_path, "s/SKILL.md", *(f"s/d/{number}" for number in range(50)))
         folder = seen(tmp_path, "s", Limits(files=10))
         assert len(folder.entries) <= 11
-        assert "holds 51 files in 2 directories; the limit is 10" in folder.problems[0].message
+        assert "contains 51 files in 2 directories; the limit is 10" in folder.problems[0].message
         write(tmp_path, "t/SKILL.md", *(f"t/{number}" for number in range(50)))
         folder = seen(tmp_path, "t", Limits(files=10))
-        assert "holds 51 files in 1 directory; the limit is 10" in folder.problems[0].message
+        assert "contains 51 files in 1 directory; the limit is 10" in folder.problems[0].message
 
     def test_a_huge_file_is_not_read(self, tmp_path: Path) -> None:
         """The sizes are added first; reading this one would take minutes."""

@@ -64,7 +64,7 @@ def test_a_rollback_holds_until_unpin(serving: Serving, runs: bool, skill: Skill
     serving.wait_for(lambda: ": One.\n" in serving.index())
     status = command(serving, "status").stdout
     assert f"pinned to an earlier version: a  {one['version']}" in status
-    assert "version-held" in str(serving.rows("SELECT code FROM findings"))
+    assert "version-pinned" in str(serving.rows("SELECT code FROM findings"))
     assert "(published, pinned)" in command(serving, "versions", "a").stdout
     if runs:
         skill(serving.root / "a", description="Three.")
@@ -72,7 +72,7 @@ def test_a_rollback_holds_until_unpin(serving: Serving, runs: bool, skill: Skill
         assert "One." in (current / "SKILL.md").read_text()
         assert len(versions(serving)) == 3
     done = command(serving, "unpin", "a", "--json")
-    assert json.loads(done.stdout)["held_at"] is None
+    assert json.loads(done.stdout)["pinned_to"] is None
     newest = "Three." if runs else "Two."
     assert newest in (current / "SKILL.md").read_text()
     serving.wait_for(lambda: f": {newest}\n" in serving.index())

@@ -150,7 +150,7 @@ FALLBACKS = {
     "internal-error",
     "skill-md-missing",
     "last-good-version-stands",
-    "version-held",
+    "version-pinned",
     "awaits-review",
     "rejected-in-review",
     "name-confusable",

@@ -144,12 +144,12 @@ def test_a_held_version_is_said_in_words(shelf: Shelf, raw: Site) -> None:
     store.pin("kinds", version, NOON)
     store.close()
     page = raw.get("/skills/kinds").text
-    assert f"held at version {version}" in page
+    assert f"pinned to version {version}" in page
     assert "skilldrop unpin kinds" in page
     assert page.count("colour is not a field of the specification.") == 1
 
 
-def test_a_skill_held_at_a_version_that_is_lost_is_said_on_every_page(
+def test_a_skill_pinned_to_a_version_that_is_lost_is_said_on_every_page(
     shelf: Shelf, raw: Site
 ) -> None:
     """On its own page, on the home page, in the health, and in the query for missing skills."""
@@ -162,7 +162,7 @@ def test_a_skill_held_at_a_version_that_is_lost_is_said_on_every_page(
     (folder / "SKILL.md").write_text("bad")
     list(store.repair.check(NOON, deep=True))
     store.close()
-    said = f"held at version {folder.name}, whose files are lost"
+    said = f"pinned to version {folder.name}, whose files are lost"
     page = raw.get("/skills/kinds").text
     assert f"It is {said}." in page
     assert "skilldrop rollback kinds VERSION" in page

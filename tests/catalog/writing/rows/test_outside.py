@@ -82,7 +82,7 @@ def test_a_pinned_skill_stays_pinned(world: World, number: int) -> None:
     (world.root / "group/b").unlink()
     write(world, number)
     world.scan()
-    assert history(world.store.db, "b")["held_at"] == pinned
+    assert history(world.store.db, "b")["pinned_to"] == pinned
     assert world.rows("SELECT name, status, description FROM skills ORDER BY name") == [
         ("b", "active", f"{MARK} 1."),
         ("other", "active", "Stays."),
