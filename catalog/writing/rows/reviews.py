@@ -120,7 +120,9 @@ def update_findings(db: Writer, skill: int) -> None:
     row = next(db.query(_HOLD, [skill]))
     state = row["review"] if row["digest"] == row["seen_digest"] else None
     new = list(findings(db, row["pinned"], state, row["digest"]))
-    derived.replace_findings(db, (skill, row["root"], row["path"]), model_finding.OF_UNPUBLISHED, new)
+    derived.replace_findings(
+        db, (skill, row["root"], row["path"]), model_finding.OF_UNPUBLISHED, new
+    )
 
 
 _IS_OLD = f"""
