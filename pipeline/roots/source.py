@@ -26,7 +26,7 @@ from pipeline.roots.local.folder import (
     Result,
     unreadable_now,
 )
-from pipeline.roots.local.root_directory import RootDirectory, opened_root
+from pipeline.roots.local.root_directory import RootDirectory, identity, opened_root
 from pipeline.roots.local.stat_cache import StatCache
 from pipeline.roots.snapshot import Snapshot, digest, kind_of
 
@@ -198,25 +198,35 @@ class Source:
         if folder.content:
             yield from folder.content.chunks(f"{folder.path}/{path}")
             return
-        real = self._root.resolved(f"/{os_path(f'{folder.path}/{path}')}")
-        descriptor = self._root.file(real, expected)
-        with open(descriptor, "rb", buffering=0) as file:
+        file = self._root.file(self._resolved(folder, path), expected)
+        try:
             left = expected.st_size
-            while chunk := file.read(min(left + 1, _CHUNK)):
+            while left >= 0 and (chunk := os.read(file, min(left + 1, _CHUNK))):
                 left -= len(chunk)
-                if left < 0:
-                    break
                 yield chunk
+        finally:
+            os.close(file)
         if left:
             raise OSError(errno.ESTALE, "grew or shrank while it was read")
 
     def _is_unchanged(self, folder: Folder) -> bool:
-        """Whether another walk sees the same folder."""
+        """Whether another walk would see the same folder.
+
+        Every new or removed file changes its directory's time stamp, so comparing stats suffices,
+        in a tenth of the time of another walk, unless the folder changed within the same tick of
+        the clock before; scans wait until it is quiet.
+        """
         if folder.content:
             return folder.content.is_unchanged
-        current = self.folder(folder.path)
-        is_same = current is not None and current.fingerprint == folder.fingerprint
-        return is_same and self.is_in_place()
+        self._root.forget()
+        return self.is_in_place() and all(
+            identity(self._root.stat(self._resolved(folder, path))) == identity(stat)
+            for path, stat in (*folder.directories, *folder.entries)
+        )
+
+    def _resolved(self, folder: Folder, path: str) -> str:
+        """Return the present path of an entry of a folder, without links; OSError."""
+        return self._root.resolved(f"/{os_path(f'{folder.path}/{path}'.removesuffix('/'))}")
 
 
 @lru_cache(maxsize=2)  # a deleted archive is asked for each of its skills

@@ -96,6 +96,7 @@ class RootDirectory:
         self.path = path
         self._tops: tuple[str, str] | None = None  # its path, as configured and without links
         self._opened = {"": _open(path, None)}
+        self._known = ("", "")  # a directory's path, and the same without links
 
     def close(self) -> None:
         """Close all descriptors."""
@@ -192,11 +193,18 @@ class RootDirectory:
     # Paths that may lead through links, to something below the root
 
     def resolved(self, path: str) -> str:
-        """Return a path without its links; OSError if it leads to nothing or out of the root."""
-        real = self.real_path(path)
-        if real is None:
-            raise OSError(errno.ESTALE, "leads out of the root", path)
-        return real
+        """Return a path without its links; OSError if it leads to nothing or out of the root.
+
+        The result for the directory of the last path is cached.
+        """
+        parent, _, name = path.rpartition("/")
+        if self._known[0] != parent:
+            self._known = (parent, self._inside_only(parent))
+        return self._inside_only(name, self._known[1])
+
+    def forget(self) -> None:
+        """Clear the cache of a directory's path without links."""
+        self._known = ("", "")
 
     def targets(self, directory: str, names: Sequence[str]) -> Targets:
         """Return the targets of names in a directory, except those that have just vanished."""
@@ -256,6 +264,12 @@ class RootDirectory:
                 resolved, target = "", inside
             remaining += target.split("/")[::-1]
         return resolved
+
+    def _inside_only(self, path: str, below: str = "") -> str:
+        real = self.real_path(path, below)
+        if real is None:
+            raise OSError(errno.ESTALE, "leads out of the root", path)
+        return real
 
     def _link(self, directory: str, name: str) -> str | None:
         """Return the text of a link; None if the name is no link."""

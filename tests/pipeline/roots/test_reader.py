@@ -15,9 +15,10 @@ import pytest
 from catalog.model import paths as model_paths
 from catalog.model.errors import RootUnreadable
 from catalog.model.finding import ALWAYS
-from catalog.model.skill import Place
+from catalog.model.skill import FileEntry, Place
 from pipeline.cli.output.finding_types import REGISTRY
 from pipeline.parsing.document import parse
+from pipeline.roots import source
 from pipeline.roots.archives.reader import open_archive
 from pipeline.roots.codes import OUTSIDE_SKILLS
 from pipeline.roots.local import walk
@@ -1033,13 +1034,19 @@ class TestReading:
         write(tmp_path, "root/s/SKILL.md", "root/s/d/x")
         root = tmp_path / "root"
         folder = seen(root)
+        assert roots.read(root, folder) is not None
+        mark = tmp_path / "mark"
+        while not mark.exists() or mark.stat().st_ctime_ns <= folder.changed_ns:
+            mark.write_text("x")  # until the clock has ticked
         if when == "before":
             change(root / "s")
-        else:
-            look = Source.folder
-            monkeypatch.setattr(
-                Source, "folder", lambda *args: (change(root / "s"), look(*args))[1]
-            )
+        else:  # it is called after the last byte is read
+
+            def changed(files: list[FileEntry]) -> str:
+                change(root / "s")
+                return digest(files)
+
+            monkeypatch.setattr(source, "digest", changed)
         assert roots.read(root, folder) is None
 
     @pytest.mark.parametrize("name", ["d", "d/x", "SKILL.md"])
@@ -1052,7 +1059,7 @@ class TestReading:
         folder = seen(root)
         (root / "s" / name).rename(tmp_path / "moved")
         (root / "s" / name).symlink_to(tmp_path / "out" / name)
-        monkeypatch.setattr(Source, "folder", lambda *_: folder)
+        monkeypatch.setattr(Source, "_is_unchanged", lambda *_: True)
         assert roots.read(root, folder) is None
 
     def test_a_file_is_known_again_when_it_is_opened(
@@ -1062,7 +1069,7 @@ class TestReading:
         write(tmp_path, "s/SKILL.md", "s/x")
         folder = seen(tmp_path)
         (tmp_path / "s/x").write_text("S/X")
-        monkeypatch.setattr(Source, "folder", lambda *_: folder)
+        monkeypatch.setattr(Source, "_is_unchanged", lambda *_: True)
         assert roots.read(tmp_path, folder) is None
 
     def test_a_file_exchanged_for_a_pipe_does_not_hang(self, tmp_path: Path) -> None:
