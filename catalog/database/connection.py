@@ -181,7 +181,7 @@ def _check_origin(connection: sqlite3.Connection, path: Path) -> None:
             f"The catalog {path} was made by an unreleased version of skilldrop. `skilldrop scan` "
             "and `skilldrop up` keep it under another name and build a new one from the roots."
         )
-    if unknown := unknown_migrations(connection):
+    if unknown := [name for name in _applied(connection) if name not in MIGRATIONS]:
         raise CatalogUnusable(
             f"The catalog {path} was written by a newer version of skilldrop "
             f"({unknown[-1]}), whose tables this version does not know. Install that version, or "
@@ -296,14 +296,6 @@ _TABLE = "_sqlite_migrations"
 def is_unreleased(connection: sqlite3.Connection) -> bool:
     """Return whether a catalog has a schema from before the first release. Raises sqlite3.Error."""
     return bool(applied := _applied(connection)) and MIGRATIONS[0] not in applied
-
-
-def unknown_migrations(connection: sqlite3.Connection) -> list[str]:
-    """Return the migrations of a catalog that this release lacks, oldest first.
-
-    Raises sqlite3.Error.
-    """
-    return [name for name in _applied(connection) if name not in MIGRATIONS]
 
 
 def missing_migrations(connection: sqlite3.Connection) -> list[str]:
