@@ -1,7 +1,5 @@
 """Reference of the findings: each code with its severity, fix and source."""
 
-from collections.abc import Sequence
-
 from catalog.model.finding import OURS, FindingType
 from docs_from_code.markdown import prose
 from pipeline.cli.commands.rule import PURPOSES, REJECTS, examples
@@ -29,13 +27,8 @@ def page() -> str:
     parts = [_OPENING]
     for profile in ("reading", *OF_PROFILES, "outcome"):
         types = [type_ for type_ in REGISTRY.values() if type_.profile == profile]
-        parts += [_overview(profile, types), *map(_section, types)]
+        parts += [f"## `{profile}`\n\n{PURPOSES[profile]}\n", *map(_section, types)]
     return "\n".join(parts)
-
-
-def _overview(profile: str, types: Sequence[FindingType]) -> str:
-    codes = ", ".join(f"[{type_.code}](#{type_.code})" for type_ in types)
-    return f"## `{profile}`\n\n{PURPOSES[profile]}\n\n{codes}.\n"
 
 
 def _section(type_: FindingType) -> str:

@@ -22,7 +22,8 @@ _OPENING = """\
 
 The catalog is one SQLite file, `catalog.db`, in WAL mode, with one writer and any number of
 readers. Any SQLite client from 3.37 on reads all of it. Times are ISO 8601 in UTC, JSON columns
-contain valid JSON, and yes and no are 1 and 0.
+contain valid JSON, and yes and no are 1 and 0. A column `id` that is not listed is the key of the
+row.
 
 Each text is stored once, in `texts`; versions and files refer to it. The views `version_contents`,
 `file_contents` and `skill_definitions` show it beside them. Two full-text tables refer to the same
@@ -40,6 +41,10 @@ tags, and the second needs `&_fts_table=skill_text_fts&_fts_pk=id`.
 """
 
 
+# The tables whose columns a view repeats.
+_TABLE_OF = {"version_contents": "versions", "file_contents": "files"}
+
+
 def page() -> str:
     """Return the page: each table and view with its columns and their meaning."""
     db = Database(memory=True)
@@ -49,7 +54,7 @@ def page() -> str:
         [
             _OPENING,
             *(
-                _section(db, name, tables[name])
+                _section(db, name, tables)
                 for name in (*db.table_names(), *db.view_names())
                 if name in tables and not tables[name].get("hidden")
             ),
@@ -57,14 +62,21 @@ def page() -> str:
     )
 
 
-def _section(db: Database, name: str, table: Mapping[str, Any]) -> str:
+def _section(db: Database, name: str, tables: Mapping[str, Any]) -> str:
+    """Return the section of a table; that of a view leaves out the columns of its table."""
+    table, base = tables[name], _TABLE_OF.get(name)
+    known = tables[base]["columns"] if base else {}
+    columns = list(_columns(db, name, table))
+    same = [f"`{column}`" for column, _, meaning in columns if known.get(column) == meaning]
     rows = "".join(
         f"| `{column}` | {type_ or 'any'} | {cell(meaning)} |\n"
-        for column, type_, meaning in _columns(db, name, table)
+        for column, type_, meaning in columns
+        if f"`{column}`" not in same and meaning != "Key of the row"
     )
     text = re.sub(r"<[^>]+>", "", table.get("description") or table["description_html"])
+    more = f" Columns as in [`{base}`](#{base}): {', '.join(same)}." if same else ""
     return (
-        f"## `{name}`\n\n{' '.join(text.split())}\n\n"
+        f"## `{name}`\n\n{' '.join(text.split())}{more}\n\n"
         f"| column | type | meaning |\n|---|---|---|\n{rows}"
     )
 
