@@ -11,6 +11,7 @@ from catalog.model.errors import NotInCatalog
 from catalog.model.paths import os_path
 from catalog.model.setting import Selection
 from catalog.prompt_index.query import conditions
+from catalog.reading.published import SKILL_MD
 from catalog.text import suggestions
 from catalog.text.suggestions import shown
 
@@ -73,8 +74,6 @@ def versions(db: Database, starter: Starter) -> dict[str, int]:
 
 
 # For installers
-
-SKILL_MD = "SKILL.md"
 
 
 def installable(db: Database, skill_ids: Collection[str] | None = None) -> list[Row]:
