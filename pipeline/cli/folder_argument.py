@@ -5,7 +5,7 @@ from pathlib import Path
 
 from catalog.model.paths import is_utf8, os_path, text_path
 from pipeline.config.settings import Settings
-from pipeline.roots.units import WatchUnit
+from pipeline.watch.settling import WatchUnit
 
 
 def absolute_path(settings: Settings, path: str) -> str:

@@ -22,8 +22,7 @@ from pipeline.outcomes import files
 from pipeline.outcomes.codes import OUTCOME_TOO_LARGE, OUTCOME_UNREADABLE
 from pipeline.outcomes.files import Content, fingerprint_of
 from pipeline.outcomes.parser import judge_outcome
-from pipeline.roots.units import WatchUnit, changed_lately
-from pipeline.watch.settling import Settling
+from pipeline.watch.settling import Settling, WatchUnit, changed_lately
 
 
 @dataclass

@@ -16,7 +16,6 @@ from catalog.model.trouble import Problem
 from catalog.text.suggestions import few
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
-from pipeline.roots.units import WatchUnit
 from pipeline.service import heartbeat
 from pipeline.service.heartbeat import BEAT, Heartbeat, Troubles, quarantined
 from pipeline.service.open_catalog import open_store
@@ -35,6 +34,7 @@ from pipeline.service.scanning.engines import processes
 from pipeline.service.scanning.scanner import import_rules
 from pipeline.service.scans import ScanRequest
 from pipeline.service.timer import Timer
+from pipeline.watch.settling import WatchUnit
 from pipeline.watch.supervisor import ModeChange, WatchSupervisor
 
 if TYPE_CHECKING:

@@ -19,13 +19,13 @@ from catalog.writing.packages.builder import Key
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
 from pipeline.outcomes.collect import OutcomeInbox
-from pipeline.roots.units import WatchUnit
 from pipeline.service import listeners, open_catalog
 from pipeline.service.listeners import HookQueue
 from pipeline.service.pulls import Pulls
 from pipeline.service.scanning.engines import Engine
 from pipeline.service.scanning.synchronizer import can_list_all
 from pipeline.service.scans import PendingUnits, ScanRequest, Scans
+from pipeline.watch.settling import WatchUnit
 
 log = logging.getLogger("skilldrop")
 

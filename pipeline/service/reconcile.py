@@ -23,7 +23,6 @@ from catalog.writing.tables.removals import NO_ROOT
 from pipeline.config.settings import Settings
 from pipeline.roots import source
 from pipeline.roots.local.folder import LooseFinding
-from pipeline.roots.units import WatchUnit
 from pipeline.service.open_catalog import packaging_of
 from pipeline.service.requests import REPAIR, run_or_request
 from pipeline.service.run_once import scan_once
@@ -35,6 +34,7 @@ from pipeline.service.scanning.scanner import (
     UnreadableDirectory,
     Unsettled,
 )
+from pipeline.watch.settling import WatchUnit
 
 T = TypeVar("T")
 

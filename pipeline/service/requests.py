@@ -21,10 +21,10 @@ from catalog.writing.decisions import Decision
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings, linked_directory
 from pipeline.roots import internal_errors
-from pipeline.roots.units import WatchUnit
 from pipeline.service.open_catalog import publish, with_store
 from pipeline.service.parts import Work
 from pipeline.service.scans import ScanRequest
+from pipeline.watch.settling import WatchUnit
 
 log = logging.getLogger("skilldrop")
 

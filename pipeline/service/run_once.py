@@ -16,12 +16,12 @@ from catalog.model.values import ChangeOutcome, Json, Status
 from catalog.reading import status as reading_status
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
-from pipeline.roots.units import WatchUnit
 from pipeline.service.parts import Loop, Part, Work
 from pipeline.service.requests import REPAIR
 from pipeline.service.scanning.change_batches import Report
 from pipeline.service.scanning.engines import Engine, processes, serial
 from pipeline.service.scans import ScanRequest
+from pipeline.watch.settling import WatchUnit
 
 EngineName: TypeAlias = Literal["serial", "processes", "dask"]
 

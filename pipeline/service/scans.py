@@ -22,13 +22,12 @@ from catalog.writing.store import Store
 from pipeline.config.settings import Settings
 from pipeline.roots.ignore_files import NAMES as IGNORE_FILES
 from pipeline.roots.local import walk
-from pipeline.roots.units import WatchUnit
 from pipeline.service import pulls
 from pipeline.service.scanning.change_batches import Report, ScanPlan
 from pipeline.service.scanning.engines import Engine, serial
 from pipeline.service.scanning.scanner import place_of
 from pipeline.service.scanning.synchronizer import FullScan, Synchronizer
-from pipeline.watch.settling import Settling
+from pipeline.watch.settling import Settling, WatchUnit
 
 log = logging.getLogger("skilldrop")
 

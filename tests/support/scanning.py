@@ -7,9 +7,9 @@ from typing import Any
 from catalog.model.skill import RootSpec
 from catalog.writing.store import Store
 from pipeline.roots.local.folder import Limits
-from pipeline.roots.units import WatchUnit
 from pipeline.service.scanning.change_batches import Report, ScanPlan
 from pipeline.service.scanning.synchronizer import FullScan, Synchronizer
+from pipeline.watch.settling import WatchUnit
 
 
 def plan_of(store: Store, roots: Sequence[RootSpec], **options: Any) -> ScanPlan:

@@ -21,7 +21,6 @@ from pipeline.cli.options import DONE, FINDINGS, PATH, Answer, with_json, with_s
 from pipeline.cli.output import terminal
 from pipeline.cli.output.terminal import counted
 from pipeline.config.settings import Settings
-from pipeline.roots.units import WatchUnit
 from pipeline.service import pulls
 from pipeline.service import reconcile as service_reconcile
 from pipeline.service.open_catalog import with_store
@@ -33,6 +32,7 @@ from pipeline.service.run_once import (
     scan_by_service,
     scan_once,
 )
+from pipeline.watch.settling import WatchUnit
 
 
 @click.command()

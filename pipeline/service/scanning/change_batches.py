@@ -14,8 +14,8 @@ from catalog.model.values import ChangeOutcome, Trigger
 from catalog.writing.store import Store
 from pipeline.roots import internal_errors
 from pipeline.roots.local.folder import Limits
-from pipeline.roots.units import WatchUnit
 from pipeline.service.scanning.engines import Engine, serial
+from pipeline.watch.settling import WatchUnit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

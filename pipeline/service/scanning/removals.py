@@ -15,8 +15,8 @@ from catalog.writing.tables.removals import HoldReason, Uptime
 from catalog.writing.tables.skills import KnownSkills
 from pipeline.roots.local.mounts import device, mounted_below
 from pipeline.roots.source import open_source
-from pipeline.roots.units import WatchUnit, outermost, with_archives
 from pipeline.service.scanning.change_batches import Report, ScanPlan
+from pipeline.watch.settling import WatchUnit, outermost, with_archives
 
 FEWEST = 20
 """Fewer missing skills than this are always removed."""

@@ -30,7 +30,7 @@ from pipeline.roots.local.folder import (
 from pipeline.roots.local.root_directory import IO_ERRORS
 from pipeline.roots.snapshot import without_secrets
 from pipeline.roots.source import Source, open_source
-from pipeline.roots.units import changed_lately
+from pipeline.watch.settling import changed_lately
 
 log = logging.getLogger(__name__)
 

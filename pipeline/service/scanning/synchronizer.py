@@ -16,7 +16,6 @@ from catalog.writing.tables.removals import NO_FOLDER, NO_ROOT
 from catalog.writing.tables.skills import KnownSkills
 from pipeline.roots import source
 from pipeline.roots.local.folder import LooseFinding
-from pipeline.roots.units import WatchUnit, outermost, with_archives
 from pipeline.service.scanning import removals
 from pipeline.service.scanning.change_batches import ChangeBatches, Report, ScanPlan
 from pipeline.service.scanning.removals import RemovalDetector
@@ -29,6 +28,7 @@ from pipeline.service.scanning.scanner import (
     UnreadableDirectory,
     Unsettled,
 )
+from pipeline.watch.settling import WatchUnit, outermost, with_archives
 
 _FolderResult: TypeAlias = Unsettled | NewFolder | Judged
 

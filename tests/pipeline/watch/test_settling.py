@@ -4,8 +4,7 @@ from math import inf
 
 import pytest
 
-from pipeline.roots.units import WatchUnit
-from pipeline.watch.settling import Settling
+from pipeline.watch.settling import Settling, WatchUnit
 
 A, B = WatchUnit("/root", "a"), WatchUnit("/root", "b")
 

@@ -16,11 +16,11 @@ from pipeline.roots.archives import reader as archives_reader
 from pipeline.roots.local.root_directory import RootDirectory
 from pipeline.roots.local.walk import _Walk
 from pipeline.roots.source import Source
-from pipeline.roots.units import WatchUnit
 from pipeline.service.open_catalog import open_store
 from pipeline.service.run_once import Result, scan_once
 from pipeline.service.scanning.engines import serial
 from pipeline.validation import verdict
+from pipeline.watch.settling import WatchUnit
 from tests.support.made_archives import pack_zip
 from tests.support.shelf import Shelf
 from tests.support.skills import write_skill

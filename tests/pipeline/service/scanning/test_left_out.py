@@ -12,11 +12,11 @@ from pipeline.config.root_settings import RootSettings
 from pipeline.config.settings import Settings
 from pipeline.roots.local import walk
 from pipeline.roots.local.folder import Folder
-from pipeline.roots.units import WatchUnit
 from pipeline.service.open_catalog import open_store
 from pipeline.service.reconcile import compare
 from pipeline.service.run_once import scan_once
 from pipeline.service.scans import PendingUnits
+from pipeline.watch.settling import WatchUnit
 from tests.support import roots
 from tests.support.made_archives import pack_zip
 from tests.support.skills import write_skill

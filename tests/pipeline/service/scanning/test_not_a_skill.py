@@ -9,9 +9,9 @@ import pytest
 from catalog.database import connection
 from catalog.reading import status
 from pipeline.cli.commands import status as output
-from pipeline.roots.units import WatchUnit
 from pipeline.service.open_catalog import open_store
 from pipeline.service.reconcile import compare
+from pipeline.watch.settling import WatchUnit
 from tests.support.kept_catalogs import Kept
 from tests.support.scanning import scan_units
 from tests.support.serving import Serving

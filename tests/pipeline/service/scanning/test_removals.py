@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.roots.source import Source
-from pipeline.roots.units import WatchUnit, outermost
+from pipeline.watch.settling import WatchUnit, outermost
 from tests.support.serving import Serving
 from tests.support.skills import SkillWriter
 

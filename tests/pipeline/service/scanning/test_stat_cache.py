@@ -12,7 +12,6 @@ from pipeline.config.settings import Settings
 from pipeline.roots.local import stat_cache
 from pipeline.roots.local.directory import Listing
 from pipeline.roots.local.root_directory import RootDirectory
-from pipeline.roots.units import WatchUnit
 from pipeline.service import reconcile
 from pipeline.service.open_catalog import open_store
 from pipeline.service.reconcile import compare
@@ -20,6 +19,7 @@ from pipeline.service.run_once import Result, scan_once
 from pipeline.service.scanning import engines
 from pipeline.service.scanning.engines import Engine, serial
 from pipeline.service.scanning.scanner import ScanOptions, ScanResult, ScanScope
+from pipeline.watch.settling import WatchUnit
 from tests.support.skills import SkillWriter
 
 

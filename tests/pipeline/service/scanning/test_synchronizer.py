@@ -17,13 +17,13 @@ from catalog.writing.tables.removals import Uptime
 from pipeline.parsing import document
 from pipeline.parsing.document import Parsed, parse
 from pipeline.roots.archives import reader as archives
-from pipeline.roots.units import WatchUnit
 from pipeline.service.scanning import change_batches
 from pipeline.service.scanning import removals as sync_removals
 from pipeline.service.scanning.change_batches import Report
 from pipeline.service.scanning.removals import uptime
 from pipeline.service.scanning.scanner import place_of
 from pipeline.service.scanning.synchronizer import FullScan
+from pipeline.watch.settling import WatchUnit
 from tests.support.made_archives import make_tar, make_zip
 from tests.support.records import NOON
 from tests.support.scanning import plan_of, scan_all, scan_units
