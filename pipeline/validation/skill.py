@@ -12,6 +12,7 @@ from catalog.model.fields import SPECIFICATION, Declared, F
 from catalog.model.finding import Finding, FindingType
 from catalog.model.skill import FileEntry
 from catalog.model.values import Json
+from catalog.text import tokens
 from pipeline.parsing.document import Parsed
 from pipeline.roots.text_files import is_script
 from pipeline.validation.references import Reference, references
@@ -105,6 +106,11 @@ class Skill:
     def body(self) -> Text:
         """The text below the frontmatter."""
         return Text(self.document, self.parsed.body, self.parsed.body_line, is_body=True)
+
+    @cached_property
+    def estimated_tokens(self) -> int:
+        """The approximate number of tokens in SKILL.md, with its frontmatter."""
+        return tokens.estimate(self.parsed.text)
 
     @cached_property
     def paths(self) -> frozenset[str]:

@@ -8,7 +8,7 @@ from catalog.model.fields import DESCRIPTION_LIMIT, SEARCHED, Declared, declared
 from catalog.model.finding import Finding
 from catalog.model.skill import Inventory, Place, Rejection, SkillRecord, Verdict
 from catalog.model.values import Acceptance
-from catalog.text import mentions, search_terms, tokens, truncate
+from catalog.text import mentions, search_terms, truncate
 from pipeline.parsing import markdown
 from pipeline.parsing.document import Parsed
 from pipeline.roots.codes import SECRET_REFUSED
@@ -163,7 +163,7 @@ def _record(
         body_chars=len(body),
         headings=markdown.headings(body),
         body_lines=len(body.splitlines()),
-        estimated_tokens=tokens.estimate(skill.parsed.text),
+        estimated_tokens=skill.estimated_tokens,
         files=snapshot.files,
         inventory=Inventory.of(snapshot.files),
         findings=(),

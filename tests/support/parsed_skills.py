@@ -43,7 +43,7 @@ def skill(
     }
     frontmatter: Mapping[str, Any] = {"name": "sample", "description": DESCRIPTION, **named}
     positions = {field: Position(2 + number, 1) for number, field in enumerate(frontmatter)}
-    parsed = Parsed(frontmatter, positions, "", body.strip(), BODY_LINE, ())
+    parsed = Parsed(frontmatter, positions, body, body.strip(), BODY_LINE, ())
     others = (*files, *(file(path, size=len(text.encode())) for path, text in texts.items()))
     entries = [each if isinstance(each, FileEntry) else file(each) for each in others]
     declaration = declare(frontmatter)

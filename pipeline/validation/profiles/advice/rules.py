@@ -45,7 +45,7 @@ def body_length(skill: Skill) -> Iterator[Finding]:
     """Find a body of more than 500 lines or about 5,000 tokens."""
     body = skill.parsed.body
     lines = body.count("\n") + 1
-    if lines <= BODY_LINES and len(body.encode()) <= BODY_TOKENS:  # a token has a byte or more
+    if lines <= BODY_LINES and skill.estimated_tokens <= BODY_TOKENS:  # with the frontmatter
         return
     cost = tokens.estimate(body)
     if lines > BODY_LINES or cost > BODY_TOKENS:
