@@ -14,7 +14,7 @@ from catalog.export import lock_file
 from catalog.export.lock_file import locked
 from catalog.export.selected import Source
 from catalog.filesystem.replacement import replaced
-from catalog.model.errors import NotExported
+from catalog.model.errors import NotPossible
 from catalog.model.paths import os_path
 from catalog.reading import bundle, skill_files
 from catalog.reading.bundle import name_of
@@ -28,10 +28,10 @@ def write_archive(
     """Write the skills and their lock file as an archive, whole or not at all.
 
     The format follows from the ending. Executable bits are kept; times and owners are not stored.
-    A `.tar.gz` also depends on the version of zlib. Raises NotExported, PackageDamaged and OSError.
+    A `.tar.gz` also depends on the version of zlib. Raises NotPossible, PackageDamaged and OSError.
     """
     if not path.name.lower().endswith(ENDINGS):
-        raise NotExported(f"{path} must end with {', '.join(ENDINGS)}.")
+        raise NotPossible(f"{path} must end with {', '.join(ENDINGS)}.")
     lock = lock_file.render(locked(*source) for source in sources)
     with replaced(path) as file, _opened(path, file) as add:
         add(lock_file.NAME, 0o644, len(lock), io.BytesIO(lock))

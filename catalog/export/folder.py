@@ -17,7 +17,7 @@ from catalog.export.selected import Failure, Source
 from catalog.filesystem.by_descriptor import descended, directory, named, open_file, remove
 from catalog.filesystem.ownership import refuse_owned
 from catalog.filesystem.replacement import exchange_names
-from catalog.model.errors import NotExported, PackageDamaged, PathRefused
+from catalog.model.errors import NotPossible, PackageDamaged, PathRefused
 from catalog.model.paths import os_path, text_path
 from catalog.prompt_index.files import write_whole
 from catalog.reading import skill_files
@@ -53,10 +53,10 @@ def export_to(
     Each folder is exchanged in one step. Files that an earlier export did not write, by the lock
     file, stay. progress is called with the number of skills done so far, and confirm before
     anything changes with the number of skills to remove and of those that are there; it may raise.
-    Raises NotExported and OSError; the next export continues where this one ended.
+    Raises NotPossible and OSError; the next export continues where this one ended.
     """
     if os.path.lexists(folder) and not folder.is_dir():
-        raise NotExported(f"{folder} is not a directory.")
+        raise NotPossible(f"{folder} is not a directory.")
     folder.mkdir(parents=True, exist_ok=True)
     with named(folder), directory(folder) as dir_fd, _one_at_a_time(folder, dir_fd):
         refuse_owned(dir_fd, folder)
@@ -70,7 +70,7 @@ def _one_at_a_time(folder: Path, dir_fd: int) -> Iterator[None]:
     try:
         fcntl.flock(dir_fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise NotExported(f"Another export to {folder} is running; wait for its end.") from None
+        raise NotPossible(f"Another export to {folder} is running; wait for its end.") from None
     yield  # the lock ends with the descriptor
 
 
@@ -240,7 +240,7 @@ class _Export:
         except FileNotFoundError:
             return {}
         except PathRefused:
-            raise NotExported(f"{path} is not a file; move it away.") from None
+            raise NotPossible(f"{path} is not a file; move it away.") from None
 
     def _write_lock(self, skills: Iterable[LockedSkill]) -> None:
         write_whole(self._dir_fd, {lock_file.NAME: lock_file.render(skills)})

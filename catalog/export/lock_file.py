@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from catalog.model.errors import NotExported
+from catalog.model.errors import NotPossible
 from catalog.reading.bundle import name_of
 from catalog.reading.published import Package
 from catalog.text.suggestions import shown
@@ -46,14 +46,14 @@ def render(skills: Iterable[LockedSkill]) -> bytes:
 
 
 def parse(content: bytes, path: str) -> dict[str, LockedSkill]:
-    """Return the skills of a lock file by folder. Raises NotExported if it is not one."""
+    """Return the skills of a lock file by folder. Raises NotPossible if it is not one."""
     try:
         value = json.loads(content)
         if value["lock_version"] != _FORM:
             raise ValueError("another version of skilldrop has written it")
         skills = [_skill(skill) for skill in value["skills"]]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise NotExported(
+        raise NotPossible(
             f"{path} is not a lock file of an export ({error}), so nothing beside it is changed. "
             "Restore it, or export to another directory."
         ) from None

@@ -5,6 +5,10 @@ class SkilldropError(Exception):
     """Base of all errors of skilldrop, never raised itself. Its text is one sentence for people."""
 
 
+class NotPossible(SkilldropError):
+    """A request that cannot be met here; the text says why, and what to do."""
+
+
 class CatalogBusy(SkilldropError):
     """Another process writes this catalog."""
 
@@ -27,10 +31,6 @@ class DiskFull(SkilldropError):
 
 class OutOfRoom(SkilldropError):
     """Publishing would exceed the settings for disk space; it continues once there is room."""
-
-
-class OutOfMemory(SkilldropError):
-    """Work failed repeatedly for lack of memory."""
 
 
 class RootUnreadable(SkilldropError):
@@ -61,16 +61,8 @@ class RequestFailed(SkilldropError):
     """The running service could not carry out a request."""
 
 
-class SiteUnavailable(SkilldropError):
-    """The site cannot listen on its address."""
-
-
 class ClusterUnusable(SkilldropError):
     """A Dask cluster does not answer, or its workers would validate differently."""
-
-
-class ExtraMissing(SkilldropError):
-    """The requested part of skilldrop is not installed."""
 
 
 class PathRefused(SkilldropError):
@@ -81,28 +73,8 @@ class PackageDamaged(SkilldropError):
     """A published file is missing or differs from the catalog."""
 
 
-class MigrationFailed(SkilldropError):
-    """A folder could not be migrated to its destination."""
-
-
-class NotLinked(SkilldropError):
-    """A directory cannot have links to skills, or has none."""
-
-
 class NotPlaced(SkilldropError):
     """A directory of skills cannot be updated."""
-
-
-class NotRemoved(SkilldropError):
-    """A skill's folder could not be moved to the trash."""
-
-
-class NotExported(SkilldropError):
-    """Skills cannot be copied to a directory or an archive."""
-
-
-class NotAdded(SkilldropError):
-    """A source cannot be added to a root, or its place there is taken."""
 
 
 class HookFailed(SkilldropError):
@@ -111,10 +83,6 @@ class HookFailed(SkilldropError):
 
 class SecretMissing(SkilldropError):
     """The secret of a hook is not in the environment, or not in its file."""
-
-
-class WebhookUnavailable(SkilldropError):
-    """The webhook cannot listen."""
 
 
 class PullFailed(SkilldropError):

@@ -15,14 +15,7 @@ from catalog.filesystem.by_descriptor import open_file
 from catalog.model.errors import PackageDamaged, PathRefused
 from catalog.model.paths import os_path
 from catalog.reading.paging import read_page
-from catalog.reading.published import (
-    CURE,
-    SKILL_MD,
-    Package,
-    PublishedFile,
-    find_file,
-    package_of,
-)
+from catalog.reading.published import CURE, SKILL_MD, Package, PublishedFile, find_file, package_of
 from catalog.text import humanize
 from catalog.text.suggestions import shown
 from catalog.text.visible import in_attribute, in_xml

@@ -6,15 +6,15 @@ import socket
 from pathlib import Path
 
 from catalog.filesystem import token_file
-from catalog.model.errors import SiteUnavailable, TokensInvalid
+from catalog.model.errors import NotPossible, TokensInvalid
 
 
 def check(host: str, port: int, server: str = "The site") -> None:
-    """Raise SiteUnavailable with the reason if `server` cannot listen at an address."""
+    """Raise NotPossible with the reason if `server` cannot listen at an address."""
     try:
         addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError) as error:
-        raise SiteUnavailable(
+        raise NotPossible(
             f"{server} cannot listen on {host}: the host is unknown. "
             "Use an address of this machine, such as 127.0.0.1."
         ) from error
@@ -28,7 +28,7 @@ def check(host: str, port: int, server: str = "The site") -> None:
                 listener.bind(socket_address)
             except OSError as error:
                 reason = _reason(error, host, port)
-                raise SiteUnavailable(f"{server} cannot listen on {reason}") from error
+                raise NotPossible(f"{server} cannot listen on {reason}") from error
 
 
 def url(host: str, port: int) -> str:

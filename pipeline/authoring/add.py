@@ -10,7 +10,7 @@ from pathlib import Path
 
 from catalog.filesystem.by_descriptor import remove_made
 from catalog.filesystem.replacement import replaced
-from catalog.model.errors import NotAdded
+from catalog.model.errors import NotPossible
 from catalog.model.naming import is_slug
 from catalog.model.paths import is_archive, text_path
 from catalog.model.skill import Inventory, RootSpec
@@ -52,10 +52,10 @@ The answer that this skill gives.
 def make(name: str, parent: Path, texts: Mapping[str, str] = PLAIN) -> Path:
     """Write a skill with a name below a directory, and return its folder.
 
-    Raises NotAdded if the specification does not allow the name, or the folder exists.
+    Raises NotPossible if the specification does not allow the name, or the folder exists.
     """
     if not name.isascii() or not is_slug(name) or not name or len(name) > 64:
-        raise NotAdded(
+        raise NotPossible(
             f"{shown(name)} cannot be the name of a skill: it needs 1 to 64 of a-z, 0-9 and "
             "single hyphens between them, such as csv-profile."
         )
@@ -64,9 +64,9 @@ def make(name: str, parent: Path, texts: Mapping[str, str] = PLAIN) -> Path:
     try:
         folder.mkdir(parents=True)
     except FileExistsError:
-        raise NotAdded(f"{folder} exists already; choose another name.") from None
+        raise NotPossible(f"{folder} exists already; choose another name.") from None
     except OSError as error:
-        raise NotAdded(f"{folder} was not made: {error.strerror}.") from error
+        raise NotPossible(f"{folder} was not made: {error.strerror}.") from error
     for path, text in texts.items():
         file = folder / path
         file.parent.mkdir(exist_ok=True)
@@ -115,11 +115,11 @@ def _inventory(judgement: Judgement) -> Inventory:
 def root_named(roots: Sequence[RootSpec], name: str | None) -> RootSpec:
     """Return the root with this path or level; by default the first of level project, else any.
 
-    Repositories do not count: only commits add to them. Raises NotAdded with a list of the roots.
+    Repositories do not count: only commits add to them. Raises NotPossible, which lists the roots.
     """
     roots = [root for root in roots if not root.origin]
     if not roots:
-        raise NotAdded(
+        raise NotPossible(
             "Every root is a git repository; commit and push the skill there. `skilldrop validate` "
             "checks it before."
         )
@@ -130,7 +130,7 @@ def root_named(roots: Sequence[RootSpec], name: str | None) -> RootSpec:
         if name == root.level or path == os.path.realpath(root.path):
             return root
     configured = ", ".join(f"{root.path} ({root.level})" for root in roots)
-    raise NotAdded(f"{name} is not a root; the roots are {configured}.")
+    raise NotPossible(f"{name} is not a root; the roots are {configured}.")
 
 
 def add(
@@ -147,12 +147,12 @@ def add(
     copied; its findings give the reason.
     Each source is copied whole or not at all: first under a name that scans ignore, then renamed.
     With `fix`, the copy of a folder is fixed first; its source stays as it is.
-    Raises NotAdded, before anything is copied, if a source or its place in the root is unsuitable.
+    Raises NotPossible, before anything is copied, if a source or its place is unsuitable.
     """
     sources = [_folder_of(source) for source in sources]
     places = [_place(source, Path(root.path), replace=replace) for source in sources]
     if len(set(places)) < len(places):
-        raise NotAdded("Two sources have the same name; rename one of them.")
+        raise NotPossible("Two sources have the same name; rename one of them.")
     for source, place in zip(sources, places, strict=True):
         try:
             yield (
@@ -161,7 +161,7 @@ def add(
                 else _add_file(source, place, root, dry_run=dry_run)
             )
         except (OSError, shutil.Error) as error:
-            raise NotAdded(f"{source} was not added: {_first(error)}.") from error
+            raise NotPossible(f"{source} was not added: {_first(error)}.") from error
 
 
 def _judged(path: Path, root: RootSpec) -> tuple[Judgement, ...]:
@@ -201,7 +201,7 @@ def _add_folder(source: Path, place: Path, root: RootSpec, *, fix: bool, dry_run
             for _ in fixer.fix(_judged(built, root)):
                 pass
             if fixer.problems:
-                raise NotAdded(f"{source} was not added: {fixer.problems[0]}")
+                raise NotPossible(f"{source} was not added: {fixer.problems[0]}")
             copy, original = text_path(str(built)), text_path(str(source))
             judgements = tuple(
                 replace_fields(one, path=f"{original}{one.path.removeprefix(copy)}")
@@ -237,19 +237,21 @@ def _folder_of(source: Path) -> Path:
 
 
 def _place(source: Path, root: Path, *, replace: bool) -> Path:
-    """Return the place of a source in a root. Raises NotAdded, also for a single SKILL.md."""
+    """Return the place of a source in a root. Raises NotPossible, also for a single SKILL.md."""
     real = Path(os.path.realpath(source))
     place = root / real.name
     if not root.is_dir():
-        raise NotAdded(f"The root {root} cannot be read. Create it, or name another with --root.")
+        raise NotPossible(
+            f"The root {root} cannot be read. Create it, or name another with --root."
+        )
     if not (real.is_dir() or is_archive(real.name)):
-        raise NotAdded(f"{source} is neither a folder nor an archive.")
+        raise NotPossible(f"{source} is neither a folder nor an archive.")
     if real.is_relative_to(root) or root.is_relative_to(real):
-        raise NotAdded(f"{source} is already inside the root {root}, or contains it.")
+        raise NotPossible(f"{source} is already inside the root {root}, or contains it.")
     if is_junk(real.name):
-        raise NotAdded(f"{source} has a name that scans ignore; rename it.")
+        raise NotPossible(f"{source} has a name that scans ignore; rename it.")
     if os.path.lexists(place) and not replace:
-        raise NotAdded(f"{place} exists already. Use --replace to replace it.")
+        raise NotPossible(f"{place} exists already. Use --replace to replace it.")
     return place
 
 

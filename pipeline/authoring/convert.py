@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from catalog.model import paths as model_paths
-from catalog.model.errors import MigrationFailed, RootUnreadable
+from catalog.model.errors import NotPossible, RootUnreadable
 from catalog.model.finding import Finding
 from catalog.model.values import Json
 from pipeline.authoring.atomic_replace import built_beside, exchange, put
@@ -65,13 +65,13 @@ def migrate_paths(paths: Sequence[Path], options: ConversionOptions) -> Iterator
     """Convert every skill folder at or below the paths, lazily.
 
     The plan of a folder that cannot be converted contains the reason. Raises RootUnreadable and
-    MigrationFailed; at once if a path is unsuitable.
+    NotPossible; at once if a path is unsuitable.
     """
     stand_ins = options.dialect.conversion.stand_ins
     targets = [_target(path, stand_ins) for path in paths]
     for path, (root, under) in zip(paths, targets, strict=True):
         if options.output and (options.output.resolve()).is_relative_to(root / under):
-            raise MigrationFailed(
+            raise NotPossible(
                 f"The output {options.output} is inside {path}, which is to be converted; "
                 "choose another with --output."
             )
@@ -180,9 +180,9 @@ def _converted(
         raise _failed(source, error) from error
 
 
-def _failed(source: Path, error: OSError | shutil.Error) -> MigrationFailed:
+def _failed(source: Path, error: OSError | shutil.Error) -> NotPossible:
     reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-    return MigrationFailed(f"{source} was not converted and is unchanged: {reason}.")
+    return NotPossible(f"{source} was not converted and is unchanged: {reason}.")
 
 
 def _old(snapshot: Snapshot, source: Path, reads: Container[str]) -> OldLayout:
@@ -223,7 +223,7 @@ def _carried_out(
             conversion = replace(conversion, backup=str(backup))
         elif os.path.lexists(place):
             if _contents(built) != _contents(place):
-                raise MigrationFailed(
+                raise NotPossible(
                     f"{place} exists already with other content; remove it or choose another "
                     "--output."
                 )

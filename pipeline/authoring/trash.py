@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from catalog.database.queries import Row
 from catalog.filesystem.by_descriptor import descended, directory
-from catalog.model.errors import NotRemoved
+from catalog.model.errors import NotPossible
 from catalog.model.paths import os_path, text_path, top_of_archive
 from catalog.reading import references
 from catalog.reading.browse import Catalog
@@ -29,17 +29,17 @@ def move(db: Catalog, skill: Row, data: Path, at: datetime) -> Trashed:
     """Move the folder of a skill, or its archive, to the trash of the data directory.
 
     If the root is on another file system than the data directory, the trash lies beside the root.
-    A link moves instead of its target. Raises NotRemoved.
+    A link moves instead of its target. Raises NotPossible.
     """
     root, path = skill["root"], skill["path"]
     for (url,) in db.execute("SELECT url FROM mirrors WHERE root = ?", [root]):
-        raise NotRemoved(
+        raise NotPossible(
             f"{shown(skill['name'])} is in the repository {url}; remove it there, by a commit."
         )
     archive = top_of_archive(path)
     others = _inside(db, root, archive or path, skill["id"])
     if archive and others:
-        raise NotRemoved(
+        raise NotPossible(
             f"{shown(skill['name'])} is in the archive {root}/{archive.removesuffix('!')} with "
             f"{few(others)}; remove the archive, or it from the archive."
         )
@@ -56,7 +56,7 @@ def move(db: Catalog, skill: Row, data: Path, at: datetime) -> Trashed:
             if error.errno == errno.ENOTDIR
             else (error.strerror or str(error))
         )
-        raise NotRemoved(f"{root}/{path} was not moved: {reason}.") from error
+        raise NotPossible(f"{root}/{path} was not moved: {reason}.") from error
     source = text_path("/".join((*above, name)))
     return Trashed(f"{root}/{source}", text_path(place), others, used_by)
 

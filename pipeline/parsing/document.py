@@ -12,11 +12,7 @@ from catalog.model.finding import Finding
 from catalog.model.values import Json
 from catalog.text.body import with_plain_line_ends
 from pipeline.parsing import codes, fences
-from pipeline.parsing.decoding import (
-    byte_findings,
-    decode,
-    without_forbidden_characters,
-)
+from pipeline.parsing.decoding import byte_findings, decode, without_forbidden_characters
 from pipeline.parsing.repair import Repaired, read_repaired
 from pipeline.parsing.yaml_reader import Position, Unreadable, YamlText
 

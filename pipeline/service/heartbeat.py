@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from catalog.database import stored_health
-from catalog.model.errors import CatalogBusy, CatalogDamaged, OutOfMemory, SkilldropError
+from catalog.model.errors import CatalogBusy, CatalogDamaged, NotPossible, SkilldropError
 from catalog.model.paths import os_path
 from catalog.model.trouble import Problem, Trouble
 from catalog.text.humanize import iso
@@ -53,7 +53,7 @@ class Troubles:
         """Do a part of the work, unless it waits for its next try, and record failures.
 
         A part that handles its own retries returns its problem. Raises CatalogBusy,
-        CatalogDamaged, and OutOfMemory after too many failures for lack of memory.
+        CatalogDamaged, and NotPossible after too many failures for lack of memory.
         """
         if self.seconds_to_try(part, time.monotonic()):
             return
@@ -77,7 +77,7 @@ class Troubles:
         if isinstance(error, MemoryError):
             message = "There is not enough memory for this work."
             if self._times(part) + 1 >= MEMORY_TRIES:
-                raise OutOfMemory(
+                raise NotPossible(
                     f"{message} It failed {MEMORY_TRIES} times in a row, so the service "
                     "ends. Provide more memory or set lower limits."
                 ) from error

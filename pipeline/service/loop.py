@@ -19,15 +19,7 @@ from pipeline.config.settings import Settings
 from pipeline.service import heartbeat
 from pipeline.service.heartbeat import BEAT, Heartbeat, Troubles, quarantined
 from pipeline.service.open_catalog import open_store
-from pipeline.service.parts import (
-    NEVER,
-    Loop,
-    PackageCheck,
-    Part,
-    Work,
-    each_turn,
-    every,
-)
+from pipeline.service.parts import NEVER, Loop, PackageCheck, Part, Work, each_turn, every
 from pipeline.service.pulls import Webhook
 from pipeline.service.requests import RequestRunner
 from pipeline.service.scanning.engines import processes

@@ -13,7 +13,7 @@ from typing import Any
 
 from catalog.filesystem.by_descriptor import remove
 from catalog.filesystem.ownership import OwnedFolder
-from catalog.model.errors import PullFailed, SecretMissing, WebhookUnavailable
+from catalog.model.errors import NotPossible, PullFailed, SecretMissing
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
 from pipeline.hook import Secret
@@ -149,7 +149,7 @@ class Webhook:
         self._server: _Server | None = None
 
     def ensure(self) -> None:
-        """Listen, unless it listens already. Raises WebhookUnavailable."""
+        """Listen, unless it listens already. Raises NotPossible."""
         if self._server:
             return
         try:
@@ -157,7 +157,7 @@ class Webhook:
             server = _Server(("127.0.0.1", self._port), _handler(self._secret, self._pull))
         except (SecretMissing, OSError) as error:
             reason = error.strerror if isinstance(error, OSError) else error
-            raise WebhookUnavailable(
+            raise NotPossible(
                 f"The webhook does not listen on 127.0.0.1:{self._port}: {reason}."
             ) from error
         threading.Thread(

@@ -11,7 +11,7 @@ from catalog.database import connection as database_connection
 from catalog.database import requests
 from catalog.database.connection import explained
 from catalog.database.requests import Request
-from catalog.model.errors import CatalogBusy, NotLinked, RequestFailed, SkilldropError
+from catalog.model.errors import CatalogBusy, NotPossible, RequestFailed, SkilldropError
 from catalog.model.values import Json
 from catalog.reading import browse, review, versions
 from catalog.reading.review import Asked
@@ -100,10 +100,10 @@ def _link(settings: Settings, store: Store, arguments: Mapping[str, Json]) -> di
         settings.check_link(link)
     except ValueError as error:
         text = str(error)
-        raise NotLinked(f"{text[:1].upper()}{text[1:]}.") from None
+        raise NotPossible(f"{text[:1].upper()}{text[1:]}.") from None
     known = store.links.find(link.path)
     if known and known.origin == "settings" and not known.is_leaving:
-        raise NotLinked(f"{link.path} is in the settings; change its filter there, in [[links]].")
+        raise NotPossible(f"{link.path} is in the settings; change its filter there, in [[links]].")
     return dict(store.links.link(link)._asdict())
 
 
@@ -111,11 +111,11 @@ def _unlink(_: Settings, store: Store, arguments: Mapping[str, Json]) -> dict[st
     path = str(arguments["path"])
     known = store.links.find(path) or store.links.find(os.path.realpath(path))
     if known is None:
-        raise NotLinked(f"{path} is not a directory that skilldrop keeps links in.")
+        raise NotPossible(f"{path} is not a directory that skilldrop keeps links in.")
     if known.origin == "data":
-        raise NotLinked(f"{path} belongs to the catalog; its skills are always kept.")
+        raise NotPossible(f"{path} belongs to the catalog; its skills are always kept.")
     if known.origin == "settings" and not known.is_leaving:
-        raise NotLinked(f"{path} is in the settings; remove it there, from [[links]].")
+        raise NotPossible(f"{path} is in the settings; remove it there, from [[links]].")
     return dict(store.links.unlink(known)._asdict())
 
 

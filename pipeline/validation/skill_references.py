@@ -9,10 +9,7 @@ from catalog.model.paths import linked
 from catalog.model.skill import MIXED_FIELDS, SkillReference
 from catalog.model.values import Json
 from pipeline.parsing.markdown import code_blocks, lies_in
-from pipeline.validation.references import (
-    MOST_REFERENCES,
-    Reference,
-)
+from pipeline.validation.references import MOST_REFERENCES, Reference
 from pipeline.validation.skill import Skill, Text
 
 DECLARING = ("depends_on", "depends-on", "dependsOn", "required_skills", "skill_dependencies")

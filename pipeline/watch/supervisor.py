@@ -10,13 +10,7 @@ from typing import Literal, TypeAlias
 from catalog.model.trouble import Problem
 from catalog.text import humanize
 from pipeline.roots.local.mounts import network_type
-from pipeline.watch.observer import (
-    LIMIT_REACHED,
-    FaultKind,
-    Watch,
-    WatchFault,
-    WatchLimitReached,
-)
+from pipeline.watch.observer import LIMIT_REACHED, FaultKind, Watch, WatchFault, WatchLimitReached
 
 log = logging.getLogger("skilldrop")
 

@@ -7,11 +7,7 @@ from typing import Any, TypeAlias
 
 from datasette import Response
 from prometheus_client import CollectorRegistry, Metric, ProcessCollector
-from prometheus_client.core import (
-    CounterMetricFamily,
-    GaugeMetricFamily,
-    InfoMetricFamily,
-)
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 

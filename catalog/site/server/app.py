@@ -39,7 +39,7 @@ def serve(catalog: Path, settings: SiteSettings, *, usage: bool = True) -> None:
     """Serve until SIGTERM or SIGINT.
 
     Raises NotInCatalog without a catalog, CatalogUnusable if it cannot be read, and
-    SiteUnavailable if the address is not available.
+    NotPossible if the address is not available.
     """
     host, port = settings.host, settings.port
     database_connection.open_catalog(catalog).conn.close()

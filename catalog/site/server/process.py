@@ -83,7 +83,7 @@ class SiteProcess:
         """Start the site, which responds about a second later.
 
         Raises NotInCatalog without a catalog, CatalogUnusable if it cannot be read, and
-        SiteUnavailable if the address is not available.
+        NotPossible if the address is not available.
         """
         connection.open_catalog(self._catalog).conn.close()
         address.check(self.host, self.port)

@@ -11,13 +11,7 @@ from stat import S_IMODE, S_ISDIR, S_ISLNK, S_ISREG
 from catalog.filesystem.by_descriptor import DIRECTORY, descended, named, open_directory, remove
 from catalog.model.errors import NotAsJudged
 from catalog.model.naming import CURRENT, is_version
-from catalog.writing.packages.staging import (
-    Original,
-    PackageFile,
-    Stager,
-    files_in,
-    hash_of,
-)
+from catalog.writing.packages.staging import Original, PackageFile, Stager, files_in, hash_of
 
 log = logging.getLogger("skilldrop")
 

@@ -8,7 +8,7 @@ import click
 
 from catalog.database.connection import open_catalog
 from catalog.database.queries import Database
-from catalog.model.errors import NotRemoved
+from catalog.model.errors import NotPossible
 from catalog.model.paths import is_utf8, text_path
 from catalog.model.skill import RootSpec
 from catalog.reading import named
@@ -184,7 +184,7 @@ def remove(settings: Settings, db: Database, skill: str) -> Answer:
     text = skill if is_utf8(skill) else text_path(skill)
     row = named.find_or_named(db, text, absolute_path(settings, skill))
     if row["status"] == "removed":
-        raise NotRemoved(f"The folder of {shown(skill)} is gone already.")
+        raise NotPossible(f"The folder of {shown(skill)} is gone already.")
     moved = trash.move(db, row, settings.data, datetime.now())
     along = f" The skills inside it were moved, too: {few(moved.others)}." if moved.others else ""
     if moved.used_by:

@@ -14,7 +14,7 @@ from catalog.export.archive import write_archive
 from catalog.export.folder import Exported, export_to
 from catalog.export.selected import Failure, Source
 from catalog.export.selected import selected as skills_of
-from catalog.model.errors import NotExported, NotLinked
+from catalog.model.errors import NotPossible
 from catalog.model.paths import is_utf8
 from catalog.reading import offered
 from catalog.text.suggestions import few
@@ -111,7 +111,7 @@ def unlink(settings: Settings, directory: Path) -> Answer:
 def _absolute(directory: Path) -> str:
     path = os.path.abspath(os.path.expanduser(directory))
     if not is_utf8(path):
-        raise NotLinked(f"{visible(path)} is not valid UTF-8, so the catalog cannot remember it.")
+        raise NotPossible(f"{visible(path)} is not valid UTF-8, so the catalog cannot remember it.")
     return path
 
 
@@ -175,7 +175,7 @@ def export(
             if archive:
                 write_archive(archive, sources, progress)
     except OSError as error:
-        raise NotExported(f"{error.filename or directory or archive}: {error.strerror}.") from error
+        raise NotPossible(f"{error.filename or directory or archive}: {error.strerror}.") from error
     result.failed += [item for item in found if isinstance(item, Failure)]
     report = asdict(result) | {
         "failed": [failure._asdict() for failure in result.failed],
@@ -189,14 +189,14 @@ def export(
 def _outside(settings: Settings, path: Path | None) -> Path | None:
     """Return a path, with the home folder in place of `~`.
 
-    Raises NotExported if it lies in a root, where it would be scanned, or among our data.
+    Raises NotPossible if it lies in a root, where it would be scanned, or among our data.
     """
     if path is None:
         return None
     real = Path(os.path.realpath(path.expanduser()))
     for folder in (settings.data, *(Path(root.path).resolve() for root in settings.root_specs)):
         if real.is_relative_to(folder):
-            raise NotExported(f"{path} lies inside {folder}; export to a place outside of it.")
+            raise NotPossible(f"{path} lies inside {folder}; export to a place outside of it.")
     return path.expanduser()
 
 

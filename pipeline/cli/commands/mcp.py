@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from catalog.model.errors import ExtraMissing
+from catalog.model.errors import NotPossible
 from catalog.model.values import VERSION
 from catalog.site import address
 from catalog.usage.database import ReadCounter
@@ -41,7 +41,7 @@ def mcp(context: click.Context, http: str | None, names: tuple[str, ...]) -> Non
     try:
         from catalog.mcp import server as mcp_server  # an optional dependency
     except ImportError as error:
-        raise ExtraMissing(
+        raise NotPossible(
             "The MCP server is not installed. Install skilldrop with its extra: skilldrop[mcp]."
         ) from error
     settings = settings_of(context)

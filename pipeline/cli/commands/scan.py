@@ -25,13 +25,7 @@ from pipeline.service import pulls
 from pipeline.service import reconcile as service_reconcile
 from pipeline.service.open_catalog import with_store
 from pipeline.service.reconcile import Comparison
-from pipeline.service.run_once import (
-    EngineName,
-    Result,
-    engine_named,
-    scan_by_service,
-    scan_once,
-)
+from pipeline.service.run_once import EngineName, Result, engine_named, scan_by_service, scan_once
 from pipeline.watch.settling import WatchUnit
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from catalog.export.archive import write_archive
-from catalog.model.errors import NotExported, PackageDamaged
+from catalog.model.errors import NotPossible, PackageDamaged
 from pipeline.service.reconcile import compare_once
 from tests.catalog.export.test_folder import sources
 from tests.support.linking import Linking
@@ -83,5 +83,5 @@ def test_an_archive_is_a_source_of_the_same_skills(it: Linking, tmp_path: Path) 
 
 def test_an_unknown_ending_is_refused(it: Linking, tmp_path: Path) -> None:
     """The ending decides the format."""
-    with pytest.raises(NotExported, match=r"must end with \.zip"):
+    with pytest.raises(NotPossible, match=r"must end with \.zip"):
         write_archive(tmp_path / "skills.rar", sources(it))

@@ -14,7 +14,7 @@ from catalog.database import connection
 from catalog.export import lock_file
 from catalog.export.folder import NEXT, Exported, export_to
 from catalog.export.selected import Source, selected
-from catalog.model.errors import NotExported
+from catalog.model.errors import NotPossible
 from catalog.model.setting import EVERY, Selection
 from catalog.prompt_index.files import write_whole
 from tests.support.linking import Linking, names_in
@@ -233,7 +233,7 @@ def test_a_second_export_to_the_same_place_is_refused(it: Linking, tmp_path: Pat
     messages: list[str] = []
 
     def again(_: int) -> None:
-        with pytest.raises(NotExported) as caught:
+        with pytest.raises(NotPossible) as caught:
             export_to(tmp_path / "to", sources(it))
         messages.append(str(caught.value))
 
@@ -331,7 +331,7 @@ def test_a_lock_file_that_cannot_be_trusted_stops_the_export(
     to.mkdir()
     (to / lock_file.NAME).write_text(lock)
     it.scan()
-    with pytest.raises(NotExported, match="is not a lock file of an export"):
+    with pytest.raises(NotPossible, match="is not a lock file of an export"):
         export_to(to, sources(it))
     assert names_in(to) == [lock_file.NAME]
 
@@ -354,7 +354,7 @@ def test_a_lock_file_that_is_none_stops_the_export(
         monkeypatch.setattr(lock_file, "MOST_BYTES", 10)
         lock.write_text('{"lock_version": 1, "skills": []}')
     it.scan()
-    with pytest.raises(NotExported, match="is not a"):
+    with pytest.raises(NotPossible, match="is not a"):
         export_to(to, sources(it))
     assert names_in(to) == [lock_file.NAME]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from catalog.filesystem import token_file
-from catalog.model.errors import SiteUnavailable
+from catalog.model.errors import NotPossible
 from catalog.site import address
 from catalog.site.server.process import SiteProcess
 from tests.support.ports import free_port
@@ -24,7 +24,7 @@ def test_a_port_in_use_is_named(catalog: Path) -> None:
     """The site is not started at all."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(SiteUnavailable, match=f"127.0.0.1:{port}: another program uses it"):
+        with pytest.raises(NotPossible, match=f"127.0.0.1:{port}: another program uses it"):
             SiteProcess(catalog, "127.0.0.1", port).start()
 
 
@@ -38,7 +38,7 @@ def test_a_port_in_use_is_named(catalog: Path) -> None:
 )
 def test_an_address_that_is_not_ours_is_named(host: str, complaint: str) -> None:
     """The message is one sentence, for example about a misspelt host."""
-    with pytest.raises(SiteUnavailable, match=complaint):
+    with pytest.raises(NotPossible, match=complaint):
         address.check(host, free_port())
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from catalog.model.errors import NotAdded
+from catalog.model.errors import NotPossible
 from catalog.model.skill import RootSpec
 from pipeline.authoring import add as authoring_add
 from pipeline.authoring.add import Addition, root_named
@@ -114,7 +114,7 @@ def test_an_existing_skill_is_replaced_only_on_request(
     added(root, source)
     (source / "old.md").unlink()
     (source / "new.md").write_text("new")
-    with pytest.raises(NotAdded, match="Use --replace"):
+    with pytest.raises(NotPossible, match="Use --replace"):
         added(root, source)
     assert "word-count/old.md" in contents(root)
     added(root, source, replace=True)
@@ -136,7 +136,7 @@ def test_a_copy_that_fails_leaves_the_root_as_it_was(
     for module, function in ((shutil, "copytree"), (os, "rename")):
         with monkeypatch.context() as patch:
             patch.setattr(module, function, full)
-            with pytest.raises(NotAdded, match="No space left on device"):
+            with pytest.raises(NotPossible, match="No space left on device"):
                 added(root, source, replace=True)
         assert contents(root) == before
 
@@ -159,7 +159,7 @@ def test_an_unusable_source_is_named(
         source.write_text("notes")
     else:
         source.mkdir(exist_ok=True)
-    with pytest.raises(NotAdded, match=complaint):
+    with pytest.raises(NotPossible, match=complaint):
         added(root, source)
 
 
@@ -168,7 +168,7 @@ def test_two_sources_of_one_name_are_refused(
 ) -> None:
     """The second would replace the first."""
     sources = [skill(tmp_path / folder / "word-count") for folder in ("a", "b")]
-    with pytest.raises(NotAdded, match="the same name"):
+    with pytest.raises(NotPossible, match="the same name"):
         added(root, *sources)
 
 
@@ -178,7 +178,7 @@ def test_a_root_is_named_by_path_or_level(tmp_path: Path) -> None:
     assert root_named(roots, None) == roots[1]
     assert root_named(roots, "enterprise") == root_named(roots, f"{tmp_path}/company") == roots[0]
     assert root_named(roots[:1], None) == roots[0]
-    with pytest.raises(NotAdded, match=r"are .*company \(enterprise\), .*ours \(project\)"):
+    with pytest.raises(NotPossible, match=r"are .*company \(enterprise\), .*ours \(project\)"):
         root_named(roots, "elsewhere")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from catalog.model.errors import MigrationFailed, RootUnreadable
+from catalog.model.errors import NotPossible, RootUnreadable
 from pipeline.authoring.convert import Conversion, ConversionOptions, migrate_paths
 from pipeline.dialects.apexbridge.dialect import APEXBRIDGE
 from tests.support import program
@@ -191,7 +191,7 @@ def test_nothing_is_written_through_a_link(tmp_path: Path, skill: SkillWriter) -
     (tmp_path / "elsewhere").mkdir()
     folder = skill(tmp_path / "skills" / "sly", body="## Code\n```sh\nrm\n```\n")
     (folder / "scripts").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(MigrationFailed, match="behind a link"):
+    with pytest.raises(NotPossible, match="behind a link"):
         migrated(folder, output=None)
     assert os.listdir(tmp_path / "elsewhere") == []
     assert os.listdir(tmp_path / "skills") == ["sly"]
@@ -215,10 +215,10 @@ def test_a_wrong_path_is_reported_in_one_sentence(tmp_path: Path, skill: SkillWr
     skill(tmp_path / "skills" / "dice")
     with pytest.raises(RootUnreadable, match="is not a folder"):
         migrated(tmp_path / "nothing")
-    with pytest.raises(MigrationFailed, match="is inside"):
+    with pytest.raises(NotPossible, match="is inside"):
         migrated(tmp_path, output=tmp_path / "new")
     skill(tmp_path / "new" / "dice", description="Something else.")
-    with pytest.raises(MigrationFailed, match="exists already"):
+    with pytest.raises(NotPossible, match="exists already"):
         migrated(tmp_path / "skills")
 
 

@@ -22,7 +22,7 @@ from apscheduler.jobstores.memory import MemoryJobStore
 from catalog.database import connection as database_connection
 from catalog.database import stored_health
 from catalog.database.queries import Database
-from catalog.model.errors import OutOfMemory
+from catalog.model.errors import NotPossible
 from catalog.model.trouble import Trouble
 from catalog.reading import status as reading_status
 from catalog.writing.store import Store
@@ -172,7 +172,7 @@ def test_lack_of_memory_is_retried_and_then_ends_the_service(
     it.wait_for(lambda: not told(it))
     monkeypatch.setattr(open_catalog, "publish", short)
     skill(it.root / "a", description="Changed.")
-    with pytest.raises(OutOfMemory, match="failed 6 times in a row"):
+    with pytest.raises(NotPossible, match="failed 6 times in a row"):
         it.wait_for(lambda: False)
     it.failure = None
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from catalog.database import connection
-from catalog.model.errors import NotRemoved
+from catalog.model.errors import NotPossible
 from pipeline.authoring import trash
 from pipeline.dialects.registry import profiles
 from tests.support import disks
@@ -100,7 +100,7 @@ def test_a_link_moves_instead_of_its_target(tmp_path: Path) -> None:
     run("scan")
     db = connection.open_catalog(Path("var/catalog.db"))
     row = {"id": 0, "name": "pdf", "root": str(Path("watched").absolute())}
-    with pytest.raises(NotRemoved, match="its path leads through a link"):
+    with pytest.raises(NotPossible, match="its path leads through a link"):
         trash.move(db, row | {"path": "deep/pdf"}, Path("var").absolute(), NOON)
     moved = trash.move(db, row | {"path": "pdf"}, Path("var").absolute(), NOON)
     assert os.readlink(moved.trash) == str(real)
@@ -136,7 +136,7 @@ def test_a_skill_inside_that_is_gone_is_not_named() -> None:
         if text == "A":
             assert trash.move(db, row, Path("var").absolute(), NOON).others == ()
         else:
-            with pytest.raises(NotRemoved, match=r"pdf was not moved: .* exists already"):
+            with pytest.raises(NotPossible, match=r"pdf was not moved: .* exists already"):
                 trash.move(db, row, Path("var").absolute(), NOON)
     assert (Path("watched/pdf/SKILL.md")).exists()
 
