@@ -12,7 +12,7 @@ from typing import IO
 
 from catalog.export import lock_file
 from catalog.export.lock_file import locked
-from catalog.export.selected import Source
+from catalog.export.selected import CopiedSkill
 from catalog.filesystem.replacement import replaced
 from catalog.model.errors import NotPossible
 from catalog.model.paths import os_path
@@ -23,7 +23,7 @@ ENDINGS = (".zip", ".tar.gz", ".tgz")
 
 
 def write_archive(
-    path: Path, sources: Sequence[Source], progress: Callable[[int], None] = lambda _: None
+    path: Path, sources: Sequence[CopiedSkill], progress: Callable[[int], None] = lambda _: None
 ) -> None:
     """Write the skills and their lock file as an archive, whole or not at all.
 

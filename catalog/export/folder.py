@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 from catalog.export import lock_file
 from catalog.export.lock_file import LockedSkill, locked
-from catalog.export.selected import Failure, Source
+from catalog.export.selected import CopiedSkill, Failure
 from catalog.filesystem.by_descriptor import descended, directory, named, open_file, remove
 from catalog.filesystem.ownership import refuse_owned
 from catalog.filesystem.replacement import exchange_names
@@ -44,7 +44,7 @@ class Exported:
 
 def export_to(
     folder: Path,
-    sources: Sequence[Source],
+    sources: Sequence[CopiedSkill],
     progress: Callable[[int], None] = lambda _: None,
     confirm: Callable[[int, int], None] = lambda *_: None,
 ) -> Exported:
@@ -85,12 +85,12 @@ class _Export:
         self._before = self._read_lock()
         self._result = Exported()
 
-    def removals(self, sources: Sequence[Source]) -> tuple[int, int]:
+    def removals(self, sources: Sequence[CopiedSkill]) -> tuple[int, int]:
         """Return the number of skills to remove, and of those that are there."""
         gone = self._before.keys() - {source.folder for source in sources}
         return len(gone), len(self._before)
 
-    def run(self, sources: Sequence[Source]) -> Exported:
+    def run(self, sources: Sequence[CopiedSkill]) -> Exported:
         result = self._result
         remove(NEXT, self._dir_fd)  # left by a crash
         after, changed = self._compare(sources)
@@ -117,10 +117,12 @@ class _Export:
             remove(NEXT, self._dir_fd)
         return result
 
-    def _compare(self, sources: Sequence[Source]) -> tuple[dict[str, LockedSkill], list[Source]]:
+    def _compare(
+        self, sources: Sequence[CopiedSkill]
+    ) -> tuple[dict[str, LockedSkill], list[CopiedSkill]]:
         """Return the skills for the lock file, and those to copy."""
         after: dict[str, LockedSkill] = {}
-        changed: list[Source] = []
+        changed: list[CopiedSkill] = []
         for name, package in sources:
             former = self._before.get(name)
             if self._is_taken(name, former):
@@ -132,7 +134,7 @@ class _Export:
                 self._result.unchanged.append(name)
                 self._step()
             else:
-                changed.append(Source(name, package))
+                changed.append(CopiedSkill(name, package))
         return after, changed
 
     def _step(self) -> None:

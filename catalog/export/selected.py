@@ -11,7 +11,7 @@ from catalog.reading import offered, references
 from catalog.reading.published import Package, package_of
 
 
-class Source(NamedTuple):
+class CopiedSkill(NamedTuple):
     """Skill to copy."""
 
     folder: str  # its name in the copy
@@ -27,7 +27,7 @@ class Failure(NamedTuple):
 
 def selected(
     db: Database, packages: Path, selection: Selection, *, with_needed: bool = False
-) -> Iterator[Source | Failure]:
+) -> Iterator[CopiedSkill | Failure]:
     """Yield the published version of each selected skill, in the order of an index.
 
     With `with_needed` also those of all skills that they declare to need; one that is not published
@@ -41,6 +41,6 @@ def selected(
             yield Failure(row["target"], f"{row['name']} needs it, but it is not published")
     for entry in entries:
         try:
-            yield Source(entry.name, package_of(db, packages, entry.skill))
+            yield CopiedSkill(entry.name, package_of(db, packages, entry.skill))
         except (NotInCatalog, PackageDamaged) as error:
             yield Failure(entry.name, str(error))

@@ -185,7 +185,7 @@ def normalised(value: object) -> object:
     )
 
 
-class Limits(BaseModel):
+class FieldLimits(BaseModel):
     """Types and limits of the fields. Source: Agent Skills specification, Frontmatter."""
 
     name: Annotated[

@@ -24,7 +24,7 @@ State: TypeAlias = Literal["full", "shortened", "name_only"]
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class IndexEntry:
     """Skill in an index, and how much of it is shown."""
 
     skill: Candidate
@@ -39,7 +39,7 @@ class PromptIndex:
     """Finished text with its report; the text is empty if there are no skills."""
 
     text: str
-    entries: tuple[Entry, ...]
+    entries: tuple[IndexEntry, ...]
     left_out: int = 0  # for lack of room
     left_out_names: tuple[str, ...] = ()  # the first of them, most important first
 
@@ -131,7 +131,7 @@ MOST_ADVICE = 4
 
 _MOST_LEFT_OUT = 9_999_999  # the last line has room for this number, so its digits move no skill
 
-Plan: TypeAlias = tuple[str, list[Entry]]
+Plan: TypeAlias = tuple[str, list[IndexEntry]]
 
 
 class _Allocation:
@@ -200,7 +200,7 @@ class _Allocation:
 
         return max(0, bisect_left(steps, True, key=is_likely) - 1)
 
-    def _as_many(self, names: list[Entry]) -> Plan:
+    def _as_many(self, names: list[IndexEntry]) -> Plan:
         """Return as many skills as fit: by name, or whole where that is no fewer."""
         if len(whole := self._whole()) >= len(names):
             if 0 < len(whole) < self._total:
@@ -214,7 +214,7 @@ class _Allocation:
         line = self._form.left_out(left) if left else ""
         return self._composed(self._form.names, entries, line, searches=True)
 
-    def _with_featured(self) -> list[Entry] | None:
+    def _with_featured(self) -> list[IndexEntry] | None:
         """Return entries of which only featured skills have words; None where none has room."""
         if not any(skill.is_featured for skill in self._drawn):
             return None
@@ -225,7 +225,7 @@ class _Allocation:
                 return entries
         return None
 
-    def _whole(self) -> list[Entry]:
+    def _whole(self) -> list[IndexEntry]:
         layout = self._form.entries
         return self._fitting(layout, WHOLE, self._room(layout))
 
@@ -235,9 +235,9 @@ class _Allocation:
         advice = self._form.search_first if self._advises else ""
         return self._room(self._form.names) - self._size(last_line) - self._size(advice)
 
-    def _fitting(self, layout: Layout, step: Step, room: float) -> list[Entry]:
+    def _fitting(self, layout: Layout, step: Step, room: float) -> list[IndexEntry]:
         """Return entries in order, up to the first that does not fit."""
-        entries: list[Entry] = []
+        entries: list[IndexEntry] = []
         for skill in self.skills():
             entry = _entry(layout, skill, step)
             room -= self._size(entry.text) + (self._size(layout.between) if entries else 0)
@@ -247,7 +247,12 @@ class _Allocation:
         return entries
 
     def _composed(
-        self, layout: Layout, entries: list[Entry], last_line: str = "", *, searches: bool = False
+        self,
+        layout: Layout,
+        entries: list[IndexEntry],
+        last_line: str = "",
+        *,
+        searches: bool = False,
     ) -> Plan:
         texts = [entry.text for entry in entries]
         advises = searches and self._advises
@@ -257,7 +262,7 @@ class _Allocation:
         return self._budget - self._size(self._form.compose(layout, []))
 
 
-def _entry(layout: Layout, skill: Candidate, step: Step) -> Entry:
+def _entry(layout: Layout, skill: Candidate, step: Step) -> IndexEntry:
     """Return the entry of a skill with the room of a step for its description."""
     whole = one_line(skill.description)
     text = one_line(skill.fallback) if skill.fallback else whole
@@ -268,15 +273,15 @@ def _entry(layout: Layout, skill: Candidate, step: Step) -> Entry:
         shown = shorten_description(text, skill.name, int(room)) if room else ""
     item = layout.item(skill, shown)
     if shown == whole:
-        return Entry(skill, "full", item, shown)
+        return IndexEntry(skill, "full", item, shown)
     if not shown:
-        return Entry(skill, "name_only", item, reason="only its name fits")
+        return IndexEntry(skill, "name_only", item, reason="only its name fits")
     reason = (
         "its description says nothing; the first sentence of its instructions is shown"
         if skill.fallback
         else f"{len(shown)} of {len(whole)} characters of its description are shown"
     )
-    return Entry(skill, "shortened", item, shown, reason)
+    return IndexEntry(skill, "shortened", item, shown, reason)
 
 
 def _room(skill: Candidate, step: Step) -> float:

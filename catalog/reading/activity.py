@@ -23,7 +23,7 @@ class Unit(NamedTuple):
     total: int
 
 
-class Choice(NamedTuple):
+class ChangeFilter(NamedTuple):
     """Changes that are asked for: of a scan, a skill_id or a publisher; of all if all are empty."""
 
     scan: int | None = None
@@ -41,7 +41,7 @@ def catalog_id(db: Database) -> str:
     return db.execute("SELECT identity FROM health").fetchone()[0] or ""
 
 
-def chosen(db: Database, choice: Choice, before: int | None = None) -> list[Row]:
+def chosen(db: Database, choice: ChangeFilter, before: int | None = None) -> list[Row]:
     """Return a page of the changes that are asked for, newest first; see `changes`."""
     conditions = {
         "scan": "i.scan = :scan",

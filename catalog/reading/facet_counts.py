@@ -13,7 +13,7 @@ MOST_COUNTED = 20_000
 COUNTED = frozenset(each.name for each in FILTERS if each.is_counted)
 
 
-class Choice(NamedTuple):
+class FacetValue(NamedTuple):
     """Value of a filter, with the number of skills that it would leave."""
 
     value: str
@@ -23,7 +23,7 @@ class Choice(NamedTuple):
 class Facet(NamedTuple):
     """Values of a filter, most frequent first."""
 
-    choices: tuple[Choice, ...]
+    choices: tuple[FacetValue, ...]
     others: int = 0  # values that are not offered
 
 
@@ -116,7 +116,7 @@ def _facet(filter_: Filter, counts: Mapping[str, int], chosen: Values, *, is_exa
         first += [value for value in chosen if value.lower() not in shown]
     else:  # its values have an order of their own
         ordered = first = [v for v in filter_.possible if v in counts or v in chosen]
-    choices = (Choice(v, numbers.get(v.lower(), 0) if is_exact else None) for v in first)
+    choices = (FacetValue(v, numbers.get(v.lower(), 0) if is_exact else None) for v in first)
     return Facet(tuple(choices), max(len(ordered) - filter_.most, 0))
 
 

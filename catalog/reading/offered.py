@@ -112,7 +112,7 @@ _IS_GIVEN = "s.skill_id IN (SELECT value FROM json_each(:skill_ids))"
 # For directories of skills
 
 
-class Entry(NamedTuple):
+class AgentEntry(NamedTuple):
     """Entry of one skill in a directory for agents."""
 
     name: str  # of its folder
@@ -124,7 +124,7 @@ class Entry(NamedTuple):
 
 def entries(
     db: Database, selection: Selection, skill_ids: Collection[str] | None = None
-) -> Iterator[Entry]:
+) -> Iterator[AgentEntry]:
     """Yield the entries of the selected skills, or of those with these skill_ids, as in an index.
 
     Skills that neither agents nor users may start have none. No two entries have the same name.
@@ -137,7 +137,7 @@ def entries(
         _values(selection) | {"skill_ids": to_json(sorted(skill_ids or ()))},
     )
     for row in rows:
-        yield Entry(
+        yield AgentEntry(
             naming.entry_name(row["name"], row["skill_id"]),
             row["name"],
             row["skill_id"],

@@ -13,14 +13,14 @@ MOST = 1_000
 """Rows of an answer that are counted and shown, as in the tables."""
 
 
-class Answer(NamedTuple):
+class AnswerPage(NamedTuple):
     """Page of the rows of a query."""
 
     rows: Sequence[Row]  # with the skill of each as `_skill`: id, skill_id and status, or None
     total: int  # rows on all pages; MOST + 1 where there are more than MOST
 
 
-def answer(db: Database, sql: str, values: Mapping[str, str], page: int) -> Answer:
+def answer(db: Database, sql: str, values: Mapping[str, str], page: int) -> AnswerPage:
     """Return a page of the rows of a query, without paths of the disk above the roots.
 
     Raises sqlite3.OperationalError.
@@ -40,7 +40,7 @@ def answer(db: Database, sql: str, values: Mapping[str, str], page: int) -> Answ
         }
         for row in rows
     ]
-    return Answer(_with_skills(db, shown), total)
+    return AnswerPage(_with_skills(db, shown), total)
 
 
 def _with_skills(db: Database, rows: Sequence[Row]) -> list[Row]:

@@ -199,11 +199,13 @@ def handle_exception(datasette: Any, request: Any, exception: Exception) -> Any:
     return respond
 
 
-async def _corrected(database: Any, table: str, problem: responses.Problem) -> responses.Problem:
+async def _corrected(
+    database: Any, table: str, problem: responses.VisibleError
+) -> responses.VisibleError:
     """Return that a table is missing: Datasette takes a row of it for invalid SQL."""
     if table in {*await database.table_names(), *await database.view_names()}:
         return problem
-    return responses.Problem(404, f"Table not found: {table}")
+    return responses.VisibleError(404, f"Table not found: {table}")
 
 
 @hookimpl

@@ -21,7 +21,7 @@ ALIKE = 0.4
 
 
 @dataclass(slots=True)
-class Work:
+class ComparisonsLeft:
     """Comparisons left for one or more differences."""
 
     left: int = STEPS
@@ -52,7 +52,7 @@ class Gap(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class TextDifference:
     """Difference of an old and a new text."""
 
     old: Sequence[str]
@@ -104,13 +104,15 @@ class Difference:
         return "\n".join([f"--- {old_name}", f"+++ {new_name}", *lines]) if lines else ""
 
 
-def difference(old: str, new: str, work: Work | None = None) -> Difference:
+def difference(old: str, new: str, work: ComparisonsLeft | None = None) -> TextDifference:
     """Compare two texts; without enough work left, the remaining lines count as changed."""
     before, after = _split(old), _split(new)
     head = _common(before, after)
     tail = _common(before[head:][::-1], after[head:][::-1])
     matcher = _Matcher(
-        before[head : len(before) - tail], after[head : len(after) - tail], work or Work()
+        before[head : len(before) - tail],
+        after[head : len(after) - tail],
+        work or ComparisonsLeft(),
     )
     opcodes: list[_Opcode] = [("equal", 0, head, 0, head)] if head else []
     opcodes += [
@@ -122,10 +124,10 @@ def difference(old: str, new: str, work: Work | None = None) -> Difference:
     matcher.opcodes = opcodes
     is_same = before == after
     groups = [] if is_same else list(matcher.get_grouped_opcodes(CONTEXT))
-    return Difference(before, after, groups, matcher.is_coarse)
+    return TextDifference(before, after, groups, matcher.is_coarse)
 
 
-def words(text: str, other: str, work: Work) -> list[tuple[str, bool]]:
+def words(text: str, other: str, work: ComparisonsLeft) -> list[tuple[str, bool]]:
     """Return the pieces of a line, each with whether another line lacks it.
 
     A line that has little in common with the other, or is too long, is one unmarked piece.
@@ -148,24 +150,29 @@ def words(text: str, other: str, work: Work) -> list[tuple[str, bool]]:
 _WORDS = re.compile(r"\w+|\s+|[^\w\s]")
 
 
-class Part(NamedTuple):
+class DescriptionPart(NamedTuple):
     """Run of a description."""
 
     text: str
     is_kept: bool
 
 
-def parts(description: str, shown: str) -> list[Part]:
+def parts(description: str, shown: str) -> list[DescriptionPart]:
     """Return a description in runs that the shown text keeps or cuts, in order."""
     old, new = _TOKENS.findall(description[:MOST_CHARACTERS]), _TOKENS.findall(shown)
     words, others = ([token.rstrip() for token in tokens] for tokens in (old, new))
     found, end = [], 0
-    for match in _Matcher(words, others, Work()).get_matching_blocks():
+    for match in _Matcher(words, others, ComparisonsLeft()).get_matching_blocks():
         kept = "".join(old[match.a : match.a + match.size]).rstrip()
         start = sum(map(len, old[: match.a]))
-        found += [Part(description[end:start], is_kept=False), Part(kept, is_kept=True)]
+        found += [
+            DescriptionPart(description[end:start], is_kept=False),
+            DescriptionPart(kept, is_kept=True),
+        ]
         end = start + len(kept)
-    return [part for part in (*found, Part(description[end:], is_kept=False)) if part.text]
+    return [
+        part for part in (*found, DescriptionPart(description[end:], is_kept=False)) if part.text
+    ]
 
 
 MOST_CHARACTERS = 5_000
@@ -182,7 +189,7 @@ class _Matcher(difflib.SequenceMatcher[str]):
     b2j: dict[str, list[int]]
     opcodes: list[_Opcode] | None
 
-    def __init__(self, old: Sequence[str], new: Sequence[str], work: Work) -> None:
+    def __init__(self, old: Sequence[str], new: Sequence[str], work: ComparisonsLeft) -> None:
         super().__init__(None, old, new)
         self._work = work
         self.is_coarse = False

@@ -38,7 +38,7 @@ from catalog.writing.rows import derived, references
 from catalog.writing.tables.removals import Removals
 from catalog.writing.tables.roots import Roots
 from catalog.writing.tables.run_outcomes import RunOutcomes
-from catalog.writing.tables.service import Health, Scans
+from catalog.writing.tables.service import HealthTable, ScansTable
 from catalog.writing.tables.skills import Skills
 from catalog.writing.takeover import Takeover
 
@@ -53,8 +53,8 @@ class Store:
         self.removals = Removals(db)
         self.roots = Roots(db)
         self.skills = Skills(db)
-        self.scans = Scans(db)
-        self.health = Health(db)
+        self.scans = ScansTable(db)
+        self.health = HealthTable(db)
         self.requests = Requests(db)
         self.outcomes = RunOutcomes(db)
         self.events = Events(db)

@@ -37,7 +37,7 @@ class ConversionOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Conversion:
+class ConversionResult:
     """Result of converting one folder, or of a dry run."""
 
     path: str
@@ -61,7 +61,7 @@ class Conversion:
         }
 
 
-def migrate_paths(paths: Sequence[Path], options: ConversionOptions) -> Iterator[Conversion]:
+def migrate_paths(paths: Sequence[Path], options: ConversionOptions) -> Iterator[ConversionResult]:
     """Convert every skill folder at or below the paths, lazily.
 
     The plan of a folder that cannot be converted contains the reason. Raises RootUnreadable and
@@ -87,7 +87,7 @@ def _target(path: Path, stand_ins: frozenset[str]) -> tuple[Path, str]:
     return (real.parent, model_paths.text_path(real.name)) if is_skill else (real, "")
 
 
-def _below(root: Path, under: str, options: ConversionOptions) -> Iterator[Conversion]:
+def _below(root: Path, under: str, options: ConversionOptions) -> Iterator[ConversionResult]:
     with open_source(root) as source:
         entries = [  # all at once, because conversion creates folders
             entry
@@ -100,12 +100,12 @@ def _below(root: Path, under: str, options: ConversionOptions) -> Iterator[Conve
             continue
         path = str(root / model_paths.os_path(entry.path.removesuffix("!")))
         finding = entry.finding if isinstance(entry, LooseFinding) else _ARCHIVE
-        yield _refused(Conversion(path, path), finding)
+        yield _refused(ConversionResult(path, path), finding)
     bare = list(_bare_folders(root, under, options.dialect.conversion.stand_ins))
     for path in bare:
         yield _converted_bare(root, path, options)
     if not entries and not bare:
-        yield _refused(Conversion(str(root), str(root)), SKILL_MD_MISSING.at())
+        yield _refused(ConversionResult(str(root), str(root)), SKILL_MD_MISSING.at())
 
 
 _ARCHIVE = FOLDER_UNREADABLE.at(
@@ -117,7 +117,7 @@ _CHANGING = FOLDER_UNREADABLE.at(
 )
 
 
-def _refused(conversion: Conversion, *findings: Finding) -> Conversion:
+def _refused(conversion: ConversionResult, *findings: Finding) -> ConversionResult:
     return replace(conversion, plan=Plan(findings=findings, refused=True))
 
 
@@ -137,7 +137,7 @@ def _is_bare(folder: str | Path, stand_ins: frozenset[str]) -> bool:
     )
 
 
-def _converted_bare(root: Path, path: str, options: ConversionOptions) -> Conversion:
+def _converted_bare(root: Path, path: str, options: ConversionOptions) -> ConversionResult:
     """Convert a folder without SKILL.md, by way of a copy that has an empty one."""
     source = root / model_paths.os_path(path)
     with tempfile.TemporaryDirectory(prefix="skilldrop-") as scratch:
@@ -155,12 +155,12 @@ def _converted_bare(root: Path, path: str, options: ConversionOptions) -> Conver
 
 def _converted(
     root: Path, folder: Folder, options: ConversionOptions, original: Path | None = None
-) -> Conversion:
+) -> ConversionResult:
     """Convert a folder; `original` is the one to name and to replace if it is a copy."""
     copy = root / model_paths.os_path(folder.path)
     source = original or copy
     place = options.output / model_paths.os_path(folder.path) if options.output else source
-    conversion = Conversion(str(source), str(place))
+    conversion = ConversionResult(str(source), str(place))
     with open_source(root) as opened:
         snapshot = opened.read(folder)
     if snapshot is None:
@@ -201,8 +201,8 @@ def _old(snapshot: Snapshot, source: Path, reads: Container[str]) -> OldLayout:
 
 
 def _carried_out(
-    conversion: Conversion, root: Path, folder: Folder, options: ConversionOptions
-) -> Conversion:
+    conversion: ConversionResult, root: Path, folder: Folder, options: ConversionOptions
+) -> ConversionResult:
     """Build the package beside its place, and move it there; a dry run builds it elsewhere."""
 
     def still_same() -> bool:
@@ -265,7 +265,9 @@ def _contents(folder: Path) -> dict[str, bytes | str | None]:
     return contents
 
 
-def _judged(conversion: Conversion, built: Path, options: ConversionOptions) -> Conversion:
+def _judged(
+    conversion: ConversionResult, built: Path, options: ConversionOptions
+) -> ConversionResult:
     if not options.validate or conversion.plan.refused:
         return conversion
     judgement = next(iter(judge_paths([built], profiles=[options.dialect.profile.name])))

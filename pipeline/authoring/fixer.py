@@ -15,7 +15,7 @@ from catalog.text.visible import visible
 from pipeline.authoring.atomic_replace import write_whole
 from pipeline.authoring.code_fixes import FIXES, RENAMED, Draft
 from pipeline.authoring.lint import Judgement, judge_paths, judge_text
-from pipeline.authoring.selection import Selection
+from pipeline.authoring.selection import CodeSelection
 from pipeline.roots.names import SKILL_MD
 
 _MOST_STEPS = 200
@@ -62,7 +62,7 @@ class Fixer:
     """Options of fixing, and the counts and problems so far."""
 
     acceptance: Acceptance
-    select: Selection
+    select: CodeSelection
     unsafe: bool = False
     fixed: int = 0  # findings
     skills: int = 0

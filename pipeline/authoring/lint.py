@@ -17,8 +17,14 @@ from catalog.model.values import Acceptance, Json, SecretRule
 from catalog.text.body import with_plain_line_ends
 from pipeline import processes
 from pipeline.authoring import selection
-from pipeline.authoring.selection import Selection
-from pipeline.authoring.targets import Exclusions, Target, entries_at, has_sibling_file, target_of
+from pipeline.authoring.selection import CodeSelection
+from pipeline.authoring.targets import (
+    Exclusions,
+    SearchedPlace,
+    entries_at,
+    has_sibling_file,
+    target_of,
+)
 from pipeline.dialects.registry import dialects, profiles_named
 from pipeline.parsing.document import Parsed, parse
 from pipeline.roots import internal_errors
@@ -90,7 +96,7 @@ def judge_paths(
     *,
     acceptance: Acceptance = "lenient",
     profiles: Sequence[str] = ("spec",),
-    select: Selection | None = None,
+    select: CodeSelection | None = None,
     exclusions: Exclusions | None = None,
     secrets: SecretRule = "leave-out",
     cores: int | None = None,
@@ -109,14 +115,16 @@ def judge_paths(
     return _judgements(targets, _Judge(acceptance, select, exclusions, secrets), cores)
 
 
-def judge_text(data: bytes, file: Path, *, acceptance: Acceptance, select: Selection) -> Judgement:
+def judge_text(
+    data: bytes, file: Path, *, acceptance: Acceptance, select: CodeSelection
+) -> Judgement:
     """Return the judgement of a skill as if its SKILL.md, `file`, had these bytes.
 
     The other files of its folder count, if the folder exists.
     """
     folder = Path(os.path.realpath(file.parent))
     path = model_paths.text_path(folder.name)
-    target = Target(model_paths.text_path(str(file.parent)), folder.parent, path, True)
+    target = SearchedPlace(model_paths.text_path(str(file.parent)), folder.parent, path, True)
     document = FileEntry(file.name, len(data), "", 0o644, "skill_md", is_text=True)
     snapshot = Snapshot(path, file.name, data, (document,), "", "", ())
     if is_skill_folder(folder):
@@ -135,7 +143,7 @@ class _LimitsOfAuthors(Limits):
 
 
 _LIMITS = _LimitsOfAuthors()
-_Step: TypeAlias = tuple[Target, str]  # a target and a path in it
+_Step: TypeAlias = tuple[SearchedPlace, str]  # a target and a path in it
 _Result: TypeAlias = tuple[str, Judgement | None]  # the real path, which identifies a skill
 
 
@@ -144,7 +152,7 @@ class _Judge:
     """Options for judging skills, sent to every process."""
 
     acceptance: Acceptance
-    select: Selection
+    select: CodeSelection
     exclusions: Exclusions | None
     secrets: SecretRule
 
@@ -156,7 +164,7 @@ class _Judge:
                 results += [list(self._at(target, source, path)) for _, path in of_target]
         return results
 
-    def _at(self, target: Target, source: Source, path: str) -> Iterator[_Result]:
+    def _at(self, target: SearchedPlace, source: Source, path: str) -> Iterator[_Result]:
         for entry in entries_at(source, path):
             real = f"{target.root}/{entry.path}"
             is_excluded = self.exclusions and self.exclusions.excludes(
@@ -165,7 +173,7 @@ class _Judge:
             yield real, None if is_excluded else self._judgement(target, source, entry)
 
     def _judgement(
-        self, target: Target, source: Source, entry: Folder | LooseFinding
+        self, target: SearchedPlace, source: Source, entry: Folder | LooseFinding
     ) -> Judgement | None:
         """Judge an entry; None if it has vanished meanwhile."""
         if isinstance(entry, LooseFinding):
@@ -190,7 +198,7 @@ class _Judge:
         return self._rejected(target, entry.path, name, changing)
 
     def of_snapshot(
-        self, target: Target, folder: str, snapshot: Snapshot, document: str | None
+        self, target: SearchedPlace, folder: str, snapshot: Snapshot, document: str | None
     ) -> Judgement:
         """Judge a snapshot of a folder, which may be missing, with this SKILL.md."""
         name = snapshot.skill_md_name
@@ -224,7 +232,9 @@ class _Judge:
             snapshot.files,
         )
 
-    def _rejected(self, target: Target, path: str, name: str | None, finding: Finding) -> Judgement:
+    def _rejected(
+        self, target: SearchedPlace, path: str, name: str | None, finding: Finding
+    ) -> Judgement:
         """Return a judgement with one finding."""
         found = self.select.apply((finding,), f"{target.root}/{path}", SKILL_MD)
         return Judgement(target.full_name(path), name, False, False, tuple(found))
@@ -269,7 +279,9 @@ def _without_ignored(
     return findings, notes
 
 
-def _judgements(targets: Sequence[Target], judge: _Judge, cores: int | None) -> Iterator[Judgement]:
+def _judgements(
+    targets: Sequence[SearchedPlace], judge: _Judge, cores: int | None
+) -> Iterator[Judgement]:
     planned = [(target, target.paths(_LIMITS)) for target in targets]
     steps = [(target, path) for target, paths in planned for path in paths]
     pieces = [

@@ -32,7 +32,7 @@ SELECTORS = frozenset({ALL, READING, *OF_PROFILES, *(kind.code for kind in FINDI
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class CodeSelection:
     """Codes to report, with their severities and the paths where some are left out."""
 
     codes: frozenset[str]
@@ -66,14 +66,14 @@ class Selection:
         )
 
 
-def of_profiles(names: Iterable[str]) -> Selection:
+def of_profiles(names: Iterable[str]) -> CodeSelection:
     """Return the selection of these profiles, and of findings that any profile reports."""
-    return Selection(_chosen(("spec", READING, *names), ()))
+    return CodeSelection(_chosen(("spec", READING, *names), ()))
 
 
 def of_settings(
     config: ValidateConfig, options: ValidateSettings, *, comments: bool = True
-) -> Selection:
+) -> CodeSelection:
     """Return the selection of the settings, changed by the selectors of the command line.
 
     Its `select` replaces the selectors of the file. Raises SettingsInvalid for an unknown selector,
@@ -88,7 +88,7 @@ def of_settings(
         _check(selectors, f'{config.source}: per-path-ignores, "{pattern}",')
     file = ValidateSettings() if options.select else settings
     select = options.select or file.select or DEFAULT
-    return Selection(
+    return CodeSelection(
         _chosen(
             (*select, *file.extend_select, *options.extend_select), (*file.ignore, *options.ignore)
         ),

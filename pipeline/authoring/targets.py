@@ -23,7 +23,7 @@ from pipeline.roots.source import Source, is_skill_folder, open_source
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class SearchedPlace:
     """Place to search for skills."""
 
     name: str  # path as given by the author
@@ -73,7 +73,7 @@ def _counts(entry: Result) -> bool:
     return not (isinstance(entry, LooseFinding) and entry.finding.code in OUTSIDE_SKILLS)
 
 
-def target_of(path: Path) -> Target:
+def target_of(path: Path) -> SearchedPlace:
     """Return the place that an author's path names. Raises RootUnreadable for another kind."""
     alone = is_skill_md(path.name)
     if alone:
@@ -82,14 +82,14 @@ def target_of(path: Path) -> Target:
         if path.is_file() and is_archive(path.name):
             file = Path(os.path.realpath(path))
             name = model_paths.text_path(str(path))
-            return Target(name, file.parent, f"{model_paths.text_path(file.name)}!", alone)
+            return SearchedPlace(name, file.parent, f"{model_paths.text_path(file.name)}!", alone)
         name = model_paths.text_path(str(path))
         raise RootUnreadable(f"{name} is neither a folder, an archive nor a SKILL.md.")
     # Links are resolved: a skill has the name of its real folder.
     folder, name = Path(os.path.realpath(path)), model_paths.text_path(str(path))
     if is_skill_folder(folder):
-        return Target(name, folder.parent, model_paths.text_path(folder.name), alone)
-    return Target(name, folder, "", False)
+        return SearchedPlace(name, folder.parent, model_paths.text_path(folder.name), alone)
+    return SearchedPlace(name, folder, "", False)
 
 
 _FILES = (SKILLIGNORE, GITIGNORE, ".git/info/exclude")

@@ -20,7 +20,7 @@ from catalog.writing.store import Store
 from catalog.writing.tables.run_outcomes import ReadFile, reason
 from pipeline.outcomes import files
 from pipeline.outcomes.codes import OUTCOME_TOO_LARGE, OUTCOME_UNREADABLE
-from pipeline.outcomes.files import Content, fingerprint_of
+from pipeline.outcomes.files import FileContent, fingerprint_of
 from pipeline.outcomes.parser import judge_outcome
 from pipeline.watch.settling import Settling, WatchUnit, changed_lately
 
@@ -169,7 +169,9 @@ def _check(
     return _judged(path, content, 0, lambda _: 0)
 
 
-def _judged(path: str, content: Content, before: int, occurrences: Callable[[str], int]) -> _Judged:
+def _judged(
+    path: str, content: FileContent, before: int, occurrences: Callable[[str], int]
+) -> _Judged:
     """Return the outcome of a file of one, or those of the lines of a file of JSON Lines.
 
     `before` is the number of lines before them, and `occurrences` the number of equal ones by

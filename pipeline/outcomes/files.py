@@ -79,7 +79,7 @@ def fingerprint_of(stat: os.stat_result) -> str:
     return f"{stat.st_ino}-{stat.st_size}-{stat.st_mtime_ns}-{stat.st_ctime_ns}"
 
 
-class Content(NamedTuple):
+class FileContent(NamedTuple):
     """Bytes of a file."""
 
     data: bytes
@@ -92,7 +92,7 @@ class Content(NamedTuple):
         return _tail_of(self.before + self.data[:size])
 
 
-def read(path: str, dir_fd: int | None = None, start: int = 0, tail: str = "") -> Content:
+def read(path: str, dir_fd: int | None = None, start: int = 0, tail: str = "") -> FileContent:
     """Return bytes of a file, MOST_BYTES + 1 at most.
 
     They begin at `start` if the bytes before it still have this tail, else at 0. Raises OSError.
@@ -109,7 +109,7 @@ def read(path: str, dir_fd: int | None = None, start: int = 0, tail: str = "") -
             start, before = 0, b""
         file.seek(start)
         data = file.read(MOST_BYTES + 1)
-        return Content(data, start, before, os.fstat(handle))
+        return FileContent(data, start, before, os.fstat(handle))
 
 
 def _tail_of(data: bytes) -> str:

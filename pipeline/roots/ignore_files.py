@@ -33,7 +33,7 @@ class IgnoreFile(NamedTuple):
         return f"{self.folder}/{self.name}" if self.folder else self.name
 
 
-class Decision(NamedTuple):
+class DecidingPattern(NamedTuple):
     """Pattern that decides whether a path is ignored."""
 
     file: IgnoreFile
@@ -81,7 +81,7 @@ def _is_pattern(line: str) -> bool:
         return False
 
 
-def decide(files: Iterable[IgnoreFile], path: str) -> Decision | None:
+def decide(files: Iterable[IgnoreFile], path: str) -> DecidingPattern | None:
     """Return the decision of the first file with a matching pattern; None if none matches.
 
     The files lie in folders above the path, the nearest first. The path of a directory ends with
@@ -93,7 +93,7 @@ def decide(files: Iterable[IgnoreFile], path: str) -> Decision | None:
         index = spec_of(file.lines).check_file(inner.replace("!/", "/")).index
         if index is not None:
             line = file.lines[index]
-            return Decision(file, line, not line.startswith("!"))
+            return DecidingPattern(file, line, not line.startswith("!"))
     return None
 
 

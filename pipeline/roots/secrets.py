@@ -107,7 +107,7 @@ _VALUES = {
 """Passwords in configuration files of these names."""
 
 
-class Secret(NamedTuple):
+class SecretFile(NamedTuple):
     """File of a skill that contains a secret, by its name or in a line."""
 
     path: str  # relative to the skill folder
@@ -120,26 +120,26 @@ class Secret(NamedTuple):
         return f"{self.clause} in line {self.line}" if self.line else self.clause
 
 
-def in_file(path: str, head: bytes, *, is_text: bool) -> Secret | None:
+def in_file(path: str, head: bytes, *, is_text: bool) -> SecretFile | None:
     """Return the secret of a file, given its first bytes; None if none is recognised."""
     *folders, name = path.split("/")
     if _NAMES.fullmatch(name):
-        return Secret(path, None, "has the name of a file with secrets")
+        return SecretFile(path, None, "has the name of a file with secrets")
     if folder := next((folder for folder in folders if folder in _FOLDERS), None):
-        return Secret(path, None, f"lies in a folder with secrets, {folder}")
+        return SecretFile(path, None, f"lies in a folder with secrets, {folder}")
     values = _VALUES.get(name)
     if not is_text:
         return None
     text = head.decode(errors="replace")
     if values and (match := values.search(text)):
-        return Secret(path, _line(text, match.start()), "contains a password or a token")
+        return SecretFile(path, _line(text, match.start()), "contains a password or a token")
     if match := next(secrets(text, found(text)), None):
         words = f"{match[0][:4]}…"
         if match[0].startswith("-"):
             words = "a private key"
         elif "value" in match.groupdict():
             words = "a password or a key"
-        return Secret(path, _line(text, match.start()), f"contains {words}")
+        return SecretFile(path, _line(text, match.start()), f"contains {words}")
     return None
 
 

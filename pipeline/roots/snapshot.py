@@ -9,7 +9,7 @@ from catalog.model.finding import Finding
 from catalog.model.skill import FileEntry, LeftOutFile
 from catalog.model.values import FileKind, SecretRule
 from pipeline.roots.codes import SECRET_LEFT_OUT, SECRET_PUBLISHED, SECRET_REFUSED
-from pipeline.roots.secrets import Secret
+from pipeline.roots.secrets import SecretFile
 from pipeline.roots.text_files import chosen
 
 DATA_FOLDERS = frozenset({"assets", "templates", "examples", "tests", "evals"})
@@ -42,7 +42,7 @@ class Snapshot:
     digest: str | None  # None if a file could not be read
     problems: tuple[Finding, ...]  # of reading: limits, links, special files …
     left_out: tuple[LeftOutFile, ...] = ()  # sorted by path
-    secrets: tuple[Secret, ...] = ()  # in files that are not left out
+    secrets: tuple[SecretFile, ...] = ()  # in files that are not left out
 
     @property
     def is_whole(self) -> bool:

@@ -162,7 +162,7 @@ class Source:
         skill_md: bytes | None = None
         files: list[FileEntry] = []
         problems: list[Finding] = list(folder.problems)
-        found: list[secrets.Secret] = []
+        found: list[secrets.SecretFile] = []
         most = max(_CHUNK, limits.skill_md_bytes, limits.text_bytes)
         for path, stat in folder.files_to_read(limits):
             try:

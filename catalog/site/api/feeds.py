@@ -9,7 +9,7 @@ from datasette import Response
 from catalog.database.queries import Row
 from catalog.model.errors import NotInCatalog
 from catalog.reading import activity, browse
-from catalog.reading.activity import Choice
+from catalog.reading.activity import ChangeFilter
 from catalog.reading.browse import Catalog
 from catalog.site.http import responses
 from catalog.site.http.request import RequestContext
@@ -38,13 +38,13 @@ async def of_all(context: RequestContext) -> Response:
 async def of_skill(context: RequestContext) -> Response:
     """Return the feed of one skill."""
     skill_id = context.path_part("skill_id")
-    choice = Choice(skill_id=skill_id)
+    choice = ChangeFilter(skill_id=skill_id)
     page, own = context.skill_path(skill_id), context.skill_path(skill_id, "/feed.atom")
     return await _feed(context, choice, f"Changes of {skill_id}", page, own)
 
 
 async def _feed(
-    context: RequestContext, choice: Choice, title: str, page: str, own: str
+    context: RequestContext, choice: ChangeFilter, title: str, page: str, own: str
 ) -> Response:
     rows, catalog = await context.query(_load, choice)
     updated = rows[0]["started_at"] if rows else _BEGINNING
@@ -67,7 +67,7 @@ async def _feed(
     return responses.of_text(context.request, text, ATOM)
 
 
-def _load(db: Catalog, choice: Choice) -> tuple[list[Row], str]:
+def _load(db: Catalog, choice: ChangeFilter) -> tuple[list[Row], str]:
     """Return the newest changes, and the identifier of the catalog. Raises NotInCatalog."""
     if choice.skill_id and not browse.skill(db, choice.skill_id):
         raise NotInCatalog(f"No skill has the identifier {choice.skill_id}.")

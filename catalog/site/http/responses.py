@@ -175,7 +175,7 @@ _JSON_ROUTE = re.compile(
 _INTERNAL = "Internal error. The log of the site has the details."
 
 
-class Problem(NamedTuple):
+class VisibleError(NamedTuple):
     """Error as a visitor sees it, without details of bugs."""
 
     status: int
@@ -210,13 +210,13 @@ def refusal(
     return Response(f"{message}\n", status, dict(headers or {}), TEXT)
 
 
-def problem(exception: Exception) -> Problem:
+def problem(exception: Exception) -> VisibleError:
     """Return an exception of a page as a problem; a bug is logged."""
     status = getattr(exception, "status", 500)
     if status >= 500:
         log.error("A page failed.", exc_info=exception)
-        return Problem(500, _INTERNAL)
+        return VisibleError(500, _INTERNAL)
     if getattr(exception, "message_is_html", False):  # the page of Datasette's time limit
-        return Problem(status, "The query took too long.")
+        return VisibleError(status, "The query took too long.")
     message = getattr(exception, "message", None) or str(exception)
-    return Problem(status, str(message), getattr(exception, "title", None))
+    return VisibleError(status, str(message), getattr(exception, "title", None))

@@ -11,7 +11,7 @@ from datasette import Response
 from catalog.database import stored_health
 from catalog.database.queries import Row
 from catalog.reading import activity, browse, facet_counts, finding_pages, health_summary, status
-from catalog.reading.activity import Choice, Unit
+from catalog.reading.activity import ChangeFilter, Unit
 from catalog.reading.browse import Catalog
 from catalog.reading.filters import Filters
 from catalog.site.http.request import RequestContext
@@ -51,9 +51,9 @@ async def changes(context: RequestContext) -> Response:
     )
 
 
-def choice_of(context: RequestContext) -> Choice:
+def choice_of(context: RequestContext) -> ChangeFilter:
     """Return the changes that the address of a request asks for."""
-    return Choice(
+    return ChangeFilter(
         context.number("scan"),
         context.parameter("skill").strip(),
         context.parameter("publisher").strip(),
@@ -64,7 +64,7 @@ def _folder(unit: Unit) -> tuple[str, str]:
     return unit.changes[0]["root"], unit.changes[0]["path"]
 
 
-def _units(db: Catalog, choice: Choice, before: int | None) -> tuple[list[Unit], Any]:
+def _units(db: Catalog, choice: ChangeFilter, before: int | None) -> tuple[list[Unit], Any]:
     if choice.is_all:
         return activity.units(db, before), activity.last_scan(db)
     rows = activity.chosen(db, choice, before)

@@ -16,7 +16,7 @@ from typing import Any
 from datasette import Response
 
 from catalog.reading import questions
-from catalog.reading.questions import Answer
+from catalog.reading.questions import AnswerPage
 from catalog.site.http import location
 from catalog.site.http.request import RequestContext
 from catalog.text.suggestions import shown
@@ -49,7 +49,9 @@ async def page(context: RequestContext) -> Response:
     }
     number = context.number("page") or 1
     is_asked = all(key in args for key, field in fields.items() if field["is_needed"])
-    answer = await _answer(context, question["sql"], given, number) if is_asked else Answer((), 0)
+    answer = (
+        await _answer(context, question["sql"], given, number) if is_asked else AnswerPage((), 0)
+    )
     rows, total = answer or ((), 0)
     day = question["layout"]["day"]
     return context.page(
@@ -69,7 +71,7 @@ async def page(context: RequestContext) -> Response:
 
 async def _answer(
     context: RequestContext, sql: str, given: Mapping[str, str], number: int
-) -> Answer | None:
+) -> AnswerPage | None:
     """Return a page of the answer; None if it is about reads, and no reads are counted."""
     try:
         return await context.query(questions.answer, sql, given, number)

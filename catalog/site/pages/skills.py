@@ -12,7 +12,7 @@ from catalog.model.errors import FilterInvalid
 from catalog.reading import browse, duplicates, facet_counts, search, search_hits
 from catalog.reading.browse import Catalog
 from catalog.reading.duplicates import Group
-from catalog.reading.facet_counts import Choice, Facet
+from catalog.reading.facet_counts import Facet, FacetValue
 from catalog.reading.filters import ANY, BY_NAME, FILTERS, Filters, parse
 from catalog.site.http.request import RequestContext
 from catalog.site.rendering.templates import MARKS
@@ -203,7 +203,7 @@ def groups(address: Address, facets: Mapping[str, Facet]) -> list[dict[str, Any]
     for each in FILTERS:
         facet = facets.get(each.name)
         if each.kind == "time" and facets:
-            facet = Facet(tuple(Choice(value, None) for value in each.values))
+            facet = Facet(tuple(FacetValue(value, None) for value in each.values))
         chosen = {value.lower() for value in address.values(each.name)}
         choices = facet.choices if facet else ()
         if not facet or (len(choices) < 2 and not chosen & {c.value.lower() for c in choices}):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from catalog.database.queries import Row
 from catalog.reading import versions
 from catalog.text import humanize
-from catalog.text.differences import Difference, Gap, Line, Work, difference, words
+from catalog.text.differences import ComparisonsLeft, Gap, Line, TextDifference, difference, words
 
 PAGE = 300_000
 """Approximate characters of differences on one page, which links to the next page."""
@@ -49,7 +49,7 @@ class FileChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class DiffPage:
     """Changed files, with the rows of one page."""
 
     changes: tuple[FileChange, ...]
@@ -65,13 +65,13 @@ class Part:
 
 def compare(
     old: Mapping[str, Row], new: Mapping[str, Row], first: int = 0, room: int = PAGE
-) -> Part:
+) -> DiffPage:
     """Return one page of the differences, starting at a row, counted from 0.
 
     room is the approximate number of characters on the page. Every page lists all changed files,
     scripts first; the rows of a file may span pages.
     """
-    changes, number, lines_work, words_work = [], 0, Work(), Work(WORD_STEPS)
+    changes, number, lines_work, words_work = [], 0, ComparisonsLeft(), ComparisonsLeft(WORD_STEPS)
     for path in versions.in_order(list({**old, **new}), old, new):
         change, diff = _change(path, old.get(path), new.get(path), lines_work)
         rows: list[DiffRow] = []
@@ -84,12 +84,12 @@ def compare(
         if change.kind != "changed" or change.note or number > start:
             is_elsewhere = number > start and not rows
             changes.append(replace(change, lines=tuple(rows), is_elsewhere=is_elsewhere))
-    return Part(tuple(changes), min(first, number), number)
+    return DiffPage(tuple(changes), min(first, number), number)
 
 
 def _change(
-    path: str, before: Row | None, after: Row | None, work: Work
-) -> tuple[FileChange, Difference | None]:
+    path: str, before: Row | None, after: Row | None, work: ComparisonsLeft
+) -> tuple[FileChange, TextDifference | None]:
     """Return the change of a file without its lines, and their difference if there is one."""
     rows = [row for row in (before, after) if row]
     is_separate = any(row["is_left_out"] for row in rows)
@@ -140,7 +140,7 @@ def _mode_note(before: Row | None, after: Row | None) -> str:
     return f"The file is {'now' if after['mode'] == '755' else 'no longer'} executable."
 
 
-def _difference_notes(diff: Difference) -> Iterator[str]:
+def _difference_notes(diff: TextDifference) -> Iterator[str]:
     if diff.is_coarse:
         yield (
             "An exact comparison would take too long: moved lines may be shown as removed and "
@@ -150,7 +150,7 @@ def _difference_notes(diff: Difference) -> Iterator[str]:
         yield "Only the line end of the last line differs."
 
 
-def _rows(diff: Difference) -> Iterator[DiffRow]:
+def _rows(diff: TextDifference) -> Iterator[DiffRow]:
     """Yield the lines of a difference, long lines in several rows, unchanged ones in one."""
     if not diff.groups:
         return
@@ -172,7 +172,7 @@ def _pieces(line: Line) -> Iterator[DiffRow]:
         yield DiffRow(line.kind, text, line.number, is_continued=start > 0)
 
 
-def _with_words(row: DiffRow, work: Work) -> DiffRow:
+def _with_words(row: DiffRow, work: ComparisonsLeft) -> DiffRow:
     """Return a row with the words marked that the other line lacks."""
     if row.other is None or len(row.other) > LONGEST_ROW:
         return row

@@ -97,7 +97,7 @@ def _is_word(char: str) -> bool:
     return category[0] in "LM" or category in ("Nd", "Nl", "Pc")
 
 
-class Target(NamedTuple):
+class LinkTarget(NamedTuple):
     """Target of a link; without an address, the note says why there is none."""
 
     address: str
@@ -113,29 +113,29 @@ class LinkBase:
     paths: frozenset[str] = frozenset()  # of the skill's files
     outside: Mapping[str, str] = field(default_factory=dict)  # addresses of paths out of the skill
 
-    def link(self, href: str, anchors: Collection[str]) -> Target:
+    def link(self, href: str, anchors: Collection[str]) -> LinkTarget:
         """Return the target of a link in a text with some anchors."""
         if href.startswith("#"):
             return _in_text(unquote(href[1:]), anchors)
         try:
             parts = urlsplit(href)
         except ValueError:
-            return Target("", _NO_LINK)
+            return LinkTarget("", _NO_LINK)
         if parts.scheme or parts.netloc:
             is_safe = not parts.scheme or parts.scheme.lower() in SCHEMES
-            return Target(href) if is_safe else Target("", _NO_LINK)
+            return LinkTarget(href) if is_safe else LinkTarget("", _NO_LINK)
         path = _path(parts.path)
         if not path:
-            return Target("", _NO_LINK)
+            return LinkTarget("", _NO_LINK)
         if path == ".." or path.startswith("../"):
             address = self.outside.get(path, "")
-            return Target(address, "" if address else MISSING)
+            return LinkTarget(address, "" if address else MISSING)
         if path == ".":
-            return Target(f"{self.page}{self.query}#files")
+            return LinkTarget(f"{self.page}{self.query}#files")
         if not self._exists(path):
-            return Target("", MISSING)
+            return LinkTarget("", MISSING)
         lines = f"#{parts.fragment}" if _LINES.fullmatch(parts.fragment) else ""
-        return Target(f"{self.page}/view/{quote(path)}{self.query}{lines}")
+        return LinkTarget(f"{self.page}/view/{quote(path)}{self.query}{lines}")
 
     def picture(self, source: str) -> str:
         """Return the address of a picture of the skill; empty for any other picture.
@@ -165,8 +165,8 @@ def _path(path: str) -> str:
     return linked("", path.lstrip("/") or ".") if path else ""
 
 
-def _in_text(name: str, anchors: Collection[str]) -> Target:
+def _in_text(name: str, anchors: Collection[str]) -> LinkTarget:
     for anchor in (name, name.lower(), slug(name)):
         if PREFIX + anchor in anchors:
-            return Target(f"#{PREFIX}{quote(anchor)}")
-    return Target("", _NO_HEADING) if name else Target("", _NO_LINK)
+            return LinkTarget(f"#{PREFIX}{quote(anchor)}")
+    return LinkTarget("", _NO_HEADING) if name else LinkTarget("", _NO_LINK)

@@ -11,7 +11,7 @@ from catalog.model.values import ChangeOutcome, Trigger
 from catalog.text.humanize import iso
 
 
-class Health:
+class HealthTable:
     """The health of the service and the catalog, as readers see it."""
 
     def __init__(self, db: Writer) -> None:
@@ -35,7 +35,7 @@ def _stored(value: Any) -> Any:
     return to_json([asdict(each) for each in value]) if isinstance(value, list | tuple) else value
 
 
-class Scans:
+class ScansTable:
     """The table of full scans."""
 
     def __init__(self, db: Writer) -> None:

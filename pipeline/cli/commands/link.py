@@ -12,7 +12,7 @@ from catalog.database.connection import explained, open_catalog
 from catalog.database.queries import Database
 from catalog.export.archive import write_archive
 from catalog.export.folder import Exported, export_to
-from catalog.export.selected import Failure, Source
+from catalog.export.selected import CopiedSkill, Failure
 from catalog.export.selected import selected as skills_of
 from catalog.model.errors import NotPossible
 from catalog.model.paths import is_utf8
@@ -160,7 +160,7 @@ def export(
     directory, archive = _outside(settings, directory), _outside(settings, archive)
     selection = selection_of(db, selected(options))
     found = list(skills_of(db, settings.packages_folder, selection, with_needed=with_dependencies))
-    sources = [item for item in found if isinstance(item, Source)]
+    sources = [item for item in found if isinstance(item, CopiedSkill)]
     result = Exported([source.folder for source in sources])
     try:
         with terminal.progress("skills") as progress:

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from catalog.text.visible import visible
-from pipeline.authoring.convert import Conversion, ConversionOptions, migrate_paths
+from pipeline.authoring.convert import ConversionOptions, ConversionResult, migrate_paths
 from pipeline.cli.options import DONE, FINDINGS, PATH, as_json_option, to_json
 from pipeline.cli.output import terminal
 from pipeline.dialects.registry import OWNERS, dialect_named
@@ -51,7 +51,7 @@ def migrate(
     options = ConversionOptions(
         dialect_named(_PROFILE), None if in_place else output or _OUTPUT, dry_run, validate
     )
-    conversions: list[Conversion] = []
+    conversions: list[ConversionResult] = []
     with terminal.progress("skills") as progress:
         for conversion in migrate_paths(paths or (_INPUT,), options):
             conversions.append(conversion)
@@ -64,12 +64,12 @@ def migrate(
     return FINDINGS if any(map(_has_failed, conversions)) else DONE
 
 
-def _has_failed(conversion: Conversion) -> bool:
+def _has_failed(conversion: ConversionResult) -> bool:
     findings = conversion.judgement.findings if conversion.judgement else ()
     return conversion.plan.refused or any(finding.severity == "error" for finding in findings)
 
 
-def _rendered(conversion: Conversion, options: ConversionOptions) -> str:
+def _rendered(conversion: ConversionResult, options: ConversionOptions) -> str:
     plan, judgement = conversion.plan, conversion.judgement
     lines = [click.style(visible(conversion.path), bold=True)]
     if plan.refused:

@@ -14,7 +14,7 @@ from pipeline.authoring import selection
 from pipeline.authoring.baseline import Baseline
 from pipeline.authoring.fixer import Fixer
 from pipeline.authoring.lint import Judgement, judge_paths, judge_text
-from pipeline.authoring.selection import Selection
+from pipeline.authoring.selection import CodeSelection
 from pipeline.authoring.targets import Exclusions
 from pipeline.cli.options import DONE, FINDINGS, USAGE_ERROR, GlobalOptions, as_json_option
 from pipeline.cli.output import lint, terminal
@@ -201,7 +201,9 @@ _ONLY_STDIN = (
 )
 
 
-def _selected(config: ValidateConfig, options: Mapping[str, Any]) -> tuple[Selection, Exclusions]:
+def _selected(
+    config: ValidateConfig, options: Mapping[str, Any]
+) -> tuple[CodeSelection, Exclusions]:
     """Return the selected findings and the excluded paths of settings and options.
 
     Raises SettingsInvalid.

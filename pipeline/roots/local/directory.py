@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 
 from catalog.model.finding import FindingType
 from catalog.model.paths import text_path
-from pipeline.roots.ignore_files import Decision, IgnoreFile, decide
+from pipeline.roots.ignore_files import DecidingPattern, IgnoreFile, decide
 from pipeline.roots.names import is_junk, is_skill_md
 from pipeline.roots.snapshot import DATA_FOLDERS
 
@@ -59,7 +59,7 @@ class Directory:
         text = text_path(name)
         return f"{self.text}/{text}" if self.text else text
 
-    def ignoring(self, name: str, *, is_directory: bool = False) -> Decision | None:
+    def ignoring(self, name: str, *, is_directory: bool = False) -> DecidingPattern | None:
         """Return the pattern by which an entry is ignored; None if it is not.
 
         A folder cannot ignore its own SKILL.md, without which nobody could say what it is.
@@ -123,7 +123,7 @@ class Listing:
     others: list[str] = field(default_factory=list)  # links, pipes, sockets, devices
     skill_mds: list[str] = field(default_factory=list)  # all names of this kind
     junk: list[str] = field(default_factory=list)  # directories end with "/"
-    ignored: dict[str, Decision] = field(default_factory=dict)  # directories end with "/"
+    ignored: dict[str, DecidingPattern] = field(default_factory=dict)  # directories end with "/"
 
     def add(self, name: str, mode: int) -> None:
         """Add an entry by its name and its type, as in a stat."""

@@ -13,7 +13,7 @@ import pytest
 from catalog.database import connection
 from catalog.export import lock_file
 from catalog.export.folder import NEXT, Exported, export_to
-from catalog.export.selected import Source, selected
+from catalog.export.selected import CopiedSkill, selected
 from catalog.model.errors import NotPossible
 from catalog.model.setting import EVERY, Selection
 from catalog.prompt_index.files import write_whole
@@ -39,12 +39,12 @@ cli.main(words, standalone_mode=False)
 """Program that exports, and ends at a certain call as if it were killed there."""
 
 
-def sources(it: Linking, selection: Selection = EVERY) -> list[Source]:
+def sources(it: Linking, selection: Selection = EVERY) -> list[CopiedSkill]:
     """Return the skills to copy; each can be."""
     db = connection.open_catalog(it.settings.catalog_path)
     found = list(selected(db, it.settings.packages_folder, selection))
     db.conn.close()
-    return [source for source in found if isinstance(source, Source)]
+    return [source for source in found if isinstance(source, CopiedSkill)]
 
 
 def exported(it: Linking, to: Path) -> Exported:

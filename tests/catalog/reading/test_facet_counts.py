@@ -108,7 +108,7 @@ def test_numbers_hold_for_the_words_of_a_search(store: Store) -> None:
     match = search.search(store.db, "git").query.match
     facets, total = facet_counts.of(store.db, Filters(), match)
     assert total == 1
-    assert facets["tool"].choices == (facet_counts.Choice("bash", 1),)
+    assert facets["tool"].choices == (facet_counts.FacetValue("bash", 1),)
 
 
 def test_a_card_says_what_a_skill_may_do(store: Store) -> None:
@@ -144,5 +144,5 @@ def test_too_many_skills_are_not_counted_by_their_values(
     """Values of the first ones are offered without numbers; the number of all skills is exact."""
     monkeypatch.setattr(facet_counts, "MOST_COUNTED", 2)
     facets, total = facet_counts.of(store.db, Filters(), only=("has_scripts",))
-    assert facets == {"has_scripts": facet_counts.Facet((facet_counts.Choice("yes", None),))}
+    assert facets == {"has_scripts": facet_counts.Facet((facet_counts.FacetValue("yes", None),))}
     assert total == 6

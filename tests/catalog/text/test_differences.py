@@ -12,9 +12,9 @@ from catalog.prompt_index.shortening import shorten_description
 from catalog.text.differences import (
     FEWEST,
     MOST_CHARACTERS,
+    ComparisonsLeft,
     Gap,
     Line,
-    Work,
     difference,
     parts,
     pieces_of,
@@ -28,7 +28,7 @@ LINES = st.lists(st.sampled_from("abcdefg"), max_size=30).map(
 )
 
 
-def applied(old: str, new: str, work: Work) -> tuple[list[str], list[str]]:
+def applied(old: str, new: str, work: ComparisonsLeft) -> tuple[list[str], list[str]]:
     """Return the removed and added lines of a difference."""
     found = [line for line in difference(old, new, work).whole() if isinstance(line, Line)]
     return (
@@ -50,7 +50,7 @@ def test_a_difference_is_a_valid_unified_diff(old: str, new: str) -> None:
 @given(LINES, LINES)
 def test_a_coarse_difference_is_still_correct(old: str, new: str) -> None:
     """It may show unchanged lines as changed, but no changed line as unchanged."""
-    ours = difference(old, new, Work(0)).unified("a", "b").splitlines()
+    ours = difference(old, new, ComparisonsLeft(0)).unified("a", "b").splitlines()
     assert _patched(old.splitlines(), ours) == new.splitlines()
 
 
@@ -68,7 +68,7 @@ def test_common_beginnings_and_ends_cost_no_work() -> None:
     """One changed line in a long text is shown as one line, even without work left."""
     old = [str(number) for number in range(5_000)]
     new = [*old[:2_500], "other", *old[2_501:]]
-    assert applied("\n".join(old), "\n".join(new), Work(2)) == (["2500"], ["other"])
+    assert applied("\n".join(old), "\n".join(new), ComparisonsLeft(2)) == (["2500"], ["other"])
 
 
 def _patched(lines: list[str], diff: list[str]) -> list[str]:
@@ -106,14 +106,14 @@ def test_a_difference_with_its_gaps_is_the_whole_text(old: str, new: str) -> Non
 
 def test_words_that_another_line_lacks_are_marked() -> None:
     """In bounded time; lines with little in common, or of many words, are not compared."""
-    assert words("retries = 3  # times", "retries = 5  # times", Work()) == [
+    assert words("retries = 3  # times", "retries = 5  # times", ComparisonsLeft()) == [
         ("retries = ", False),
         ("3", True),
         ("  # times", False),
     ]
-    assert words("a b c", "x y z", Work()) == [("a b c", False)]
-    assert words("a " * 1_000, "b " * 1_000, Work()) == [("a " * 1_000, False)]
-    assert words("a b c d", "a b c e", Work(0)) == [("a b c d", False)]
+    assert words("a b c", "x y z", ComparisonsLeft()) == [("a b c", False)]
+    assert words("a " * 1_000, "b " * 1_000, ComparisonsLeft()) == [("a " * 1_000, False)]
+    assert words("a b c d", "a b c e", ComparisonsLeft(0)) == [("a b c d", False)]
 
 
 ENGLISH = "Folds paper into cranes. Use when somebody asks for origami with kraft paper or foil."

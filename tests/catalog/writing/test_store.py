@@ -17,7 +17,7 @@ from catalog.model import finding
 from catalog.model.change import Change, Judged, Removal
 from catalog.model.errors import CatalogBusy, CatalogUnusable, DiskFull
 from catalog.model.skill import Place, RootSpec, SkillRecord
-from catalog.prompt_index.builder import Entry, PromptIndex
+from catalog.prompt_index.builder import IndexEntry, PromptIndex
 from catalog.prompt_index.spec import IndexSpec
 from catalog.writing.store import Store
 from catalog.writing.tables.removals import NO_ROOT
@@ -334,7 +334,7 @@ def test_an_index_build_is_recorded_only_if_it_is_new(store: Store) -> None:
     """Each publication is a row, except for an unchanged text."""
     apply(store, judged("a"))
     store.indexes.configure([IndexSpec()])
-    index = PromptIndex("text", (Entry(a("a", skill=row(store, "a")["id"]), "full", "text"),))
+    index = PromptIndex("text", (IndexEntry(a("a", skill=row(store, "a")["id"]), "full", "text"),))
     assert store.indexes.published_at(IndexSpec(), index) is None
     store.indexes.record(IndexSpec(), index, NOON)
     assert store.indexes.published_at(IndexSpec(), index) == NOON.isoformat(timespec="milliseconds")
@@ -358,7 +358,7 @@ def test_skills_left_out_of_an_index_are_queryable_with_the_reason(store: Store)
     store.indexes.configure([spec])
     store.indexes.record(
         spec,
-        PromptIndex("t", (Entry(a("in", skill=row(store, "in")["id"]), "full", "t"),), 1),
+        PromptIndex("t", (IndexEntry(a("in", skill=row(store, "in")["id"]), "full", "t"),), 1),
         NOON,
     )
     reasons = {r["name"]: r["reason"] for r in store.db.query("SELECT * FROM index_left_out")}

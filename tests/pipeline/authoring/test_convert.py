@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from catalog.model.errors import NotPossible, RootUnreadable
-from pipeline.authoring.convert import Conversion, ConversionOptions, migrate_paths
+from pipeline.authoring.convert import ConversionOptions, ConversionResult, migrate_paths
 from pipeline.dialects.apexbridge.dialect import APEXBRIDGE
 from tests.support import program
 from tests.support.skills import SkillWriter
@@ -25,7 +25,7 @@ def tree(folder: Path) -> dict[str, bytes]:
     }
 
 
-def migrated(*paths: Path, **how: Any) -> list[Conversion]:
+def migrated(*paths: Path, **how: Any) -> list[ConversionResult]:
     """Migrate, by default into `new`."""
     return list(
         migrate_paths(paths, ConversionOptions(APEXBRIDGE, **{"output": Path("new"), **how}))

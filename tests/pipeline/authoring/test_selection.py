@@ -6,14 +6,14 @@ import pytest
 
 from catalog.model.errors import SettingsInvalid
 from catalog.model.finding import Finding
-from pipeline.authoring.selection import Selection, comments_in, of_profiles, of_settings
+from pipeline.authoring.selection import CodeSelection, comments_in, of_profiles, of_settings
 from pipeline.config.settings import ValidateConfig, ValidateSettings
 from pipeline.dialects.registry import FINDING_TYPES
 
 BY_CODE = {kind.code: kind for kind in FINDING_TYPES}
 
 
-def selected(folder: Path, *options: tuple[str, ...], **settings: object) -> Selection:
+def selected(folder: Path, *options: tuple[str, ...], **settings: object) -> CodeSelection:
     """Return the selection of options (select, extend-select, ignore) and settings."""
     config = ValidateConfig(ValidateSettings.model_validate(settings), folder, "skilldrop.toml")
     keys = ("select", "extend_select", "ignore")

@@ -18,7 +18,7 @@ from catalog.model.fields import (
     NAME_LIMIT,
     SPECIFICATION,
     SPECIFICATION_NAMES,
-    Limits,
+    FieldLimits,
     normalised,
 )
 from catalog.model.finding import Finding, FindingType
@@ -62,7 +62,7 @@ def fields_keep_limits(skill: Skill) -> Iterator[Finding]:
     if skill.parsed.frontmatter is None:
         return  # the parser has reported it, and missing fields would add nothing
     try:
-        Limits.model_validate(skill.frontmatter)
+        FieldLimits.model_validate(skill.frontmatter)
     except ValidationError as problems:
         errors = problems.errors(include_url=False)
         values = [error for error in errors if len(error["loc"]) > 1]  # of metadata
