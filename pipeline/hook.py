@@ -1,4 +1,4 @@
-"""Hook: a server or a program that is given changes, or memories of runs, as JSON."""
+"""Hook: a server or a program that gets changes, or memories of runs, as JSON."""
 
 import hashlib
 import hmac
@@ -129,7 +129,7 @@ class Hook:
 
     @property
     def takes_memories(self) -> bool:
-        """Whether it is told of memories, and of nothing else."""
+        """Whether it gets memories only."""
         return MEMORY in self.on
 
     @property
@@ -138,7 +138,7 @@ class Hook:
         return f"{OF_MEMORIES if self.takes_memories else ''}hook {self.name}"
 
     def send(self, body: bytes, delivery: str) -> None:
-        """Deliver a body once. Raises HookFailed, whose text has neither URL nor secret."""
+        """Deliver a body once. Raises HookFailed, without URL and secret in its text."""
         try:
             if self.url:
                 self._post(self.url, body, delivery)

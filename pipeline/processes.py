@@ -1,4 +1,4 @@
-"""Processes that share work on this machine and end with the one that asked for it."""
+"""Processes that share work on this machine and end with their parent."""
 
 import os
 import signal
@@ -36,7 +36,7 @@ def at_work(
 
     The work starts at once and ends with the context. An exception of the work is raised in place
     of the result of its piece. This process does the work alone if there is one piece or one core,
-    and what is left of it if another process is killed.
+    and the rest of it if another process is killed.
     """
     size = min(processes or cores(), len(pieces))
     if size < 2:
@@ -77,7 +77,7 @@ def cores() -> int:
 def process_pool(size: int, niceness: int = 0) -> Iterator[ProcessPoolExecutor]:
     """Give an executor of `size` processes, which are killed at the end of the context.
 
-    They are forks if Python runs only one thread: a fork copies the locks that others hold. All
+    They are forks if Python runs only one thread: a fork copies the locks of other threads. All
     modules are imported then, so it is a hundred times faster.
     """
     context = get_context("fork" if threading.active_count() == 1 else "forkserver")

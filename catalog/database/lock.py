@@ -10,10 +10,10 @@ from catalog.model.errors import CatalogBusy
 
 
 class WriterLock:
-    """Lock held from construction to `close`; the system releases it when the process dies."""
+    """Lock from construction to `close`; the system releases it when the process dies."""
 
     def __init__(self, path: Path) -> None:
-        """Take the lock. Raises CatalogBusy, which names the process that holds it."""
+        """Take the lock. Raises CatalogBusy, which names the process that has it."""
         self._path = path
         self._handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
@@ -25,7 +25,7 @@ class WriterLock:
         _held.add(self)
 
     def _take(self) -> str:
-        """Lock the file and write this process into it; return what it held before."""
+        """Lock the file and write this process into it; return its former content."""
         try:
             fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -366,6 +366,6 @@ A column has a type, which may be None; or a value, which is its default; or the
 
 
 def of_dialects() -> dict[str, dict[str, Any]]:
-    """Return the tables of what skills declare for each dialect."""
+    """Return the tables of the declarations for each dialect."""
     key = {"skill": Key("skills", on_delete=CASCADE)}
     return {f"{name}_skills": key | _of(record) for name, record in RECORDS.items()}

@@ -11,7 +11,7 @@ from catalog.database.queries import Database
 
 
 class Writer(Database):
-    """Open catalog of its writer; a statement outside a transaction is one of its own."""
+    """Open catalog of its writer; a statement outside a transaction is its own transaction."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         """Take an open connection in autocommit mode."""

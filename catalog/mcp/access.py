@@ -62,7 +62,7 @@ class CatalogAccess:
 
     @contextmanager
     def open(self) -> Iterator[Database]:
-        """Open the catalog for one request: it may be created, deleted or replaced meanwhile."""
+        """Open the catalog for one request: it may be created, deleted or replaced between two."""
         db = connection.open_catalog(self.catalog)
         try:
             with explained(self.catalog):

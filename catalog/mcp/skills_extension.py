@@ -118,7 +118,7 @@ MOST_BYTES = 16 * 1024 * 1024
 
 
 class _Frontmatter(BaseModel):
-    """Fields as the Agent Skills specification wants them; clients refuse a list with others."""
+    """Fields of the Agent Skills specification; clients refuse a list with others."""
 
     model_config = ConfigDict(strict=True, extra="allow")
     __pydantic_extra__: dict[str, JsonValue]
@@ -134,7 +134,7 @@ class _Frontmatter(BaseModel):
 def entry_of(package: Package) -> dict[str, Any]:
     """Return the entry of a skill, made from the files that a client reads afterwards.
 
-    Raises NotInCatalog with the reason if the skill is not as the extension wants it, and
+    Raises NotInCatalog with the reason if the skill breaks the rules of the extension, and
     PackageDamaged.
     """
     try:

@@ -78,7 +78,7 @@ class NotPlaced(SkilldropError):
 
 
 class HookFailed(SkilldropError):
-    """A hook could not be told of changes; it is told again later."""
+    """A delivery to a hook failed; it is repeated later."""
 
 
 class SecretMissing(SkilldropError):

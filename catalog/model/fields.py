@@ -275,7 +275,7 @@ COLUMNS: Mapping[str, Column] = {
     "estimated_tokens": Column("Approximate tokens of its SKILL.md", int | None),
     "skill_md_name": Column("SKILL.md, or its variant such as skill.md"),
     "grams": Column(
-        "Runs of one to four Chinese, Japanese and Korean characters in what searches find", str, ""
+        "Runs of one to four Chinese, Japanese and Korean characters in searched texts", str, ""
     ),
 }
 """The columns of a skill that follow from its files: each is an attribute of a SkillRecord."""

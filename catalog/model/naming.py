@@ -72,7 +72,7 @@ def install_name(skill_id: str) -> str:
 def entry_name(name: str, skill_id: str) -> str:
     """Return the name of the folder of a skill: its own if it is valid, else its skill_id.
 
-    The specification wants the name of the skill. A valid name is its own skill_id, unless it is
+    The specification requires the name of the skill. A valid name is its own skill_id, unless it is
     so long that its skill_id is cut, and then no skill_id is as long; so no two skills share one.
     """
     is_valid = (

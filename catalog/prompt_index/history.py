@@ -101,7 +101,7 @@ def _last_published(db: Database, spec: IndexSpec) -> datetime | None:
 
 
 def _forget(db: Database, spec: IndexSpec, past: str, most: int) -> None:
-    """Forget publications that had been replaced before a time, and all but the newest."""
+    """Delete publications replaced before a time, and all beyond the newest ones."""
     first_kept = db.execute(
         "SELECT max(published_at) FROM ("
         " SELECT max(published_at) AS published_at FROM index_builds"

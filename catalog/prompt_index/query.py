@@ -149,7 +149,7 @@ def parameters(spec: IndexSpec) -> dict[str, Any]:
 
 @contextmanager
 def one_moment(db: Database) -> Iterator[None]:
-    """Answer all queries from one snapshot, whatever another process writes meanwhile."""
+    """Answer all queries from one snapshot of the catalog."""
     if db.conn.in_transaction:
         yield
         return

@@ -26,12 +26,12 @@ def write(package: Package, to: IO[bytes]) -> None:
 
 
 def name_of(entry: PublishedFile) -> str:
-    """Return the path of a file of a skill in a copy: SKILL.md, in whatever case it was written."""
+    """Return the path of a file of a skill in a copy: any spelling of SKILL.md becomes SKILL.md."""
     return SKILL_MD if entry.kind == "skill_md" else entry.path
 
 
 def add(archive: zipfile.ZipFile, name: str, mode: int, size: int, file: IO[bytes]) -> None:
-    """Add a file with its permissions, but not with its time."""
+    """Add a file with its permissions and a constant time."""
     member = zipfile.ZipInfo(name, _LONG_AGO)
     member.create_system = _UNIX
     member.external_attr = (stat.S_IFREG | mode) << 16

@@ -217,7 +217,7 @@ class Filters:
 
     @property
     def is_default(self) -> bool:
-        """Return whether nothing but the usual skills is asked for."""
+        """Return whether no filter narrows the usual skills."""
         return not self._given
 
     @property

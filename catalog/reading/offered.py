@@ -38,7 +38,7 @@ def page(
 ) -> tuple[list[Row], int | None]:
     """Return up to `limit` skills after a row, and the row after which the next page starts.
 
-    A skill that does not change is on exactly one page, whatever is published meanwhile. The
+    An unchanged skill is on exactly one page, even if others are published between requests. The
     second value is None on the last page. Raises NotInCatalog if the row is gone.
     """
     known = "SELECT 1 FROM skills WHERE id = ?"

@@ -47,7 +47,7 @@ class PublishedFile:
 
 @dataclass(frozen=True)
 class Package:
-    """One published version of a skill; a reader stays in it whatever is published meanwhile."""
+    """One published version of a skill; later publications do not change it."""
 
     skill_id: str
     skill: str  # its name
@@ -74,7 +74,7 @@ class Package:
 
     @property
     def skill_md(self) -> PublishedFile | None:
-        """SKILL.md, in whatever upper and lower case."""
+        """SKILL.md in any mixture of upper and lower case."""
         return next((file for file in self.files if file.kind == "skill_md"), None)
 
 

@@ -52,7 +52,7 @@ def _reason(error: OSError, host: str, port: int) -> str:
 
 
 def warning(catalog: Path, host: str, *, behind_proxy: bool) -> str | None:
-    """Return one sentence if a server listens beyond this machine with nothing to protect it.
+    """Return a warning if a server without protection listens beyond this machine.
 
     A token protects it, or a proxy that is stated to stand before it.
     """

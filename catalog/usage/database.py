@@ -207,7 +207,7 @@ ENDING = 1.0
 
 
 class ReadCounter:
-    """Counts of reads that are not in the database yet; no call waits for it or raises."""
+    """Counts of reads that are not in the database yet; no call waits or raises."""
 
     def __init__(self, path: Path, day: Callable[[], date] = today) -> None:
         """Take the path of the database, and the function that returns the day in UTC."""

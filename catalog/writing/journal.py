@@ -70,7 +70,7 @@ class Journal:
         *,
         is_known: Callable[[Place], bool] = lambda _: True,
     ) -> None:
-        """Add what differs between the journal and the decisions of a catalog. Raises OSError.
+        """Add the differences between the journal and the decisions of a catalog. Raises OSError.
 
         A decision on a place that the catalog does not know stays in force.
         """

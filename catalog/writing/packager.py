@@ -112,7 +112,7 @@ class Packager:
             yield start + len(batch)
 
     def switch_current(self) -> None:
-        """Point each `current` to the committed version; repeat what failed. Raises OSError."""
+        """Point each `current` to the committed version; retry failed ones. Raises OSError."""
         if not self._public or not self.packaging:
             return
         with self.packaging.opened() as packages:

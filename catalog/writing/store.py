@@ -184,7 +184,7 @@ class Store:
         return self._decided(lambda: decisions.unpin(self.db, skill, iso(at)), at)
 
     def review(self, asked: review.Asked, decision: Decision) -> Row:
-        """Store a decision on a version and publish what follows; return the version's row.
+        """Store a decision on a version, publish its consequences, and return the version's row.
 
         See `decisions.decide`.
         """
@@ -203,7 +203,7 @@ class Store:
         return str(skill["skill_id"])
 
     def _decided(self, decide: Callable[[], Iterable[str]], at: datetime) -> list[Key]:
-        """Publish what follows from a decision of a person, and add it to the journal."""
+        """Publish the consequences of a decision of a person, and add it to the journal."""
         again = self.packager.publish(decide, at)
         self.decisions.write(at)
         return again

@@ -26,7 +26,7 @@ from catalog.writing.tables.removals import HoldReason
 
 
 class Lost(NamedTuple):
-    """A catalog that is in use no more."""
+    """A catalog that is no longer used."""
 
     reason: str  # a clause
     aside: Path | None = None  # its file, if that was renamed
@@ -85,7 +85,7 @@ class Takeover:
 
     @property
     def is_unscanned(self) -> bool:
-        """Whether no full scan of the new catalog has ended yet."""
+        """Whether the first full scan of the new catalog is still to end."""
         if not self.is_under_way:
             return False
         (last_scan,) = self._db.execute("SELECT last_full_scan FROM health").fetchone()

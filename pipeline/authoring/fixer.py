@@ -33,7 +33,7 @@ class FixedSkill:
     is_renamed: bool  # to SKILL.md
 
     def write(self) -> None:
-        """Write the file whole, unless it has changed meanwhile. Raises OSError."""
+        """Write the whole file, unless it has changed since it was read. Raises OSError."""
         if self.file.read_bytes() != self.before:
             return
         if self.after != self.before:

@@ -137,7 +137,7 @@ def judge_text(
 
 
 class _LimitsOfAuthors(Limits):
-    """Limits of the folders that an author names, whatever ignore files around them say."""
+    """Limits of the folders that an author names; ignore files around them do not count."""
 
     ignores_folders = False
 
@@ -175,7 +175,7 @@ class _Judge:
     def _judgement(
         self, target: SearchedPlace, source: Source, entry: Folder | LooseFinding
     ) -> Judgement | None:
-        """Judge an entry; None if it has vanished meanwhile."""
+        """Judge an entry; None if it has vanished."""
         if isinstance(entry, LooseFinding):
             return self._rejected(target, entry.path, None, entry.finding)
         name = entry.path.rpartition("/")[2]

@@ -69,7 +69,7 @@ def entries_at(source: Source, path: str) -> Iterator[Folder | LooseFinding]:
 
 
 def _counts(entry: Result) -> bool:
-    """Return whether an author is told of an entry."""
+    """Return whether an entry is reported to its author."""
     return not (isinstance(entry, LooseFinding) and entry.finding.code in OUTSIDE_SKILLS)
 
 
@@ -107,7 +107,7 @@ class Exclusions:
         """Return whether the skill at a path is excluded.
 
         Both are real paths. `named` is the path that the author named, or one above it; unless
-        `force` is set, it is never excluded itself, whatever lies above.
+        `force` is set, it is never excluded itself.
         """
         above = _below(path, "" if self.force else named)
         if any(self._is_excluded_folder(folder) for folder in above):

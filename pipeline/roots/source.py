@@ -42,7 +42,7 @@ def open_source(
     fingerprints: Mapping[str, str] = _NOTHING,
     stats: Mapping[str, FolderStats] = _NOTHING,
 ) -> Iterator["Source"]:
-    """Open a root by its configured path, with what earlier walks found. Raises RootUnreadable."""
+    """Open a root by its configured path, with results of earlier walks. Raises RootUnreadable."""
     with opened_root(os.fspath(root)) as opened:
         yield Source(opened, limits, StatCache(opened, limits, fingerprints, stats))
 
@@ -133,7 +133,7 @@ class Source:
         return found
 
     def stats_of(self, folder: Folder, before_ns: int) -> FolderStats | None:
-        """Return what later walks compare a folder with; None if that does not suffice.
+        """Return the stats with which later walks compare a folder; None if they do not suffice.
 
         before_ns is a time before the walk that found it, in ns since the epoch.
         """

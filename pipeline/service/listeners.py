@@ -1,4 +1,4 @@
-"""Listeners to the changes of skills: the log, and the hooks that are told until it succeeds."""
+"""Listeners to the changes of skills: the log, and the hooks, with repeated deliveries."""
 
 import json
 import logging
@@ -80,7 +80,7 @@ class HookQueue:
         return events.pending(self.hook.listener, BATCH)
 
     def _send(self, body: bytes, delivery: str, failure: Future[str | None]) -> None:
-        """Deliver a body, in a thread of its own."""
+        """Deliver a body in its own thread."""
         reason: str | None = f"The hook {self.hook.name} failed unexpectedly."
         try:
             self.hook.send(body, delivery)

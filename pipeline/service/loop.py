@@ -213,7 +213,7 @@ class Service:
                 self._troubles.failed(part.name, str(error), time.monotonic(), _now(), part.longest)
 
     def _keep_catalog(self) -> None:
-        """Start a new catalog if the file was deleted, replaced or damaged meanwhile."""
+        """Start a new catalog if the file was deleted, replaced or damaged."""
         if self._parts:
             self._damage = self._damage or self._file_check.damage
             if not self._damage and self._store.is_in_place():

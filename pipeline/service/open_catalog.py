@@ -234,5 +234,5 @@ class _Chunks(io.RawIOBase):
         self._chunks = chunks
 
     def read(self, _: int = -1, /) -> bytes:
-        """Return the next chunk, whatever its size."""
+        """Return the next chunk of any size."""
         return next(self._chunks, b"")

@@ -185,7 +185,7 @@ class Work:
 
     @property
     def is_done(self) -> bool:
-        """Whether all is scanned and published, and the hooks are told."""
+        """Whether all is scanned, published and delivered to the hooks."""
         return (
             self.has_settled
             and not self.takes_all_outcomes
@@ -194,7 +194,7 @@ class Work:
         )
 
     def finish(self) -> None:
-        """Do what follows the scan of a command, once all is quiet."""
+        """Do the work after the scan of a command, once all is quiet."""
         scans = self.scans
         scans.show_pending(scans.report)
         if scans.granted[0].units:
@@ -206,7 +206,7 @@ class Work:
         self.collect()
 
     def stop(self) -> None:
-        """End what runs in other threads and processes."""
+        """End the work of other threads and processes."""
         self.pulls.stop()
         self.scans.stop()
         with suppress(sqlite3.Error):  # the catalog may be locked, full or closed

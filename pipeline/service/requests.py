@@ -175,7 +175,7 @@ class RequestRunner:
             self._pulling.clear()
 
     def scanned(self, unsettled: Collection[WatchUnit]) -> None:
-        """Note the end of a scan; its answers wait for the unsettled folders, but not for ever."""
+        """Note the end of a scan; its answers wait for unsettled folders, for a limited time."""
         until = time.monotonic() + self._work.settings.settle_longest
         for request in self._granted():
             self._scanned.append(_Scanned(request, None, frozenset(unsettled), until))

@@ -20,7 +20,7 @@ THREAD = "APScheduler"
 
 
 class Timer:
-    """Scheduler of jobs, which run in threads of its own; `keep` is called about once a second.
+    """Scheduler of jobs, which run in its own threads; `keep` is called about once a second.
 
     APScheduler stores the next run as a time of day, so a clock set back by an hour would delay a
     job by an hour.

@@ -118,7 +118,7 @@ class Settling:
         return max((time for time in times if time <= end), default=inf)
 
     def _due_at(self, waiting: _Waiting) -> float:
-        """Return when a unit is due if no more hints come."""
+        """Return the time at which a unit is due if no more hints come."""
         return min(waiting.last_hint + self._quiet, waiting.last_scan + self._longest)
 
     def waiting(self) -> set[WatchUnit]:

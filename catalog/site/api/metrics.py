@@ -169,7 +169,7 @@ def _filled(kind: Any, name: str, text: str, value: _Value, label: str) -> Metri
 
 
 def _time(name: str, text: str, moment: str | None) -> Metric:
-    """Return a time as a metric; without a sample if there is none yet."""
+    """Return a time as a metric, without a sample if the time is unknown."""
     family = GaugeMetricFamily(f"skilldrop_{name}_timestamp_seconds", text, labels=())
     if moment:
         family.add_metric((), _epoch(moment))

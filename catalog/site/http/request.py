@@ -182,7 +182,7 @@ View: TypeAlias = Callable[[RequestContext], Awaitable[Response]]
 def guarded(view: View, *, is_open: bool = False) -> Callable[..., Awaitable[Response]]:
     """Return the view in the form that Datasette calls, restricted to permitted visitors.
 
-    A view with is_open is public, whatever the configuration allows.
+    A view with is_open is always public.
     """
 
     async def respond(datasette: Any, request: Any) -> Response:

@@ -84,7 +84,7 @@ def _found(db: Catalog, words: str, filters: Filters, sort: str, number: int) ->
 
 
 def _why(fields: list[str]) -> str:
-    """Return where the words of a query stand in a skill."""
+    """Return the places of the words of a query in a skill."""
     if not fields:
         return ""
     *first, last = fields

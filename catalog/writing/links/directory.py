@@ -63,7 +63,7 @@ class Entries:
         return results
 
     def remove(self, row: LinkRow) -> bool:
-        """Remove our entry; return whether there was one. Readers find it whole or not at all."""
+        """Remove an entry of skilldrop in one step; return whether there was one."""
         if not self.exists(row.name) or not self.is_ours(row):
             return False
         remove(staged := _staged(row.name), self.dir_fd)
@@ -124,7 +124,7 @@ class Entries:
     # Questions
 
     def names(self) -> set[str]:
-        """Return the names of all entries but the marker."""
+        """Return the names of all entries except the marker."""
         return set(os.listdir(self.dir_fd)) - {MARKER}
 
     def left(self, skills: Iterable[str]) -> set[str]:

@@ -271,7 +271,7 @@ class LinkKeeper:
         stored: Mapping[str, LinkRow],
         wanted: Mapping[str, LinkRow],
     ) -> dict[str, LinkRow]:
-        """Store the entries that a lost catalog made, and return them; sweep what a crash left.
+        """Store the entries that a lost catalog made, and return them; remove leftovers of a crash.
 
         In directories of others they are those of wanted names only.
         """

@@ -41,7 +41,7 @@ def write(db: Writer, skills: Iterable[int]) -> None:
 
 
 def _search_texts(db: Database, ids: Sequence[str]) -> Iterator[Row]:
-    """Yield what is searched beside the columns of `skills` and SKILL.md itself."""
+    """Yield the searched texts that are neither columns of `skills` nor SKILL.md."""
     for skill, version, described, text, paths in db.execute(_PRESENT, ids).fetchall():
         stored = json.loads(described)
         body = body_of(text, stored["body_chars"])

@@ -72,7 +72,7 @@ def wrong_skills(db: Database) -> list[derived.Place]:
 
 
 class _State(NamedTuple):
-    """A skill with what is to be changed in its references and in the findings about them."""
+    """A skill with the changes to its references and to the findings about them."""
 
     place: derived.Place
     changed: Sequence[Sequence[str | int | None]]  # parameters of _SET_RESOLVED
@@ -185,7 +185,7 @@ def _problem(
     target: PlacedSkill,
     place: str,
 ) -> tuple[str | None, str | None]:
-    """Return why agents cannot follow a link to a skill, and the advice of its own."""
+    """Return why agents cannot follow a link to a skill, and the advice for that case."""
     name, path = f"the skill {printable(target.name)}", place[len(target.place) + 1 :]
     if target.status != "active":
         return f"leads to {name}, which is not published", None
@@ -232,7 +232,7 @@ class AcceptedSkills:
         self._roots = [path for (path,) in db.execute("SELECT path FROM roots")]
 
     def at(self, place: str) -> PlacedSkill | None:
-        """Return the skill whose folder an absolute path is, or lies in."""
+        """Return the skill whose folder is at or above an absolute path."""
         candidates = []
         while place.strip("/"):
             candidates += [

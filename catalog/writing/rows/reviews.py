@@ -88,7 +88,7 @@ def unpublished(db: Database, state: ReviewState, digest: str) -> Row:
 
 
 def rejection(db: Database, digest: str) -> str:
-    """Return who rejected a content and why, as part of a sentence."""
+    """Return the reviewer and the reason of a rejection, as part of a sentence."""
     decision = newest_decision(db, digest)
     return clause(decision) if decision else "rejected in review"
 

@@ -120,7 +120,7 @@ def _ingestion(row: Row, decision: "Standing", at: str, trigger: Trigger) -> Ing
 
 
 def _resemblance(db: Database, winner: Row, rivals: Sequence[Row]) -> dict[int, str]:
-    """Return how the content of each skill but the winner resembles that of the winner, by id."""
+    """Return the resemblance of each other skill to the winner, by id."""
     if len(rivals) == 1:
         return {}
     versions = to_json([row["current_version_id"] for row in rivals])

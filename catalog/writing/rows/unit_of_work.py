@@ -202,7 +202,7 @@ class UnitOfWork:
     def _detail(
         self, outcome: FolderOutcome, judged: Judged | None, version: int | None, old: Row | None
     ) -> str | None:
-        """Return the errors of a rejection, the former place, what was missed, and the users."""
+        """Return the errors of a rejection, the former place, the missed change, and the users."""
         detail = None
         if outcome == "rejected" and judged:
             errors = (f.code for f in judged.verdict.findings if f.severity == "error")

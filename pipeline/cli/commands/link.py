@@ -189,7 +189,7 @@ def export(
 def _outside(settings: Settings, path: Path | None) -> Path | None:
     """Return a path, with the home folder in place of `~`.
 
-    Raises NotPossible if it lies in a root, where it would be scanned, or among our data.
+    Raises NotPossible if it lies in a root, where it would be scanned, or in the data directory.
     """
     if path is None:
         return None

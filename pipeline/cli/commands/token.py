@@ -13,8 +13,8 @@ from pipeline.config.settings import Settings
 def token() -> None:
     """Make, list and remove the tokens of the site's readers.
 
-    While there is no token, everybody who reaches the site may read it. Otherwise only readers
-    with a token may.
+    Without any token, everybody who reaches the site may read it. Otherwise only readers with a
+    token may.
 
     \b
     Example:

@@ -62,7 +62,7 @@ class Directory:
     def ignoring(self, name: str, *, is_directory: bool = False) -> DecidingPattern | None:
         """Return the pattern by which an entry is ignored; None if it is not.
 
-        A folder cannot ignore its own SKILL.md, without which nobody could say what it is.
+        A folder cannot ignore its own SKILL.md.
         """
         files: Iterable[IgnoreFile] = self.ignore_files
         if is_skill_md(name):
@@ -171,4 +171,4 @@ class Tree(Protocol):
         """Return the first bytes of a regular file, at most `most`; OSError."""
 
     def targets(self, directory: str, names: Sequence[str]) -> Targets:
-        """Return the targets of names that are neither files nor directories; OSError."""
+        """Return the targets of names that are neither files nor directories. Raises OSError."""

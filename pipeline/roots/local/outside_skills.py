@@ -62,7 +62,7 @@ def of_entries(here: Directory, listing: Listing) -> Iterator[LooseFinding]:
 
 
 def _of_file(here: Directory, name: str) -> Finding | None:
-    """Return the finding about a file outside of skills; in folders, these are told together."""
+    """Return the finding about a file outside of skills; those in folders are reported together."""
     if name in IGNORE_FILES:
         return _of_ignore_file(here, name)
     if _is_hidden(here.text) or name.startswith("."):
@@ -89,7 +89,7 @@ def _of_ignore_file(here: Directory, name: str) -> Finding | None:
 def of_folder(here: Directory, listing: Listing) -> Finding | None:
     """Return the finding about the contents of a folder that is no skill; None for a root.
 
-    A folder with nothing but folders, or with the usual files of a project beside them, is quiet.
+    A folder with only folders, or also the usual files of a project, is not reported.
     """
     if not here.text or here.links or listing.skill_mds or _is_hidden(here.text):
         return None

@@ -315,7 +315,7 @@ def _open(name: str, parent: int | None) -> int:
 
 
 def _type(entry: os.DirEntry[str]) -> int:
-    """Return the type of an entry as in a stat; 0 for all but files and directories."""
+    """Return the type of an entry as in a stat; 0 if it is neither a file nor a directory."""
     try:
         if entry.is_file(follow_symlinks=False):
             return S_IFREG

@@ -39,7 +39,7 @@ class StatCache:
         fingerprints: Mapping[str, str],
         stats: Mapping[str, FolderStats],
     ) -> None:
-        """Take the open root, and what earlier walks found, by path."""
+        """Take the open root, and the results of earlier walks by path."""
         self._root = root
         self._limits = str(limits)
         self._fingerprints = fingerprints
@@ -60,7 +60,7 @@ class StatCache:
         return bool(fingerprint) and known.digest == self._digest(fingerprint, here.around, stats)
 
     def stats_of(self, folder: Folder, before_ns: int) -> FolderStats | None:
-        """Return what later walks compare a folder with; None if that does not suffice.
+        """Return the stats with which later walks compare a folder; None if they do not suffice.
 
         before_ns is a time before the walk that found the folder, in ns since the epoch.
         """

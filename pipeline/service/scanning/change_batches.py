@@ -144,7 +144,7 @@ class ChangeBatches:
 
 
 def _is_internal(error: Exception) -> bool:
-    """Whether an error is a mistake of skilldrop, and tells neither of the disk nor of SQLite."""
+    """Whether an error is a mistake of skilldrop, not a problem of the disk or of SQLite."""
     if isinstance(error, sqlite3.Error):
         return isinstance(error, (sqlite3.IntegrityError, sqlite3.ProgrammingError))
     return internal_errors.is_internal(error)

@@ -30,7 +30,7 @@ BATCH = 64
 
 
 def take_over(store: Store, settings: Settings) -> None:
-    """Store what only a lost catalog knew, before the roots are configured and scanned.
+    """Store the knowledge of a lost catalog, before the roots are configured and scanned.
 
     The published version of a skill is then one from before the present rules of its root. Raises
     sqlite3.Error and OSError.

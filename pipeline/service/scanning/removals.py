@@ -1,4 +1,4 @@
-"""Removals: which missing folders have moved, which were removed, and which removals are held."""
+"""Removals: missing folders as moved, removed or held."""
 
 import os
 import time
@@ -234,7 +234,7 @@ def note_all(store: Store, root: str) -> None:
 
 
 def _mounts(root: str) -> dict[str, str]:
-    """Return names of what is mounted at and below a root, by relative path; "" is the root."""
+    """Return the names of the mounts at and below a root, by relative path; "" is the root."""
     name = device(root)
     return _mounts_below(root) | ({"": name} if name else {})
 

@@ -223,9 +223,9 @@ def import_rules() -> None:
 def judge_folder(
     spec: RootSpec, source: Source, folder: Folder, place: Place | None = None
 ) -> Judged | Unsettled:
-    """Read, parse and validate one folder; Unsettled if it changes meanwhile or is unreadable.
+    """Read, parse and validate one folder; Unsettled if it is unreadable or changes meanwhile.
 
-    With a place, it is judged as the content of that one.
+    With a place, it is judged as the content of that place.
     """
     place = place or place_of(spec, folder.path, is_alias=folder.is_alias)
     try:

@@ -88,7 +88,7 @@ def weight(text: str) -> int:
 
 
 def vague_verb(text: str) -> str | None:
-    """Return the weak verb of a text without a concrete one, or "" if it has no verb at all.
+    """Return the weak verb of a text without a concrete one, or "" if it has no verb.
 
     None if the text has a concrete verb, or is in a language that is not judged.
     """
