@@ -180,7 +180,7 @@ class Hook:
 
     def _failure(self, reason: str) -> HookFailed:
         news = "memories" if self.takes_memories else "changes"
-        return HookFailed(f"The hook {self.name} was not told of {news}: {reason}.")
+        return HookFailed(f"The hook {self.name} did not get {news}: {reason}.")
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):

@@ -179,7 +179,7 @@ def of_reviews(waiting: int) -> str:
     """Return the sentence about versions that wait for review."""
     return (
         f"{count(waiting, 'version waits', 'versions wait')} for review; `skilldrop pending` "
-        "lists what is new there."
+        "lists their changes."
     )
 
 

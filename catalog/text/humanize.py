@@ -76,6 +76,6 @@ def since(text: str, now: datetime) -> str:
         return iso((at if at.tzinfo else at.replace(tzinfo=UTC)).astimezone(UTC))
     except (ValueError, OverflowError):
         raise FilterInvalid(
-            f"'{printable(text)}' is no time; write a date such as 2026-11-20, a time such as"
+            f"'{printable(text)}' is not a time; write a date such as 2026-11-20, a time such as"
             " 2026-11-20T14:05, or an age such as 12h, 7d or 2w."
         ) from None

@@ -74,7 +74,7 @@ class HookQueue:
             store.events.delivered(self.hook.listener, events)
 
     def _pending(self, events: Events) -> _Events:
-        """Return the oldest events that the hook was not told of, in order."""
+        """Return the oldest events that the hook did not get, in order."""
         if self.hook.takes_memories:
             return events.pending_memories(self.hook.listener, BATCH)
         return events.pending(self.hook.listener, BATCH)

@@ -75,7 +75,7 @@ def test_a_failure_does_not_show_the_url() -> None:
         received.answers = [500]
         with pytest.raises(HookFailed) as failure:
             hook(received.url).send(b"{}", "1-1")
-    assert str(failure.value) == ("The hook chat was not told of changes: its server answered 500.")
+    assert str(failure.value) == ("The hook chat did not get changes: its server answered 500.")
     with pytest.raises(HookFailed) as failure:
         hook(received.url).send(b"{}", "1-1")  # the server is gone
     assert "T0KEN" not in str(failure.value)

@@ -188,5 +188,5 @@ def remove(settings: Settings, db: Database, skill: str) -> Answer:
     moved = trash.move(db, row, settings.data, datetime.now())
     along = f" The skills inside it were moved, too: {few(moved.others)}." if moved.others else ""
     if moved.used_by:
-        along += f" It is used by {few(moved.used_by)}; `skilldrop status` lists what breaks."
+        along += f" It is used by {few(moved.used_by)}; `skilldrop status` lists broken references."
     return Answer(moved._asdict(), [visible(f"Moved {moved.path} to {moved.trash}.{along}")])

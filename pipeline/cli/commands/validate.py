@@ -105,7 +105,7 @@ def _selectors(*names: str, text: str) -> Callable[[Callable[..., Any]], Callabl
 @click.option(
     "--write-baseline", is_flag=True, help="Write all findings to the file of --baseline; exit 0."
 )
-@click.option("--fix", is_flag=True, help="Fix what has only one meaning, and report the rest.")
+@click.option("--fix", is_flag=True, help="Make repairs that cannot be wrong; report the rest.")
 @click.option(
     "--diff",
     is_flag=True,

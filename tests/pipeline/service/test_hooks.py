@@ -29,7 +29,7 @@ def test_a_scan_tells_each_hook_once(tmp_path: Path) -> None:
     script.rename(tmp_path / "away")
     write_skill(tmp_path / "watched/b")
     done = run("scan")
-    assert (done.returncode, "hook log was not told" in done.stderr) == (1, True)
+    assert (done.returncode, "hook log did not get" in done.stderr) == (1, True)
     (tmp_path / "away").rename(script)
     assert run("scan").returncode == 0
     assert [event["name"] for event in json.loads(told.read_text().splitlines()[1])["events"]] == [

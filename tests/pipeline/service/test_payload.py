@@ -147,7 +147,7 @@ def test_what_was_not_acknowledged_is_told_again_with_its_identifier(
     suggest(folder, "a")
     take(store, folder)
     received.answers = [500]
-    assert told.deliver() == ["The hook m was not told of memories: its server answered 500."]
+    assert told.deliver() == ["The hook m did not get memories: its server answered 500."]
     suggest(folder, "b", run="run-2")
     take(store, folder)
     assert told.deliver() == []

@@ -202,7 +202,7 @@ def _same_name(skill: Skill, target: str) -> str | None:
     """
     name = basename(target).lower()
     if name == SKILL_MD.lower():
-        return "If that is another skill, let its folder lie beside this one: agents get them so."
+        return "If that is another skill, put its folder beside this one, as agents get it."
     matches = [path for path in skill.paths if basename(path).lower() == name]
     return f"Write {printable(matches[0])}, the file's path." if len(matches) == 1 else None
 

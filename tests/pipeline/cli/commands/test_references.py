@@ -50,7 +50,7 @@ def test_show_names_used_and_needed_skills_and_the_users() -> None:
 def test_remove_names_the_users() -> None:
     """In words and as JSON; the next scan makes a finding of it."""
     done = run("remove", "csv")
-    assert "It is used by charts, pdf; `skilldrop status` lists what breaks." in done.stdout
+    assert "It is used by charts, pdf; `skilldrop status` lists broken references." in done.stdout
     run("scan")
     assert "reference broken: pdf  “../csv/SKILL.md” leads to" in run("status").stdout
     assert json.loads(run("remove", "pdf", "--json").stdout)["used_by"] == []
