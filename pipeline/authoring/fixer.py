@@ -1,4 +1,4 @@
-"""Fixer that applies fixes to skills, or proposes them to other programs."""
+"""Fixer that applies fixes to skills."""
 
 import difflib
 import os
@@ -6,9 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
-from catalog.model.finding import Finding
 from catalog.model.paths import text_path
 from catalog.model.values import Acceptance
 from catalog.text.visible import visible
@@ -180,42 +178,3 @@ def _may_rename(file: Path) -> bool:
         return False
     target = file.with_name(SKILL_MD)
     return not os.path.lexists(target) or target.samefile(file)
-
-
-class Replacement(NamedTuple):
-    """Lines of a SKILL.md, and those to write in their place."""
-
-    first: int  # from 1
-    removed: int  # lines
-    text: str  # with line ends
-
-
-def proposals(judgement: Judgement) -> Iterator[tuple[Finding, Replacement | None]]:
-    """Yield each finding with its safe fix, if that changes lines of the text."""
-    file = judgement.on_disk
-    text = judgement.text.encode("utf-8", "surrogateescape")
-    draft = Draft.of(text, _folder(file) if file else "")
-    for finding in judgement.findings:
-        fix = FIXES[finding.code].safe if finding.code in FIXES else None
-        after = fix(draft, finding) if fix and file and judgement.text else None
-        yield finding, _replacement(draft, after) if after else None
-
-
-def _replacement(before: Draft, after: Draft) -> Replacement | None:
-    """Return the one replacement between the lines that both begin and end with."""
-    old, new = (
-        [line + end for line, end in zip(draft.lines, draft.ends, strict=True)]
-        for draft in (before, after)
-    )
-    if old == new:
-        return None
-    start = _equal(old, new)
-    end = _equal(old[start:][::-1], new[start:][::-1])
-    text = "".join(new[start : len(new) - end])
-    return Replacement(start + 1, len(old) - end - start, text)
-
-
-def _equal(old: list[str], new: list[str]) -> int:
-    """Return how many lines at the start are equal."""
-    pairs = enumerate(zip(old, new, strict=False))
-    return next((n for n, (one, other) in pairs if one != other), min(len(old), len(new)))

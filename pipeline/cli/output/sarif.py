@@ -12,7 +12,6 @@ from catalog.model.paths import os_path
 from catalog.model.values import VERSION, Json, Severity
 from catalog.reading import finding_pages
 from pipeline.authoring.baseline import with_lines
-from pipeline.authoring.fixer import Replacement, proposals
 from pipeline.authoring.lint import Judgement
 from pipeline.cli.output.finding_types import REGISTRY
 
@@ -65,31 +64,13 @@ def _rule(kind: FindingType, docs_url: str | None) -> Json:
 def _results(judged: Iterable[Judgement]) -> Iterator[dict[str, Json]]:
     for judgement in judged:
         occurrences: Counter[tuple[str, str, str]] = Counter()
-        for (finding, replacement), (_, line) in zip(
-            proposals(judgement), with_lines(judgement), strict=True
-        ):
+        for finding, line in with_lines(judgement):
             place = judgement.place(finding)
             occurrences[finding.code, place, line] += 1
             parts = f"{finding.code}\0{place}\0{line}".encode("utf-8", "replace")
             digest = hashlib.sha256(parts).hexdigest()[:16]
             fingerprint = f"{digest}:{occurrences[finding.code, place, line]}"
-            result = _result(judgement, finding, fingerprint)
-            yield result | (_fixes(judgement, finding, replacement) if replacement else {})
-
-
-def _fixes(judgement: Judgement, finding: Finding, replacement: Replacement) -> dict[str, Json]:
-    """Return the property `fixes`; its region ends before the line after the last one."""
-    region: dict[str, Json] = {
-        "startLine": replacement.first,
-        "startColumn": 1,
-        "endLine": replacement.first + replacement.removed,
-        "endColumn": 1,
-    }
-    change: dict[str, Json] = {
-        "artifactLocation": _artifact(judgement.file(finding)),
-        "replacements": [{"deletedRegion": region, "insertedContent": {"text": replacement.text}}],
-    }
-    return {"fixes": [{"description": {"text": finding.fix}, "artifactChanges": [change]}]}
+            yield _result(judgement, finding, fingerprint)
 
 
 def _result(judgement: Judgement, finding: Finding, fingerprint: str) -> dict[str, Json]:

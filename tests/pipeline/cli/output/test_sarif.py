@@ -115,23 +115,6 @@ def test_equal_findings_have_different_fingerprints() -> None:
     assert first != second
 
 
-def test_a_result_has_its_fix_as_replaced_lines(tmp_path: Path, skill: SkillWriter) -> None:
-    """The region ends before the line after; other lines are not named."""
-    skill(tmp_path / "one", name="One", more="license: @MIT")
-    results = run_of(*judge_paths([Path("one")], profiles=["spec"]))["results"]
-    changes = {
-        result["ruleId"]: change["replacements"]
-        for result in results
-        for fix in result.get("fixes", [])
-        for change in fix["artifactChanges"]
-    }
-    region = {"startColumn": 1, "endColumn": 1}
-    ((name,), (licence,)) = changes["name-not-lower-case"], changes["unquoted-value"]
-    assert name["deletedRegion"] == {"startLine": 2, "endLine": 3, **region}
-    assert name["insertedContent"] == {"text": "name: one\n"}
-    assert licence["insertedContent"] == {"text": "license: '@MIT'\n"}
-
-
 def test_rules_link_to_their_page_if_its_address_is_known() -> None:
     """The section of a page has the code as its anchor."""
     log = json.loads("\n".join(sarif([], "https://example.org/findings.html")))
