@@ -29,7 +29,7 @@ SMALLEST = 0.03
 """Smallest change of the median that counts, as a part of it.
 
 A commit against itself, with 20 skills and 9 pairs, had medians within 2.6 % in four runs on a
-shared machine, but for one of 8 %. Of 47 rows, some beside other heavy work, two had an interval
+shared machine, except for one of 8 %. Of 47 rows, some beside other heavy work, two had an interval
 without 1; one of them was larger than this.
 """
 _PROGRAM = "from pipeline.cli.entry import main; main()"

@@ -44,7 +44,7 @@ class WriterLock:
         return is_same_file(self._path, os.fstat(self._handle))
 
     def close(self, leaving: str | None = None) -> None:
-        """Release the lock, with a note for the next holder if the disk takes it.
+        """Release the lock, with a note for the next owner if the disk has room.
 
         The file stays: without it, two processes could hold the lock.
         """

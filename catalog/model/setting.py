@@ -146,7 +146,7 @@ class LinkedDirectory:
 
     @property
     def selection(self) -> Selection:
-        """Its own filter; that of an index counts instead."""
+        """Its own filter, if it names no index."""
         return Selection(self.levels, self.tags, self.names)
 
 

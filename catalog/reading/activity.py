@@ -14,7 +14,7 @@ SHOWN = 8
 
 
 class Unit(NamedTuple):
-    """Single change, or a full scan with its first changes."""
+    """A single change, or a full scan with its first changes."""
 
     last: int  # id of its newest change
     at: str

@@ -46,7 +46,7 @@ _PATHS_IN_A_PIECE = 16  # of work
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """Verdict and findings for one skill folder, or for something that is not quite one."""
+    """Verdict and findings for one skill folder, or for a path that resembles one."""
 
     path: str  # as given by the author, as text
     name: str | None  # None if it is no skill

@@ -129,7 +129,7 @@ def judge_file(path: Path) -> tuple[JudgedOutcome, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    """Outcomes of a file, how far it was read, and its new lines if it has lines."""
+    """Outcomes of a file, the number of bytes read, and its new lines if it has lines."""
 
     file: ReadFile  # its fingerprint is "" if more waits to be read
     outcomes: tuple[JudgedOutcome, ...]

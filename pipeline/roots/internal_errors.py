@@ -15,7 +15,7 @@ _LONGEST = 300
 
 
 def is_internal(error: Exception) -> bool:
-    """Whether an exception is a mistake of skilldrop, and does not tell of the system."""
+    """Whether an exception is a mistake of skilldrop, not a problem of the system."""
     return not isinstance(error, (SkilldropError, OSError, MemoryError))
 
 

@@ -53,7 +53,7 @@ class Client(ABC):
     """Valid skills that this client cannot have by its own rules, with the rule."""
 
     spoiled: ClassVar[Collection[str]] = ()
-    """Those of them that it has all the same, with other bytes."""
+    """Those of them that it has with other bytes."""
 
     own_files: ClassVar[frozenset[str]] = frozenset()
     """Files that the client adds to each skill."""
@@ -68,7 +68,7 @@ class Client(ABC):
     """Whether the skilldrop that it is used with has a readers' token."""
 
     messages: Sequence[str] = ()
-    """What it said about skills that it did not load, if it says so."""
+    """Its message about skills that it did not load, if any."""
 
     def __init__(self, catalog: Catalog, home: Path) -> None:
         """Raise Absent if the client cannot be installed here."""

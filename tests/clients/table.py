@@ -71,7 +71,7 @@ class Count:
 
 @dataclass
 class Result:
-    """What a client had at first and after an edit, and the skills that it could not have."""
+    """Skills of a client at first and after an edit, and those that it could not load."""
 
     first: Count | None = None
     edited: Count | None = None

@@ -16,7 +16,7 @@ for capability in (1, 2):  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
 os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
 """
 PYTHON = (sys.executable, "-c", _DROP)
-"""What to put before the arguments of Python."""
+"""Words before the arguments of Python."""
 
 
 def run(script: str, *arguments: str) -> str:

@@ -76,7 +76,7 @@ def table_of(datasette: Any, path: str) -> str | None:
 
 
 def _decoded(name: str) -> str:
-    """Return a name in a path, decoded and without the format after a point."""
+    """Return a name in a path, decoded and without the format after a dot."""
     return str(tilde_decode(name.partition(".")[0]))
 
 

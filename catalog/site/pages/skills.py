@@ -23,7 +23,7 @@ PAGE = 30
 
 
 async def page(context: RequestContext) -> Response:
-    """Show the skills with the filters, those that match the words best first."""
+    """Show the skills with the filters; the best matches of the words come first."""
     words = context.parameter("q").strip()
     number = context.number("page") or 1
     try:
@@ -130,7 +130,7 @@ async def repeated(context: RequestContext) -> Response:
 
 
 def _similar(db: Catalog, skill_id: str) -> list[Group]:
-    """Return a skill with those that are similar to it as one group; empty without any."""
+    """Return a skill and similar ones as one group; empty if there are none."""
     skill = browse.skill(db, skill_id)
     found = duplicates.similar(db, skill) if skill else []
     return [Group([dict(skill), *found], len(found) + 1)] if skill and found else []

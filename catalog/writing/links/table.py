@@ -58,7 +58,7 @@ class LinkRow(NamedTuple):
 
 
 def is_package_path(target: str) -> bool:
-    """Return whether a target is that of a copy; the targets of links are other paths."""
+    """Return whether a target is that of a copy, not of a link."""
     return not target.startswith(("/", "."))
 
 

@@ -70,7 +70,7 @@ def version(record: SkillRecord, skill: Row) -> Row:
 
 
 def file(version_id: int, entry: FileEntry) -> Row:
-    """Return a row of `files`, with its text instead of the id of that."""
+    """Return a row of `files`, with its text instead of the text's id."""
     return entry._asdict() | {
         "version": version_id,
         "mode": f"{entry.mode:o}",

@@ -109,7 +109,7 @@ def _finding(reference: SkillReference, now: "Resolved") -> Finding:
 
 
 def _at_most(found: list[Finding]) -> list[Finding]:
-    """Return the first findings; the last of them counts the others."""
+    """Return the first findings; the last one counts the others."""
     kept, more = found[:MOST_FINDINGS], found[MOST_FINDINGS:]
     if more:
         others = humanize.count(len(more), "more reference")

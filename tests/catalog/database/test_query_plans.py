@@ -87,7 +87,7 @@ MEANT = {
     "SELECT json_group_array(id) FROM skills": "the page of duplicates compares all skills",
     "FROM skills WHERE publisher": "a publisher's skills are looked for among all",
 }
-"""What goes through a whole table because it is about all of it, by words in it; and why."""
+"""Queries that read a whole table on purpose, by words in them, each with the reason."""
 
 OF_EVERYTHING = {
     "why_not_in_the_index": {"skills"},  # what is typed may stand anywhere in a name or a path

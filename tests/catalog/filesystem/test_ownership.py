@@ -74,7 +74,7 @@ PLACES = [
 def test_a_link_among_the_packages_is_never_followed(
     top: Path, outside: Path, skill: SkillWriter
 ) -> None:
-    """What it leads to is as it was, however the link is called."""
+    """The target of a link with any name is unchanged."""
     skill(top / "watched/tally")
     assert scan(top) == (0, "")
     before = files(outside)
@@ -168,7 +168,7 @@ def shelf(top: Path) -> Shelf:
 def test_an_empty_marker_hands_a_folder_over(
     shelf: Shelf, outside: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """What was in it stays all the same, unless it has a name that skilldrop gives."""
+    """Its contents stay, except entries with a name that skilldrop gives."""
     shutil.copytree(outside, shelf.packages)
     with pytest.raises(FolderNotOwned, match="hand it over with an empty file"):
         shelf.scan()

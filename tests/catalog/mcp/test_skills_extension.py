@@ -130,7 +130,7 @@ def test_frontmatter_has_the_types_of_yaml_1_2(
 
 @pytest.mark.parametrize("name", sorted(WRONG))
 def test_another_skill_is_refused_with_the_reason(extension: SkillsExtension, name: str) -> None:
-    """The sentence says how to read it all the same."""
+    """The sentence says how to read it anyway."""
     with pytest.raises(MCPError) as caught:
         extension.skill(f"skill://{'another-name' if name == 'other-name' else name}/SKILL.md")
     assert "is not in the skills extension: " in message(caught)

@@ -20,7 +20,7 @@ def test_a_description_that_fits_is_not_changed() -> None:
 
 
 def test_filler_goes_first_and_exclusions_next() -> None:
-    """What the skill does stays whole while it fits."""
+    """The purpose of the skill stays whole while it fits."""
     shown = shorten_description(LONG, "x", 200)
     assert shown.startswith("extract tables from scanned invoices and to reconcile them with")
     assert "receipts" not in shown

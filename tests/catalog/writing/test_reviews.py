@@ -357,7 +357,7 @@ def test_removal_ends_a_wait(world: World, skill: SkillWriter) -> None:
 
 
 def test_a_changed_level_keeps_the_approved_version(world: World, skill: SkillWriter) -> None:
-    """The waiting version waits on at the new level."""
+    """The waiting version stays in the queue at the new level."""
     skill(world.root / "a", description="Two.", files={"x.txt": "two"})
     world.scan()
     world.roots = [replace(world.roots[0], level="personal")]

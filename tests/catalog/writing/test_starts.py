@@ -24,7 +24,7 @@ def kept(tmp_path: Path, skill: SkillWriter) -> Kept:
 
 
 def unlocked(folder: Path) -> Path:
-    """Make a folder of ours writable, as its owner can."""
+    """Make a folder of skilldrop writable, as its owner can."""
     for path in (folder, *folder.rglob("*")):
         if not path.is_symlink():
             path.chmod(path.stat().st_mode | 0o700)

@@ -22,7 +22,7 @@ MODULES = (
     "threading",
     "yaml",
 )
-"""What the processes import that the program starts."""
+"""Imports of the processes that the program starts."""
 
 WHILE_IMPORTING = """
 import os, signal, sys

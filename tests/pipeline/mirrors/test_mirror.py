@@ -86,7 +86,7 @@ def test_a_mirror_follows_its_origin_by_each_transport(
 def test_a_server_of_plain_files_gives_the_whole_history(
     repository: Repository, tmp_path: Path
 ) -> None:
-    """It can neither leave out old commits nor files, and is followed all the same."""
+    """It cannot leave out old commits or files, and is still followed."""
     with served_as_files(tmp_path / "team") as server:
         it = mirror(tmp_path, f"{server}/repo/.git", path="skills")
         for name in ("three", "four"):

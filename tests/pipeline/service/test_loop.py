@@ -321,7 +321,7 @@ def test_a_root_that_is_suddenly_empty_loses_nothing(
     it = serving(settle_quiet=UNHURRIED).start()
     write_many(skill, it.root, 30)
     it.settle()
-    index = it.index().replace("Tick 1.", "Tick 2.")  # but for the sentinel
+    index = it.index().replace("Tick 1.", "Tick 2.")  # except the sentinel
     away = it.root.parent / "away"
     away.mkdir()
     move(it.root.iterdir(), away)
