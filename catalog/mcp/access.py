@@ -44,7 +44,7 @@ def next_cursor(listed: str, number: int) -> str:
 
 
 def unknown_cursor(listed: str) -> MCPError:
-    """Return the error for a cursor from which a list cannot go on."""
+    """Return the error for a cursor that no list has given."""
     return MCPError(
         code=INVALID_PARAMS,
         message=f"The cursor is not one of the list of {listed}; list again without a cursor.",

@@ -124,7 +124,7 @@ def _with_filters(tool: _Function) -> _Function:
 
 
 def _parameter(filter_: Filter) -> inspect.Parameter:
-    """Return the parameter of a filter, of which an agent gives one value."""
+    """Return the parameter of a filter; an agent gives one value."""
     kinds: dict[str, tuple[Any, Any]] = {
         "text": (str, ""),
         "time": (str, ""),

@@ -215,7 +215,7 @@ class _Allocation:
         return self._composed(self._form.names, entries, line, searches=True)
 
     def _with_featured(self) -> list[IndexEntry] | None:
-        """Return entries of which only featured skills have words; None where none has room."""
+        """Return entries with words of featured skills only; None if nothing fits."""
         if not any(skill.is_featured for skill in self._drawn):
             return None
         room = self._room_for_names()

@@ -53,7 +53,7 @@ def wrap_text(name: str, body: str, directory: str, files: Sequence[str], note: 
 
 @dataclass(frozen=True, slots=True)
 class SkillFile:
-    """Published file, or a page of one, as text."""
+    """A published file, or a page of it, as text."""
 
     skill_id: str
     skill: str

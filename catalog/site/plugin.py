@@ -202,7 +202,7 @@ def handle_exception(datasette: Any, request: Any, exception: Exception) -> Any:
 async def _corrected(
     database: Any, table: str, problem: responses.VisibleError
 ) -> responses.VisibleError:
-    """Return that a table is missing: Datasette takes a row of it for invalid SQL."""
+    """Return a 404 for a missing table, where Datasette reports invalid SQL."""
     if table in {*await database.table_names(), *await database.view_names()}:
         return problem
     return responses.VisibleError(404, f"Table not found: {table}")

@@ -172,7 +172,7 @@ def _check(
 def _judged(
     path: str, content: FileContent, before: int, occurrences: Callable[[str], int]
 ) -> _Judged:
-    """Return the outcome of a file of one, or those of the lines of a file of JSON Lines.
+    """Return the outcome of a JSON file, or the outcomes of the lines of a file of JSON Lines.
 
     `before` is the number of lines before them, and `occurrences` the number of equal ones by
     their first run_id. A last line without an end counts only if it is valid: its runtime may

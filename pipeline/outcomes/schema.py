@@ -162,7 +162,7 @@ AnyMemoryWrite: TypeAlias = Annotated[
 
 
 class _Run(_Form):
-    """Fields of skilldrop's own, by which a file names its run."""
+    """Fields that only skilldrop defines, with which a file names its run."""
 
     skill_id: Text | None = Field(
         None,

@@ -33,7 +33,7 @@ def noted(path: str, error: Exception) -> Finding:
 def rejection(
     place: Place, skill_id: str, name: str, fingerprint: str, error: Exception
 ) -> Rejection:
-    """Return the verdict on a folder for which an exception left no other; log the exception."""
+    """Return the verdict on a folder whose judgement raised an exception; log the exception."""
     return Rejection(
         place=place,
         skill_id=skill_id,

@@ -116,7 +116,7 @@ def stop_all(queues: Iterable[HookQueue], store: Store) -> None:
 
 
 def _body(hook: Hook, events: _Events) -> bytes | None:
-    """Return the body that tells of some events; None if the hook asked for none of them."""
+    """Return the body with some events; None if the hook asked for none of them."""
     chosen = [_as_json(event) for event in events if _asked_for(hook, event)]
     if not chosen:
         return None

@@ -65,7 +65,7 @@ class Ruleset:
     def with_rejection(
         self, findings: tuple[Finding, ...], acceptance: Acceptance
     ) -> tuple[Finding, ...]:
-        """Return the findings in order, with one added if none of them rejects the folder."""
+        """Return the findings in order, with a rejecting one added if there is none."""
         if not self.rejects(findings, acceptance):
             findings = (*findings, FOLDER_UNREADABLE.at())
         return self.in_order(findings, acceptance)

@@ -106,7 +106,7 @@ class WatchSupervisor:
 
     @property
     def trouble(self) -> Problem | None:
-        """Fault because of which changes are polled, and the time of the next attempt.
+        """Reason for polling, and the time of the next attempt to watch.
 
         None for the system's limit on watches, with which polling is the normal mode.
         """

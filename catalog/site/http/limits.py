@@ -203,7 +203,7 @@ def _spelled(path: str) -> str:
 
 
 def _spelled_name(name: str) -> str:
-    """Return a name of a path as Datasette writes it; the format after a point is no part of it.
+    """Return a name of a path as Datasette writes it; without the format after a dot.
 
     Datasette never finds a name with a percent sign, and redirects it to one with tildes.
     """

@@ -40,7 +40,7 @@ async def not_skills(context: RequestContext) -> Response:
 
 
 async def page(context: RequestContext) -> Response:
-    """Explain one kind of finding, and show all findings of it by skill."""
+    """Explain one kind of finding, and show its findings by skill."""
     code, number = context.path_part("code"), context.number("page") or 1
     rows = await context.query(browse.findings_of, code, number)
     kinds = [row for row in await context.query(browse.finding_codes) if row["code"] == code]

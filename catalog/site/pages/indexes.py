@@ -29,7 +29,7 @@ async def listing(context: RequestContext) -> Response:
 
 
 async def page(context: RequestContext) -> Response:
-    """Show a page of the skills in an index, or of those it leaves out, with their words."""
+    """Show a page of the skills in an index, or of the others, with their words."""
     name, words = context.path_part("name"), context.parameter("q").strip()
     asked = context.parameter("show")
     show = asked if asked in (*STATES, *REASONS) else ""

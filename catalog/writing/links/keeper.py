@@ -141,7 +141,7 @@ class LinkKeeper:
     # Damage
 
     def mend(self, package_paths: Collection[str], *, deep: bool) -> int:
-        """Make the damaged copies of versions again; return the number of those that are whole now.
+        """Replace the damaged copies of versions; return the number of repaired ones.
 
         Compares as `inspection.damages` does. A directory that cannot be read is logged.
         """
@@ -327,7 +327,7 @@ class LinkKeeper:
         return done
 
     def _remove_gone(self, directory: DirectoryRow) -> tuple[str, ...]:
-        """Remove the entries of skills that left; return the names of those that were there."""
+        """Remove the entries of skills that left; return the names of the removed ones."""
         gone = self._gone.get(directory.spec.path, {})
         removed: list[str] = []
         if gone:

@@ -46,7 +46,7 @@ class StatCache:
         self._stats = stats
 
     def is_same(self, here: Directory) -> bool:
-        """Whether a directory is a skill folder in no other, and as it was."""
+        """Whether a directory is an unchanged skill folder outside of other skills."""
         known = self._stats.get(here.text)
         if known is None:
             return False

@@ -354,7 +354,7 @@ def _confined(root: str, path: str, results: Iterable[Result]) -> Iterator[Resul
 
 
 def _obeyed(file: IgnoreFile) -> IgnoreFile:
-    """Return an ignore file that can be obeyed in full, or that of a root, whose skills go on."""
+    """Return a valid ignore file, or any of a root, whose skills are read in any case."""
     if file.unusable and file.folder:
         line, why = file.unusable[0]
         raise IgnoreFileRefused(f"has a pattern in line {line} that cannot be used, {why}")

@@ -60,7 +60,7 @@ class Report:
             self.failures[place] = failure
 
     def followed_by(self, later: "Report", again: Sequence[WatchUnit]) -> "Report":
-        """Return the report of two scans, of which the second repeated unsettled folders."""
+        """Return the report of two scans; the second one repeated unsettled folders."""
         repeated = set(again)  # an unsettled archive counted as one folder
         return replace(
             self,

@@ -102,7 +102,7 @@ def _connected(scheduler: str, notice: Callable[[str], None]) -> Iterator[Client
 
 
 def _scan(client: Client, scope: ScanScope, options: ScanOptions) -> Iterator[ScanResult | None]:
-    """Scan with the workers of a cluster, which reruns the pieces of those that die."""
+    """Scan with the workers of a cluster, which repeats the work of dead ones."""
 
     def on_cluster(found: Iterator[ScanResult | Unread]) -> Iterator[ScanResult | None]:
         work = partial(_checked, _inode(scope.root.path), VERSION)

@@ -37,7 +37,7 @@ class Danger:
 
 
 def dangers(text: str) -> Iterator[Danger]:
-    """Yield the dangers of a text of which it does not warn."""
+    """Yield the dangers of a text, except those that it warns of."""
     words = found(text)
     for shape in () if _WORDS.isdisjoint(words) else SHAPES:
         if words.keys().isdisjoint(shape.words):

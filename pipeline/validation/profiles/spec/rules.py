@@ -140,7 +140,7 @@ SPEC = Profile("spec", codes.TYPES, (fields_keep_limits, name_form, no_other_fie
 
 
 def _right_name(name: str, folder: str) -> str | None:
-    """Return the name that the specification allows: the folder's, else a corrected form of the name.
+    """Return a name that the specification allows: the folder's, else a corrected one.
 
     None if no valid name can be made of either.
     """
