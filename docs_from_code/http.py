@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from catalog.reading.filters import BY_NAME
 from catalog.site.api import service
 
 _PAGE = Path(__file__).parents[1] / "docs" / "reference" / "http.md"
@@ -39,7 +40,9 @@ def _endpoints(document: Mapping[str, Any]) -> str:
 def _search(document: Mapping[str, Any]) -> str:
     parameters = document["paths"]["/search.json"]["get"]["parameters"]
     return "| parameter | meaning |\n|---|---|\n" + "".join(
-        f"| `{parameter['name']}` | {parameter['description']} |\n" for parameter in parameters
+        f"| `{parameter['name']}` | {parameter['description']} |\n"
+        for parameter in parameters
+        if parameter["name"] not in BY_NAME
     )
 
 

@@ -83,12 +83,18 @@ def explained() -> set[str]:
 
 def _table(table: str, model: type) -> str:
     rows = "".join(
-        f"| `{name.rpartition('.')[2]}` | {_default(field)} | {cell(field.description or '')} "
+        f"| `{name.rpartition('.')[2]}` | {_default(field)} | {cell(_value(field))} "
         f"| {cell(_MEANINGS[name])} |\n"
         for name, field in _fields(table, model)
         if name not in _TABLES
     )
     return f"| key | default | value | meaning |\n|---|---|---|---|\n{rows}"
+
+
+def _value(field: FieldInfo) -> str:
+    """Return the allowed values in words; the opening explains sizes."""
+    words = field.description or ""
+    return "a size" if words.startswith("a number of bytes") else words
 
 
 def _fields(table: str, model: type) -> Iterator[tuple[str, FieldInfo]]:
