@@ -14,16 +14,12 @@ from docs_from_code.requirement_marks import marked_tests
 _LIST = Path(__file__).with_name("requirements.yml")
 
 _OPENING = """\
----
-hide: [toc]
----
-
 # Conformance
 
 <!-- Generated from docs_from_code/requirements.yml and the marks in the tests by `make docs`. -->
 
-skilldrop implements four specifications. The table has a row for each of their requirements, with
-the tests in `tests/` that show it. The build fails if a requirement has no test, and if a test of a
+skilldrop implements four specifications. Each table has the requirements of one, with the tests in
+`tests/` that show them. The build fails if a requirement has no test, and if a test of a
 requirement fails or is skipped. [Deviations](reference/deviations.md) compares verdicts on skills
 with those of the reference validator.
 
@@ -31,23 +27,25 @@ with those of the reference validator.
 |---|---|---|---|
 """
 _HEAD = """
-| specification | requirement | shown by |
+## {title}
+
+| part | requirement | shown by |
 |---|---|---|
 """
 
 
 def page() -> str:
-    """Return the page: the numbers of each specification, then the table."""
-    rows = list(_listed())
-    counts = ""
+    """Return the page: the numbers of each specification, then a table for each."""
+    rows, shown = list(_listed()), marked_tests()
+    counts = tables = ""
     for specification in _specifications().values():
         title, about = specification["title"], specification["about"]
         own = [row for row in rows if row.specification == title]
         departures = sum(row.departs is not None for row in own)
         counts += f"| {title} | {cell(about)} | {len(own)} | {departures} |\n"
-    shown = marked_tests()
-    lines = (_line(row, shown.get(row.identifier, [])) for row in rows)
-    return f"{_OPENING}{counts}{_HEAD}{''.join(lines)}"
+        tables += _HEAD.format(title=title)
+        tables += "".join(_line(row, shown.get(row.identifier, [])) for row in own)
+    return f"{_OPENING}{counts}{tables}"
 
 
 def problems() -> list[str]:
@@ -93,9 +91,7 @@ def _listed() -> Iterator[_Row]:
 def _line(row: _Row, tests: Sequence[str]) -> str:
     departure = f" **skilldrop departs:** {cell(row.departs)}" if row.departs else ""
     names = "<br>".join(cell(f"`{test}`") for test in tests)
-    return (
-        f"| {row.specification}: {cell(row.part)} | {cell(row.requires)}{departure} | {names} |\n"
-    )
+    return f"| {cell(row.part)} | {cell(row.requires)}{departure} | {names} |\n"
 
 
 @cache
