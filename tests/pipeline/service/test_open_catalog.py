@@ -1,5 +1,6 @@
 """Skill folders that are read a second time, to make packages of them."""
 
+import math
 import os
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -12,6 +13,7 @@ from pipeline.roots.archives import reader as archives
 from pipeline.roots.archives.reader import open_archive
 from pipeline.roots.local.folder import Archive, Folder
 from pipeline.service import open_catalog
+from pipeline.service.scanning import change_batches
 from tests.support.made_archives import pack_zip
 from tests.support.packages import World
 from tests.support.skills import SkillWriter
@@ -72,9 +74,10 @@ def test_a_root_that_is_a_link_is_read_at_its_target(tmp_path: Path, skill: Skil
 
 
 def test_a_batch_opens_each_archive_once(
-    tmp_path: Path, skill: SkillWriter, openings: list[str]
+    tmp_path: Path, skill: SkillWriter, openings: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Once to scan it, and once for the packages of all its skills."""
+    monkeypatch.setattr(change_batches, "PAUSE", math.inf)  # one batch, however slow the machine is
     world = World(tmp_path)
     for number in range(12):
         skill(tmp_path / f"pack-{number % 2}/skill-{number:02}", files={"x.txt": str(number)})
