@@ -2,10 +2,9 @@
 
 import json
 import re
-import sqlite3
 from collections.abc import Sequence
 from pathlib import PurePath
-from typing import Any, TypeAlias
+from typing import Any
 
 from catalog.database.expressions import AWAITING_REVIEW, FOLDER_NAME
 from catalog.database.queries import Database, Row, to_json
@@ -20,25 +19,17 @@ from catalog.text.humanize import count
 from catalog.usage import database as usage_database
 from catalog.usage import summary as usage_summary
 
-Catalog: TypeAlias = Database
-"""Open catalog, for modules that only pass it on."""
-
 PAGE = 50
 """Rows of a list on one page."""
 FRONT = 12
 """Cards of the latest skills on the front page; other lists there have half of that."""
 
 
-def over(connection: sqlite3.Connection) -> Catalog:
-    """Return the catalog on a connection that the caller opened and closes."""
-    return Database(connection)
-
-
 # Skills
 
 
 def skills(
-    db: Catalog, filters: Filters, page: int = 1, sort: str = "updated", size: int = PAGE
+    db: Database, filters: Filters, page: int = 1, sort: str = "updated", size: int = PAGE
 ) -> list[int]:
     """Return a page of the skills with the filters, in an order of SORTS."""
     values = filters.values | {"limit": size, "offset": (page - 1) * size}
@@ -80,7 +71,7 @@ _BY_READS = """
 """
 
 
-def skill(db: Catalog, skill_id: str, row: int | None = None) -> Row | None:
+def skill(db: Database, skill_id: str, row: int | None = None) -> Row | None:
     """Return the skill with a skill_id, the active one if there is one, or the given row of it.
 
     None if no folder ever had it. `is_newest` is 0 if the folder contains other content than the
@@ -102,7 +93,7 @@ def skill(db: Catalog, skill_id: str, row: int | None = None) -> Row | None:
     return next(rows, None)
 
 
-def definition(db: Catalog, skill: int) -> Row:
+def definition(db: Database, skill: int) -> Row:
     """Return the identity and state of a skill with the product specification's names."""
     (row,) = db.query(
         "SELECT id, skillId, currentVersion, isActive FROM skill_definitions WHERE id = ?", [skill]
@@ -110,7 +101,7 @@ def definition(db: Catalog, skill: int) -> Row:
     return row | {"isActive": bool(row["isActive"])}
 
 
-def folders_of(db: Catalog, skill_id: str, but: int = 0) -> list[Row]:
+def folders_of(db: Database, skill_id: str, but: int = 0) -> list[Row]:
     """Return the folders with a skill_id, without the one of a skill."""
     return db.rows(
         "SELECT id, skill_id, name, status, status_reason, is_conflict, level, root,"
@@ -119,14 +110,14 @@ def folders_of(db: Catalog, skill_id: str, but: int = 0) -> list[Row]:
     )
 
 
-def left_out_files(db: Catalog, skill: int) -> list[Row]:
+def left_out_files(db: Database, skill: int) -> list[Row]:
     """Return the files in a skill's folder that are part of no version, by path."""
     return db.rows(
         "SELECT path, reason, detail FROM left_out_files WHERE skill = ? ORDER BY path", [skill]
     )
 
 
-def findings(db: Catalog, skill: int) -> list[Row]:
+def findings(db: Database, skill: int) -> list[Row]:
     """Return the findings of a skill, worst first; those that reject it are the first of these."""
     return db.rows(
         f"SELECT * FROM findings WHERE skill = ? ORDER BY {_WORST_FIRST}, id",
@@ -137,7 +128,7 @@ def findings(db: Catalog, skill: int) -> list[Row]:
 # The whole catalog
 
 
-def front(db: Catalog) -> dict[str, Any]:
+def front(db: Database) -> dict[str, Any]:
     """Return the data of the front page: counts, latest, most read and awaited skills."""
     awaited = [
         skill
@@ -155,7 +146,7 @@ def front(db: Catalog) -> dict[str, Any]:
     }
 
 
-def finding_codes(db: Catalog) -> list[Row]:
+def finding_codes(db: Database) -> list[Row]:
     """Return each kind of present finding with its counts, worst and most frequent first."""
     return db.rows(
         "SELECT code, severity, profile, count(*) AS n, count(DISTINCT skill) AS skills"
@@ -164,7 +155,7 @@ def finding_codes(db: Catalog) -> list[Row]:
     )
 
 
-def not_skills(db: Catalog, page: int = 1) -> list[Row]:
+def not_skills(db: Database, page: int = 1) -> list[Row]:
     """Return a page of the findings about files in the roots that are part of no skill."""
     return db.rows(
         "SELECT root, folder, path, code, severity, message, fix FROM findings"
@@ -173,7 +164,7 @@ def not_skills(db: Catalog, page: int = 1) -> list[Row]:
     )
 
 
-def findings_of(db: Catalog, code: str, page: int = 1) -> list[Row]:
+def findings_of(db: Database, code: str, page: int = 1) -> list[Row]:
     """Return a page of the findings of one kind, each with its skill."""
     return db.rows(
         f"SELECT f.*, s.skill_id, s.name, s.status, {IS_NEWEST} AS is_newest, EXISTS"

@@ -5,10 +5,9 @@ import re
 from typing import Any, NamedTuple
 
 from catalog.database.expressions import AWAITING_REVIEW, NEWEST
-from catalog.database.queries import Row
+from catalog.database.queries import Database, Row
 from catalog.model.errors import NotInCatalog
 from catalog.reading import dangers, versions
-from catalog.reading.browse import Catalog
 from catalog.text import mentions
 from catalog.text.suggestions import closest, few, shown
 
@@ -29,7 +28,7 @@ class Waiting(NamedTuple):
     is_cut: bool  # whether it has too much text, or too many hosts, to list all hosts
 
 
-def find(db: Catalog, asked: Asked) -> Row:
+def find(db: Database, asked: Asked) -> Row:
     """Return the row of the version that a reviewer means. Raises NotInCatalog."""
     values = {"asked": asked.skill.rstrip("/"), "absolute": asked.absolute}
     rows = db.rows(_REVIEWED, values | {"version": asked.version})
@@ -48,13 +47,13 @@ def find(db: Catalog, asked: Asked) -> Row:
     raise NotInCatalog(f"{shown(asked.skill)} has no {version}, and nothing waits for review.")
 
 
-def waiting(db: Catalog, *, limit: int = -1, offset: int = 0) -> list[Waiting]:
+def waiting(db: Database, *, limit: int = -1, offset: int = 0) -> list[Waiting]:
     """Return the newest versions that wait for review, the longest waiting first."""
     values = {"limit": limit, "offset": offset}
     return [_compared(db, row) for row in db.rows(_WAITING, values)]
 
 
-def outcome(db: Catalog, version: Row) -> dict[str, Any]:
+def outcome(db: Database, version: Row) -> dict[str, Any]:
     """Return a version with its review, and the state of each skill with its content, as JSON."""
     decision = next(db.query(_DECISION, [version["digest"]]))
     return {
@@ -64,7 +63,7 @@ def outcome(db: Catalog, version: Row) -> dict[str, Any]:
     }
 
 
-def of_skill(db: Catalog, skill: int) -> Row | None:
+def of_skill(db: Database, skill: int) -> Row | None:
     """Return the review of a skill's newest version: version, review and the decision.
 
     None if that version needs no review.
@@ -72,7 +71,7 @@ def of_skill(db: Catalog, skill: int) -> Row | None:
     return db.row(_OF_SKILL, [skill])
 
 
-def _compared(db: Catalog, row: Row) -> Waiting:
+def _compared(db: Database, row: Row) -> Waiting:
     old, new = (versions.files(db, row[key]) for key in ("published_id", "version_id"))
     changes = versions.differing(old, new)
     old_tools, new_tools = (_tools(row[key]) for key in ("published_described", "described"))

@@ -7,12 +7,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from catalog.database.queries import Row
+from catalog.database.queries import Database, Row
 from catalog.filesystem.by_descriptor import descended, directory
 from catalog.model.errors import NotPossible
 from catalog.model.paths import os_path, text_path, top_of_archive
 from catalog.reading import references
-from catalog.reading.browse import Catalog
 from catalog.text.suggestions import few, shown
 
 
@@ -25,7 +24,7 @@ class Trashed(NamedTuple):
     used_by: tuple[str, ...]  # names of the skills that still refer to it
 
 
-def move(db: Catalog, skill: Row, data: Path, at: datetime) -> Trashed:
+def move(db: Database, skill: Row, data: Path, at: datetime) -> Trashed:
     """Move the folder of a skill, or its archive, to the trash of the data directory.
 
     If the root is on another file system than the data directory, the trash lies beside the root.
@@ -80,7 +79,7 @@ def _moved(name: str, parent_fd: int, *trashes: str | Path) -> str:
     raise OSError(errno.EXDEV, f"neither {where} is on its file system; move it away yourself")
 
 
-def _inside(db: Catalog, root: str, path: str, skill: int) -> tuple[str, ...]:
+def _inside(db: Database, root: str, path: str, skill: int) -> tuple[str, ...]:
     """Return the names of the other present skills at a path or below it."""
     rows = db.execute(
         "SELECT name FROM skills WHERE root = ? AND id != ? AND status != 'removed'"

@@ -11,12 +11,12 @@ from catalog.audit.difference import Difference
 from catalog.audit.verdicts import StoredFolder
 from catalog.database import connection as database_connection
 from catalog.database.connection import explained
+from catalog.database.queries import Database
 from catalog.model.change import ChangeResult, Judged
 from catalog.model.errors import RootUnreadable
 from catalog.model.finding import Finding
 from catalog.model.skill import Rejection, RootSpec
 from catalog.model.values import Json
-from catalog.reading.browse import Catalog
 from catalog.writing.packages.inspection import packaged
 from catalog.writing.store import Store
 from catalog.writing.tables.removals import NO_ROOT
@@ -115,7 +115,7 @@ class _Folders:
     """Comparison of the skill folders with their rows."""
 
     def __init__(
-        self, settings: Settings, db: Catalog, engine: Engine, progress: Callable[[int], None]
+        self, settings: Settings, db: Database, engine: Engine, progress: Callable[[int], None]
     ) -> None:
         self._settings = settings
         self._db = db
@@ -252,7 +252,7 @@ def _doubted(differences: Sequence[Difference], settings: Settings) -> list[Watc
     ]
 
 
-def _from_catalog(settings: Settings, query: Callable[[Catalog], T]) -> T:
+def _from_catalog(settings: Settings, query: Callable[[Database], T]) -> T:
     db = database_connection.open_catalog(settings.catalog_path)
     with explained(settings.catalog_path), closing(db.conn):
         return query(db)

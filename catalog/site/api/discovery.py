@@ -12,11 +12,10 @@ from tempfile import SpooledTemporaryFile
 
 from datasette import Response
 
-from catalog.database.queries import Row
+from catalog.database.queries import Database, Row
 from catalog.model.errors import NotInCatalog, PackageDamaged, PathRefused
 from catalog.prompt_index.formats.registry import DISCOVERY_SCHEMA, discovery_entry, install_fields
 from catalog.reading import bundle, offered, references
-from catalog.reading.browse import Catalog
 from catalog.reading.published import package_of
 from catalog.site.api import files
 from catalog.site.http import responses
@@ -93,7 +92,7 @@ async def _skill_ids(context: RequestContext, scope: str | None) -> list[str] | 
     return await context.query(_needed, scope) if is_with_needed else [scope]
 
 
-def _needed(db: Catalog, skill_id: str) -> list[str]:
+def _needed(db: Database, skill_id: str) -> list[str]:
     return references.with_needed(db, [skill_id])[0]
 
 
@@ -126,7 +125,7 @@ async def _archive_hashes(
     return hashes
 
 
-def _hash(db: Catalog, location: CatalogLocation, skills: Sequence[Row]) -> dict[str, str]:
+def _hash(db: Database, location: CatalogLocation, skills: Sequence[Row]) -> dict[str, str]:
     """Return the SHA-256 of some archives by the digests of their skills."""
     hashes = {}
     for row in skills:

@@ -6,11 +6,10 @@ from urllib.parse import urlencode
 
 from datasette import Response
 
-from catalog.database.queries import Row
+from catalog.database.queries import Database, Row
 from catalog.model.errors import NotInCatalog
 from catalog.reading import activity, browse
 from catalog.reading.activity import ChangeFilter
-from catalog.reading.browse import Catalog
 from catalog.site.http import responses
 from catalog.site.http.request import RequestContext
 from catalog.site.pages.overview import choice_of
@@ -67,7 +66,7 @@ async def _feed(
     return responses.of_text(context.request, text, ATOM)
 
 
-def _load(db: Catalog, choice: ChangeFilter) -> tuple[list[Row], str]:
+def _load(db: Database, choice: ChangeFilter) -> tuple[list[Row], str]:
     """Return the newest changes, and the identifier of the catalog. Raises NotInCatalog."""
     if choice.skill_id and not browse.skill(db, choice.skill_id):
         raise NotInCatalog(f"No skill has the identifier {choice.skill_id}.")

@@ -12,9 +12,9 @@ from urllib.parse import quote
 
 from datasette import Response
 
+from catalog.database.queries import Database
 from catalog.model.errors import NotInCatalog, PackageDamaged, PathRefused
 from catalog.reading import browse, bundle, references, skill_files
-from catalog.reading.browse import Catalog
 from catalog.reading.published import Package, PublishedFile, find_file, package_of
 from catalog.reading.references import LinkTarget
 from catalog.site.http import limits, responses, security_headers
@@ -197,6 +197,6 @@ def _error(
     )
 
 
-def _target(db: Catalog, skill_id: str, path: str) -> LinkTarget | None:
+def _target(db: Database, skill_id: str, path: str) -> LinkTarget | None:
     skill = browse.skill(db, skill_id)
     return references.beside(db, skill, path) if skill else None

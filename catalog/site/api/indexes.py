@@ -5,13 +5,13 @@ from dataclasses import replace
 
 from datasette import Response
 
+from catalog.database.queries import Database
 from catalog.model.errors import NotInCatalog
 from catalog.prompt_index import builder, locations, query
 from catalog.prompt_index.files import REPORT, report_bytes
 from catalog.prompt_index.formats.registry import FORMATS
 from catalog.prompt_index.spec import IndexSpec
 from catalog.reading import index_views
-from catalog.reading.browse import Catalog
 from catalog.site.http import responses
 from catalog.site.http.request import RequestContext
 
@@ -51,7 +51,7 @@ def _split(asked: str) -> tuple[str, str]:
     return asked.removesuffix(ending), ending
 
 
-def _built(db: Catalog, spec: IndexSpec, ending: str) -> bytes:
+def _built(db: Database, spec: IndexSpec, ending: str) -> bytes:
     """Return the text or the report of an index as the catalog has it now."""
     index = query.build_index(db, spec)
     if ending != REPORT:

@@ -11,10 +11,9 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoM
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
-from catalog.database.queries import Row
+from catalog.database.queries import Database, Row
 from catalog.model.values import VERSION
 from catalog.reading import health_summary, status
-from catalog.reading.browse import Catalog
 from catalog.reading.status import Measurements
 from catalog.site.http import responses
 from catalog.site.http.request import RequestContext
@@ -38,7 +37,7 @@ async def page(context: RequestContext) -> Response:
     )
 
 
-def _load(db: Catalog, *arguments: Any) -> tuple[Measurements, summary.Totals | None]:
+def _load(db: Database, *arguments: Any) -> tuple[Measurements, summary.Totals | None]:
     return status.measured(db, *arguments), summary.totals(db)
 
 

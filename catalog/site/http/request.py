@@ -12,6 +12,7 @@ from datasette import Forbidden, Response
 
 from catalog.database import stored_health
 from catalog.database.connection import REBUILT, is_damage
+from catalog.database.queries import Database
 from catalog.model.errors import NotInCatalog
 from catalog.model.values import VERSION
 from catalog.prompt_index.query import one_moment
@@ -144,7 +145,7 @@ async def _query(
 ) -> T:
     def run(connection: sqlite3.Connection) -> T:
         with limits.statement_time(connection, datasette.setting("sql_time_limit_ms")):
-            db = browse.over(connection)
+            db = Database(connection)
             with one_moment(db):
                 return function(db, *arguments, **named)
 
@@ -157,7 +158,7 @@ async def header_health(
 ) -> HeaderHealth | None:
     """Return the health of a catalog; None if it cannot be read."""
 
-    def load(db: browse.Catalog) -> tuple[dict[str, Any], list[str], int]:
+    def load(db: Database) -> tuple[dict[str, Any], list[str], int]:
         return (
             stored_health.load(db, location.catalog),
             list(browse.disk_folders(db)),

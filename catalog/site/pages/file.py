@@ -12,11 +12,10 @@ from typing import Any, BinaryIO
 
 from datasette import Response
 
-from catalog.database.queries import Row
+from catalog.database.queries import Database, Row
 from catalog.model.errors import NotInCatalog, PackageDamaged, PathRefused
 from catalog.reading import browse, paging, skill_files
 from catalog.reading import versions as reading_versions
-from catalog.reading.browse import Catalog
 from catalog.reading.paging import Page
 from catalog.reading.published import find_file, package_of
 from catalog.site.http.request import RequestContext
@@ -119,7 +118,7 @@ def part_lines(part: Page) -> list[str]:
 
 
 def _look_up(
-    db: Catalog,
+    db: Database,
     packages: Path,
     skill_id: str,
     path: str,
@@ -160,7 +159,7 @@ def _look_up(
 
 
 def _part(
-    db: Catalog,
+    db: Database,
     packages: Path,
     skill: Row,
     version: str | None,

@@ -6,10 +6,9 @@ from typing import Any
 
 from datasette import Response
 
-from catalog.database.queries import Row
+from catalog.database.queries import Database, Row
 from catalog.model.errors import NotInCatalog
 from catalog.reading import browse, index_views
-from catalog.reading.browse import Catalog
 from catalog.site.http.request import RequestContext
 from catalog.site.rendering.diff_rows import compare
 from catalog.text.differences import parts
@@ -86,13 +85,13 @@ async def changes(context: RequestContext) -> Response:
     return context.page("index_changes.html", index=index, old=old, new=new, part=part)
 
 
-def _index(db: Catalog, name: str) -> Row:
+def _index(db: Database, name: str) -> Row:
     if index := index_views.index(db, name):
         return index
     raise NotInCatalog(f"No index has the name {shown(name)}.")
 
 
-def _entries(db: Catalog, name: str, show: str, words: str, number: int) -> dict[str, Any]:
+def _entries(db: Database, name: str, show: str, words: str, number: int) -> dict[str, Any]:
     index = _index(db, name)
     if show in REASONS:
         rows = index_views.index_left_out(db, name, show, words, number)
@@ -114,7 +113,9 @@ def _with_cuts(row: Row) -> Row:
     return row | {"parts": parts(row["description"], row["shown"]) if is_cut else ()}
 
 
-def _build(db: Catalog, name: str, id_: int | None, before: str = index_views.LATEST) -> Row | None:
+def _build(
+    db: Database, name: str, id_: int | None, before: str = index_views.LATEST
+) -> Row | None:
     """Return a publication with its text, without paths of the disk above the data directory."""
     build = index_views.build(db, name, id_, before)
     folders = browse.disk_folders(db)
@@ -122,7 +123,7 @@ def _build(db: Catalog, name: str, id_: int | None, before: str = index_views.LA
 
 
 def _pair(
-    db: Catalog, name: str, old: int | None, new: int | None, before: str
+    db: Database, name: str, old: int | None, new: int | None, before: str
 ) -> tuple[Row | None, Row | None]:
     newer = _build(db, name, new)
     if not newer:

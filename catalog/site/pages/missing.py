@@ -6,9 +6,9 @@ from typing import NamedTuple
 from datasette import Response
 from datasette.utils import tilde_decode
 
+from catalog.database.queries import Database
 from catalog.model.errors import NotInCatalog
 from catalog.reading import named
-from catalog.reading.browse import Catalog
 from catalog.reading.filters import Filters
 from catalog.site.http import location as http_location
 from catalog.site.http.request import RequestContext, header_health
@@ -57,7 +57,7 @@ async def page(context: RequestContext) -> Response:
     return context.not_found(f"This site has no page {shown(path)}.", near)
 
 
-def find(db: Catalog, name: str) -> Meant:
+def find(db: Database, name: str) -> Meant:
     """Return the skill of a name: its own, in other letters, bare, or one it had before."""
     near = _near(db, name)
     if found := named.skill_id_meant(db, name):
@@ -69,7 +69,7 @@ def find(db: Catalog, name: str) -> Meant:
         return Meant(None, names[:MOST_MEANT], str(several))
 
 
-def _near(db: Catalog, name: str) -> list[tuple[str, str]]:
+def _near(db: Database, name: str) -> list[tuple[str, str]]:
     asked = name[: named.LONGEST_COMPARED].lower()
     return [
         (near, found)

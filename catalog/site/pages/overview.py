@@ -9,10 +9,9 @@ from typing import Any
 from datasette import Response
 
 from catalog.database import stored_health
-from catalog.database.queries import Row
+from catalog.database.queries import Database, Row
 from catalog.reading import activity, browse, facet_counts, finding_pages, health_summary, status
 from catalog.reading.activity import ChangeFilter, Unit
-from catalog.reading.browse import Catalog
 from catalog.reading.filters import Filters
 from catalog.site.http.request import RequestContext
 from catalog.site.rendering import markdown
@@ -29,7 +28,7 @@ async def home(context: RequestContext) -> Response:
     return context.page("home.html", **await context.query(_front))
 
 
-def _front(db: Catalog) -> dict[str, Any]:
+def _front(db: Database) -> dict[str, Any]:
     facets, _ = facet_counts.of(db, Filters(), only=("category", "tag", "publisher"))
     return {"facets": facets, **browse.front(db)}
 
@@ -64,7 +63,7 @@ def _folder(unit: Unit) -> tuple[str, str]:
     return unit.changes[0]["root"], unit.changes[0]["path"]
 
 
-def _units(db: Catalog, choice: ChangeFilter, before: int | None) -> tuple[list[Unit], Any]:
+def _units(db: Database, choice: ChangeFilter, before: int | None) -> tuple[list[Unit], Any]:
     if choice.is_all:
         return activity.units(db, before), activity.last_scan(db)
     rows = activity.chosen(db, choice, before)
@@ -115,6 +114,6 @@ async def state(context: RequestContext) -> Response:
     )
 
 
-def _state(db: Catalog, catalog: Path) -> tuple[dict[str, Any], list[Row], Any, list[str]]:
+def _state(db: Database, catalog: Path) -> tuple[dict[str, Any], list[Row], Any, list[str]]:
     roots = db.rows(status.LISTS["roots"])
     return stored_health.load(db, catalog), roots, status.counts(db), browse.disk_folders(db)

@@ -8,7 +8,7 @@ from typing import Any
 
 from datasette import Response
 
-from catalog.database.queries import Row
+from catalog.database.queries import Database, Row
 from catalog.model.errors import NotInCatalog
 from catalog.model.fields import COLUMNS
 from catalog.prompt_index import query
@@ -24,7 +24,6 @@ from catalog.reading import (
 )
 from catalog.reading import card as reading_card
 from catalog.reading import versions as reading_versions
-from catalog.reading.browse import Catalog
 from catalog.reading.references import LinkTarget, References
 from catalog.site.http import access
 from catalog.site.http.request import RequestContext
@@ -142,7 +141,7 @@ def _declared_version(skill: Row) -> str:
     return ""
 
 
-def without_disk_paths(db: Catalog, rows: list[Row]) -> list[Row]:
+def without_disk_paths(db: Database, rows: list[Row]) -> list[Row]:
     """Return rows for readers on other machines, without the paths of this machine's disk."""
     return _shortened(rows, browse.disk_folders(db))
 
@@ -162,7 +161,7 @@ def _shortened(rows: list[Row], folders: Sequence[str]) -> list[Row]:
 _WITH_PATHS = ("text", "root", "status_reason", "pending_reason", "message", "fix", "detail")
 
 
-def look_up(db: Catalog, skill_id: str, row: int | None, version: str = "") -> Sheet | None:
+def look_up(db: Database, skill_id: str, row: int | None, version: str = "") -> Sheet | None:
     """Return a skill with all its data, read in one transaction; None if it is unknown.
 
     With a version, the skill is returned as it was in that version, if that is known. Raises
@@ -195,7 +194,7 @@ def look_up(db: Catalog, skill_id: str, row: int | None, version: str = "") -> S
     )
 
 
-def _indexes(db: Catalog, skill: int) -> list[Row]:
+def _indexes(db: Database, skill: int) -> list[Row]:
     """Return the state of a skill in each index, with the `text` of its entry as agents see it."""
     return [
         row

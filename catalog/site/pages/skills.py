@@ -8,9 +8,9 @@ from urllib.parse import urlencode
 
 from datasette import Response
 
+from catalog.database.queries import Database
 from catalog.model.errors import FilterInvalid
 from catalog.reading import browse, duplicates, facet_counts, search, search_hits
-from catalog.reading.browse import Catalog
 from catalog.reading.duplicates import Group
 from catalog.reading.facet_counts import Facet, FacetValue
 from catalog.reading.filters import ANY, BY_NAME, FILTERS, Filters, parse
@@ -63,7 +63,7 @@ def filters_of(context: RequestContext) -> Filters:
     return parse(given, datetime.now(UTC))
 
 
-def _found(db: Catalog, words: str, filters: Filters, sort: str, number: int) -> dict[str, Any]:
+def _found(db: Database, words: str, filters: Filters, sort: str, number: int) -> dict[str, Any]:
     offset = (number - 1) * PAGE
     results = search.search(db, words, PAGE, offset=offset, filters=filters, marks=MARKS, sort=sort)
     ids = [hit.id for hit in results.hits]
@@ -91,7 +91,7 @@ def _why(fields: list[str]) -> str:
     return f"Found in its {', '.join(first)}{' and ' if first else ''}{last}"
 
 
-def _listed(db: Catalog, _: str, filters: Filters, sort: str, number: int) -> dict[str, Any]:
+def _listed(db: Database, _: str, filters: Filters, sort: str, number: int) -> dict[str, Any]:
     facets, total = facet_counts.of(db, filters)
     return {
         "rows": browse.cards_of(db, browse.skills(db, filters, number, sort, PAGE)),
@@ -111,7 +111,7 @@ async def repeated(context: RequestContext) -> Response:
     kind = asked if asked in duplicates.KINDS else duplicates.KINDS[0]
     number = context.number("page") or 1
 
-    def groups_of(db: Catalog) -> tuple[list[Group], int]:
+    def groups_of(db: Database) -> tuple[list[Group], int]:
         if like:
             found = _similar(db, like)
             return found, len(found)
@@ -129,7 +129,7 @@ async def repeated(context: RequestContext) -> Response:
     )
 
 
-def _similar(db: Catalog, skill_id: str) -> list[Group]:
+def _similar(db: Database, skill_id: str) -> list[Group]:
     """Return a skill and similar ones as one group; empty if there are none."""
     skill = browse.skill(db, skill_id)
     found = duplicates.similar(db, skill) if skill else []

@@ -8,10 +8,9 @@ from urllib.parse import urlencode
 
 from datasette import Response
 
-from catalog.database.queries import Row
+from catalog.database.queries import Database, Row
 from catalog.reading import browse, review
 from catalog.reading import versions as reading_versions
-from catalog.reading.browse import Catalog
 from catalog.reading.review import Waiting
 from catalog.site.http.request import RequestContext
 from catalog.site.pages import missing
@@ -77,7 +76,7 @@ _Files: TypeAlias = tuple[dict[str, Row], dict[str, Row]]  # that differ, of the
 
 
 def _load(
-    db: Catalog, packages: Path, skill_id: str, name: str, against: str, only: str
+    db: Database, packages: Path, skill_id: str, name: str, against: str, only: str
 ) -> tuple[dict[str, Any], _Files] | str | None:
     """Return two versions for the page; a sentence if one is unknown, None if the skill is."""
     found = reading_versions.named(db, skill_id, name)
@@ -126,7 +125,7 @@ async def waiting(context: RequestContext) -> Response:
     )
 
 
-def _waiting(db: Catalog, number: int) -> list[tuple[Waiting, _Files]]:
+def _waiting(db: Database, number: int) -> list[tuple[Waiting, _Files]]:
     """Return the versions of a page with the files that differ, and one more if there is one."""
     return [
         (
