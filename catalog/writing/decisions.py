@@ -59,7 +59,7 @@ def unpin_row(db: Writer, skill: Row, at: str) -> set[str]:
 
 
 class Return(NamedTuple):
-    """Why and when a skill changes to a version that is stored already."""
+    """Why and when a decision changes a skill, mostly to a version that is stored already."""
 
     outcome: IngestionOutcome
     detail: str
@@ -67,12 +67,7 @@ class Return(NamedTuple):
 
 
 def return_to(
-    db: Writer,
-    skill: Row,
-    version: Row,
-    change: Return,
-    *,
-    pinned: int | None,
+    db: Writer, skill: Row, version: Row, change: Return, *, pinned: int | None
 ) -> set[str]:
     """Make a version the current one of a skill; return each skill_id concerned."""
     fields = reading_versions.restored(version) | {"pinned_version_id": pinned}
@@ -81,22 +76,7 @@ def return_to(
     fields["skeleton"] = skeleton(fields["skill_id"])
     db.table("skills").update(skill["id"], fields)
     derived.write(db, [skill["id"]])
-    events.add_ingestions(
-        db,
-        [
-            Ingestion(
-                skill["id"],
-                skill["root"],
-                skill["path"],
-                None,
-                "command",
-                change.outcome,
-                change.detail,
-                version["id"],
-                max(change.at, skill["last_changed"]),
-            )
-        ],
-    )
+    _note(db, skill, change, version["id"])
     reviews.update_findings(db, skill["id"])
     return {skill["skill_id"], version["skill_id"]}
 
@@ -176,7 +156,7 @@ def _follow(db: Writer, skill: Row, decision: Row, *, is_unpublished: bool) -> s
     keeps_pin = skill["pinned_version_id"] and skill["pin_review"] not in reviews.UNPUBLISHABLE
     if keeps_pin or (is_present and latest and latest["id"] == skill["current_version_id"]):
         if decision["decision"] == "rejected":
-            _note(db, skill, reason, at)
+            _note(db, skill, Return("rejected", reason, at), skill["decided"])
         reviews.update_findings(db, skill["id"])
         return {skill["skill_id"]}
     if latest and (is_present or latest["id"] in (skill["newest"], skill["decided"])):
@@ -198,12 +178,13 @@ def _withdraw(db: Writer, skill: Row, change: Return) -> set[str]:
     return contested
 
 
-def _note(db: Writer, skill: Row, reason: str, at: str) -> None:
-    """Add a rejection to the history of a skill that keeps its version."""
+def _note(db: Writer, skill: Row, change: Return, version: int) -> None:
+    """Add a decision on a version to the history of a skill."""
     place = (skill["id"], skill["root"], skill["path"])
+    outcome, detail, at = change
     at = max(at, skill["last_changed"])
-    change = Ingestion(*place, None, "command", "rejected", reason, skill["decided"], at)
-    events.add_ingestions(db, [change])
+    note = Ingestion(*place, None, "command", outcome, detail, version, at)
+    events.add_ingestions(db, [note])
 
 
 _UNPUBLISHED = """

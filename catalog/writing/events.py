@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
-from catalog.database.queries import Database, to_json
+from catalog.database.queries import to_json
 from catalog.database.writer import Writer
 from catalog.model.change import OF_MEMORIES, Event, MemoryEvent
 from catalog.model.values import IngestionOutcome, Trigger
@@ -51,8 +51,12 @@ class Events:
         Those whose names begin with OF_MEMORIES receive memories, the others changes.
         """
         with self._db.transaction():
-            known, newest = self._delivered(), newest_events(self._db)
-            self._store({name: known.get(name, newest[is_of_memories(name)]) for name in names})
+            known = self._delivered()
+            for name in set(names) - known.keys():
+                table = "memory_writes" if name.startswith(OF_MEMORIES) else "ingestions"
+                query = f"SELECT ifnull(max(id), 0) FROM {table}"
+                (known[name],) = self._db.execute(query).fetchone()
+            self._store({name: known[name] for name in names})
 
     def deliver(self, name: str, listener: Listener) -> None:
         """Deliver new events to a registered listener in order, in batches.
@@ -88,20 +92,6 @@ class Events:
 
     def _store(self, delivered: Mapping[str, int]) -> None:
         self._db.execute("UPDATE health SET delivered = ?", [to_json(delivered)])
-
-
-def is_of_memories(listener: str) -> bool:
-    """Return whether a listener receives memories instead of changes."""
-    return listener.startswith(OF_MEMORIES)
-
-
-def newest_events(db: Database) -> dict[bool, int]:
-    """Return the ids of the newest change and, by True, of the newest memory."""
-    tables = {False: "ingestions", True: "memory_writes"}
-    return {
-        of_memories: int(db.execute(f"SELECT ifnull(max(id), 0) FROM {table}").fetchone()[0])
-        for of_memories, table in tables.items()
-    }
 
 
 _NEW = """

@@ -1,13 +1,12 @@
 """Rows of a batch of changes: accepted content, rejections and removals."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from catalog.database.queries import Row, to_json
 from catalog.database.writer import Writer
 from catalog.model import finding as model_finding
 from catalog.model.change import Change, ChangeResult, Judged, Removal
-from catalog.model.finding import Finding
 from catalog.model.naming import bare_name, qualified_name, skill_id
 from catalog.model.setting import Retention
 from catalog.model.skill import LOST_ROOT, Place, Rejection, SkillRecord
@@ -15,9 +14,8 @@ from catalog.model.values import FolderOutcome, ReviewState, Trigger
 from catalog.reading import versions
 from catalog.text import humanize
 from catalog.writing.rows import mapping, reviews
-from catalog.writing.rows.unit_of_work import PRESENT, UnitOfWork, place_of
+from catalog.writing.rows.unit_of_work import PRESENT, UnitOfWork
 
-USUAL = Retention()
 HOUR = timedelta(hours=1)
 
 
@@ -27,9 +25,9 @@ def write_batch(
     *,
     trigger: Trigger,
     at: datetime,
-    scan: int | None = None,
-    retention: Retention = USUAL,
-    named_after: str = "",
+    scan: int | None,
+    retention: Retention,
+    named_after: str,
 ) -> UnitOfWork:
     """Write a batch in the caller's transaction, before shadowing is decided.
 
@@ -55,7 +53,7 @@ def write_batch(
 
 def accept(work: UnitOfWork, record: SkillRecord, judged: Judged) -> None:
     """Store accepted content: the row of the skill, and a version if the content is new."""
-    old = work.old.get(place_of(judged))
+    old = work.old.get(judged.places[0])
     review = work.review_of(record, old)
     if old and (kept := _kept(work, old, record, review)):
         _accept_behind(work, record, judged, old, kept, review)
@@ -71,7 +69,7 @@ def accept(work: UnitOfWork, record: SkillRecord, judged: Judged) -> None:
         return
     if not stored and old and _is_delayed(work, old, record):
         return
-    skill = old["id"] if old else work.new_skill()
+    skill = old["id"] if old else next(work.new_skills)
     work.described.append(skill)
     if stored:
         work.update_version(stored, content, record.place.root, review)
@@ -117,7 +115,7 @@ def _accept_behind(
     review: ReviewState | None,
 ) -> None:
     """Store accepted content as a version, while the skill stays at another one."""
-    place, skill = place_of(judged), old["id"]
+    place, skill = judged.places[0], old["id"]
     fields = SETTLED | {"seen_digest": record.digest, "root": place[0], "path": place[1]}
     fields["files_left_out"] = to_json(record.left_out)
     pinned = kept["version"] if old["pinned_version_id"] == kept["id"] else None
@@ -189,7 +187,7 @@ def _is_delayed(work: UnitOfWork, old: Row, record: SkillRecord) -> bool:
 
 def _reject(work: UnitOfWork, rejection: Rejection, judged: Judged) -> None:
     """Store the reasons for a rejection; the last good version stays, unless it has a secret."""
-    place = place_of(judged)
+    place = judged.places[0]
     old = work.old.get(place)
     findings = rejection.findings
     if old and old["status"] in PRESENT and not work.has_file(old, rejection.refused):
@@ -204,33 +202,26 @@ def _reject(work: UnitOfWork, rejection: Rejection, judged: Judged) -> None:
         if _is_reranked(old, rejection.place):
             fields |= work.readdressed(old, _with_level(old, rejection.place))
         elif old["pinned_version_id"]:
-            findings = (
-                *findings,
-                model_finding.pinned_to(work.version_row(old["pinned_version_id"])["version"]),
-            )
+            pinned = work.version_row(old["pinned_version_id"])["version"]
+            findings = (*findings, model_finding.pinned_to(pinned))
     else:
+        errors = [each.message for each in findings if each.severity == "error"]
         fields = (
             SETTLED
             | mapping.rejected(rejection)
             | {
                 "status": "rejected",
-                "status_reason": _rejection_reason(rejection.findings),
+                "status_reason": " ".join(dict.fromkeys(errors)),
                 "pinned_version_id": None,
                 "shadowed_by": None,
             }
         )
     if old and work.is_unchanged(old, fields, findings, rejection.fingerprint):
         return
-    skill = old["id"] if old else work.new_skill()
+    skill = old["id"] if old else next(work.new_skills)
     if old and fields.get("status") == "rejected":  # its files are lost or refused
         work.described.append(skill)
     work.change(judged, old, fields | {"id": skill}, findings, "rejected")
-
-
-def _rejection_reason(findings: Iterable[Finding]) -> str:
-    return " ".join(
-        dict.fromkeys(finding.message for finding in findings if finding.severity == "error")
-    )
 
 
 def _is_reranked(row: Row, place: Place) -> bool:
@@ -252,7 +243,7 @@ def _with_level(row: Row, place: Place) -> Row:
 
 def _remove(work: UnitOfWork, removal: Removal) -> None:
     """Mark a skill as removed; its history stays."""
-    row = work.old.get(place_of(removal))
+    row = work.old.get(removal.places[0])
     if row is None or row["status"] == "removed":
         return
     fields = SETTLED | {

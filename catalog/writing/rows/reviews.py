@@ -71,8 +71,7 @@ def state_of(
 
 def newest_decision(db: Database, digest: str) -> Row | None:
     """Return the row of the newest decision on a content, if there is one."""
-    rows = db.query("SELECT * FROM reviews WHERE digest = ? ORDER BY id DESC LIMIT 1", [digest])
-    return next(iter(rows), None)
+    return db.row("SELECT * FROM reviews WHERE digest = ? ORDER BY id DESC LIMIT 1", [digest])
 
 
 def newest_publishable(db: Database, skill: int, but: str | None = None) -> Row | None:

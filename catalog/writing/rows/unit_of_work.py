@@ -1,13 +1,14 @@
 """Unit of work of a batch: the stored rows of its skills, and the new rows to write."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
+from itertools import count
 
 from catalog.database.queries import Database, Row, columns, to_json
 from catalog.database.writer import Writer
 from catalog.model import finding as model_finding
-from catalog.model.change import Change, ChangeResult, Judged, Removal
+from catalog.model.change import Change, ChangeResult, Judged
 from catalog.model.fields import EMPTY
 from catalog.model.finding import Finding
 from catalog.model.naming import version_name
@@ -43,8 +44,8 @@ class UnitOfWork:
         self._trigger, self._scan = trigger, scan
         self.old: dict[tuple[str, str], Row] = {}  # stored rows of skills, by root and path
         self._policies = reviews.policies(db)
-        self._next_skill = _highest(db, "skills") + 1
-        self._next_version = _highest(db, "versions") + 1
+        self.new_skills = _new_ids(db, "skills")
+        self._new_versions = _new_ids(db, "versions")
         self._commits: dict[str, str | None] = dict(
             db.execute("SELECT root, git_commit FROM mirrors").fetchall()
         )
@@ -64,25 +65,17 @@ class UnitOfWork:
 
     def load(self, changes: Iterable[Change]) -> None:
         """Load the stored rows of a batch; a renamed folder keeps its row."""
-        moved = [
-            change.moved_from
-            for change in changes
-            if isinstance(change, Judged) and change.moved_from
-        ]
         rows = self.db.query(
             "SELECT s.* FROM json_each(?) AS place JOIN skills AS s"
             " ON s.root = json_extract(place.value, '$[0]')"
             " AND s.path = json_extract(place.value, '$[1]')",
-            [to_json([*map(place_of, changes), *moved])],
+            [to_json([place for change in changes for place in change.places])],
         )
         self.old = {(row["root"], row["path"]): row for row in rows}
         for change in changes:
-            if (
-                isinstance(change, Judged)
-                and change.moved_from in self.old
-                and (place_of(change) not in self.old)
-            ):
-                self.old[place_of(change)] = self.old.pop(change.moved_from)
+            place, *former = change.places
+            if place not in self.old and former and former[0] in self.old:
+                self.old[place] = self.old.pop(former[0])
 
     def version_row(self, version: int) -> Row:
         """Return the row of a version."""
@@ -90,13 +83,9 @@ class UnitOfWork:
 
     def stored_version(self, skill: int, record: SkillRecord) -> Row | None:
         """Return the newest version of a skill if it has this content, or None."""
-        rows = self.db.query(
-            "SELECT id, review, digest, skill_id, described FROM versions WHERE skill = ?"
-            " ORDER BY id DESC LIMIT 1",
-            [skill],
-        )
+        row = self.db.row(_NEWEST_VERSION, [skill])
         content = (record.digest, record.skill_id)
-        return next((row for row in rows if (row["digest"], row["skill_id"]) == content), None)
+        return row if row and (row["digest"], row["skill_id"]) == content else None
 
     def review_of(self, record: SkillRecord, old: Row | None) -> ReviewState | None:
         """Return the review state of accepted content; see `reviews.state_of`."""
@@ -146,11 +135,6 @@ class UnitOfWork:
 
     # New rows
 
-    def new_skill(self) -> int:
-        """Return the id of a new skill."""
-        skill, self._next_skill = self._next_skill, self._next_skill + 1
-        return skill
-
     def change(
         self,
         change: Change,
@@ -166,7 +150,7 @@ class UnitOfWork:
         A new version that agents do not get is withheld in the history.
         """
         judged = change if isinstance(change, Judged) else None
-        place = place_of(change)
+        place = change.places[0]
         base = old or _NEW_ROW | {"first_seen": self.at}
         row = base | fields | {"last_changed": self.moment(old)}
         if judged:
@@ -227,7 +211,7 @@ class UnitOfWork:
         review: ReviewState | None,
     ) -> int:
         """Add accepted content, as `mapping.version` returns it, and return its id."""
-        version = self._new_version()
+        version = next(self._new_versions)
         self._versions.append(
             content
             | {
@@ -268,7 +252,7 @@ class UnitOfWork:
         fields |= {"pinned_version_id": None, "digest": published["digest"]}
         if fields["skill_id"] == old["skill_id"]:
             return fields
-        version = self._new_version()
+        version = next(self._new_versions)
         described = json.loads(published["described"]) | {"name": fields["name"]}
         unpublished = ("package_path", "verified_at", "retired_at", "superseded_at")
         self._versions.append(
@@ -290,10 +274,6 @@ class UnitOfWork:
         self.described.append(old["id"])
         self.supersede(old)
         return fields | {"current_version_id": version}
-
-    def _new_version(self) -> int:
-        version, self._next_version = self._next_version, self._next_version + 1
-        return version
 
     # Writing
 
@@ -369,9 +349,9 @@ class UnitOfWork:
         return [{name: row.get(name) for name in names} for row in rows]
 
 
-def _highest(db: Database, table: str) -> int:
-    """Return the highest id of a table; with one writer, ids can be assigned here."""
-    return int(db.execute(f"SELECT ifnull(max(id), 0) FROM {table}").fetchone()[0])
+def _new_ids(db: Database, table: str) -> Iterator[int]:
+    """Return the ids of new rows; with one writer, they can be assigned here."""
+    return count(db.execute(f"SELECT ifnull(max(id), 0) + 1 FROM {table}").fetchone()[0])
 
 
 def _gives_up_its_place(outcome: FolderOutcome, judged: Judged | None, old: Row) -> bool:
@@ -380,12 +360,10 @@ def _gives_up_its_place(outcome: FolderOutcome, judged: Judged | None, old: Row)
     return outcome in ("removed", "renamed") or bool(is_renamed)
 
 
-def place_of(change: Change) -> tuple[str, str]:
-    """Return (root, path) of a change."""
-    place = change if isinstance(change, Removal) else change.verdict.place
-    return (place.root, place.path)
-
-
+_NEWEST_VERSION = """
+    SELECT id, review, digest, skill_id, described FROM versions WHERE skill = ?
+    ORDER BY id DESC LIMIT 1
+"""
 _TEXTS = """
     SELECT t.sha256, t.id, t.text FROM json_each(?) AS wanted
     CROSS JOIN texts AS t ON t.sha256 = wanted.value
