@@ -1,5 +1,6 @@
 """Tree of directories that a walk can read, built from the names of an archive's entries."""
 
+import errno
 import os
 import re
 import unicodedata
@@ -22,11 +23,11 @@ from pipeline.roots.codes import (
 )
 from pipeline.roots.local.directory import Listing, Target, Targets
 from pipeline.roots.local.folder import Limits
+from pipeline.roots.local.root_directory import without_links
 
 _PATH_BYTES = 1024  # of an entry; a package adds directories above it
 _NAME_BYTES = 255
-_STEPS = 256  # names on the way to the target of a link, at most …
-_LINKS = 16  # … and links
+_STEPS = 256  # names on the way to the target of a link, at most
 _UNSAFE = re.compile(r"/|[A-Za-z]:|.*[\\\0]", re.DOTALL)
 
 
@@ -48,14 +49,6 @@ class _Node:
         return os.stat_result((self.mode, self.number, 0, 1, 0, 0, size, 0, 0, 0), times)
 
 
-class _LeadsNowhere(Exception):
-    """Path that leads to nothing, with the type of the finding about it."""
-
-    def __init__(self, kind: FindingType) -> None:
-        super().__init__(kind.code)
-        self.kind = kind
-
-
 class ArchiveTree:
     """Entries by path. Paths start with a slash; the top is the empty path."""
 
@@ -74,25 +67,24 @@ class ArchiveTree:
 
     def chunks(self, path: str) -> Iterator[bytes]:
         """Yield the bytes of the file that a path leads to; OSError, ArchiveRejected."""
-        node = self._nodes[self._existing(path)]
-        if node.entry is None or not S_ISREG(node.mode):
+        real = self._real(path)
+        entry = None if real is None else self._nodes[real].entry
+        if entry is None or not S_ISREG(entry.mode):
             raise FileNotFoundError(path)
-        return node.entry.chunks()
+        return entry.chunks()
 
-    # The interface of a walk
+    # The interface of a walk, which takes paths without links from earlier results
 
-    def listing(self, path: str, only: str | None = None) -> Listing:
-        """List a directory; OSError."""
+    def listing(self, path: str) -> Listing:
+        """List a directory."""
         listing = Listing()
-        real = self._existing(path)
-        for name in self._nodes[real].children:
-            if only is None or only == name:
-                listing.add(name, self._nodes[f"{real}/{name}"].mode)
+        for name in self._nodes[path].children:
+            listing.add(name, self._nodes[f"{path}/{name}"].mode)
         return listing
 
     def stat(self, path: str) -> os.stat_result:
-        """Return the stat of a file or directory; OSError."""
-        return self._nodes[self._existing(path)].stat()
+        """Return the stat of a file or directory."""
+        return self._nodes[path].stat()
 
     def head(self, path: str, most: int) -> bytes:
         """Return the first bytes of a file, at most `most`; OSError, ArchiveRejected."""
@@ -111,48 +103,22 @@ class ArchiveTree:
         """Return the target of a link, or the type of the finding about it."""
         try:
             real = self._real(f"{directory}/{name}")
-        except _LeadsNowhere as nowhere:
-            return nowhere.kind
-        return Target(self._nodes[real].stat(), real)
+        except OSError as error:
+            return LINK_LOOP if error.errno == errno.ELOOP else LINK_DANGLING
+        return LINK_LEAVES_ROOT if real is None else Target(self._nodes[real].stat(), real)
 
-    def _existing(self, path: str) -> str:
-        try:
-            return self._real(path)
-        except _LeadsNowhere as nowhere:
-            raise FileNotFoundError(path) from nowhere
-
-    def _real(self, path: str) -> str:
-        """Return a path with its links resolved."""
+    def _real(self, path: str) -> str | None:
+        """Return a path with its links resolved; None if it leads out of the archive. OSError."""
         if path in self._nodes and not S_ISLNK(self._nodes[path].mode):
             return path
-        resolved, remaining, links = "", path.split("/")[::-1], 0
-        for _ in range(_STEPS):
-            if not remaining:
-                return resolved
-            name = remaining.pop()
-            if name in ("", "."):
-                continue
-            if name == "..":
-                if not resolved:
-                    raise _LeadsNowhere(LINK_LEAVES_ROOT)
-                resolved = resolved.rpartition("/")[0]
-                continue
-            node = self._nodes.get(f"{resolved}/{name}")
-            if node is None:
-                raise _LeadsNowhere(LINK_DANGLING)
-            if S_ISLNK(node.mode):
-                target = (node.entry and node.entry.target) or ""
-                if target.startswith("/"):
-                    raise _LeadsNowhere(LINK_LEAVES_ROOT)
-                links += 1
-                remaining += target.split("/")[::-1]
-                if links > _LINKS or len(remaining) > _STEPS:
-                    break
-            elif S_ISREG(node.mode) and remaining:
-                raise _LeadsNowhere(LINK_DANGLING)
-            else:
-                resolved = f"{resolved}/{name}"
-        raise _LeadsNowhere(LINK_LOOP)
+        return without_links(path, "", _STEPS, self._link, lambda _: None)
+
+    def _link(self, directory: str, name: str) -> str | None:
+        """Return the text of a link; None if the name is no link. Raises OSError."""
+        node = self._nodes.get(f"{directory}/{name}")
+        if node is None:
+            raise FileNotFoundError(f"{directory}/{name}")
+        return node.entry.target if node.entry else None
 
     # Building
 

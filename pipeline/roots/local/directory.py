@@ -161,8 +161,8 @@ class Listing:
 class Tree(Protocol):
     """Directories that a walk can read: those below a root, or those in an archive."""
 
-    def listing(self, path: str, only: str | None = None) -> Listing:
-        """List a directory; with `only`, just this name, SKILL.md and ignore files. OSError."""
+    def listing(self, path: str) -> Listing:
+        """List a directory; OSError."""
 
     def stat(self, path: str) -> os.stat_result:
         """Return the stat of a file or directory; OSError."""

@@ -238,32 +238,7 @@ class RootDirectory:
 
         None if it leads out of the root; OSError if it leads to nothing.
         """
-        resolved, remaining, links = below, path.split("/")[::-1], 0
-        while remaining:
-            name = remaining.pop()
-            if name in ("", "."):
-                continue
-            if name == ".." and resolved:
-                resolved = resolved.rpartition("/")[0]
-                continue
-            if name == "..":  # out of the root, and perhaps back into it
-                outside = os.path.dirname(self._own_paths()[1]).rstrip("/")
-                target, remaining = "/".join((outside, *reversed(remaining))), []
-            elif (link := self._link(resolved, name)) is not None:
-                target = link
-            else:
-                resolved = f"{resolved}/{name}"
-                continue
-            links += 1
-            if links > _MOST_LINKS:
-                raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
-            if target.startswith("/"):
-                inside = self._inside(target)
-                if inside is None:
-                    return None
-                resolved, target = "", inside
-            remaining += target.split("/")[::-1]
-        return resolved
+        return without_links(path, below, _LONGEST, self._link, self._inside)
 
     def _inside_only(self, path: str, below: str = "") -> str:
         real = self.real_path(path, below)
@@ -279,11 +254,14 @@ class RootDirectory:
         return os.readlink(name, dir_fd=dir_fd)
 
     def _inside(self, target: str) -> str | None:
-        """Return an absolute path as one below the root; None if it lies outside.
+        """Return an absolute path, or one from `..` on, as one below the root; None if outside.
 
         Nothing is opened; opening the path from the root may still fail.
         """
-        for top in self._own_paths():
+        tops = self._own_paths()
+        if not target.startswith("/"):
+            target = os.path.dirname(tops[1]).rstrip("/") + target.removeprefix("..")
+        for top in tops:
             for path in (target, os.path.realpath(target)):
                 if f"{path}/".startswith(f"{top.rstrip('/')}/"):
                     return path[len(top.rstrip("/")) :]
@@ -301,6 +279,47 @@ class RootDirectory:
                 self.stat(f"{path}/{name}")
                 return True
         return False
+
+
+def without_links(
+    path: str,
+    below: str,
+    most: int,
+    link: Callable[[str, str], str | None],
+    inside: Callable[[str], str | None],
+) -> str | None:
+    """Return a path of a tree without its links. It starts at `below`, which contains no link.
+
+    `link` returns the text of the link at a directory and a name, None if there is no link, and
+    `inside` a path that leads out of the tree as one from its top, None if it stays outside. The
+    result is None then; OSError if the path leads to nothing or through more than `most` names.
+    """
+    resolved, remaining, links = below, path.split("/")[::-1], 0
+    for _ in range(most):
+        if not remaining:
+            return resolved
+        name = remaining.pop()
+        if name in ("", "."):
+            continue
+        if name == ".." and resolved:
+            resolved = resolved.rpartition("/")[0]
+            continue
+        if name == "..":  # out of the tree, and perhaps back into it
+            target, remaining = "/".join(("..", *reversed(remaining))), []
+        elif (text := link(resolved, name)) is not None:
+            target = text
+        else:
+            resolved = f"{resolved}/{name}"
+            continue
+        if name == ".." or target.startswith("/"):
+            if (below_top := inside(target)) is None:
+                return None
+            resolved, target = "", below_top
+        links += 1
+        remaining += target.split("/")[::-1]
+        if links > _MOST_LINKS or len(remaining) > most:
+            break
+    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
 
 
 def _open(name: str, parent: int | None) -> int:

@@ -1,8 +1,9 @@
 """Walk over a tree of directories: its skill folders, archives and loose findings."""
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from stat import S_ISDIR, S_ISREG
 
 from catalog.model.errors import RootUnreadable
@@ -53,7 +54,7 @@ def walk(
     steps = _Walk(root, limits, root.path, cache)
 
     def results() -> Iterator[Result]:
-        start = steps.reach(path)
+        start = steps.reach(root, path)
         if isinstance(start, Directory):
             yield from steps.below(start)
         elif start:
@@ -125,7 +126,7 @@ class _Walk:
         self._root = root
         self._cache = cache
 
-    def reach(self, path: str) -> Directory | Result | None:
+    def reach(self, root: RootDirectory, path: str) -> Directory | Result | None:
         """Return the directory, archive or loose finding at a path.
 
         None if a walk from the root would not reach it either. On the way, only a few names of
@@ -137,7 +138,7 @@ class _Walk:
             is_last = number == len(names)
             if is_junk(name) or name in {"", ".", ".."} or here.depth > self._limits.depth:
                 return None
-            listing = self._list(here, name)
+            listing = self._list(here, partial(root.listing, only=name))
             if not isinstance(listing, Listing):
                 return LooseFinding(here.text, listing) if listing and not here.in_skill else None
             here.judge(listing)
@@ -285,7 +286,9 @@ class _Walk:
             for name, target in targets.items()
         }
 
-    def _list(self, here: Directory, only: str | None = None) -> Listing | Finding | None:
+    def _list(
+        self, here: Directory, read: Callable[[str], Listing] | None = None
+    ) -> Listing | Finding | None:
         """List a directory, or return the finding about it; None if it has just vanished."""
         if here.depth > self._limits.depth:
             limit = self._limits.depth
@@ -294,7 +297,7 @@ class _Walk:
                 "nothing in it is read.",
             )
         try:
-            listing = self._tree.listing(here.path, only)
+            listing = (read or self._tree.listing)(here.path)
             here.ignore_files = here.around
             if self._limits.ignores_folders or here.in_skill or (here.text and listing.skill_mds):
                 own = [self._ignore_file(here, name, listing.files) for name in IGNORE_FILES]
