@@ -56,56 +56,36 @@ class Decisions:
         return self.pins if kind == "pin" else self.preferences
 
 
-class Journal:
-    """The journal of one catalog."""
+def update(
+    file: Path,
+    decided: Decisions,
+    at: datetime,
+    *,
+    is_known: Callable[[Place], bool] = lambda _: True,
+) -> None:
+    """Add the differences between a journal and the decisions of a catalog. Raises OSError.
 
-    def __init__(self, path: Path) -> None:
-        """Take the path of the file, which the first decision creates."""
-        self._path = path
+    A decision on a place that the catalog does not know stays in force.
+    """
+    found = _differences(decisions(file), decided, is_known)
+    if not (text := "".join(f"{to_json(entry | {'at': iso(at)})}\n" for entry in found)):
+        return
+    handle = os.open(file, _FLAGS, 0o644)
+    try:
+        os.write(handle, f"\n{text}".encode())  # a crash may have left half a line
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
-    def update(
-        self,
-        decided: Decisions,
-        at: datetime,
-        *,
-        is_known: Callable[[Place], bool] = lambda _: True,
-    ) -> None:
-        """Add the differences between the journal and the decisions of a catalog. Raises OSError.
 
-        A decision on a place that the catalog does not know stays in force.
-        """
-        found = _differences(self.decisions(), decided, is_known)
-        self._add([entry | {"at": iso(at)} for entry in found])
-
-    def decisions(self) -> Decisions:
-        """Return the decisions in force; lines that cannot be read are left out."""
-        found = Decisions()
-        for entry in self._entries():
-            with suppress(KeyError, TypeError):
-                _apply(found, entry)
-        return found
-
-    def _entries(self) -> Iterator[dict[str, Any]]:
-        try:
-            lines = self._path.read_bytes().splitlines()
-        except OSError:
-            return
-        for line in lines:
-            with suppress(ValueError):  # the last line of a crash
-                entry = json.loads(line)
-                if isinstance(entry, dict):
-                    yield entry
-
-    def _add(self, entries: list[dict[str, Json]]) -> None:
-        if not entries:
-            return
-        handle = os.open(self._path, _FLAGS, 0o644)
-        try:
-            text = "".join(f"{to_json(entry)}\n" for entry in entries)
-            os.write(handle, f"\n{text}".encode())  # a crash may have left half a line
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+def decisions(file: Path) -> Decisions:
+    """Return the decisions in force of a journal; lines that cannot be read are left out."""
+    found = Decisions()
+    with suppress(OSError):
+        for line in file.read_bytes().splitlines():
+            with suppress(ValueError, KeyError, TypeError):  # ValueError: the last line of a crash
+                _apply(found, json.loads(line))
+    return found
 
 
 def decided_in(connection: sqlite3.Connection) -> Decisions:
@@ -181,8 +161,7 @@ class DecisionKeeper:
     ) -> None:
         """Take the catalog, the path of its journal, or None, and the takeover of a lost one."""
         self._packager, self._db = packager, db
-        self._journal = Journal(file) if file else None
-        self._takeover = takeover
+        self._file, self._takeover = file, takeover
 
     def write(self, at: datetime) -> None:
         """Add the decisions that the journal lacks. Raises OSError."""
@@ -190,8 +169,8 @@ class DecisionKeeper:
             self._write(at)
 
     def _write(self, at: datetime) -> None:
-        if self._journal:
-            self._journal.update(decided_in(self._db.conn), at, is_known=self._is_known)
+        if self._file:
+            update(self._file, decided_in(self._db.conn), at, is_known=self._is_known)
 
     def _is_known(self, place: Place) -> bool:
         query = "SELECT 1 FROM skills WHERE root = ? AND path = ?"
@@ -199,7 +178,7 @@ class DecisionKeeper:
 
     def kept(self) -> Decisions:
         """Return the decisions of the journal."""
-        return self._journal.decisions() if self._journal else Decisions()
+        return decisions(self._file) if self._file else Decisions()
 
     def take_reviews(self) -> int:
         """Store the reviews that only the journal has; return their number."""

@@ -11,7 +11,8 @@ import pytest
 from catalog.database import connection
 from catalog.database import connection as database_connection
 from catalog.model.errors import CatalogUnusable
-from catalog.writing.journal import Decisions, Journal, Pin, Review
+from catalog.writing import journal
+from catalog.writing.journal import Decisions, Pin, Review
 from catalog.writing.packages.inspection import PackagesListing
 from catalog.writing.store import Store
 from tests.support.damaged_pages import overwrite, pages_of, rows
@@ -24,60 +25,58 @@ REVIEW = Review("sha256:1", "approved", "ann", "2026-11-20T12:00:00.000+00:00", 
 
 
 @pytest.fixture
-def journal(tmp_path: Path) -> Journal:
-    """Return a journal without a file."""
-    return Journal(tmp_path / "decisions.jsonl")
+def file(tmp_path: Path) -> Path:
+    """Return the path of a journal that does not exist yet."""
+    return tmp_path / "decisions.jsonl"
 
 
-def test_it_returns_the_decisions_in_force(journal: Journal) -> None:
+def test_it_returns_the_decisions_in_force(file: Path) -> None:
     """Pins and preferences that ended are gone; each review stays, once."""
     first = Decisions({("/r", "a"): PIN, ("/r", "b"): PIN}, {("/r", "c"): "t"}, [REVIEW])
-    journal.update(first, NOON)
-    assert journal.decisions() == first
+    journal.update(file, first, NOON)
+    assert journal.decisions(file) == first
     second = Decisions({("/r", "a"): PIN._replace(version="20261121-120000")}, {}, [REVIEW])
-    journal.update(second, NOON)
-    assert journal.decisions() == second
+    journal.update(file, second, NOON)
+    assert journal.decisions(file) == second
 
 
-def test_it_is_only_added_to(journal: Journal, tmp_path: Path) -> None:
+def test_it_is_only_added_to(file: Path) -> None:
     """The same decisions add nothing."""
     decided = Decisions({("/r", "a"): PIN}, {}, [])
-    journal.update(decided, NOON)
-    before = (tmp_path / "decisions.jsonl").read_bytes()
-    journal.update(decided, NOON)
-    assert (tmp_path / "decisions.jsonl").read_bytes() == before
-    journal.update(Decisions(), NOON)
-    assert (tmp_path / "decisions.jsonl").read_bytes().startswith(before)
+    journal.update(file, decided, NOON)
+    before = file.read_bytes()
+    journal.update(file, decided, NOON)
+    assert file.read_bytes() == before
+    journal.update(file, Decisions(), NOON)
+    assert file.read_bytes().startswith(before)
 
 
-def test_a_decision_on_an_unknown_place_stays_in_force(journal: Journal) -> None:
+def test_a_decision_on_an_unknown_place_stays_in_force(file: Path) -> None:
     """The root of its skill may be missing when a lost catalog is made again."""
     decided = Decisions({("/r", "a"): PIN, ("/r", "b"): PIN}, {("/r", "c"): "t"}, [])
-    journal.update(decided, NOON)
-    journal.update(Decisions(), NOON, is_known=lambda place: place == ("/r", "b"))
-    assert journal.decisions() == Decisions({("/r", "a"): PIN}, {("/r", "c"): "t"}, [])
+    journal.update(file, decided, NOON)
+    journal.update(file, Decisions(), NOON, is_known=lambda place: place == ("/r", "b"))
+    assert journal.decisions(file) == Decisions({("/r", "a"): PIN}, {("/r", "c"): "t"}, [])
 
 
 @pytest.mark.parametrize("torn", [b'{"decision":"pin","ro', b"[1]", b'{"decision":"pin"}', b"\xff"])
-def test_a_line_that_cannot_be_read_costs_no_other(
-    journal: Journal, tmp_path: Path, torn: bytes
-) -> None:
+def test_a_line_that_cannot_be_read_costs_no_other(file: Path, torn: bytes) -> None:
     """A crash may have left half a line; what is added later stands on a line of its own."""
-    journal.update(Decisions({("/r", "a"): PIN}, {}, []), NOON)
-    with (tmp_path / "decisions.jsonl").open("ab") as file:
-        file.write(torn)
+    journal.update(file, Decisions({("/r", "a"): PIN}, {}, []), NOON)
+    with file.open("ab") as opened:
+        opened.write(torn)
     both = Decisions({("/r", "a"): PIN, ("/r", "b"): PIN}, {}, [])
-    journal.update(both, NOON)
-    assert journal.decisions() == both
+    journal.update(file, both, NOON)
+    assert journal.decisions(file) == both
 
 
-def test_a_link_in_its_place_is_not_followed(journal: Journal, tmp_path: Path) -> None:
+def test_a_link_in_its_place_is_not_followed(file: Path, tmp_path: Path) -> None:
     """Nothing of others is written."""
     other = tmp_path / "other"
     other.write_text("theirs")
-    (tmp_path / "decisions.jsonl").symlink_to(other)
+    file.symlink_to(other)
     with pytest.raises(OSError, match="symbolic links"):
-        journal.update(Decisions({("/r", "a"): PIN}, {}, []), NOON)
+        journal.update(file, Decisions({("/r", "a"): PIN}, {}, []), NOON)
     assert other.read_text() == "theirs"
 
 
@@ -109,7 +108,7 @@ def test_an_unreleased_catalog_is_put_aside_with_its_decisions(
     store.close()
     with closing(sqlite3.connect(aside)) as db:
         assert db.execute("SELECT skill_id FROM skills").fetchall() == [("a",)]
-    decisions = Journal(tmp_path / "decisions.jsonl").decisions()
+    decisions = journal.decisions(tmp_path / "decisions.jsonl")
     assert list(decisions.pins) == [("/root", "a")]
     assert [review.decided_by for review in decisions.reviews] == ["ann"]
     lines = (tmp_path / "decisions.jsonl").read_text().split("\n")
