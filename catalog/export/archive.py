@@ -10,9 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO
 
-from catalog.export import lock_file
-from catalog.export.lock_file import locked
-from catalog.export.selected import CopiedSkill
+from catalog.export.copied import LOCK_FILE, CopiedSkill, locked, render_lock
 from catalog.filesystem.replacement import replaced
 from catalog.model.errors import NotPossible
 from catalog.model.paths import os_path
@@ -32,9 +30,9 @@ def write_archive(
     """
     if not path.name.lower().endswith(ENDINGS):
         raise NotPossible(f"{path} must end with {', '.join(ENDINGS)}.")
-    lock = lock_file.render(locked(*source) for source in sources)
+    lock = render_lock(locked(*source) for source in sources)
     with replaced(path) as file, _opened(path, file) as add:
-        add(lock_file.NAME, 0o644, len(lock), io.BytesIO(lock))
+        add(LOCK_FILE, 0o644, len(lock), io.BytesIO(lock))
         for number, (folder, package) in enumerate(sorted(sources), start=1):
             for entry in package.files:
                 with skill_files.opened(package, entry) as content:

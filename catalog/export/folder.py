@@ -11,9 +11,8 @@ from pathlib import Path
 from stat import S_IMODE, S_ISDIR
 from typing import BinaryIO
 
-from catalog.export import lock_file
-from catalog.export.lock_file import LockedSkill, locked
-from catalog.export.selected import CopiedSkill, Failure
+from catalog.export import copied
+from catalog.export.copied import LOCK_FILE, CopiedSkill, Failure, LockedSkill, locked
 from catalog.filesystem.by_descriptor import descended, directory, named, open_file, remove
 from catalog.filesystem.ownership import refuse_owned
 from catalog.filesystem.replacement import exchange_names
@@ -235,17 +234,17 @@ class _Export:
     # Lock file
 
     def _read_lock(self) -> dict[str, LockedSkill]:
-        path = self._folder / lock_file.NAME
+        path = self._folder / LOCK_FILE
         try:
-            with open_file(str(self._folder), [], lock_file.NAME) as file:
-                return lock_file.parse(file.read(lock_file.MOST_BYTES), str(path))
+            with open_file(str(self._folder), [], LOCK_FILE) as file:
+                return copied.parse_lock(file.read(copied.MOST_LOCK_BYTES), str(path))
         except FileNotFoundError:
             return {}
         except PathRefused:
             raise NotPossible(f"{path} is not a file; move it away.") from None
 
     def _write_lock(self, skills: Iterable[LockedSkill]) -> None:
-        write_whole(self._dir_fd, {lock_file.NAME: lock_file.render(skills)})
+        write_whole(self._dir_fd, {LOCK_FILE: copied.render_lock(skills)})
 
     def _with_former_files(self, skill: LockedSkill) -> LockedSkill:
         """Return a skill with the files that may still be there after a crash."""

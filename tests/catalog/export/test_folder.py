@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from catalog.database import connection
-from catalog.export import lock_file
+from catalog.export import copied
+from catalog.export.copied import LOCK_FILE, CopiedSkill, selected
 from catalog.export.folder import NEXT, Exported, export_to
-from catalog.export.selected import CopiedSkill, selected
 from catalog.model.errors import NotPossible
 from catalog.model.setting import EVERY, Selection
 from catalog.prompt_index.files import write_whole
@@ -74,7 +74,7 @@ def test_a_copy_has_the_bytes_and_bits_of_each_skill(it: Linking, tmp_path: Path
         if file.is_file():
             assert copy.read_bytes() == file.read_bytes()
             assert copy.stat().st_mode & 0o777 == (0o755 if file.suffix == ".sh" else 0o644)
-    lock = json.loads((to / lock_file.NAME).read_text("utf-8"))
+    lock = json.loads((to / LOCK_FILE).read_text("utf-8"))
     pdf = sources(it)[0].package
     assert list(lock) == ["lock_version", "skills"]
     assert [skill["folder"] for skill in lock["skills"]] == ["pdf", "数据"]
@@ -297,7 +297,7 @@ def test_after_a_kill_each_skill_is_whole(
     assert names_in(to) == ["pdf", "skilldrop.lock", "xlsx"]
     assert names_in(to / "pdf") == ["SKILL.md", "a.md", "b.md"]
     assert NEXT not in os.listdir(to)
-    lock = json.loads((to / lock_file.NAME).read_text("utf-8"))
+    lock = json.loads((to / LOCK_FILE).read_text("utf-8"))
     assert list(lock["skills"][0]["files"]) == ["SKILL.md", "a.md", "b.md"]
 
 
@@ -329,11 +329,11 @@ def test_a_lock_file_that_cannot_be_trusted_stops_the_export(
     """Nothing is changed, since nobody knows which files are ours."""
     to = tmp_path / "to"
     to.mkdir()
-    (to / lock_file.NAME).write_text(lock)
+    (to / LOCK_FILE).write_text(lock)
     it.scan()
     with pytest.raises(NotPossible, match="is not a lock file of an export"):
         export_to(to, sources(it))
-    assert names_in(to) == [lock_file.NAME]
+    assert names_in(to) == [LOCK_FILE]
 
 
 @pytest.mark.parametrize("kind", ["pipe", "link", "folder", "huge"])
@@ -341,7 +341,7 @@ def test_a_lock_file_that_is_none_stops_the_export(
     it: Linking, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     """It is neither waited for, nor followed, nor read as a whole."""
-    to, lock = tmp_path / "to", tmp_path / "to" / lock_file.NAME
+    to, lock = tmp_path / "to", tmp_path / "to" / LOCK_FILE
     to.mkdir()
     if kind == "pipe":
         os.mkfifo(lock)
@@ -351,12 +351,12 @@ def test_a_lock_file_that_is_none_stops_the_export(
     elif kind == "folder":
         lock.mkdir()
     else:
-        monkeypatch.setattr(lock_file, "MOST_BYTES", 10)
+        monkeypatch.setattr(copied, "MOST_LOCK_BYTES", 10)
         lock.write_text('{"lock_version": 1, "skills": []}')
     it.scan()
     with pytest.raises(NotPossible, match="is not a"):
         export_to(to, sources(it))
-    assert names_in(to) == [lock_file.NAME]
+    assert names_in(to) == [LOCK_FILE]
 
 
 def test_a_file_that_differs_from_the_catalog_is_not_copied(it: Linking, tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 
 import yaml
 
-from catalog.reading import questions as reading_questions
 from catalog.site.http import security_headers
+from catalog.site.pages import questions
 from catalog.usage import database
 from catalog.writing.store import Store
 from tests.support.paths import REPOSITORY
@@ -98,12 +98,12 @@ def test_changes_are_grouped_by_day(site: Site) -> None:
 def test_a_long_answer_has_pages(site: Site, catalog: Path) -> None:
     """Every skill is on one of them."""
     store = Store.open(catalog)
-    many = [judged(f"many-{n:02}", f"Number {n}.") for n in range(reading_questions.PAGE)]
+    many = [judged(f"many-{n:02}", f"Number {n}.") for n in range(questions.PAGE)]
     store.apply(many, trigger="event", at=NOON)
     store.close()
     pages = [site.get("/questions/newest_skills", page=number).text for number in (1, 2)]
     names = re.findall(r'href="/skills/many-(\d+)"', "".join(pages))
-    assert sorted(names) == [f"{n:02}" for n in range(reading_questions.PAGE)]
+    assert sorted(names) == [f"{n:02}" for n in range(questions.PAGE)]
     assert "/questions/newest_skills?page=2" in pages[0]
     assert "Page 2 of 2" in pages[1]
 

@@ -1,16 +1,56 @@
-"""Lock file of an export: the name, version, digest and files of each copied skill."""
+"""Skills of a copy: those that are selected, and those in its lock file."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from catalog.model.errors import NotPossible
+from catalog.database.queries import Database
+from catalog.model.errors import NotInCatalog, NotPossible, PackageDamaged
+from catalog.model.setting import EVERY, Selection
+from catalog.reading import offered, references
 from catalog.reading.bundle import name_of
-from catalog.reading.published import Package
+from catalog.reading.published import Package, package_of
 from catalog.text.suggestions import shown
 
-NAME = "skilldrop.lock"
-MOST_BYTES = 256 * 1024 * 1024
+
+class CopiedSkill(NamedTuple):
+    """Skill to copy."""
+
+    folder: str  # its name in the copy
+    package: Package
+
+
+class Failure(NamedTuple):
+    """Skill that could not be copied."""
+
+    folder: str
+    reason: str  # a sentence
+
+
+def selected(
+    db: Database, packages: Path, selection: Selection, *, with_needed: bool = False
+) -> Iterator[CopiedSkill | Failure]:
+    """Yield the published version of each selected skill, in the order of an index.
+
+    With `with_needed` also those of all skills that they declare to need; one that is not published
+    is a failure.
+    """
+    entries = list(offered.entries(db, selection))
+    if with_needed:
+        ids, missing = references.with_needed(db, [entry.skill_id for entry in entries])
+        entries = list(offered.entries(db, EVERY, ids))
+        for row in missing:
+            yield Failure(row["target"], f"{row['name']} needs it, but it is not published")
+    for entry in entries:
+        try:
+            yield CopiedSkill(entry.name, package_of(db, packages, entry.skill))
+        except (NotInCatalog, PackageDamaged) as error:
+            yield Failure(entry.name, str(error))
+
+
+LOCK_FILE = "skilldrop.lock"
+MOST_LOCK_BYTES = 256 * 1024 * 1024
 """Bytes that are read of a lock file; a larger one is refused as incomplete."""
 _FORM = 1
 
@@ -36,7 +76,7 @@ def locked(folder: str, package: Package) -> LockedSkill:
     )
 
 
-def render(skills: Iterable[LockedSkill]) -> bytes:
+def render_lock(skills: Iterable[LockedSkill]) -> bytes:
     """Return the lock file of skills, sorted by folder."""
     content = {
         "lock_version": _FORM,
@@ -45,7 +85,7 @@ def render(skills: Iterable[LockedSkill]) -> bytes:
     return json.dumps(content, ensure_ascii=False, indent=1).encode() + b"\n"
 
 
-def parse(content: bytes, path: str) -> dict[str, LockedSkill]:
+def parse_lock(content: bytes, path: str) -> dict[str, LockedSkill]:
     """Return the skills of a lock file by folder. Raises NotPossible if it is not one."""
     try:
         value = json.loads(content)
