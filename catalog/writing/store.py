@@ -1,19 +1,20 @@
 """The catalog, open for writing: its tables, packages and folders."""
 
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
+from typing import Any, cast
 
-from catalog.database.queries import Row
+from catalog.database.queries import Row, to_json
 from catalog.database.requests import Requests
 from catalog.database.writer import Writer
 from catalog.filesystem.by_descriptor import named
 from catalog.filesystem.ownership import OwnedFolder
 from catalog.model.change import Change, ChangeResult
 from catalog.model.setting import Retention
-from catalog.model.values import Trigger
+from catalog.model.values import ChangeOutcome, Trigger
 from catalog.prompt_index import files as prompt_index_files
 from catalog.prompt_index.builder import report
 from catalog.prompt_index.history import USUAL, IndexHistory
@@ -38,7 +39,6 @@ from catalog.writing.rows import derived, references
 from catalog.writing.tables.removals import Removals
 from catalog.writing.tables.roots import Roots
 from catalog.writing.tables.run_outcomes import RunOutcomes
-from catalog.writing.tables.service import HealthTable, ScansTable
 from catalog.writing.tables.skills import Skills
 from catalog.writing.takeover import Takeover
 
@@ -53,8 +53,6 @@ class Store:
         self.removals = Removals(db)
         self.roots = Roots(db)
         self.skills = Skills(db)
-        self.scans = ScansTable(db)
-        self.health = HealthTable(db)
         self.requests = Requests(db)
         self.outcomes = RunOutcomes(db)
         self.events = Events(db)
@@ -116,7 +114,7 @@ class Store:
         self.packager.retention = retention or Retention()
         packaging = replace(packaging, identity=self.folders.identity)
         self.packager.packaging = self.links.packaging = packaging
-        self.health.set(packages_folder=str(folder.path))
+        self.set_health(packages_folder=str(folder.path))
         if self.takeover.is_due:
             self.takeover.begin(list_packages(folder.path), at)
         return self.repair.repair_all(at)
@@ -208,6 +206,45 @@ class Store:
         self.decisions.write(at)
         return again
 
+    # Health and full scans
+
+    def set_health(self, **fields: Any) -> None:
+        """Set columns of the one health row: times as datetimes, failed work as Troubles."""
+        settings = ", ".join(f"{name} = :{name}" for name in fields)
+        values = {name: _in_health(value) for name, value in fields.items()}
+        self.db.execute(f"UPDATE health SET {settings}", values)
+
+    def count_overflow(self) -> None:
+        """Count one more overflow of the system's event queue."""
+        self.db.execute("UPDATE health SET overflows = overflows + 1")
+
+    def begin_scan(self, trigger: Trigger, at: datetime) -> int:
+        """Add a row for a full scan that begins, and return its id."""
+        row = {"trigger": trigger, "started_at": iso(at)}
+        return cast(int, self.db.table("scans").insert(row).last_pk)
+
+    def finish_scan(
+        self,
+        scan: int,
+        at: datetime,
+        took_ms: float,
+        seen: int,
+        counts: Mapping[ChangeOutcome, int],
+        missed_by_events: int,
+    ) -> None:
+        """Complete the row of a scan with its counts of skill folders."""
+        with self.db.transaction():
+            row = {"took_ms": round(took_ms, 1), "seen": seen, "missed_by_events": missed_by_events}
+            self.db.table("scans").update(scan, row | dict(counts))
+            self.db.execute(
+                "UPDATE health SET last_full_scan = ?, missed_by_events = missed_by_events + ?",
+                [iso(at), missed_by_events],
+            )
+
+    def drop_scan(self, scan: int) -> None:
+        """Delete the row of a scan that changed nothing."""
+        self.db.execute("DELETE FROM scans WHERE id = ?", [scan])
+
     # Upkeep
 
     def repair_search(self) -> None:
@@ -230,3 +267,10 @@ class Store:
     def thin(self, keep: Retention, at: datetime) -> int:
         """Remove rows of history past retention; see `retention.thin`."""
         return thin_history(self.db, keep, at)
+
+
+def _in_health(value: Any) -> Any:
+    """Return a value as its column of the health row has it."""
+    if isinstance(value, datetime):
+        return iso(value)
+    return to_json([asdict(each) for each in value]) if isinstance(value, list | tuple) else value

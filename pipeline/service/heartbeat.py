@@ -171,7 +171,7 @@ class Heartbeat:
 
     def begin(self, store: Store, at: datetime) -> None:
         """Record in the catalog that the service has started."""
-        store.health.set(
+        store.set_health(
             service_pid=os.getpid(),
             service_started=at,
             service_seen=at,
@@ -186,7 +186,7 @@ class Heartbeat:
 
     def end(self, store: Store, at: datetime) -> None:
         """Record in the catalog that the service has stopped."""
-        store.health.set(
+        store.set_health(
             watcher_mode="stopped",
             service_pid=None,
             service_stopped=at,
@@ -220,9 +220,9 @@ class Heartbeat:
         self._next = time.monotonic() + BEAT
         self.write_beside(at)
         for _ in range(self._overflows):
-            store.health.count_overflow()
+            store.count_overflow()
             self._overflows -= 1
-        store.health.set(
+        store.set_health(
             service_seen=at,
             last_event=self.last_event,
             pending_count=pending,
@@ -264,7 +264,7 @@ class Heartbeat:
             return
         if is_quiet != self._is_quiet:
             now = datetime.now(UTC)
-            work.store.health.set(quiet_since=now if is_quiet else None)
+            work.store.set_health(quiet_since=now if is_quiet else None)
             self._is_quiet = is_quiet
             self.beat(work.store, work.units.count, now)
             self._awaits_checkpoint = is_quiet  # nothing waits for it now

@@ -65,8 +65,8 @@ def fill(store: Store) -> Store:
     store.indexes.configure([DEFAULT, COMPANY])
     for spec in (DEFAULT, COMPANY):
         store.indexes.record(spec, query.build_index(store.db, spec), NOON)
-    scan = store.scans.begin("start", NOON)
-    store.scans.finish(scan, NOON, 1234.5, 10, {"added": 9}, 0)
+    scan = store.begin_scan("start", NOON)
+    store.finish_scan(scan, NOON, 1234.5, 10, {"added": 9}, 0)
     return store
 
 

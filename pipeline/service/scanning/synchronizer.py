@@ -232,7 +232,7 @@ class FullScan(Synchronizer):
 
     def __init__(self, plan: ScanPlan, *, is_poll: bool = False) -> None:
         """Begin its row; a poll keeps it only if something changed."""
-        scan_id = plan.store.scans.begin(plan.trigger, datetime.now(UTC))
+        scan_id = plan.store.begin_scan(plan.trigger, datetime.now(UTC))
         super().__init__(replace(plan, scan_id=scan_id))
         self._scan_id = scan_id
         self._is_poll = is_poll
@@ -268,7 +268,7 @@ class FullScan(Synchronizer):
             self._store.roots.set_trouble(root, trouble)
             if not trouble:
                 removals.note_all(self._store, root)
-        self._store.scans.finish(
+        self._store.finish_scan(
             self._scan_id,
             datetime.now(UTC),
             self._took_ms,
@@ -277,7 +277,7 @@ class FullScan(Synchronizer):
             report.missed_by_events,
         )
         if self._is_poll and not report.outcomes.keys() - {"unchanged"}:
-            self._store.scans.drop(self._scan_id)
+            self._store.drop_scan(self._scan_id)
 
     def _check_packages(self) -> Iterator[None]:
         """Check the packages in a start and in a deep scan, as no event reports their changes."""

@@ -456,7 +456,7 @@ def test_a_catalog_that_cannot_be_closed_well_is_opened_again_by_the_same_proces
     with monkeypatch.context() as patched:
         patched.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=BreakableConnection))
         store = Store.open(path)
-    store.health.count_overflow()
+    store.count_overflow()
     assert isinstance(store.db.conn, BreakableConnection)
     store.db.conn.error = error
     store.close()
@@ -547,6 +547,6 @@ def test_findings_without_a_skill_are_deleted_with_their_root(store: Store) -> N
 
 def test_overflows_are_counted_permanently(store: Store) -> None:
     """Health reports how often events were lost, over all runs of the service."""
-    store.health.count_overflow()
-    store.health.count_overflow()
+    store.count_overflow()
+    store.count_overflow()
     assert store.db.execute("SELECT overflows FROM health").fetchone() == (2,)

@@ -115,7 +115,7 @@ def test_health_is_a_status(
 ) -> None:
     """A monitor needs no more than the number, a person gets the row and a sentence."""
     store = Store.open(catalog)
-    store.health.set(
+    store.set_health(
         service_pid=1,
         service_seen=datetime.now(UTC) - timedelta(seconds=age),
         service_stopped=stopped,

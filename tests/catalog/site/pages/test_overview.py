@@ -21,10 +21,10 @@ from tests.support.sites import Site
 def fill(catalog: Path) -> int:
     """Add a scan of many skills, and single changes on the next day; return the scan."""
     store = Store.open(catalog)
-    scan = store.scans.begin("re-scan", NOON)
+    scan = store.begin_scan("re-scan", NOON)
     found = [refused("bad-one"), *(judged(f"scanned-{n:02}", f"Has {n}.") for n in range(60))]
     store.apply(found, trigger="re-scan", at=NOON, scan=scan)
-    store.scans.finish(scan, NOON, 80.0, 61, {"added": 60, "rejected": 1}, 0)
+    store.finish_scan(scan, NOON, 80.0, 61, {"added": 60, "rejected": 1}, 0)
     for n in range(activity.UNITS):
         later = NOON + timedelta(days=1, minutes=n)
         change = judged(f"single-{n:02}", f"Is {n}.")._replace(started_at=iso(later))
@@ -126,7 +126,7 @@ def test_what_fails_is_said_with_what_to_do(site: Site, catalog: Path) -> None:
     now = iso(datetime.now(UTC))
     store = Store.open(catalog)
     failure = Trouble("scan", f"<i>{ROOT}/a cannot be read; run `ls`.", now, 3, now, now)
-    store.health.set(
+    store.set_health(
         service_pid=1,
         service_seen=now,
         service_stopped=None,

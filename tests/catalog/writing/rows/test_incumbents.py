@@ -259,7 +259,7 @@ def test_a_link_to_a_rival_is_no_conflict_of_its_own(roots: Roots, skill: SkillW
 def test_skills_of_one_scan_take_their_names_together(roots: Roots) -> None:
     """Even in two batches: the folder name decides, not the order of the batches."""
     root = roots.specs[1].path
-    scan = roots.store.scans.begin("re-scan", NOON)
+    scan = roots.store.begin_scan("re-scan", NOON)
     for minute, change in enumerate(
         (judged("aaa", name="pdf", root=root), judged("pdf", root=root))
     ):

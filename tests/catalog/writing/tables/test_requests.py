@@ -71,7 +71,7 @@ def test_a_request_that_does_not_start_in_time_is_withdrawn(catalog: Path) -> No
 def test_a_command_learns_that_the_service_was_killed(catalog: Path) -> None:
     """The last heartbeat is old, and no process holds the lock."""
     store = Store.open(catalog)
-    store.health.set(service_pid=1, service_seen=now() - timedelta(minutes=1))
+    store.set_health(service_pid=1, service_seen=now() - timedelta(minutes=1))
     waited: list[int] = []
 
     def waiting(seconds: int) -> None:
