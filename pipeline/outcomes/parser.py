@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
 from catalog.model.finding import Finding
 from catalog.model.outcome import (
@@ -165,7 +166,7 @@ def judge_outcome(file: RunFile, data: bytes) -> JudgedOutcome:
         parsed = model.model_validate_json(text, strict=True)
     except ValidationError as error:
         return BadOutcome(file, _placed(file, *_problems(error)))
-    return normalised(file, parsed, _placed(file, *repairs, *_unknown(parsed)))
+    return normalised(file, parsed, _placed(file, *repairs, *_unknown(model, text)))
 
 
 def _placed(file: RunFile, *findings: Finding) -> tuple[Finding, ...]:
@@ -189,9 +190,7 @@ class _NotJson(Exception):
 def _parsed(data: bytes) -> tuple[dict[str, Any], str]:
     """Return the object in some bytes, and the same as text that every parser reads alike."""
     try:
-        value = json.loads(
-            data.decode("utf-8-sig"), object_pairs_hook=_object, parse_constant=_reject_constant
-        )
+        value = json.loads(data.decode("utf-8-sig"), object_pairs_hook=_object)
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     except UnicodeDecodeError as error:
         raise _NotJson(OUTCOME_NOT_JSON.at(f"Byte {error.start} is not UTF-8.")) from None
@@ -235,10 +234,6 @@ def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     return result
 
 
-def _reject_constant(constant: str) -> Any:
-    raise ValueError(f"{constant} is not a JSON number")
-
-
 def _is_envelope(value: dict[str, Any]) -> bool:
     return "result" in value and "output" not in value and bool(value.keys() & {"id", "tool"})
 
@@ -251,8 +246,7 @@ def _problems(error: ValidationError) -> Iterator[Finding]:
         if problem["type"] == "json_invalid":  # it is JSON, but pydantic's parser gives up
             yield OUTCOME_NOT_JSON.at("It is nested too deeply.")
             continue
-        places = map(str, problem["loc"])
-        field = ".".join(place for place in places if not place.startswith(CHOICE))
+        field = _field(problem)
         if problem["type"] == "missing":
             advice = _UNDEFINED if field.endswith("output") else None
             yield OUTCOME_FIELD_MISSING.at(f"{field} is missing.", fix=advice, field=field)
@@ -275,9 +269,12 @@ def _shown(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:59]}…"
 
 
-def _unknown(model: BaseModel) -> Iterator[Finding]:
-    names = list(_extras(model, ""))
-    if names:
+def _unknown(model: type[BaseModel], text: str) -> Iterator[Finding]:
+    """Yield the finding about the unknown fields of a valid outcome."""
+    try:
+        model.model_validate_json(text, strict=True, extra="forbid")
+    except ValidationError as error:
+        names = [_field(problem) for problem in error.errors(include_input=False)]
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
         yield OUTCOME_FIELD_UNKNOWN.at(
             f"Unknown field {', '.join(name[:80] for name in names[:_NAMED])}{more}.",
@@ -285,14 +282,7 @@ def _unknown(model: BaseModel) -> Iterator[Finding]:
         )
 
 
-def _extras(model: BaseModel, prefix: str) -> Iterator[str]:
-    yield from (f"{prefix}{name}" for name in model.model_extra or ())
-    for name, info in type(model).model_fields.items():
-        value = getattr(model, name)
-        path = f"{prefix}{info.alias or name}"
-        if isinstance(value, BaseModel):
-            yield from _extras(value, f"{path}.")
-        elif isinstance(value, tuple):
-            for index, item in enumerate(value):
-                if isinstance(item, BaseModel):
-                    yield from _extras(item, f"{path}.{index}.")
+def _field(problem: ErrorDetails) -> str:
+    """Return the path of a field in the file."""
+    places = map(str, problem["loc"])
+    return ".".join(place for place in places if not place.startswith(CHOICE))

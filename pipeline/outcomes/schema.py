@@ -16,7 +16,8 @@ from pydantic import (
     Field,
     StringConstraints,
     Tag,
-    WithJsonSchema,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
 )
 from pydantic.alias_generators import to_camel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
@@ -46,49 +47,33 @@ def moment(value: float | str) -> datetime | None:
         return None
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def _checked_moment(value: float | str) -> float | str:
+    moment(value)
+    return value
 
 
-def _checked_moment(value: object) -> object:
-    try:
-        if _is_number(value) or (isinstance(value, str) and moment(value)):
-            return value
-    except (ValueError, OverflowError):
-        pass  # a text that is no time; the error below says what is expected
-    raise _wrong("milliseconds since 1970 or a time in ISO 8601")
+def _expected(values: str) -> WrapValidator:
+    """Return a validator that rejects a value with one message for all types of a union."""
+
+    def check(value: object, handler: ValidatorFunctionWrapHandler) -> object:
+        try:
+            return handler(value)
+        except (ValueError, OverflowError):
+            message = "input should be {expected}"
+            raise PydanticCustomError("form", message, {"expected": values}) from None
+
+    return WrapValidator(check)
 
 
-def _checked_usage(value: object) -> object:
-    if _is_number(value) or isinstance(value, dict):
-        return value
-    raise _wrong("a number of tokens or an object of counts")
-
-
-def _checked_error(value: object) -> object:
-    if isinstance(value, str | dict):
-        return value
-    raise _wrong("an Error as an object, or its text")
-
-
-def _wrong(expected: str) -> PydanticCustomError:
-    return PydanticCustomError("form", "input should be {expected}", {"expected": expected})
-
-
-_OBJECT = {"type": "object"}
-Moment = Annotated[
-    Any,
+Moment: TypeAlias = Annotated[
+    int | float | Annotated[str, Field(json_schema_extra={"format": "date-time"})],
     AfterValidator(_checked_moment),
-    WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string", "format": "date-time"}]}),
+    _expected("milliseconds since 1970 or a time in ISO 8601"),
 ]
-TokenUsage = Annotated[
-    Any,
-    AfterValidator(_checked_usage),
-    WithJsonSchema({"anyOf": [{"type": "number"}, _OBJECT]}),
+TokenUsage: TypeAlias = Annotated[
+    int | float | dict[str, Any], _expected("a number of tokens or an object of counts")
 ]
-Error = Annotated[
-    Any, AfterValidator(_checked_error), WithJsonSchema({"anyOf": [_OBJECT, {"type": "string"}]})
-]
+Error: TypeAlias = Annotated[str | dict[str, Any], _expected("an Error as an object, or its text")]
 
 
 class _Form(BaseModel):
@@ -120,19 +105,6 @@ class StepTraceForm(_Form):
     timestamp: Moment | None = Field(None, description="when the step began, in ms since 1970")
 
 
-class MemoryWriteForm(_Form):
-    """One memory of a run, for an owner."""
-
-    model_config = ConfigDict(title="MemoryWrite")
-
-    owner_type: OwnerType
-    owner_id: Text
-    type: MemoryType
-    importance: int = Field(ge=1, le=5, description="5 is the most important")
-    content: Text
-    metadata: Mapping[str, Any] | None = None
-
-
 class AbpMemoryWriteForm(_Form):
     """One memory in the ABP form, in which the owner is optional."""
 
@@ -146,12 +118,22 @@ class AbpMemoryWriteForm(_Form):
     metadata: Mapping[str, Any] | None = None
 
 
+class MemoryWriteForm(AbpMemoryWriteForm):
+    """One memory of a run, for an owner."""
+
+    model_config = ConfigDict(title="MemoryWrite")
+
+    owner_type: OwnerType
+    owner_id: Text
+    importance: int = Field(ge=1, le=5, description="5 is the most important")
+
+
 def _form_of_memory(value: Any) -> str:
     """Return the tag of the form of a memory write: without an owner, it is ABP's."""
     if isinstance(value, dict):
         owned = value.keys() & {"ownerType", "ownerId", "owner_type", "owner_id"}
         return f"{CHOICE}owned" if owned else f"{CHOICE}abp"
-    return f"{CHOICE}abp" if isinstance(value, AbpMemoryWriteForm) else f"{CHOICE}owned"
+    return f"{CHOICE}owned" if isinstance(value, MemoryWriteForm) else f"{CHOICE}abp"
 
 
 AnyMemoryWrite: TypeAlias = Annotated[
@@ -167,13 +149,11 @@ class _Run(_Form):
     skill_id: Text | None = Field(
         None,
         validation_alias=AliasChoices("skillId", "skill", "skillName"),
-        serialization_alias="skillId",
         description="the skill that ran, also as `skill` or `skillName`, or as skill@version",
     )
     version: Text | None = Field(
         None,
         validation_alias=AliasChoices("version", "skillVersion"),
-        serialization_alias="version",
         description="the version of the skill that ran, also as `skillVersion`",
     )
     run_id: Text | None = Field(None, description="the run; by default the name of the file")
