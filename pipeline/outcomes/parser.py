@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
 
 from catalog.model.finding import Finding
 from catalog.model.outcome import (
@@ -246,7 +245,7 @@ def _problems(error: ValidationError) -> Iterator[Finding]:
         if problem["type"] == "json_invalid":  # it is JSON, but pydantic's parser gives up
             yield OUTCOME_NOT_JSON.at("It is nested too deeply.")
             continue
-        field = _field(problem)
+        field = _field(problem["loc"])
         if problem["type"] == "missing":
             advice = _UNDEFINED if field.endswith("output") else None
             yield OUTCOME_FIELD_MISSING.at(f"{field} is missing.", fix=advice, field=field)
@@ -274,7 +273,7 @@ def _unknown(model: type[BaseModel], text: str) -> Iterator[Finding]:
     try:
         model.model_validate_json(text, strict=True, extra="forbid")
     except ValidationError as error:
-        names = [_field(problem) for problem in error.errors(include_input=False)]
+        names = [_field(problem["loc"]) for problem in error.errors(include_input=False)]
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
         yield OUTCOME_FIELD_UNKNOWN.at(
             f"Unknown field {', '.join(name[:80] for name in names[:_NAMED])}{more}.",
@@ -282,7 +281,7 @@ def _unknown(model: type[BaseModel], text: str) -> Iterator[Finding]:
         )
 
 
-def _field(problem: ErrorDetails) -> str:
-    """Return the path of a field in the file."""
-    places = map(str, problem["loc"])
+def _field(location: Sequence[int | str]) -> str:
+    """Return the path of a field in the file, by its location in the models."""
+    places = map(str, location)
     return ".".join(place for place in places if not place.startswith(CHOICE))
