@@ -9,7 +9,7 @@ import hashlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from stat import S_ISDIR
 
@@ -21,9 +21,10 @@ from catalog.model.errors import NotAsJudged
 from catalog.model.naming import CURRENT, NAME_BYTES, is_skill_id, is_version, skill_id
 from catalog.model.paths import os_path, text_path
 from catalog.writing.links.table import LinkRow, is_package_path
+from catalog.writing.packages import staging
 from catalog.writing.packages.folder import is_same_tree
 from catalog.writing.packages.inspection import Damage, damages, files_of_package
-from catalog.writing.packages.staging import Stager, files_in
+from catalog.writing.packages.staging import files_in
 
 TOGETHER = 256
 """Entries that are staged, and written to disk, before they are exchanged."""
@@ -37,7 +38,6 @@ class Entries:
     path: Path
     dir_fd: int
     packages: Path
-    stager: Stager = field(default_factory=Stager)
 
     # Changes; OSErrors name the entry
 
@@ -88,7 +88,7 @@ class Entries:
         files = files_of_package(self.db, row.target)
         try:
             with self._version(row.target) as version:
-                self.stager.stage(staged, self.dir_fd, files, files_in(version))
+                staging.stage(staged, self.dir_fd, files, files_in(version))
         except NotAsJudged:
             return None
         return True

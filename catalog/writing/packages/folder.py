@@ -4,14 +4,15 @@ import logging
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from stat import S_IMODE, S_ISDIR, S_ISLNK, S_ISREG
 
 from catalog.filesystem.by_descriptor import DIRECTORY, descended, named, open_directory, remove
 from catalog.model.errors import NotAsJudged
 from catalog.model.naming import CURRENT, is_version
-from catalog.writing.packages.staging import Original, PackageFile, Stager, files_in, hash_of
+from catalog.writing.packages import staging
+from catalog.writing.packages.staging import Original, PackageFile, files_in, hash_of
 
 log = logging.getLogger("skilldrop")
 
@@ -32,16 +33,15 @@ class Packages:
 
     path: Path
     dir_fd: int
-    stager: Stager = field(default_factory=Stager)
 
     def stage(self, package_path: str, files: Sequence[PackageFile], original: Original) -> None:
-        """Make a package, replacing leftovers of a crash; see `Stager.stage`."""
+        """Make a package, replacing leftovers of a crash; see `staging.stage`."""
         skill_id, _, version = package_path.partition("/")
         with (
             named(f"{self.path}/{package_path}"),
             self._package_directory(skill_id) as directory,
         ):
-            self.stager.stage(version, directory, files, original)
+            staging.stage(version, directory, files, original)
 
     def duplicate(self, present: str, package_path: str, files: Sequence[PackageFile]) -> bool:
         """Make a package from another one; return False if that is missing or damaged."""

@@ -47,65 +47,54 @@ def files_in(folder: int) -> Original:
     return opened
 
 
-class Stager:
-    """Writer of packages on one file system."""
+def stage(name: str, dir_fd: int, files: Sequence[PackageFile], original: Original) -> None:
+    """Make a read-only directory of exactly these files in an open directory.
 
-    def __init__(self) -> None:
-        """Assume at first that blocks can be shared."""
-        self._clones = True
+    Raises NotAsJudged for a file that has changed since it was hashed, and OSError if the
+    package cannot be written; an unfinished package then remains.
+    """
+    try:
+        os.mkdir(name, 0o755, dir_fd=dir_fd)
+    except FileExistsError:  # unfinished or damaged
+        remove(name, dir_fd)
+        os.mkdir(name, 0o755, dir_fd=dir_fd)
+    top = os.open(name, DIRECTORY, dir_fd=dir_fd)
+    try:
+        directories = directories_of(files)
+        for directory in directories:
+            os.mkdir(directory, 0o755, dir_fd=top)
+        for file in files:
+            _copy(original, file, top)
+        for directory in directories:
+            set_mode(directory, top, 0o555)
+        os.fchmod(top, 0o555)
+    finally:
+        os.close(top)
 
-    def stage(
-        self,
-        name: str,
-        dir_fd: int,
-        files: Sequence[PackageFile],
-        original: Original,
-    ) -> None:
-        """Make a read-only directory of exactly these files in an open directory.
 
-        Raises NotAsJudged for a file that has changed since it was hashed, and OSError if the
-        package cannot be written; an unfinished package then remains.
-        """
-        try:
-            os.mkdir(name, 0o755, dir_fd=dir_fd)
-        except FileExistsError:  # unfinished or damaged
-            remove(name, dir_fd)
-            os.mkdir(name, 0o755, dir_fd=dir_fd)
-        top = os.open(name, DIRECTORY, dir_fd=dir_fd)
-        try:
-            directories = directories_of(files)
-            for directory in directories:
-                os.mkdir(directory, 0o755, dir_fd=top)
-            for file in files:
-                self._copy(original, file, top)
-            for directory in directories:
-                set_mode(directory, top, 0o555)
-            os.fchmod(top, 0o555)
-        finally:
-            os.close(top)
+def _copy(original: Original, file: PackageFile, top: int) -> None:
+    try:
+        source = original(file.path)
+    except OSError as error:
+        raise NotAsJudged(f"{file.path} can no longer be read: {error}") from error
+    handle = os.open(os_path(file.path), _NEW_FILE, 0o600, dir_fd=top)
+    with source, open(handle, "w+b") as target:
+        os.fchmod(handle, file.mode & 0o555)
+        if file.size >= WORTH_CLONING and _is_cloned(source, handle):
+            sha256 = hash_of(handle)
+        else:
+            sha256 = _copy_bytes(source, target, file)
+    if sha256 != file.sha256:
+        raise NotAsJudged(f"{file.path} changed after it was judged")
 
-    def _copy(self, original: Original, file: PackageFile, top: int) -> None:
-        try:
-            source = original(file.path)
-        except OSError as error:
-            raise NotAsJudged(f"{file.path} can no longer be read: {error}") from error
-        handle = os.open(os_path(file.path), _NEW_FILE, 0o600, dir_fd=top)
-        with source, open(handle, "w+b") as target:
-            os.fchmod(handle, file.mode & 0o555)
-            if self._clones and file.size >= WORTH_CLONING and self._clone(source, handle):
-                sha256 = hash_of(handle)
-            else:
-                sha256 = _copy_bytes(source, target, file)
-        if sha256 != file.sha256:
-            raise NotAsJudged(f"{file.path} changed after it was judged")
 
-    def _clone(self, source: RawIOBase, target: int) -> bool:
-        """Share the blocks of a file; return whether the file system supports that."""
-        try:
-            ioctl(target, _FICLONE, source.fileno())
-        except OSError:
-            self._clones = False
-        return self._clones
+def _is_cloned(source: RawIOBase, target: int) -> bool:
+    """Share the blocks of a file; return whether the file system supports that."""
+    try:
+        ioctl(target, _FICLONE, source.fileno())
+    except OSError:
+        return False
+    return True
 
 
 def _copy_bytes(source: RawIOBase, target: BinaryIO, file: PackageFile) -> str:

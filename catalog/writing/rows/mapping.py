@@ -13,7 +13,7 @@ def accepted(record: SkillRecord) -> Row:
     """Return the columns of `skills` for accepted content."""
     return {column: _stored(getattr(record, column)) for column in EMPTY} | {
         "skill_id": record.skill_id,
-        **_of_place(record.place),
+        **of_place(record.place),
         "file_inventory": _inventory(record.inventory),
         "frontmatter": to_json(record.frontmatter),
         "files_left_out": to_json(record.left_out),
@@ -35,7 +35,7 @@ def rejected(rejection: Rejection) -> Row:
     return {
         "skill_id": rejection.skill_id,
         "name": rejection.name,
-        **_of_place(rejection.place),
+        **of_place(rejection.place),
         "spec_valid": 0,
         "file_inventory": _inventory(rejection.inventory),
         "frontmatter": to_json(rejection.frontmatter),
@@ -44,15 +44,9 @@ def rejected(rejection: Rejection) -> Row:
     }
 
 
-def _of_place(place: Place) -> Row:
-    return {
-        "level": place.level,
-        "plugin": place.plugin,
-        "namespace": place.namespace,
-        "root": place.root,
-        "path": place.path,
-        "is_alias": int(place.is_alias),
-    }
+def of_place(place: Place) -> Row:
+    """Return the columns of `skills` for a place."""
+    return place._asdict() | {"plugin": place.plugin, "is_alias": int(place.is_alias)}
 
 
 def version(record: SkillRecord, skill: Row) -> Row:

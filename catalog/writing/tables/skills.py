@@ -94,20 +94,8 @@ class Skills:
     ) -> None:
         """Mark a folder as pending; a folder that was never accepted gets a row for it."""
         with self._db.transaction():
-            self._db.execute(
-                _UPSERT_PENDING,
-                {
-                    "skill_id": skill_id,
-                    "name": name,
-                    "level": place.level,
-                    "plugin": place.plugin,
-                    "namespace": place.namespace,
-                    "root": place.root,
-                    "path": place.path,
-                    "reason": reason,
-                    "since": iso(since),
-                },
-            )
+            new = {"skill_id": skill_id, "name": name, "reason": reason, "since": iso(since)}
+            self._db.execute(_UPSERT_PENDING, mapping.of_place(place) | new)
 
     def clear_pending(self, root: str, paths: Sequence[str]) -> None:
         """Mark folders as settled without a change."""

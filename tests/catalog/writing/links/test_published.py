@@ -238,7 +238,7 @@ def test_a_reader_by_path_always_finds_whole_files(
 
 
 CALLS = {
-    "stage": (staging.Stager, "stage"),
+    "stage": (staging, "stage"),
     "sync": (directory, "sync"),
     "exchange": (replacement, "exchanged"),
     "remove": (directory, "remove"),
