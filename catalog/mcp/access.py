@@ -38,11 +38,6 @@ def after_cursor(listed: str, params: PaginatedRequestParams | None) -> int | No
     return int(match[1])
 
 
-def next_cursor(listed: str, number: int) -> str:
-    """Return the cursor of the page that follows a number."""
-    return f"{listed}-{number}"
-
-
 def unknown_cursor(listed: str) -> MCPError:
     """Return the error for a cursor that no list has given."""
     return MCPError(
@@ -82,7 +77,7 @@ class CatalogAccess:
                 rows, last = offered.page(db, starter, PAGE, after)
             except NotInCatalog as error:
                 raise unknown_cursor(listed) from error
-        return rows, None if last is None else next_cursor(listed, last)
+        return rows, None if last is None else f"{listed}-{last}"
 
     def package(self, skill_id: str, version: str = "") -> Package:
         """Return the current or a named version of a skill. Raises as `package_of` does."""

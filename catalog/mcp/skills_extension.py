@@ -17,7 +17,7 @@ from mcp.types import PaginatedRequestParams, RequestParams, Resource
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from catalog.mcp import uris
-from catalog.mcp.access import PAGE, CatalogAccess, after_cursor, next_cursor, protocol_errors
+from catalog.mcp.access import PAGE, CatalogAccess, after_cursor, protocol_errors
 from catalog.model.errors import NotInCatalog, PackageDamaged
 from catalog.model.fields import COMPATIBILITY_LIMIT, DESCRIPTION_LIMIT, NAME_LIMIT
 from catalog.reading import skill_files
@@ -102,7 +102,7 @@ class SkillsExtension:
             package = self._access.package(asked.skill_id, asked.version)
             children = children_of(package, asked.path, asked.version)
         last = start + PAGE
-        following = {"nextCursor": next_cursor("directory", last)}
+        following = {"nextCursor": f"directory-{last}"}
         return {
             "resultType": "complete",
             "resources": [

@@ -141,7 +141,7 @@ def search(
         hits(db, page, scores, read.expressions, words, marks),
         read,
         offset + limit if len(ranked) > offset + limit else None,
-        "" if ranked else _why_empty(db, terms, read, filters),
+        "" if ranked else why_empty(db, read.match, filters, has_words=bool(terms)),
         () if ranked or not terms else named.nearest(db, query, filters),
     )
 
@@ -202,18 +202,13 @@ def _in_order(db: Database, skills: Sequence[int], sort: str) -> list[int]:
     return [skill for (skill,) in rows]
 
 
-def _why_empty(db: Database, terms: Sequence[Term], read: Query, filters: Filters) -> str:
-    if terms and not read.match:  # the words are the reason
-        return search_filters.unknown(db, filters)
-    return why_empty(db, read.match, filters)
-
-
-def why_empty(db: Database, match: str, filters: Filters) -> str:
+def why_empty(db: Database, match: str, filters: Filters, *, has_words: bool = False) -> str:
     """Return sentences about filters without which there would be results.
 
-    match is the FTS5 expression of the words, "" without words.
+    match is the FTS5 expression of the words that skills have.
     """
-    if wrong := search_filters.unknown(db, filters):
+    wrong = search_filters.unknown(db, filters)
+    if wrong or (has_words and not match):  # the words are the reason
         return wrong
     sentences = []
     if not filters.is_default:

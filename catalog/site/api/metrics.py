@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, TypeAlias
 
 from datasette import Response
@@ -151,20 +152,15 @@ def _of_indexes(indexes: Sequence[Row]) -> Iterator[Metric]:
 _Value: TypeAlias = float | Mapping[str, float]  # with a label, a value for each of its values
 
 
-def _gauge(name: str, text: str, value: _Value, label: str = "") -> Metric:
-    return _filled(GaugeMetricFamily, name, text, value, label)
-
-
-def _counter(name: str, text: str, value: _Value, label: str = "") -> Metric:
-    return _filled(CounterMetricFamily, name, text, value, label)
-
-
-def _filled(kind: Any, name: str, text: str, value: _Value, label: str) -> Metric:
+def _filled(kind: Any, name: str, text: str, value: _Value, label: str = "") -> Metric:
     family = kind(f"skilldrop_{name}", text, labels=(label,) if label else ())
     for key, number in value.items() if isinstance(value, Mapping) else [("", value)]:
         family.add_metric((key,) if label else (), number)
     filled: Metric = family
     return filled
+
+
+_gauge, _counter = partial(_filled, GaugeMetricFamily), partial(_filled, CounterMetricFamily)
 
 
 def _time(name: str, text: str, moment: str | None) -> Metric:

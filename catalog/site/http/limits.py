@@ -103,12 +103,6 @@ class Busy(Exception):
     """No turn came in time."""
 
 
-class _Refusal(NamedTuple):
-    status: int
-    message: str
-    headers: Mapping[str, str] = {}
-
-
 def wrap(app: App, datasette: Any, routes: Mapping[str, Cost | None]) -> App:
     """Return the application behind all limits; `routes` are the site's own, by their pattern."""
     ours = [(re.compile(pattern), cost) for pattern, cost in routes.items()]
@@ -117,6 +111,11 @@ def wrap(app: App, datasette: Any, routes: Mapping[str, Cost | None]) -> App:
         if scope["type"] != "http":
             await app(scope, receive, send)
             return
+
+        async def refuse(status: int, message: str, headers: Mapping[str, str] = {}) -> None:
+            response = responses.refusal(datasette, scope["path"], message, status, headers)
+            await response.asgi_send(send)
+
         path = http_location.path(datasette, scope)
         is_ours, cost = next(
             ((True, cost) for form, cost in ours if form.fullmatch(path)), (False, None)
@@ -124,7 +123,7 @@ def wrap(app: App, datasette: Any, routes: Mapping[str, Cost | None]) -> App:
         is_table = not is_ours and http_location.table_of(datasette, path) is not None
         refusal = _refusal(datasette, scope, path, is_ours=is_ours, is_table=is_table)
         if refusal:
-            await _refuse(datasette, scope, send, refusal)
+            await refuse(*refusal)
             return
         if is_table:
             cost = TABLES._replace(is_long=b"_stream" in scope["query_string"])
@@ -134,8 +133,7 @@ def wrap(app: App, datasette: Any, routes: Mapping[str, Cost | None]) -> App:
                 if cost:
                     turn.callback((await take(datasette, cost)).release)
             except Busy:
-                busy = _Refusal(503, "The site is busy; try again later.", {"Retry-After": "5"})
-                await _refuse(datasette, scope, send, busy)
+                await refuse(503, "The site is busy; try again later.", {"Retry-After": "5"})
                 return
 
             async def sent(message: Message) -> None:
@@ -164,33 +162,27 @@ async def take(datasette: Any, cost: Cost) -> asyncio.Semaphore:
 _TURNS: WeakKeyDictionary[Any, dict[str, asyncio.Semaphore]] = WeakKeyDictionary()
 
 
-async def _refuse(datasette: Any, scope: Any, send: Send, refusal: _Refusal) -> None:
-    response = responses.refusal(
-        datasette, scope["path"], refusal.message, refusal.status, refusal.headers
-    )
-    await response.asgi_send(send)
-
-
 def _refusal(
     datasette: Any, scope: Any, path: str, *, is_ours: bool, is_table: bool
-) -> _Refusal | None:
+) -> tuple[int, str, dict[str, str]] | None:
+    """Return status, message and headers for a request that may not pass."""
     query = scope["query_string"].decode("latin-1")
     if path.startswith("//") or not path.startswith("/"):
-        return _Refusal(404, "Not found.")
+        return 404, "Not found.", {}
     if len(path) + len(query) > LONGEST_ADDRESS:
-        return _Refusal(414, f"The URL is too long; the limit is {LONGEST_ADDRESS:,} bytes.")
+        return 414, f"The URL is too long; the limit is {LONGEST_ADDRESS:,} bytes.", {}
     if is_ours or is_table or path in ("/", "/.json"):
         allowed = READING_OURS if is_ours else READING
         if scope["method"] not in allowed:
-            return _Refusal(405, "This site is read-only.", {"Allow": ", ".join(allowed)})
+            return 405, "This site is read-only.", {"Allow": ", ".join(allowed)}
     if not is_table:
         return None
     if (spelled := _spelled(path)) != path:
         address = datasette.urls.path(access.prefix(scope) + spelled)
         location = f"{address}{query and '?'}{query}"
-        return _Refusal(302, "This page has another address.", {"Location": location})
+        return 302, "This page has another address.", {"Location": location}
     error = _query_error(parse_qsl(query, keep_blank_values=True))
-    return _Refusal(400, error) if error else None
+    return (400, error, {}) if error else None
 
 
 def _spelled(path: str) -> str:
@@ -223,7 +215,8 @@ def _query_error(parameters: Sequence[tuple[str, str]]) -> str | None:
 def _parameter_error(name: str, value: str) -> str | None:
     if name in ("_facet_size", "_timelimit") and not re.fullmatch(r"max|[0-9]{0,6}", value):
         return f"{name} must be a positive integer."
-    if name.startswith("_search") and name != "_searchmode" and not _is_short(value):
+    is_long = len(value) > MOST_CHARACTERS or len(re.findall(r"\w+", value)) > MOST_WORDS
+    if name.startswith("_search") and name != "_searchmode" and is_long:
         return (
             f"The search has too many words; the limit is {MOST_WORDS} words "
             f"and {MOST_CHARACTERS} characters in total."
@@ -231,10 +224,6 @@ def _parameter_error(name: str, value: str) -> str | None:
     if name == "_through" and not _is_through(value):
         return "_through must be a JSON object with table, column and value."
     return None
-
-
-def _is_short(words: str) -> bool:
-    return len(words) <= MOST_CHARACTERS and len(re.findall(r"\w+", words)) <= MOST_WORDS
 
 
 def _is_through(value: str) -> bool:

@@ -105,25 +105,17 @@ def _parser() -> MarkdownIt:
     parser.block.ruler.before(
         "table",
         "deadline",
-        _block_deadline,
+        _check_deadline,
         {"alt": ["paragraph", "reference", "blockquote", "list"]},
     )
-    parser.inline.ruler.before("text", "deadline", _inline_deadline)
+    parser.inline.ruler.before("text", "deadline", _check_deadline)
     parser.add_render_rule("fence", _code)
     parser.add_render_rule("heading_close", _heading_end)
     return parser
 
 
-def _block_deadline(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    return _check_deadline(state.env)
-
-
-def _inline_deadline(state: StateInline, silent: bool) -> bool:
-    return _check_deadline(state.env)
-
-
-def _check_deadline(environment: MutableMapping[str, Any]) -> bool:
-    if time.thread_time() > environment[_DEADLINE]:
+def _check_deadline(state: StateBlock | StateInline, *_: Any) -> bool:
+    if time.thread_time() > state.env[_DEADLINE]:
         raise _TooSlow
     return False  # the rule does not apply, so markdown-it tries the next one
 
