@@ -30,7 +30,6 @@ class OutcomeReport:
     """Result of collecting outcome files: their paths, one for each outcome."""
 
     stored: list[str] = field(default_factory=list)
-    revised: list[str] = field(default_factory=list)
     unlinked: list[str] = field(default_factory=list)  # stored, without a skill or its version
     rejected: dict[str, str] = field(default_factory=dict)  # path to reason
     unsettled: list[str] = field(default_factory=list)  # to be collected later
@@ -62,26 +61,16 @@ class OutcomeInbox:
     def __len__(self) -> int:
         return len(self._settle)
 
-    def take_due(self, store: Store, now: float, now_ns: int) -> OutcomeReport:
-        """Store the files that have been quiet long enough."""
-        due = self._settle.due(now)
-        return self._take(store, due, now, now_ns) if due else OutcomeReport()
-
-    def take_all(self, store: Store, now: float, now_ns: int) -> OutcomeReport:
-        """Check every file, whether it was hinted or not."""
-        return self._take(store, None, now, now_ns)
-
-    def _take(
-        self, store: Store, due: list[WatchUnit] | None, now: float, now_ns: int
+    def take(
+        self, store: Store, now: float, now_ns: int, *, is_complete: bool = False
     ) -> OutcomeReport:
-        report = take_outcomes(
-            store,
-            self._folder,
-            quiet=self._quiet,
-            now_ns=now_ns,
-            paths=None if due is None else [unit.path for unit in due],
-        )
-        self._settle.done(due or ())
+        """Store the files that have been quiet long enough, or check every file."""
+        due = [] if is_complete else self._settle.due(now)
+        if not (due or is_complete):
+            return OutcomeReport()
+        paths = None if is_complete else [unit.path for unit in due]
+        report = take_outcomes(store, self._folder, quiet=self._quiet, now_ns=now_ns, paths=paths)
+        self._settle.done(due)
         for path in report.unsettled:
             self._settle.hint(WatchUnit(str(self._folder), path), now)
         return report
@@ -230,9 +219,9 @@ def _store(store: Store, dir_fd: int, judged: _Judged, report: OutcomeReport) ->
     if judged.bad:
         report.rejected[path] = reason(judged.bad)
         _reject(store, dir_fd, judged)
-    for stored in store.outcomes.add(judged.file, judged.outcomes, datetime.now(UTC)):
-        (report.stored if stored.revision == 1 else report.revised).append(path)
-        if not stored.is_linked:
+    for origin in store.outcomes.add(judged.file, judged.outcomes, datetime.now(UTC)):
+        report.stored.append(path)
+        if not origin.is_linked:
             report.unlinked.append(path)
     if not judged.file.fingerprint:
         report.unsettled.append(path)

@@ -277,7 +277,7 @@ def quarantined(store: Store, settings: Settings, at: datetime) -> Problem | Non
     folder = settings.outcomes_folder
     paths = [
         path
-        for path, _ in store.outcomes.quarantined_since(at - QUARANTINE_SPAN, QUARANTINE_LIMIT)
+        for path in store.outcomes.quarantined_since(at - QUARANTINE_SPAN, QUARANTINE_LIMIT)
         if (folder / os_path(path)).exists()
     ]
     if not paths:

@@ -190,7 +190,7 @@ def log_changes(events: Sequence[Event]) -> None:
 
 def log_outcomes(report: OutcomeReport) -> None:
     """Log the outcomes that were stored or rejected, once for each file."""
-    for path, count in Counter((*report.stored, *report.revised)).items():
+    for path, count in Counter(report.stored).items():
         log.info("%s stored", _outcomes(path, count), extra={"fields": {"outcome_file": path}})
     for path, count in Counter(report.unlinked).items():
         log.warning(

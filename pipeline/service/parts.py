@@ -224,8 +224,10 @@ class Work:
         return max(0.0, due - now) if self._is_following else 0.0
 
     def _take_outcomes(self) -> None:
-        take = self.outcomes.take_all if self.takes_all_outcomes else self.outcomes.take_due
-        listeners.log_outcomes(take(self.store, time.monotonic(), time.time_ns()))
+        report = self.outcomes.take(
+            self.store, time.monotonic(), time.time_ns(), is_complete=self.takes_all_outcomes
+        )
+        listeners.log_outcomes(report)
         self.takes_all_outcomes = False
 
     def _take_pulls(self) -> None:

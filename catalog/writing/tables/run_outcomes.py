@@ -25,14 +25,6 @@ class ReadFile(NamedTuple):
     tail: str = ""  # … with this SHA-256 of their end
 
 
-class Stored(NamedTuple):
-    """Outcome that was stored."""
-
-    run_id: str
-    revision: int  # from 1
-    is_linked: bool  # the catalog has its skill, and its version if it names one
-
-
 class RunOutcomes:
     """The tables of run outcomes, of their files and of rejected files."""
 
@@ -53,29 +45,32 @@ class RunOutcomes:
         ).fetchone()
         return int(row[0])
 
-    def add(self, file: ReadFile, judged: Iterable[JudgedOutcome], at: datetime) -> list[Stored]:
-        """Store the valid outcomes of a file, and how far it was read; return the new ones."""
+    def add(self, file: ReadFile, judged: Iterable[JudgedOutcome], at: datetime) -> list["Origin"]:
+        """Store the valid outcomes of a file, and how far it was read.
+
+        Returns the origins of the new ones.
+        """
         with self._db.transaction():
             origins = _Origins(self._db)
             stored = [
-                result
+                origin
                 for outcome in judged
                 if isinstance(outcome, RunOutcome)
-                and (result := self._add_outcome(outcome, origins, at))
+                and (origin := self._add_one(outcome, origins, at))
             ]
             self._db.table("outcome_files").insert(file._asdict(), replace=True)
         return stored
 
-    def _add_outcome(self, outcome: RunOutcome, origins: "_Origins", at: datetime) -> Stored | None:
-        """Store one outcome; return None if it is already stored.
+    def _add_one(self, outcome: RunOutcome, origins: "_Origins", at: datetime) -> "Origin | None":
+        """Store one outcome and return its origin; None if it is already stored.
 
         A line is its own only once; a file counts as changed if its content was another before.
         """
-        file, run_id = outcome.file, outcome.run_id
+        file = outcome.file
         revisions = self._db.execute(
             "SELECT id, revision, sha256, received_at FROM outcomes"
             " WHERE path = ? AND run_id = ? ORDER BY revision DESC",
-            [file.path, run_id],
+            [file.path, outcome.run_id],
         ).fetchall()
         last = revisions[0] if revisions else None
         if any(file.sha256 == row[2] for row in (revisions if file.line else revisions[:1])):
@@ -83,14 +78,13 @@ class RunOutcomes:
         if last:
             self._db.execute("UPDATE outcomes SET is_newest = 0 WHERE id = ?", [last[0]])
         origin = origins.find(file.path, outcome.skill, outcome.version)
-        revision = last[1] + 1 if last else 1
         row = _outcome_row(outcome, origin) | {
-            "revision": revision,
+            "revision": last[1] + 1 if last else 1,
             "received_at": max(iso(at), last[3] if last else ""),
         }
         written = self._db.table("outcomes").insert(row)
         self._add_parts(int(written.last_pk or 0), outcome)
-        return Stored(run_id, revision, _is_linked(origin))
+        return origin
 
     def _add_parts(self, row: int, outcome: RunOutcome) -> None:
         """Add the memory writes and step traces of the outcome in a row."""
@@ -174,14 +168,15 @@ class RunOutcomes:
                 gone,
             )
 
-    def quarantined_since(self, at: datetime, most: int) -> list[tuple[str, str]]:
-        """Return (path, time) of the files quarantined since a moment, newest first."""
-        return self._db.execute(
-            "SELECT quarantined_as, rejected_at FROM outcome_rejections"
+    def quarantined_since(self, at: datetime, most: int) -> list[str]:
+        """Return the paths of the files quarantined since a moment, newest first."""
+        rows = self._db.execute(
+            "SELECT quarantined_as FROM outcome_rejections"
             " WHERE rejected_at >= ? AND quarantined_as IS NOT NULL"
             " ORDER BY rejected_at DESC LIMIT ?",
             [iso(at), most],
-        ).fetchall()
+        )
+        return [path for (path,) in rows]
 
 
 _AS_DECLARED = ("form", "tool", "call_id", "status", "message", "format", "tokens")
@@ -240,12 +235,6 @@ def reason(bad: Sequence[BadOutcome]) -> str:
     return " ".join([*messages, *more])
 
 
-def _is_linked(origin: "Origin") -> bool:
-    return origin.skill is not None and (
-        origin.version is not None or origin.version_declared is None
-    )
-
-
 _NAMED = 3
 """Rejected lines whose messages are in the reason."""
 _UNLINKED = """
@@ -268,6 +257,11 @@ class Origin(NamedTuple):
     version_declared: str | None = None
     skill: int | None = None
     version: int | None = None
+
+    @property
+    def is_linked(self) -> bool:
+        """Whether the catalog has its skill, and its version if it names one."""
+        return bool(self.skill and (self.version or self.version_declared is None))
 
 
 class _Origins:

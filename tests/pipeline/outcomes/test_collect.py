@@ -125,7 +125,7 @@ def test_changed_content_is_a_new_revision(store: Store, folder: Path) -> None:
     drop(folder, status="running")
     take(store, folder)
     drop(folder, status="success")
-    assert take(store, folder).revised == ["meetings/run-1.json"]
+    assert take(store, folder).stored == ["meetings/run-1.json"]
     assert rows(store, "SELECT revision, status, is_newest FROM outcomes ORDER BY 1") == [
         (1, "running", 0),
         (2, "success", 1),
@@ -198,7 +198,7 @@ def test_nothing_behind_a_link_is_read_or_moved(store: Store, folder: Path, tmp_
     inbox = OutcomeInbox(folder, quiet=1, longest=300)
     for name in ("good.json", "below/bad.json"):
         assert inbox.hint(f"{folder}/meetings/{name}", now=10.0)
-    assert inbox.take_due(store, 20.0, time.time_ns() + LATER) == OutcomeReport()
+    assert inbox.take(store, 20.0, time.time_ns() + LATER) == OutcomeReport()
     assert (tmp_path / "outside/below/bad.json").is_file()
     assert rows(store, "SELECT count(*) FROM outcomes") == [(0,)]
 
@@ -295,9 +295,9 @@ def test_the_inbox_collects_a_hinted_file_once_it_is_quiet(store: Store, folder:
     path = drop(folder)
     assert inbox.hint(str(path), now=10.0)
     assert not inbox.hint(str(folder.parent / "elsewhere"), now=10.0)
-    assert inbox.take_due(store, 10.5, time.time_ns()) == OutcomeReport()
+    assert inbox.take(store, 10.5, time.time_ns()) == OutcomeReport()
     assert inbox.seconds_to_next(10.0) == 1
-    assert inbox.take_due(store, 11.0, time.time_ns() + LATER).stored == ["meetings/run-1.json"]
+    assert inbox.take(store, 11.0, time.time_ns() + LATER).stored == ["meetings/run-1.json"]
     assert inbox.seconds_to_next(11.0) == inf
 
 
@@ -306,7 +306,7 @@ def test_the_inbox_keeps_a_file_that_still_changes(store: Store, folder: Path) -
     """It is never dropped."""
     inbox = OutcomeInbox(folder, quiet=60, longest=300)
     inbox.hint(str(drop(folder)), now=10.0)
-    assert inbox.take_due(store, 71.0, time.time_ns()).unsettled == ["meetings/run-1.json"]
+    assert inbox.take(store, 71.0, time.time_ns()).unsettled == ["meetings/run-1.json"]
     assert inbox.seconds_to_next(71.0) == 60
 
 
