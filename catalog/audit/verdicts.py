@@ -98,8 +98,7 @@ def contradictions(db: Database, verdict: Verdict) -> list[str]:
 
 
 def _of_record(db: Database, row: Row, record: SkillRecord) -> Iterator[str]:
-    policy = reviews.policies(db).get(record.place.root, reviews.NONE)
-    review = reviews.state_of(db, policy, record, row["id"])
+    review = reviews.state_of(db, record, row["id"])
     is_present = row["status"] in ("active", "shadowed")
     if not _has_review(db, row, record, review):
         yield "the review of its content is wrong"

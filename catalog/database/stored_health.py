@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -64,7 +64,8 @@ def write_file(
     after is the last service_seen that was written to the catalog.
     """
     entries = [asdict(trouble) | {"message": trouble.message[:LONGEST]} for trouble in troubles]
-    while len(content := _content(pid, seen, after, entries)) > SIZE:
+    state = {"pid": pid, "seen": seen, "after": after, "troubles": entries}
+    while len(content := json.dumps(state).encode() + b"\n") > SIZE:
         entries.pop()
     handle = os.open(
         file_of(catalog), os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644
@@ -73,15 +74,6 @@ def write_file(
         os.pwrite(handle, content.ljust(SIZE), 0)
     finally:
         os.close(handle)
-
-
-def _content(
-    pid: int, seen: str, after: str | None, troubles: Sequence[Mapping[str, Any]]
-) -> bytes:
-    return (
-        json.dumps({"pid": pid, "seen": seen, "after": after, "troubles": troubles}).encode()
-        + b"\n"
-    )
 
 
 def read_file(catalog: Path) -> dict[str, Any]:

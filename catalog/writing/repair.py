@@ -174,12 +174,9 @@ class PackageRepair:
             if wrong := list(damages(top, path, files, deep=deep)):
                 repaired += 1
                 if any(damage.mode is not None for damage in wrong):
-                    modes, wrong = (
-                        wrong,
-                        with_modes(top, path, files, wrong, deep=deep),
-                    )
+                    mode, wrong = wrong[0], with_modes(top, path, files, wrong, deep=deep)
                     if not wrong:
-                        log.warning("%s/%s: modes were corrected: %s", top, path, modes[0])
+                        log.warning("%s/%s: modes were corrected: %s", top, path, mode)
                 if wrong and not self._from_copy(packaging, path):
                     damaged[path] = wrong[0]
         again = self._rebuilt(packaging, damaged, at) if damaged else []

@@ -54,7 +54,7 @@ def write_batch(
 def accept(work: UnitOfWork, record: SkillRecord, judged: Judged) -> None:
     """Store accepted content: the row of the skill, and a version if the content is new."""
     old = work.old.get(judged.places[0])
-    review = work.review_of(record, old)
+    review = reviews.state_of(work.db, record, old["id"] if old else None)
     if old and (kept := _kept(work, old, record, review)):
         _accept_behind(work, record, judged, old, kept, review)
         return

@@ -37,24 +37,15 @@ class Policy(NamedTuple):
         )
 
 
-NONE = Policy("none", "warning", 0)
-
-
-def policies(db: Database) -> dict[str, Policy]:
-    """Return the policy of each root, by its path."""
-    rows = db.execute("SELECT path, review, review_severity, review_from FROM roots")
-    return {path: Policy(*policy) for path, *policy in rows.fetchall()}
-
-
-def state_of(
-    db: Database, policy: Policy, record: SkillRecord, skill: int | None
-) -> ReviewState | None:
+def state_of(db: Database, record: SkillRecord, skill: int | None) -> ReviewState | None:
     """Return the state of the accepted content of a skill; None if it needs no review.
 
-    A decision on the content counts, even where the policy would not ask for one. Content that
+    A decision on the content counts, even where the root would not ask for one. Content that
     this skill or a published one of its root had before the present rules needs none.
     """
-    if policy.review == "none":
+    row = db.execute(_POLICY, [record.place.root]).fetchone()
+    policy = Policy(*row) if row else None
+    if not policy or policy.review == "none":
         return None
     if decision := newest_decision(db, record.digest):
         return cast(ReviewState, decision["decision"])
@@ -124,6 +115,7 @@ def update_findings(db: Writer, skill: int) -> None:
     )
 
 
+_POLICY = "SELECT review, review_severity, review_from FROM roots WHERE path = ?"
 _IS_OLD = f"""
     SELECT EXISTS (SELECT 1 FROM versions WHERE skill = :skill AND digest = :digest
                    AND id < :first AND review IS NULL)

@@ -43,7 +43,6 @@ class UnitOfWork:
         self.retention, self._named_after = retention, named_after
         self._trigger, self._scan = trigger, scan
         self.old: dict[tuple[str, str], Row] = {}  # stored rows of skills, by root and path
-        self._policies = reviews.policies(db)
         self.new_skills = _new_ids(db, "skills")
         self._new_versions = _new_ids(db, "versions")
         self._commits: dict[str, str | None] = dict(
@@ -86,11 +85,6 @@ class UnitOfWork:
         row = self.db.row(_NEWEST_VERSION, [skill])
         content = (record.digest, record.skill_id)
         return row if row and (row["digest"], row["skill_id"]) == content else None
-
-    def review_of(self, record: SkillRecord, old: Row | None) -> ReviewState | None:
-        """Return the review state of accepted content; see `reviews.state_of`."""
-        policy = self._policies.get(record.place.root, reviews.NONE)
-        return reviews.state_of(self.db, policy, record, old["id"] if old else None)
 
     def has_file(self, skill: Row, files: Iterable[tuple[str, str]]) -> bool:
         """Return whether the current version of a skill has one of these (path, sha256)."""
