@@ -34,11 +34,9 @@ def all_files(folder: Path) -> Iterator[str]:
     Memory writes are handed on in this order.
     """
     entries = []
-    for directory, names, files in os.walk(folder):
-        inner = os.path.relpath(directory, folder)
-        names[:] = [name for name in names if _may_hold_outcomes(inner, name)]
+    for directory, _, files in os.walk(folder):
         for name in files:
-            path = name if inner == "." else f"{inner}/{name}"
+            path = os.path.relpath(f"{directory}/{name}", folder)
             if _may_be_outcome(path):
                 entries.append((_changed(f"{directory}/{name}"), text_path(path)))
     yield from (path for _, path in sorted(entries))
@@ -58,10 +56,6 @@ def _changed(path: str) -> int:
         return os.stat(path, follow_symlinks=False).st_mtime_ns
     except OSError:
         return 0
-
-
-def _may_hold_outcomes(directory: str, name: str) -> bool:
-    return not is_junk(name) and not (directory == "." and name == QUARANTINE)
 
 
 def _may_be_outcome(path: str) -> bool:

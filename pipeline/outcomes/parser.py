@@ -30,7 +30,7 @@ from pipeline.outcomes.schema import (
     AbpEnvelopeForm,
     AbpMemoryWriteForm,
     MemoryWriteForm,
-    OutcomeForm,
+    SkillExecutionOutcomeForm,
     StepTraceForm,
     moment,
 )
@@ -49,7 +49,7 @@ _OUTPUT = (
 
 
 def normalised(
-    file: RunFile, form: AbpEnvelopeForm | OutcomeForm, findings: tuple[Finding, ...]
+    file: RunFile, form: AbpEnvelopeForm | SkillExecutionOutcomeForm, findings: tuple[Finding, ...]
 ) -> RunOutcome:
     """Return the run outcome of a valid form."""
     envelope = form if isinstance(form, AbpEnvelopeForm) else None
@@ -160,7 +160,7 @@ def judge_outcome(file: RunFile, data: bytes) -> JudgedOutcome:
         return BadOutcome(file, _placed(file, error.finding))
     text = _whole(written)
     repairs = () if text == written else (OUTCOME_HALF_CHARACTER.at(),)
-    model = AbpEnvelopeForm if _is_envelope(value) else OutcomeForm
+    model = AbpEnvelopeForm if _is_envelope(value) else SkillExecutionOutcomeForm
     try:
         parsed = model.model_validate_json(text, strict=True)
     except ValidationError as error:

@@ -83,6 +83,7 @@ class _Form(BaseModel):
         frozen=True,
         extra="allow",
         alias_generator=to_camel,
+        model_title_generator=lambda model: model.__name__.removesuffix("Form"),
         populate_by_name=True,
         allow_inf_nan=False,
     )
@@ -93,8 +94,6 @@ class StepTraceForm(_Form):
 
     JSON has no `undefined` and no `NaN`: `input` and `output` may be absent, `duration` null.
     """
-
-    model_config = ConfigDict(title="StepTrace")
 
     step_id: str
     step_name: str
@@ -108,8 +107,6 @@ class StepTraceForm(_Form):
 class AbpMemoryWriteForm(_Form):
     """One memory in the ABP form, in which the owner is optional."""
 
-    model_config = ConfigDict(title="AbpMemoryWrite")
-
     owner_type: OwnerType | None = None
     owner_id: Text | None = None
     type: MemoryType
@@ -120,8 +117,6 @@ class AbpMemoryWriteForm(_Form):
 
 class MemoryWriteForm(AbpMemoryWriteForm):
     """One memory of a run, for an owner."""
-
-    model_config = ConfigDict(title="MemoryWrite")
 
     owner_type: OwnerType
     owner_id: Text
@@ -162,17 +157,13 @@ class _Run(_Form):
 class SkillResultForm(_Run):
     """Result of a skill; of its fields only `output` is required, and it may be null."""
 
-    model_config = ConfigDict(title="SkillResult")
-
     output: Any
     memory_writes: tuple[AnyMemoryWrite | None, ...] | None = None
     intermediate_steps: tuple[StepTraceForm | None, ...] | None = None
 
 
-class OutcomeForm(SkillResultForm):
+class SkillExecutionOutcomeForm(SkillResultForm):
     """Result of a run of a skill; of its fields only `output` is required, and it may be null."""
-
-    model_config = ConfigDict(title="SkillExecutionOutcome")
 
     format: str | None = None
     status: str | None = None
@@ -181,10 +172,8 @@ class OutcomeForm(SkillResultForm):
     warnings: tuple[Error | None, ...] | None = None
 
 
-class AbpResultForm(OutcomeForm):
+class AbpResultForm(SkillExecutionOutcomeForm):
     """Result inside an ABP envelope."""
-
-    model_config = ConfigDict(title="AbpResult")
 
     memory_writes: tuple[AbpMemoryWriteForm | None, ...] | None = None
 
@@ -192,15 +181,13 @@ class AbpResultForm(OutcomeForm):
 class AbpEnvelopeForm(_Run):
     """ABP form: the call of a tool, and its result."""
 
-    model_config = ConfigDict(title="AbpEnvelope")
-
     id: Text
     tool: Text
     result: AbpResultForm
 
 
 SCHEMAS: Mapping[str, type[BaseModel]] = {
-    "skill-execution-outcome": OutcomeForm,
+    "skill-execution-outcome": SkillExecutionOutcomeForm,
     "skill-result": SkillResultForm,
     "memory-write": MemoryWriteForm,
     "step-trace": StepTraceForm,

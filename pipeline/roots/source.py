@@ -107,13 +107,11 @@ class Source:
         if not isinstance(found, Archive):
             return found if isinstance(found, Folder) else None
         try:
-            folders = _folders_in(found)
+            folders = archives.known_at(_folders_in(found), [path])
         except OSError as error:
             raise RootUnreadable(
                 f"{path} in the root {found.root}: {error.strerror or error}."
             ) from error
-        if archives.is_refused(folders[0]):
-            return archives.refused_at(folders[0], [path])[0]
         return next((folder for folder in folders if folder.path == path), None)
 
     def archive(self, path: str) -> Archive | None:

@@ -1,6 +1,6 @@
 """Reader of skill folders inside archives, without unpacking the archives to disk."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import IO
@@ -72,16 +72,13 @@ def is_whole(archive: Archive, fingerprints: list[str]) -> bool:
     return bool(fingerprints) and set(fingerprints) == {_seal(archive, len(fingerprints))}
 
 
-def is_refused(folder: Folder) -> bool:
-    """Whether a folder stands for a rejected archive, in which nothing is read."""
-    return isinstance(folder.content, ArchiveContent) and folder.content.is_refused
-
-
-def refused_at(folder: Folder, paths: list[str]) -> list[Folder]:
-    """Return the folder of a rejected archive for each path that the catalog has in it."""
-    assert isinstance(folder.content, ArchiveContent)
-    fingerprint = _seal(folder.content.archive, len(paths))
-    return [replace(folder, path=path, fingerprint=fingerprint) for path in paths]
+def known_at(folders: list[Folder], paths: Sequence[str]) -> list[Folder]:
+    """Return the folders of an archive; of a rejected one, its folder for each of some paths."""
+    content = folders[0].content
+    if not (isinstance(content, ArchiveContent) and content.is_refused):
+        return folders
+    fingerprint = _seal(content.archive, len(paths))
+    return [replace(folders[0], path=path, fingerprint=fingerprint) for path in paths]
 
 
 class ArchiveContent:

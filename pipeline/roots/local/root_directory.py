@@ -9,6 +9,7 @@ import errno
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from itertools import islice
 from operator import attrgetter
 from stat import S_IFDIR, S_IFREG, S_ISDIR, S_ISLNK, S_ISREG
@@ -94,7 +95,6 @@ class RootDirectory:
     def __init__(self, path: str) -> None:
         """Open a directory by an absolute path that may lead through links. Raises OSError."""
         self.path = path
-        self._tops: tuple[str, str] | None = None  # its path, as configured and without links
         self._opened = {"": _open(path, None)}
         self._known = ("", "")  # a directory's path, and the same without links
 
@@ -258,19 +258,18 @@ class RootDirectory:
 
         Nothing is opened; opening the path from the root may still fail.
         """
-        tops = self._own_paths()
         if not target.startswith("/"):
-            target = os.path.dirname(tops[1]).rstrip("/") + target.removeprefix("..")
-        for top in tops:
+            target = os.path.dirname(self._tops[1]).rstrip("/") + target.removeprefix("..")
+        for top in self._tops:
             for path in (target, os.path.realpath(target)):
                 if f"{path}/".startswith(f"{top.rstrip('/')}/"):
                     return path[len(top.rstrip("/")) :]
         return None
 
-    def _own_paths(self) -> tuple[str, str]:
-        if self._tops is None:
-            self._tops = (self.path, os.path.realpath(self.path))
-        return self._tops
+    @cached_property
+    def _tops(self) -> tuple[str, str]:
+        """Its path, as configured and without links."""
+        return self.path, os.path.realpath(self.path)
 
     def has_skill_md(self, path: str) -> bool:
         """Whether a directory has SKILL.md in a common spelling, without listing it."""

@@ -200,9 +200,7 @@ def _scan_archive(
     else:
         try:
             with archives.open_archive(archive) as folders:
-                if archives.is_refused(folders[0]):
-                    folders = archives.refused_at(folders[0], list(known) or [archive.path])
-                for folder in folders:
+                for folder in archives.known_at(folders, list(known) or [archive.path]):
                     yield judge_folder(spec, source, folder)
         except OSError as error:
             log.debug("%s%s", archive.root, archive.file, exc_info=True)

@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 
 from catalog.model.outcome import RunFile, RunOutcome
 from pipeline.outcomes.parser import judge_outcome
-from pipeline.outcomes.schema import OutcomeForm, SkillResultForm, json_schema
+from pipeline.outcomes.schema import SkillExecutionOutcomeForm, SkillResultForm, json_schema
 
 FILE = RunFile("meetings/run-1.json", "0" * 64)
 STEP = {"stepId": "1", "stepName": "read", "input": "a", "output": "b", "duration": 1.5}
@@ -96,7 +96,7 @@ def test_a_result_passes_through_models_and_schemas(example: dict[str, Any]) -> 
     """Both forms take it, and write the same values as it has."""
     for name, model in (
         ("skill-result", SkillResultForm),
-        ("skill-execution-outcome", OutcomeForm),
+        ("skill-execution-outcome", SkillExecutionOutcomeForm),
     ):
         read = model.model_validate_json(json.dumps(example), strict=True)
         written = read.model_dump(mode="json", by_alias=True, exclude_unset=True)
@@ -109,7 +109,7 @@ def test_a_result_passes_through_models_and_schemas(example: dict[str, Any]) -> 
 @pytest.mark.parametrize("example", OUTCOMES.values(), ids=OUTCOMES)
 def test_an_outcome_passes_through_model_and_schema(example: dict[str, Any]) -> None:
     """It is written with the same values as it has."""
-    read = OutcomeForm.model_validate_json(json.dumps(example), strict=True)
+    read = SkillExecutionOutcomeForm.model_validate_json(json.dumps(example), strict=True)
     assert read.model_dump(mode="json", by_alias=True, exclude_unset=True) == example
     Draft202012Validator(json_schema("skill-execution-outcome")).validate(example)
     assert taken(json.dumps(example)).findings == ()
@@ -274,7 +274,7 @@ _OUTCOME = st.fixed_dictionaries(
 @given(_RESULT | _OUTCOME)
 def test_every_outcome_of_the_specification_passes_through(example: dict[str, Any]) -> None:
     """Model and schema take it, it is written as it was, and the parser loses nothing."""
-    read = OutcomeForm.model_validate_json(json.dumps(example), strict=True)
+    read = SkillExecutionOutcomeForm.model_validate_json(json.dumps(example), strict=True)
     assert read.model_dump(mode="json", by_alias=True, exclude_unset=True) == example
     Draft202012Validator(json_schema("skill-execution-outcome")).validate(example)
     outcome = taken(json.dumps(example))
