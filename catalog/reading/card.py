@@ -2,9 +2,8 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from posixpath import join
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote, urlsplit
 
 from catalog.database.expressions import FOLDER_NAME
@@ -50,9 +49,7 @@ def of_skill(db: Database, name: str, site: str, *, needs_token: bool = False) -
         "files": list(versions.files(db, version).values()),
         **browse.details(db, row),
         "versions": [each["version"] for each in versions.of_skill(db, row["id"])],
-        "install": [
-            {"client": line.client, "text": line.text, "note": line.note} for line in lines
-        ],
+        "install": [line._asdict() for line in lines],
         "install_note": restriction(row),
     }
 
@@ -67,8 +64,7 @@ TOKEN = "TOKEN"
 """Placeholder for a reader's token."""
 
 
-@dataclass(frozen=True, slots=True)
-class InstallLine:
+class InstallLine(NamedTuple):
     """Command for a shell, or a line of a client's configuration."""
 
     client: str

@@ -17,7 +17,6 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
-from markdown_it.utils import OptionsDict
 from markupsafe import escape
 
 from catalog.site.rendering import formatting, highlight, links
@@ -163,15 +162,11 @@ def _rewrite_picture(token: Token, base: LinkBase) -> None:
 
 
 def _code(
-    renderer: RendererHTML,
-    tokens: Sequence[Token],
-    index: int,
-    options: OptionsDict,
-    environment: MutableMapping[str, Any],
+    _: RendererHTML, tokens: Sequence[Token], index: int, *rest: MutableMapping[str, Any]
 ) -> str:
     """Return a block of code, highlighted as long as there is room."""
     code, info = tokens[index].content, tokens[index].info.split()
-    lines = None
+    environment, lines = rest[-1], None
     if info and len(code) <= environment[_ROOM]:
         environment[_ROOM] -= len(code)
         left = environment[_DEADLINE] - time.thread_time()
@@ -180,13 +175,7 @@ def _code(
     return f"<pre><code>{html}</code></pre>\n"
 
 
-def _heading_end(
-    renderer: RendererHTML,
-    tokens: Sequence[Token],
-    index: int,
-    options: OptionsDict,
-    environment: MutableMapping[str, Any],
-) -> str:
+def _heading_end(_: RendererHTML, tokens: Sequence[Token], index: int, *rest: object) -> str:
     """Return the end of a heading with a link to it."""
     opening, tag = tokens[index - 2], tokens[index].tag
     anchor = escape(opening.attrGet("id") or "")
