@@ -29,6 +29,7 @@ MAX_DEPTH = 20
 MAX_NODES = 4_000
 """Keys, values, mappings and lists together; real frontmatter has a few dozen."""
 
+_TOO_DEEP = f"The frontmatter is nested deeper than {MAX_DEPTH} levels."
 _MAX_FINDINGS = 20
 _COMMENT = re.compile(r"(?:^|[ \t])#")
 _NOT_LINE_END = re.compile(r"[^\n]")
@@ -150,6 +151,10 @@ class _Reader:
         if message.endswith("end of stream") and error.context_mark is not None:
             mark = error.context_mark  # of an unclosed quote, the place where it opens
         position = self._position(mark.line, mark.column)
+        if "maximum nesting depth" in message:  # of libyaml 0.2.6, which looks far ahead
+            return codes.FRONTMATTER_TOO_COMPLEX.at(
+                _TOO_DEEP, line=position.line, column=position.column
+            )
         if self._is_complete:
             return codes.YAML_MULTIPLE_DOCUMENTS.at(line=position.line, column=position.column)
         if error.context and error.context_mark is not None:
@@ -172,8 +177,7 @@ class _Reader:
             text = self._text(event)
             return None if not event.style and text in _NULLS else text
         if depth == MAX_DEPTH:
-            message = f"The frontmatter is nested deeper than {MAX_DEPTH} levels."
-            raise self._refused(codes.FRONTMATTER_TOO_COMPLEX, event, message)
+            raise self._refused(codes.FRONTMATTER_TOO_COMPLEX, event, _TOO_DEEP)
         if isinstance(event, MappingStartEvent):
             return self._mapping(path, depth)
         items: list[Json] = []
