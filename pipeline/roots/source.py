@@ -216,7 +216,6 @@ class Source:
         """
         if folder.content:
             return folder.content.is_unchanged
-        self._root.forget()
         return self.is_in_place() and all(
             identity(self._root.stat(self._resolved(folder, path))) == identity(stat)
             for path, stat in (*folder.directories, *folder.entries)

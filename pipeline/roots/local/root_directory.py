@@ -96,7 +96,6 @@ class RootDirectory:
         """Open a directory by an absolute path that may lead through links. Raises OSError."""
         self.path = path
         self._opened = {"": _open(path, None)}
-        self._known = ("", "")  # a directory's path, and the same without links
 
     def close(self) -> None:
         """Close all descriptors."""
@@ -193,18 +192,11 @@ class RootDirectory:
     # Paths that may lead through links, to something below the root
 
     def resolved(self, path: str) -> str:
-        """Return a path without its links; OSError if it leads to nothing or out of the root.
-
-        The result for the directory of the last path is cached.
-        """
-        parent, _, name = path.rpartition("/")
-        if self._known[0] != parent:
-            self._known = (parent, self._inside_only(parent))
-        return self._inside_only(name, self._known[1])
-
-    def forget(self) -> None:
-        """Clear the cache of a directory's path without links."""
-        self._known = ("", "")
+        """Return a path without its links; OSError if it leads to nothing or out of the root."""
+        real = self.real_path(path)
+        if real is None:
+            raise OSError(errno.ESTALE, "leads out of the root", path)
+        return real
 
     def targets(self, directory: str, names: Sequence[str]) -> Targets:
         """Return the targets of names in a directory, except those that have just vanished."""
@@ -239,12 +231,6 @@ class RootDirectory:
         None if it leads out of the root; OSError if it leads to nothing.
         """
         return without_links(path, below, _LONGEST, self._link, self._inside)
-
-    def _inside_only(self, path: str, below: str = "") -> str:
-        real = self.real_path(path, below)
-        if real is None:
-            raise OSError(errno.ESTALE, "leads out of the root", path)
-        return real
 
     def _link(self, directory: str, name: str) -> str | None:
         """Return the text of a link; None if the name is no link."""
