@@ -4,11 +4,11 @@ import json
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import Any, get_args
 
 from catalog.database import stored_health
 from catalog.database.expressions import AWAITING_REVIEW, NEWEST
-from catalog.database.queries import Database, Row
+from catalog.database.queries import Database
 from catalog.model.finding import DEPENDENCY_MISSING, NAME_CONFUSABLE, REFERENCE_BROKEN
 from catalog.model.values import Status
 
@@ -19,18 +19,23 @@ def counts(db: Database) -> dict[Status, int]:
     return {status: numbers.get(status, 0) for status in get_args(Status)}
 
 
+def findings_by_severity(db: Database) -> dict[str, int]:
+    """Return the number of findings of each severity."""
+    query = "SELECT severity, count(*) FROM findings GROUP BY severity"
+    return dict(db.execute(query).fetchall())
+
+
 def load(db: Database, catalog: Path | None = None) -> dict[str, Any]:
     """Return health, counts, indexes, and for each key of `LISTS` its rows.
 
     catalog is the path of the catalog, which may have a health file beside it.
     """
     state = stored_health.load(db, catalog)
-    severities = db.query("SELECT severity, count(*) AS n FROM findings GROUP BY severity")
     return {
         **state,
         "health": {key: value for key, value in state["health"].items() if key != "id"},
         "counts": counts(db),
-        "findings": {row["severity"]: row["n"] for row in severities},
+        "findings": findings_by_severity(db),
         **{key: list(map(_row, db.query(query))) for key, query in LISTS.items()},
         "links": [_with_foreign(db, _row(row)) for row in db.query(LISTS["links"])],
     }
@@ -129,55 +134,3 @@ LISTS = {
     "recoveries": "SELECT * FROM recoveries ORDER BY recovered_at",
 }
 """The lists of `load`, by key."""
-
-
-MEASURED = 1000
-"""Newest ingestions whose durations are measured."""
-
-
-class Measurements(NamedTuple):
-    """Numbers of a catalog at one moment, with the health that `stored_health.load` returned."""
-
-    state: dict[str, Any]
-    skills: dict[str, int]  # by status
-    findings: dict[str, int]  # by severity
-    indexes: list[Row]
-    scan: Row  # the number of scans that have ended, and the duration of the last one
-    ingestions: int  # since the beginning
-    ingestion_ms: list[float]  # of the newest ones, sorted
-    requests: int  # of commands, that wait
-    packages: int
-    package_bytes: int
-
-
-def measured(db: Database, catalog: Path) -> Measurements:
-    """Return the measurements of a catalog, which may have a health file beside it."""
-    return Measurements(
-        stored_health.load(db, catalog),
-        {str(name): number for name, number in counts(db).items()},
-        dict(db.execute("SELECT severity, count(*) FROM findings GROUP BY severity").fetchall()),
-        db.rows(_INDEXES),
-        next(iter(db.query(_SCAN))),
-        # The newest row is never deleted, so its id is the number of all rows.
-        _single(db, "SELECT ifnull(max(id), 0) FROM ingestions"),
-        sorted(ms for (ms,) in db.execute(_NEWEST, [MEASURED])),
-        _single(db, "SELECT count(*) FROM requests WHERE finished_at IS NULL"),
-        *db.execute(_PACKAGES).fetchone(),
-    )
-
-
-def _single(db: Database, query: str) -> int:
-    return int(db.execute(query).fetchone()[0])
-
-
-_INDEXES = """
-    SELECT i.name, b.full, b.shortened, b.name_only, b.left_out, b.published_at, t.chars,
-           t.estimated_tokens
-    FROM indexes AS i JOIN index_builds AS b ON b.id = i.last_build_id
-    JOIN index_texts AS t ON t.sha256 = b.sha256 ORDER BY i.position
-"""
-_SCAN = """
-    SELECT ifnull(max(id), 0) AS number, took_ms FROM scans WHERE took_ms IS NOT NULL
-"""
-_NEWEST = "SELECT took_ms FROM ingestions ORDER BY id DESC LIMIT ?"
-_PACKAGES = "SELECT count(*), ifnull(sum(bytes), 0) FROM versions WHERE package_path IS NOT NULL"

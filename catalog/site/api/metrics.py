@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from datasette import Response
@@ -12,24 +13,26 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoM
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
+from catalog.database import stored_health
 from catalog.database.queries import Database, Row
 from catalog.model.values import VERSION
 from catalog.reading import health_summary, status
-from catalog.reading.status import Measurements
 from catalog.site.http import responses
 from catalog.site.http.request import RequestContext
 from catalog.usage import summary
 
 _QUANTILES = (0.5, 0.9, 0.99)
+MEASURED = 1000
+"""Newest ingestions whose durations are measured."""
 _MODES = ("native", "polling", "stopped")
 _STATES = ("full", "shortened", "name_only", "left_out")
 
 
 async def page(context: RequestContext) -> Response:
     """Return all metrics in the format that the client accepts."""
-    values, totals = await context.query(_load, context.location.catalog)
+    families = await context.query(_families, context.location.catalog)
     registry = CollectorRegistry()
-    registry.register(_Families(values, totals, datetime.now(UTC)))
+    registry.register(_Scrape(families))
     ProcessCollector(registry=registry)
     encode, content_type = choose_encoder(context.request.headers.get("accept", ""))
     body = await asyncio.to_thread(encode, registry)
@@ -38,34 +41,34 @@ async def page(context: RequestContext) -> Response:
     )
 
 
-def _load(db: Database, *arguments: Any) -> tuple[Measurements, summary.Totals | None]:
-    return status.measured(db, *arguments), summary.totals(db)
+class _Scrape(Collector):
+    """Metrics of one scrape."""
+
+    def __init__(self, families: Sequence[Metric]) -> None:
+        self._families = families
+
+    def collect(self) -> Sequence[Metric]:
+        """Return all metrics."""
+        return self._families
 
 
-class _Families(Collector):
-    """Metrics of one scrape, from values that were read for it."""
-
-    def __init__(self, values: Measurements, totals: summary.Totals | None, now: datetime) -> None:
-        self._values, self._totals, self._now = values, totals, now
-
-    def collect(self) -> Iterator[Metric]:
-        """Yield all metrics; those without a value yet have no sample."""
-        yield InfoMetricFamily("skilldrop", "Release of the site.", {"version": VERSION})
-        yield from _of_service(self._values, self._now)
-        yield from _of_skills(self._values)
-        yield from _of_indexes(self._values.indexes)
-        for name, text in (
-            ("reads", "Reads of published skills."),
-            ("index_reads", "Reads of prompt indexes."),
-        ):
-            if self._totals is not None:
-                counts = {route: n for counted, route, n in self._totals if counted == name}
-                yield _counter(name, text, counts, "route")
+def _families(db: Database, catalog: Path) -> list[Metric]:
+    """Return all metrics; those without a value yet have no sample."""
+    state = stored_health.load(db, catalog)
+    return [
+        InfoMetricFamily("skilldrop", "Release of the site.", {"version": VERSION}),
+        *_of_service(db, state),
+        *_of_skills(db, state),
+        *_of_indexes(db.rows(_INDEXES)),
+        *_of_reads(db),
+    ]
 
 
-def _of_service(values: Measurements, now: datetime) -> Iterator[Metric]:
-    row, state, took = values.state["health"], values.state, values.scan["took_ms"]
-    is_well = health_summary.health(state, now).is_well
+def _of_service(db: Database, state: Mapping[str, Any]) -> Iterator[Metric]:
+    row = state["health"]
+    scans, took = db.execute(_SCAN).fetchone()
+    (requests,) = db.execute(_REQUESTS).fetchone()
+    is_well = health_summary.health(state, datetime.now(UTC)).is_well
     is_running = row["service_pid"] is not None and not row["service_stopped"]
     modes = {mode: mode == row["watcher_mode"] for mode in _MODES}
     failures = {trouble["part"]: trouble["times"] for trouble in state["troubles"]}
@@ -92,34 +95,38 @@ def _of_service(values: Measurements, now: datetime) -> Iterator[Metric]:
     yield _gauge("unreadable_roots", "Roots that cannot be read.", len(state["roots"]))
     yield _gauge("pending_folders", "Folders that wait to be scanned.", row["pending_count"])
     yield _gauge("held_removals", "Removals that wait for confirmation.", row["held_removals"])
-    yield _gauge("waiting_requests", "Requests of commands that wait.", values.requests)
-    yield _counter("scans", "Full scans that have ended.", values.scan["number"])
+    yield _gauge("waiting_requests", "Requests of commands that wait.", requests)
+    yield _counter("scans", "Full scans that have ended.", scans)
     yield _time("last_scan", "End of the last full scan.", row["last_full_scan"])
     if took is not None:
         yield _gauge("last_scan_duration_seconds", "Duration of the last full scan.", took / 1000)
 
 
-def _of_skills(values: Measurements) -> Iterator[Metric]:
-    yield _gauge("skills", "Skill folders in the catalog, by status.", values.skills, "status")
-    yield _gauge("findings", "Open findings, by severity.", values.findings, "severity")
+def _of_skills(db: Database, state: Mapping[str, Any]) -> Iterator[Metric]:
+    skills = {str(name): number for name, number in status.counts(db).items()}
+    yield _gauge("skills", "Skill folders in the catalog, by status.", skills, "status")
+    findings = status.findings_by_severity(db)
+    yield _gauge("findings", "Open findings, by severity.", findings, "severity")
     yield _gauge(
         "internal_errors",
         "Folders on which skilldrop failed; the log has the tracebacks.",
-        values.state["internal_errors"],
+        state["internal_errors"],
     )
-    yield _gauge("packages", "Published versions whose files are kept.", values.packages)
+    packages, package_bytes = db.execute(_PACKAGES).fetchone()
+    yield _gauge("packages", "Published versions whose files are kept.", packages)
     yield _gauge(
         "packages_bytes",
         "Size of the files of these versions; files that versions share count in each.",
-        values.package_bytes,
+        package_bytes,
     )
-    yield _counter("ingestions", "Changes of folders taken in.", values.ingestions)
+    (ingestions,) = db.execute(_INGESTIONS).fetchone()
+    yield _counter("ingestions", "Changes of folders taken in.", ingestions)
     durations = Metric(
         "skilldrop_ingestion_duration_seconds",
-        f"Time to take in a change, over the {status.MEASURED} newest ones.",
+        f"Time to take in a change, over the {MEASURED} newest ones.",
         "summary",
     )
-    ordered = values.ingestion_ms
+    ordered = sorted(ms for (ms,) in db.execute(_NEWEST, [MEASURED]))
     for quantile in _QUANTILES if ordered else ():
         ms = ordered[min(int(quantile * len(ordered)), len(ordered) - 1)]
         durations.add_sample(durations.name, {"quantile": str(quantile)}, ms / 1000)
@@ -147,6 +154,31 @@ def _of_indexes(indexes: Sequence[Row]) -> Iterator[Metric]:
         {row["name"]: _epoch(row["published_at"]) for row in indexes},
         "index",
     )
+
+
+def _of_reads(db: Database) -> Iterator[Metric]:
+    totals = summary.totals(db)
+    for name, text in (
+        ("reads", "Reads of published skills."),
+        ("index_reads", "Reads of prompt indexes."),
+    ):
+        if totals is not None:
+            counts = {route: n for counted, route, n in totals if counted == name}
+            yield _counter(name, text, counts, "route")
+
+
+_INDEXES = """
+    SELECT i.name, b.full, b.shortened, b.name_only, b.left_out, b.published_at, t.chars,
+           t.estimated_tokens
+    FROM indexes AS i JOIN index_builds AS b ON b.id = i.last_build_id
+    JOIN index_texts AS t ON t.sha256 = b.sha256 ORDER BY i.position
+"""
+_SCAN = "SELECT ifnull(max(id), 0), took_ms FROM scans WHERE took_ms IS NOT NULL"
+_REQUESTS = "SELECT count(*) FROM requests WHERE finished_at IS NULL"
+_PACKAGES = "SELECT count(*), ifnull(sum(bytes), 0) FROM versions WHERE package_path IS NOT NULL"
+_INGESTIONS = "SELECT ifnull(max(id), 0) FROM ingestions"
+"""Number of all ingestions: the newest row is never deleted."""
+_NEWEST = "SELECT took_ms FROM ingestions ORDER BY id DESC LIMIT ?"
 
 
 _Value: TypeAlias = float | Mapping[str, float]  # with a label, a value for each of its values

@@ -148,7 +148,7 @@ def test_a_scrape_that_takes_too_long_is_refused(
     """Prometheus then shows the target as down, and the site has its thread again."""
     monkeypatch.setattr(own_site.datasette, "sql_time_limit_ms", 1)
     monkeypatch.setattr(
-        "catalog.reading.status._NEWEST",
+        "catalog.site.api.metrics._NEWEST",
         "WITH RECURSIVE n (i) AS (VALUES (?) UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n",
     )
     response = own_site.get("/-/metrics")
