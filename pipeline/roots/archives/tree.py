@@ -111,7 +111,7 @@ class ArchiveTree:
         """Return a path with its links resolved; None if it leads out of the archive. OSError."""
         if path in self._nodes and not S_ISLNK(self._nodes[path].mode):
             return path
-        return without_links(path, "", _STEPS, self._link, lambda _: None)
+        return without_links(path, _STEPS, self._link, lambda _: None)
 
     def _link(self, directory: str, name: str) -> str | None:
         """Return the text of a link; None if the name is no link. Raises OSError."""

@@ -212,7 +212,7 @@ class RootDirectory:
         is_link = False
         try:
             is_link = S_ISLNK(self.stat(f"{directory}/{name}").st_mode)
-            real = self.real_path(name, directory) if is_link else None
+            real = self.real_path(f"{directory}/{name}") if is_link else None
             stat = None if real is None else self.stat(real)
         except OSError as error:
             if error.errno in EXHAUSTED | IO_ERRORS:
@@ -225,12 +225,12 @@ class RootDirectory:
         is_followed = S_ISDIR(stat.st_mode) or S_ISREG(stat.st_mode)
         return Target(stat, real) if is_followed else SPECIAL_FILE
 
-    def real_path(self, path: str, below: str = "") -> str | None:
-        """Return a path with its links resolved. It starts at `below`, which contains no link.
+    def real_path(self, path: str) -> str | None:
+        """Return a path with its links resolved; None if it leads out of the root.
 
-        None if it leads out of the root; OSError if it leads to nothing.
+        Raises OSError if it leads to nothing.
         """
-        return without_links(path, below, _LONGEST, self._link, self._inside)
+        return without_links(path, _LONGEST, self._link, self._inside)
 
     def _link(self, directory: str, name: str) -> str | None:
         """Return the text of a link; None if the name is no link."""
@@ -268,18 +268,17 @@ class RootDirectory:
 
 def without_links(
     path: str,
-    below: str,
     most: int,
     link: Callable[[str, str], str | None],
     inside: Callable[[str], str | None],
 ) -> str | None:
-    """Return a path of a tree without its links. It starts at `below`, which contains no link.
+    """Return a path of a tree without its links.
 
     `link` returns the text of the link at a directory and a name, None if there is no link, and
     `inside` a path that leads out of the tree as one from its top, None if it stays outside. The
     result is None then; OSError if the path leads to nothing or through more than `most` names.
     """
-    resolved, remaining, links = below, path.split("/")[::-1], 0
+    resolved, remaining, links = "", path.split("/")[::-1], 0
     for _ in range(most):
         if not remaining:
             return resolved
