@@ -66,15 +66,15 @@ def connect(path: Path, *, is_doubted: bool = False) -> sqlite3.Connection:
     return connection
 
 
-def connect_to_read(path: Path, *, timeout: float = 10) -> sqlite3.Connection:
+def connect_to_read(path: Path) -> sqlite3.Connection:
     """Open a catalog file for reading; works without write access to the file or its directory.
 
-    timeout is in seconds. Raises CatalogUnusable, and CatalogDamaged where the file is damaged.
+    Raises CatalogUnusable, and CatalogDamaged where the file is damaged.
     """
     refuse_directory(path)
     try:
         connection = sqlite3.connect(
-            f"{path.absolute().as_uri()}?{read_mode(path)}", uri=True, timeout=timeout
+            f"{path.absolute().as_uri()}?{read_mode(path)}", uri=True, timeout=10
         )
         try:
             apply_limits(connection)

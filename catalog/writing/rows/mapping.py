@@ -6,21 +6,14 @@ from typing import Any
 from catalog.database.queries import Row, to_json
 from catalog.model.fields import EMPTY
 from catalog.model.finding import Finding
-from catalog.model.skill import FileEntry, Inventory, Place, Rejection, SkillRecord
+from catalog.model.skill import FileEntry, Place, Rejection, SkillRecord
 
 
 def accepted(record: SkillRecord) -> Row:
     """Return the columns of `skills` for accepted content."""
-    return {column: _stored(getattr(record, column)) for column in EMPTY} | {
-        "skill_id": record.skill_id,
-        **of_place(record.place),
-        "file_inventory": _inventory(record.inventory),
-        "frontmatter": to_json(record.frontmatter),
-        "files_left_out": to_json(record.left_out),
-        "skill_md_hash": record.skill_md_hash,
-        "digest": record.digest,
-        "seen_digest": record.digest,
-    }
+    declared = {column: _stored(getattr(record, column)) for column in EMPTY}
+    content = {"skill_md_hash": record.skill_md_hash, "digest": record.digest}
+    return declared | _of_folder(record) | content | {"seen_digest": record.digest}
 
 
 def _stored(value: Any) -> Any:
@@ -32,15 +25,15 @@ def _stored(value: Any) -> Any:
 
 def rejected(rejection: Rejection) -> Row:
     """Return the columns of `skills` for a folder without accepted content."""
-    return {
-        "skill_id": rejection.skill_id,
-        "name": rejection.name,
-        **of_place(rejection.place),
-        "spec_valid": 0,
-        "file_inventory": _inventory(rejection.inventory),
-        "frontmatter": to_json(rejection.frontmatter),
-        "files_left_out": to_json(rejection.left_out),
-        "seen_digest": rejection.digest,
+    own = {"name": rejection.name, "spec_valid": 0, "seen_digest": rejection.digest}
+    return _of_folder(rejection) | own
+
+
+def _of_folder(verdict: SkillRecord | Rejection) -> Row:
+    return {"skill_id": verdict.skill_id, **of_place(verdict.place)} | {
+        "file_inventory": to_json(verdict.inventory.as_json()),
+        "frontmatter": to_json(verdict.frontmatter),
+        "files_left_out": to_json(verdict.left_out),
     }
 
 
@@ -78,7 +71,3 @@ def finding(skill: int | None, root: str, folder: str, finding: Finding) -> Row:
 
 
 FINDING_COLUMNS = ("skill", "root", "folder", *Finding._fields)
-
-
-def _inventory(inventory: Inventory) -> str:
-    return to_json(inventory.as_json())

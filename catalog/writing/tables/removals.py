@@ -107,15 +107,10 @@ class Removals:
             )
         return len(new)
 
-    def held(self, root: str | None = None) -> int:
-        """Return the number of held removals, in one root or in all."""
-        return int(
-            self._db.execute(
-                "SELECT count(*) FROM skills WHERE pending_since IS NOT NULL AND is_held"
-                " AND (? IS NULL OR root = ?)",
-                [root, root],
-            ).fetchone()[0]
-        )
+    def held(self) -> int:
+        """Return the number of held removals."""
+        query = "SELECT count(*) FROM skills WHERE pending_since IS NOT NULL AND is_held"
+        return int(self._db.execute(query).fetchone()[0])
 
     # Mounts
 
