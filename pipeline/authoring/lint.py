@@ -21,15 +21,15 @@ from pipeline.authoring.selection import CodeSelection
 from pipeline.authoring.targets import (
     Exclusions,
     SearchedPlace,
-    entries_at,
     has_sibling_file,
+    opened,
     target_of,
 )
 from pipeline.dialects.registry import dialects, profiles_named
 from pipeline.parsing.document import Parsed, parse
 from pipeline.roots import internal_errors
 from pipeline.roots.codes import SKILL_MD_MISSING
-from pipeline.roots.local.folder import Folder, Limits, LooseFinding
+from pipeline.roots.local.folder import Folder, Limits, LooseFinding, Result
 from pipeline.roots.names import SKILL_MD
 from pipeline.roots.snapshot import Snapshot, without_secrets
 from pipeline.roots.source import Source, is_skill_folder, open_source
@@ -41,7 +41,7 @@ _ABOUT_KEYS = frozenset(
     {"field-not-in-specification", "fields-of-dialect", "field-ignored", "duplicate-key"}
 )
 _TRIES = 3  # readings of a folder that keeps changing
-_PATHS_IN_A_PIECE = 16  # of work
+_ENTRIES_IN_A_PIECE = 16  # of work
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ class _LimitsOfAuthors(Limits):
 
 
 _LIMITS = _LimitsOfAuthors()
-_Step: TypeAlias = tuple[SearchedPlace, str]  # a target and a path in it
+_Step: TypeAlias = tuple[SearchedPlace, Result]  # a target and an entry of it
 _Result: TypeAlias = tuple[str, Judgement | None]  # the real path, which identifies a skill
 
 
@@ -157,15 +157,15 @@ class _Judge:
     secrets: SecretRule
 
     def judge(self, steps: Sequence[_Step]) -> list[list[_Result]]:
-        """Return the results at each of the paths. The steps of a target share its open root."""
+        """Return the results of each entry. The steps of a target share its open root."""
         results: list[list[_Result]] = []
         for target, of_target in groupby(steps, itemgetter(0)):
             with open_source(target.root, _LIMITS) as source:
-                results += [list(self._at(target, source, path)) for _, path in of_target]
+                results += [list(self._at(target, source, found)) for _, found in of_target]
         return results
 
-    def _at(self, target: SearchedPlace, source: Source, path: str) -> Iterator[_Result]:
-        for entry in entries_at(source, path):
+    def _at(self, target: SearchedPlace, source: Source, found: Result) -> Iterator[_Result]:
+        for entry in opened(found):
             real = f"{target.root}/{entry.path}"
             is_excluded = self.exclusions and self.exclusions.excludes(
                 real.rstrip("/"), target.named
@@ -282,19 +282,19 @@ def _without_ignored(
 def _judgements(
     targets: Sequence[SearchedPlace], judge: _Judge, cores: int | None
 ) -> Iterator[Judgement]:
-    planned = [(target, target.paths(_LIMITS)) for target in targets]
-    steps = [(target, path) for target, paths in planned for path in paths]
+    planned = [(target, target.entries(_LIMITS)) for target in targets]
+    steps = [(target, entry) for target, entries in planned for entry in entries]
     pieces = [
-        steps[start : start + _PATHS_IN_A_PIECE]
-        for start in range(0, len(steps), _PATHS_IN_A_PIECE)
+        steps[start : start + _ENTRIES_IN_A_PIECE]
+        for start in range(0, len(steps), _ENTRIES_IN_A_PIECE)
     ]
     results = chain.from_iterable(processes.in_order(judge.judge, pieces, cores))
     judged: set[str] = set()  # real paths
-    for target, paths in planned:
+    for target, entries in planned:
         is_empty = True
-        for results_at_path in islice(results, len(paths)):
-            is_empty = is_empty and not results_at_path
-            for real_path, judgement in results_at_path:
+        for of_entry in islice(results, len(entries)):
+            is_empty = is_empty and not of_entry
+            for real_path, judgement in of_entry:
                 if judgement and real_path not in judged:
                     judged.add(real_path)
                     yield judgement

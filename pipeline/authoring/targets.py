@@ -19,7 +19,7 @@ from pipeline.roots.codes import ARCHIVE_UNREADABLE, OUTSIDE_SKILLS
 from pipeline.roots.ignore_files import GITIGNORE, SKILLIGNORE, IgnoreFile, IgnoreFileRefused
 from pipeline.roots.local.folder import Archive, Folder, Limits, LooseFinding, Result
 from pipeline.roots.names import is_skill_md
-from pipeline.roots.source import Source, is_skill_folder, open_source
+from pipeline.roots.source import is_skill_folder, open_source
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +36,12 @@ class SearchedPlace:
         """Real path that the author named."""
         return f"{self.root}/{self.under}".rstrip("/")
 
-    def paths(self, limits: Limits) -> list[str]:
-        """Return the paths of its skill folders, archives and findings, in the order of names."""
-        if self.alone:
-            return [self.under]
+    def entries(self, limits: Limits) -> list[Result]:
+        """Return its skill folders, archives and loose findings, in the order of names."""
         with open_source(self.root, limits) as source:
-            paths = [entry.path for entry in source.walk(self.under) if _counts(entry)]
-        return sorted(paths, key=lambda path: path.split("/"))
+            first = source.at(self.under) if self.alone else None
+            found = [first] if first else [] if self.alone else source.walk(self.under)
+            return sorted(filter(_counts, found), key=lambda entry: entry.path.split("/"))
 
     def full_name(self, path: str) -> str:
         """Return a path of the root in the form that the author used."""
@@ -54,11 +53,10 @@ class SearchedPlace:
         return f"{self.name}/{below}" if below else self.name
 
 
-def entries_at(source: Source, path: str) -> Iterator[Folder | LooseFinding]:
-    """Yield the skill folders at a path, several in an archive, or the finding about the path."""
-    entry = source.at(path)
+def opened(entry: Result) -> Iterator[Folder | LooseFinding]:
+    """Yield an entry, or the skill folders in it if it is an archive."""
     if isinstance(entry, (Folder, LooseFinding)):
-        yield from [entry] if _counts(entry) else []
+        yield entry
     elif isinstance(entry, Archive):
         try:
             with open_archive(entry) as folders:
@@ -142,28 +140,34 @@ def _is_ours(folder: str) -> bool:
 
 def _is_ignored(path: str, names: tuple[str, ...]) -> bool:
     """Return whether the nearest ignore file with a matching pattern ignores a path."""
-    decision = ignore_files.decide(_files_above(Path(path), names), path)
+    decision = ignore_files.decide(_files_above(path.rstrip("/"), names), path)
     return decision is not None and decision.is_ignored
 
 
-def _files_above(path: Path, names: tuple[str, ...]) -> Iterator[IgnoreFile]:
+def _files_above(path: str, names: tuple[str, ...]) -> Iterator[IgnoreFile]:
     """Yield the ignore files in the folders above a path, the nearest first.
 
     Those of git count up to the top of the work tree.
     """
-    top = _work_tree(path.parent)
-    for folder in path.parents:
-        for name in names if top and folder.is_relative_to(top) else (SKILLIGNORE,):
+    folder = os.path.dirname(path)
+    top = _work_tree(folder)
+    while True:
+        for name in names if top and f"{folder}/".startswith(f"{top}/") else (SKILLIGNORE,):
             with suppress(OSError, IgnoreFileRefused):
-                stat = os.stat(folder / name)
-                yield _file(str(folder), name, stat.st_mtime_ns, stat.st_size)
+                stat = os.stat(f"{folder}/{name}")
+                yield _file(folder, name, stat.st_mtime_ns, stat.st_size)
+        if folder == os.path.dirname(folder):
+            return
+        folder = os.path.dirname(folder)
 
 
 @lru_cache(4096)
-def _work_tree(folder: Path) -> Path | None:
+def _work_tree(folder: str) -> str | None:
     """Return the top of the work tree of git around a folder; None outside of one."""
-    around = (folder, *folder.parents)
-    return next((each for each in around if os.path.lexists(each / ".git")), None)
+    if os.path.lexists(f"{folder}/.git"):
+        return folder
+    above = os.path.dirname(folder)
+    return None if above == folder else _work_tree(above)
 
 
 @lru_cache(4096)

@@ -230,6 +230,10 @@ class RootDirectory:
 
         Raises OSError if it leads to nothing.
         """
+        directory, _, name = path.rpartition("/")
+        is_plain = directory in self._opened and name not in _NO_NAMES  # without a link on the way
+        if is_plain and self._link(directory, name) is None:
+            return path
         return without_links(path, _LONGEST, self._link, self._inside)
 
     def _link(self, directory: str, name: str) -> str | None:
