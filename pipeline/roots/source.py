@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
-from stat import S_IXUSR
+from stat import S_ISLNK, S_IXUSR
 from types import MappingProxyType
 from typing import Any
 
@@ -139,7 +139,7 @@ class Source:
 
     def open_file(self, path: str) -> int:
         """Return the descriptor of a regular file, which the caller closes; OSError."""
-        return self._root.file(self._root.resolved(f"/{os_path(path)}"))
+        return self._root.followed(self._root.file, f"/{os_path(path)}")
 
     def read(self, folder: Folder) -> Snapshot | None:
         """Read and hash the files of a folder; None if it has changed since the walk.
@@ -196,7 +196,9 @@ class Source:
         if folder.content:
             yield from folder.content.chunks(f"{folder.path}/{path}")
             return
-        file = self._root.file(self._resolved(folder, path), expected)
+        file = self._root.followed(
+            lambda path: self._root.file(path, expected), _place(folder, path)
+        )
         try:
             left = expected.st_size
             while left >= 0 and (chunk := os.read(file, min(left + 1, _CHUNK))):
@@ -217,13 +219,19 @@ class Source:
         if folder.content:
             return folder.content.is_unchanged
         return self.is_in_place() and all(
-            identity(self._root.stat(self._resolved(folder, path))) == identity(stat)
+            identity(self._present_stat(_place(folder, path))) == identity(stat)
             for path, stat in (*folder.directories, *folder.entries)
         )
 
-    def _resolved(self, folder: Folder, path: str) -> str:
-        """Return the present path of an entry of a folder, without links; OSError."""
-        return self._root.resolved(f"/{os_path(f'{folder.path}/{path}'.removesuffix('/'))}")
+    def _present_stat(self, path: str) -> os.stat_result:
+        """Return the stat of a path, or of the target of a link; OSError."""
+        stat = self._root.followed(self._root.stat, path)
+        return self._root.stat(self._root.resolved(path)) if S_ISLNK(stat.st_mode) else stat
+
+
+def _place(folder: Folder, path: str) -> str:
+    """Return the path of an entry of a folder below its root."""
+    return f"/{os_path(f'{folder.path}/{path}'.removesuffix('/'))}"
 
 
 @lru_cache(maxsize=2)  # a deleted archive is asked for each of its skills

@@ -13,6 +13,7 @@ from functools import cached_property
 from itertools import islice
 from operator import attrgetter
 from stat import S_IFDIR, S_IFREG, S_ISDIR, S_ISLNK, S_ISREG
+from typing import TypeVar
 
 from catalog.model.errors import RootUnreadable
 from catalog.model.finding import FindingType
@@ -28,6 +29,9 @@ _FILE = (
     os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
 )  # a pipe must not block, a terminal must not become the controlling one
 
+_T = TypeVar("_T")
+_ON_A_LINK = frozenset({errno.ELOOP, errno.ENOTDIR})
+"""Errors of a path that leads through a link, where none is followed."""
 _NO_NAMES = frozenset({"", ".", ".."})
 
 _NO_NAME = frozenset({errno.ENOENT, errno.ENAMETOOLONG})
@@ -191,6 +195,15 @@ class RootDirectory:
 
     # Paths that may lead through links, to something below the root
 
+    def followed(self, use: Callable[[str], _T], path: str) -> _T:
+        """Return the result of `use` for a path, or for the one that its links lead to; OSError."""
+        try:
+            return use(path)
+        except OSError as error:
+            if error.errno not in _ON_A_LINK:
+                raise
+            return use(self.resolved(path))
+
     def resolved(self, path: str) -> str:
         """Return a path without its links; OSError if it leads to nothing or out of the root."""
         real = self.real_path(path)
@@ -230,10 +243,6 @@ class RootDirectory:
 
         Raises OSError if it leads to nothing.
         """
-        directory, _, name = path.rpartition("/")
-        is_plain = directory in self._opened and name not in _NO_NAMES  # without a link on the way
-        if is_plain and self._link(directory, name) is None:
-            return path
         return without_links(path, _LONGEST, self._link, self._inside)
 
     def _link(self, directory: str, name: str) -> str | None:
