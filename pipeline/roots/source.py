@@ -200,9 +200,12 @@ class Source:
             lambda path: self._root.file(path, expected), _place(folder, path)
         )
         try:
-            left = expected.st_size
-            while left >= 0 and (chunk := os.read(file, min(left + 1, _CHUNK))):
+            left, is_at_end = expected.st_size, False
+            while not is_at_end:
+                wanted = min(left + 1, _CHUNK)
+                chunk = os.read(file, wanted)
                 left -= len(chunk)
+                is_at_end = not chunk or left < 0 or (left == 0 and len(chunk) < wanted)
                 yield chunk
         finally:
             os.close(file)

@@ -110,7 +110,7 @@ class Skill:
     @cached_property
     def estimated_tokens(self) -> int:
         """The approximate number of tokens in SKILL.md, with its frontmatter."""
-        return tokens.estimate(self.parsed.text)
+        return tokens.estimate_long(self.parsed.text)
 
     @cached_property
     def paths(self) -> frozenset[str]:

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from catalog.text.tokens import HUNDREDTHS, estimate, weight
+from catalog.text.tokens import HUNDREDTHS, estimate, estimate_long, weight
 
 TEXT = st.text(
     st.one_of(st.sampled_from("aAbB7- /.\n\t"), st.sampled_from("éя技スक🚀\udce9"), st.characters())
@@ -88,10 +88,19 @@ def test_estimate_is_the_weight_in_whole_tokens_rounded_up(text: str) -> None:
     assert 0 <= estimate(text) * HUNDREDTHS - weight(text) < HUNDREDTHS
 
 
+def test_a_long_text_is_estimated_from_parts_of_all_of_it() -> None:
+    """Close to the estimate of the whole, even where its end is another script."""
+    text = "Reads a table of values and writes it. " * 500
+    assert estimate_long(text) == pytest.approx(estimate(text), rel=0.03)
+    text += "表格" * 10_000
+    assert estimate_long(text) == pytest.approx(estimate(text), rel=0.1)
+    assert estimate_long(text[:4_000]) == estimate(text[:4_000])
+
+
 @given(st.text("az B1;.\n\t\x00é—用😀", max_size=60), st.sampled_from([1, 2, 150]))
 @example("a\t", 150)
 @example("用 ", 150)
 @example("aB", 150)
 def test_a_token_has_a_byte_or_more(text: str, times: int) -> None:
-    """No text is estimated at more tokens than it has bytes."""
-    assert estimate(text * times) <= len((text * times).encode())
+    """No text, short or sampled, is estimated at more tokens than it has bytes."""
+    assert estimate_long(text * times) <= len((text * times).encode())

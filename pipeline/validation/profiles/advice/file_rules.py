@@ -85,7 +85,7 @@ def references_are_short(skill: Skill) -> Iterator[Finding]:
         if file.size <= REFERENCE_TOKENS // 2 or file.path not in skill.led_to:
             continue  # a character costs two tokens at most
         text = skill.other_texts.get(file.path, "")
-        cost = tokens.estimate(text)
+        cost = tokens.estimate_long(text)
         if cost > REFERENCE_TOKENS or file.size > FILE_BYTES:
             size = f"about {cost:,} tokens" if text else f"{file.size:,} bytes"
             message = f"The file has {size}; {REFERENCE_TOKENS:,} tokens are recommended."

@@ -47,7 +47,7 @@ def body_length(skill: Skill) -> Iterator[Finding]:
     lines = body.count("\n") + 1
     if lines <= BODY_LINES and skill.estimated_tokens <= BODY_TOKENS:  # with the frontmatter
         return
-    cost = tokens.estimate(body)
+    cost = tokens.estimate_long(body)
     if lines > BODY_LINES or cost > BODY_TOKENS:
         yield skill.body.finding(
             codes.BODY_TOO_LONG,
