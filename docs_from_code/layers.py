@@ -46,7 +46,8 @@ def page() -> str:
     parts = [_OPENING]
     for package, layers in contracts().items():
         rows = "".join(
-            f"| `{package}/{name}/` | {_first_line(f'{package}.{name}')} |\n"
+            f"| `{package}/{name}{_ending(f'{package}.{name}')}` "
+            f"| {_first_line(f'{package}.{name}')} |\n"
             for layer in layers
             for name in layer
         )
@@ -54,6 +55,10 @@ def page() -> str:
             f"## `{package}`\n\n{_first_line(package)}\n\n| package | contains |\n|---|---|\n{rows}"
         )
     return "\n".join(parts)
+
+
+def _ending(module: str) -> str:
+    return "/" if hasattr(import_module(module), "__path__") else ".py"
 
 
 def _first_line(module: str) -> str:
