@@ -30,7 +30,7 @@ class References:
         return {relation: list(map(_published, rows)) for relation, rows in related.items()}
 
 
-class LinkTarget(NamedTuple):
+class ReferencedFile(NamedTuple):
     """File of another skill that a link leads to."""
 
     skill_id: str
@@ -72,13 +72,13 @@ def with_needed(db: Database, skill_ids: Collection[str]) -> tuple[list[str], li
     return [row["skill_id"] for row in rows], missing
 
 
-def links(db: Database, skill: int, file: str) -> dict[str, LinkTarget]:
+def links(db: Database, skill: int, file: str) -> dict[str, ReferencedFile]:
     """Return the files of other skills that the links of a file lead to, by link.
 
     A link is relative to its file, and normalised. Without such a file it leads to the skill.
     """
     return {
-        row["target"]: LinkTarget(
+        row["target"]: ReferencedFile(
             row["skill_id"],
             _row_of(row),
             row["path"] if row["exists"] and row["path"] != row["skill_md_name"] else "",
@@ -87,14 +87,14 @@ def links(db: Database, skill: int, file: str) -> dict[str, LinkTarget]:
     }
 
 
-def beside(db: Database, skill: Row, path: str) -> LinkTarget | None:
+def beside(db: Database, skill: Row, path: str) -> ReferencedFile | None:
     """Return the file of another skill at a path relative to the parent of a skill folder.
 
     None if no link of the skill leads there.
     """
     place = linked(join(skill["root"], skill["path"]), path)
     row = db.row(f"{_LINKS} AND r.place = ? LIMIT 1", [skill["id"], place])
-    return LinkTarget(row["skill_id"], _row_of(row), row["path"]) if row else None
+    return ReferencedFile(row["skill_id"], _row_of(row), row["path"]) if row else None
 
 
 def _row_of(skill: Row) -> int | None:

@@ -16,7 +16,7 @@ from catalog.database.queries import Database
 from catalog.model.errors import NotInCatalog, PackageDamaged, PathRefused
 from catalog.reading import browse, bundle, references, skill_files
 from catalog.reading.published import Package, PublishedFile, find_file, package_of
-from catalog.reading.references import LinkTarget
+from catalog.reading.references import ReferencedFile
 from catalog.site.http import limits, responses, security_headers
 from catalog.site.http.request import RequestContext, View
 
@@ -197,6 +197,6 @@ def _error(
     )
 
 
-def _target(db: Database, skill_id: str, path: str) -> LinkTarget | None:
+def _target(db: Database, skill_id: str, path: str) -> ReferencedFile | None:
     skill = browse.skill(db, skill_id)
     return references.beside(db, skill, path) if skill else None

@@ -31,7 +31,7 @@ _FIELD = {"hint": "", "kind": "text", "value": "", "is_needed": False}
 _NAMES = ("skill_id", "skill")
 
 
-class Answer(NamedTuple):
+class AnswerPage(NamedTuple):
     """Page of the rows of a query."""
 
     rows: Sequence[Row]  # with the skill of each as `_skill`: id, skill_id and status, or None
@@ -61,7 +61,9 @@ async def page(context: RequestContext) -> Response:
     }
     number = context.number("page") or 1
     is_asked = all(key in args for key, field in fields.items() if field["is_needed"])
-    answer = await _answer(context, question["sql"], given, number) if is_asked else Answer((), 0)
+    answer = (
+        await _answer(context, question["sql"], given, number) if is_asked else AnswerPage((), 0)
+    )
     rows, total = answer or ((), 0)
     day = question["layout"]["day"]
     return context.page(
@@ -81,7 +83,7 @@ async def page(context: RequestContext) -> Response:
 
 async def _answer(
     context: RequestContext, sql: str, given: Mapping[str, str], number: int
-) -> Answer | None:
+) -> AnswerPage | None:
     """Return a page of the answer; None if it is about reads, and no reads are counted."""
     try:
         return await context.query(_read, sql, given, number)
@@ -91,7 +93,7 @@ async def _answer(
         return None
 
 
-def _read(db: Database, sql: str, values: Mapping[str, str], page: int) -> Answer:
+def _read(db: Database, sql: str, values: Mapping[str, str], page: int) -> AnswerPage:
     """Return a page of the rows of a query, without paths of the disk above the roots.
 
     Raises sqlite3.OperationalError.
@@ -111,7 +113,7 @@ def _read(db: Database, sql: str, values: Mapping[str, str], page: int) -> Answe
         }
         for row in rows
     ]
-    return Answer(_with_skills(db, visible), total)
+    return AnswerPage(_with_skills(db, visible), total)
 
 
 def _with_skills(db: Database, rows: Sequence[Row]) -> list[Row]:

@@ -24,7 +24,7 @@ from catalog.reading import (
 )
 from catalog.reading import card as reading_card
 from catalog.reading import versions as reading_versions
-from catalog.reading.references import LinkTarget, References
+from catalog.reading.references import ReferencedFile, References
 from catalog.site.http import access
 from catalog.site.http.request import RequestContext
 from catalog.site.pages import missing
@@ -58,7 +58,7 @@ class Sheet:
     rivals: list[Row]
     same: list[Row]  # skills under other identifiers with the same files
     references: References
-    links: dict[str, LinkTarget]  # of SKILL.md, to other skills
+    links: dict[str, ReferencedFile]  # of SKILL.md, to other skills
     findings: list[Row]
     files: list[Row]
     left_out: list[Row]
@@ -250,7 +250,7 @@ async def _instructions(context: RequestContext, sheet: Sheet) -> dict[str, Any]
     return {"front": [], "rendered": rendered, "plain": plain, "goes_on_at": goes_on_at}
 
 
-def _url_of(context: RequestContext, target: LinkTarget) -> str:
+def _url_of(context: RequestContext, target: ReferencedFile) -> str:
     """Return the page of a file of another skill; that of its SKILL.md is the skill's."""
     page = f"/view/{target.path}" if target.path else ""
     row = f"?row={target.row}" if target.row else ""

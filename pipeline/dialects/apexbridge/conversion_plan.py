@@ -56,11 +56,11 @@ def plan(old: OldLayout) -> Plan:
     planning = _Planner(old)
     try:
         return planning.plan()
-    except _RefusedError as refused:
+    except _NotConvertibleError as refused:
         return Plan(findings=refused.findings, refused=True)
 
 
-class _RefusedError(Exception):
+class _NotConvertibleError(Exception):
     """The folder cannot be migrated as it is."""
 
     def __init__(self, *findings: Finding) -> None:
@@ -110,7 +110,7 @@ class _Planner:
         text = with_plain_line_ends(parsed.text).lstrip()
         cut = fences.cut(text) if parsed.frontmatter is not None else None
         if errors or (cut is None and parsed.frontmatter is not None):
-            raise _RefusedError(*(errors or parsed.findings))
+            raise _NotConvertibleError(*(errors or parsed.findings))
         self.has_crlf = "\r\n" in parsed.text
         self.head, self.body = (cut.frontmatter, cut.body) if cut else ("", f"\n{text}")
         if self.head and not self.head.endswith("\n"):
@@ -118,7 +118,7 @@ class _Planner:
         self.fields = dict(parsed.frontmatter or {})
         read = read_yaml(self.head)
         if not isinstance(read, YamlText):
-            raise _RefusedError(*parsed.findings)  # it needed repairs
+            raise _NotConvertibleError(*parsed.findings)  # it needed repairs
         self.read = read
 
     def _merge_metadata(self) -> None:
@@ -128,11 +128,11 @@ class _Planner:
         text = with_plain_line_ends(self.old.texts.get(name, ""))
         read = read_yaml(text)
         if isinstance(read, Unreadable):
-            raise _RefusedError(read.finding._replace(path=name))
+            raise _NotConvertibleError(read.finding._replace(path=name))
         fields: Json = {} if read.value is None else read.value
         if not isinstance(fields, Mapping):
             message = f"{name} does not consist of `key: value` fields."
-            raise _RefusedError(codes.FRONTMATTER_NOT_MAPPING.at(message, path=name, line=1))
+            raise _NotConvertibleError(codes.FRONTMATTER_NOT_MAPPING.at(message, path=name, line=1))
         lines = blocks(text)
         for key, value in fields.items():
             if _is_empty(self.fields.get(key)):
@@ -271,7 +271,7 @@ class _Planner:
         if text is None:
             message = "The missing fields cannot be added to the frontmatter."
             finding = codes.YAML_INVALID.at(message, path=self.old.document, line=1)
-            raise _RefusedError(finding)
+            raise _NotConvertibleError(finding)
         if not self.old.skill_md:
             self.steps.append(f"write {self.old.document}")
         self.writes[self.old.document] = self._encoded(f"---\n{text}---\n{self.body}")
