@@ -69,11 +69,6 @@ def pytest_configure(config: pytest.Config) -> None:
     hypothesis.settings.load_profile("untimed")
 
 
-def pytest_xdist_auto_num_workers() -> int:
-    """Use two workers for each core: many tests wait for a program, an event or a page."""
-    return 2 * len(os.sched_getaffinity(0))
-
-
 def _let_byte_code_be_cached() -> None:
     """Let this process, the other test processes and the program that they start cache byte code.
 
