@@ -1,7 +1,10 @@
 """Reference of the commands, made from their help texts."""
 
+import copy
+
 import click
 
+from catalog.reading.filters import BY_NAME
 from pipeline.cli.app import cli
 
 _OPENING = """\
@@ -10,22 +13,29 @@ _OPENING = """\
 <!-- Generated from the help texts by `make docs`; edit pipeline/cli/commands/ instead. -->
 
 Exit codes: 0 done, 1 findings or differences, 2 usage error or a problem you can fix, 3 internal
-error (please report it), 130 interrupted. `up` exits with 0 when it is stopped.
+error (please report it), 130 interrupted. `up` exits with 0 when it is stopped. Every command has
+the option `-h` or `--help`.
 """
 
 _WIDE = {**cli.context_settings, "terminal_width": 96, "max_content_width": 96}
+_INNER = {**_WIDE, "help_option_names": []}  # the opening names the option
 
 
 def page() -> str:
     """Return the page: the help of the program, then the help of each command."""
-    parts = [_OPENING, _section(cli, None)]
     with click.Context(cli, info_name="skilldrop", **_WIDE) as top:
         commands = (cli.get_command(top, name) for name in cli.list_commands(top))
-        parts += [_section(command, top) for command in commands if command]
-    return "\n".join(parts)
+        program = cli.get_help(top).partition("\n\nCommands:")[0]
+        parts = [_section(command, top) for command in commands if command]
+    return "\n".join([_OPENING, f"## `skilldrop`\n\n```text\n{program}\n```\n", *parts])
 
 
-def _section(command: click.Command, top: click.Context | None) -> str:
-    name = "skilldrop" if top is None else f"skilldrop {command.name}"
-    with click.Context(command, parent=top, info_name=name.rpartition(" ")[2], **_WIDE) as context:
-        return f"## `{name}`\n\n```text\n{command.get_help(context)}\n```\n"
+def _section(command: click.Command, top: click.Context) -> str:
+    more = ""
+    if command.name == "search":  # the filters are those of `list`
+        command = copy.copy(command)
+        command.params = [each for each in command.params if each.name not in BY_NAME]
+        more = "\nAnd the filters of [`skilldrop list`](#skilldrop-list).\n"
+    with click.Context(command, parent=top, info_name=command.name, **_INNER) as context:
+        help_ = command.get_help(context)
+    return f"## `skilldrop {command.name}`\n\n```text\n{help_}\n```\n{more}"

@@ -16,9 +16,9 @@ specification (`spec_valid`) if it has no finding of profile `spec` and severity
 acceptance of the root decides whether an error rejects the skill: `strict`, `lenient` (the default)
 or `permissive`; warnings and infos never do. A finding without a source is skilldrop's own.
 
-Findings that lines of a file or a few paths can show have a bad and a good example. In them, → is a
-tab, <U+200B> and the like are invisible characters, <FF> and the like are bytes that are not UTF-8,
-and […] stands for omitted text.
+Examples are lines of a file, or paths: those with - raise the finding, those with + do not. In
+them, → is a tab, <U+200B> and the like are invisible characters, <FF> and the like are bytes that
+are not UTF-8, and […] stands for omitted text.
 """
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from catalog.model.fields import COLUMNS
 from catalog.reading.filters import BY_NAME
 from catalog.site.api import service
 
@@ -49,9 +50,14 @@ def _search(document: Mapping[str, Any]) -> str:
 def _keys(name: str) -> Callable[[Mapping[str, Any]], str]:
     def table(document: Mapping[str, Any]) -> str:
         keys = document["components"]["schemas"][name]["properties"]
-        return "| key | meaning |\n|---|---|\n" + "".join(
-            f"| `{key}` | {schema['description']} |\n" for key, schema in keys.items()
+        shared = ", ".join(f"`{key}`" for key in keys if key in COLUMNS)
+        as_stored = f"As in the table [`skills`](schema.md#skills): {shared}.\n\n" if shared else ""
+        rows = (
+            f"| `{key}` | {schema['description']} |\n"
+            for key, schema in keys.items()
+            if key not in COLUMNS
         )
+        return f"{as_stored}| key | meaning |\n|---|---|\n{''.join(rows)}"
 
     return table
 

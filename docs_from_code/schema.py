@@ -10,7 +10,7 @@ import yaml
 from sqlite_utils import Database
 
 from catalog.database.schema import migrations
-from docs_from_code.markdown import cell
+from docs_from_code.markdown import prose
 from pipeline.outcomes.schema import json_schema
 
 _METADATA = Path(__file__).parents[1] / "datasette-metadata.yml"
@@ -22,8 +22,8 @@ _OPENING = """\
 
 The catalog is one SQLite file, `catalog.db`, in WAL mode, with one writer and any number of
 readers. Any SQLite client from 3.37 on reads all of it. Times are ISO 8601 in UTC, JSON columns
-contain valid JSON, and yes and no are 1 and 0. A column `id` that is not listed is the key of the
-row.
+contain valid JSON, and yes and no are 1 and 0. Columns are text, or computed by a view, unless
+another type is given. A column `id` that is not listed is the key of the row.
 
 Each text is stored once, in `texts`; versions and files refer to it. The views `version_contents`,
 `file_contents` and `skill_definitions` show it beside them. Two full-text tables refer to the same
@@ -42,7 +42,12 @@ tags, and the second needs `&_fts_table=skill_text_fts&_fts_pk=id`.
 
 
 # The tables whose columns a view repeats.
-_TABLE_OF = {"version_contents": "versions", "file_contents": "files"}
+_TABLE_OF = {
+    "version_contents": "versions",
+    "skill_packages": "versions",
+    "file_contents": "files",
+    "searched_texts": "skills",
+}
 
 
 def page() -> str:
@@ -69,16 +74,15 @@ def _section(db: Database, name: str, tables: Mapping[str, Any]) -> str:
     columns = list(_columns(db, name, table))
     same = [f"`{column}`" for column, _, meaning in columns if known.get(column) == meaning]
     rows = "".join(
-        f"| `{column}` | {type_ or 'any'} | {cell(meaning)} |\n"
+        f"- `{column}`{f' ({type_})' if type_ not in ('', 'text') else ''}: {prose(meaning)}\n"
         for column, type_, meaning in columns
         if f"`{column}`" not in same and meaning != "Key of the row"
     )
-    text = re.sub(r"<[^>]+>", "", table.get("description") or table["description_html"])
-    more = f" Columns as in [`{base}`](#{base}): {', '.join(same)}." if same else ""
-    return (
-        f"## `{name}`\n\n{' '.join(text.split())}{more}\n\n"
-        f"| column | type | meaning |\n|---|---|---|\n{rows}"
-    )
+    text = table.get("description") or table["description_html"].partition("</p>")[0]
+    text = " ".join(re.sub(r"<[^>]+>", "", text).split())
+    names = "all" if base and len(same) == len(known) else ", ".join(same)
+    shared = f"- as in [`{base}`](#{base}): {names}\n" if same else ""
+    return f"## `{name}`\n\n{text}\n\n{shared}{rows}"
 
 
 def _columns(db: Database, name: str, table: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:

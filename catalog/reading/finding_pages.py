@@ -16,7 +16,7 @@ _SUBJECT = re.compile(
 )
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 _FIX = re.compile(r"^- \*\*Fix:\*\* (?P<fix>.*?)(?=\n- |\n\n|\Z)", re.DOTALL | re.MULTILINE)
-_EXAMPLES = re.compile(r"^(?:Bad|Good)\b", re.MULTILINE)
+_EXAMPLES = re.compile(r"^```diff$", re.MULTILINE)
 _ESCAPE = re.compile(r"\\(?=[!-/:-@\[-`{-~])")
 
 

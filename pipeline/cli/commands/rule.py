@@ -28,8 +28,8 @@ PURPOSES: Mapping[str, str] = {
 
 REJECTS: Mapping[frozenset[Acceptance], str] = {
     ALWAYS: "rejects the skill",
-    UNLESS_PERMISSIVE: "rejects the skill unless the root is permissive",
-    IF_STRICT: "rejects the skill if the root is strict",
+    UNLESS_PERMISSIVE: "rejects unless the root is permissive",
+    IF_STRICT: "rejects in strict roots",
     NEVER: "never rejects",
 }
 """Consequence of a finding, by the acceptances under which it rejects."""
@@ -51,14 +51,14 @@ class Example:
     paths: bool = False  # one per line, with ` -> target` for a link, instead of lines of a file
 
     def as_markdown(self) -> str:
-        """Return both as blocks of code."""
-        noun = " paths" if self.paths else ""
-        return f"Bad{noun}:\n\n{_block(self.bad)}\nGood{noun}:\n\n{_block(self.good)}"
+        """Return both as one block, with - before bad lines and + before corrected ones."""
+        bad, good = (_shown(lines).split("\n") for lines in (self.bad, self.good))
+        lines = list(difflib.unified_diff(bad, good, n=len(bad), lineterm=""))[3:]
+        return "\n".join(["```diff", *lines, "```\n"])
 
 
-def _block(lines: str) -> str:
-    shown = "".join(map(_visible, lines.rstrip("\n")))
-    return f"```text\n{shown}\n```\n"
+def _shown(lines: str) -> str:
+    return "".join(map(_visible, lines.rstrip("\n")))
 
 
 def _visible(character: str) -> str:

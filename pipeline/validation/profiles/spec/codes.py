@@ -5,8 +5,7 @@ from catalog.model.finding import CLIENT_GUIDE, SPECIFICATION, UNLESS_PERMISSIVE
 _FRONTMATTER = f"{SPECIFICATION}, Frontmatter"
 TYPES = FindingTypes("spec", _FRONTMATTER)
 _LENIENT = f"{_FRONTMATTER}; {CLIENT_GUIDE}, Lenient validation"
-_NOT_JUDGED = "the reference validator accepts it, so spec_valid is not affected"
-_KEPT = f"The value is still read; {_NOT_JUDGED}."
+_KEPT = "The value is still read."
 
 NAME_MISSING = TYPES.error(
     "name-missing",
@@ -85,17 +84,16 @@ COMPATIBILITY_EMPTY = TYPES.warning(
     "compatibility-empty",
     "compatibility is empty; 1 to 500 characters are expected.",
     "Write down the skill's requirements, or remove the field.",
-    f"{_FRONTMATTER}; {_NOT_JUDGED}",
 )
 LICENSE_NOT_TEXT = TYPES.warning(
     "license-not-text",
     "license is not text.",
-    f"Write the licence's name or its file's name. None is stored until then; {_NOT_JUDGED}.",
+    "Write the licence's name or its file's name. None is stored until then.",
 )
 METADATA_NOT_MAP = TYPES.warning(
     "metadata-not-map",
     "metadata is not a map.",
-    f"Write one `key: value` per line below metadata; {_NOT_JUDGED}.",
+    "Write one `key: value` per line below metadata.",
 )
 METADATA_VALUE_NOT_TEXT = TYPES.warning(
     "metadata-value-not-text",

@@ -27,8 +27,8 @@ def test_a_page_says_why_what_to_do_and_how_to_leave_it_out() -> None:
         "- Source: ",
     ):
         assert part in page
-    assert "Bad:\n\n```text\ndescription: Takes a text file: gives" in page
-    assert "Good:\n\n```text\ndescription: 'Takes a text file: gives" in page
+    assert "```diff\n-description: Takes a text file: gives" in page
+    assert "\n+description: 'Takes a text file: gives" in page
     assert "<!-- skilldrop: ignore=unquoted-colon -->" in page
 
 
@@ -37,7 +37,7 @@ def test_every_code_has_a_page(code: str) -> None:
     """No page links to a file that the wheel lacks."""
     page = run(code).stdout
     assert REGISTRY[code].summary in page
-    assert "](" not in page.partition("Bad")[0]
+    assert "](" not in page.partition("```diff")[0]
 
 
 def test_all_codes_are_listed() -> None:
