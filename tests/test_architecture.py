@@ -36,7 +36,7 @@ HOMES = {
     " catalog.model catalog.prompt_index",
     "pydantic_core": "pipeline.validation pipeline.outcomes.schema",
     "pygments": "catalog.site.rendering.highlight",
-    "sqlite_utils": "catalog.database.schema catalog.database.views catalog.database.writer",
+    "sqlite_utils": "catalog.database.schema catalog.database.views catalog.database.queries",
     "uvicorn": "catalog.site.server catalog.mcp",
     "watchdog": "pipeline.watch",
     "jellyfish": "catalog.text.suggestions",

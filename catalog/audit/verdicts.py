@@ -12,7 +12,7 @@ from catalog.model.change import ChangeResult
 from catalog.model.finding import PUBLICATION_CODES, Finding
 from catalog.model.skill import LeftOutFile, Rejection, SkillRecord, Verdict
 from catalog.model.values import ReviewState
-from catalog.writing.rows import derived, mapping, references, reviews, shadowing
+from catalog.writing.rows import derived, references, reviews, shadowing
 
 
 class StoredFolder(NamedTuple):
@@ -108,7 +108,7 @@ def _of_record(db: Database, row: Row, record: SkillRecord) -> Iterator[str]:
         if row["seen_digest"] != record.digest:
             yield "its current content has not been validated"
         return
-    expected = mapping.accepted(record)
+    expected = derived.accepted(record)
     if review and is_unpublished:
         expected |= reviews.unpublished(db, review, record.digest)
     del expected["files_left_out"]  # compared below, for rejected folders, too
@@ -146,7 +146,7 @@ def _has_content(db: Database, version: int | None, record: SkillRecord) -> bool
         " iif(kind = 'skill_md', NULL, text) AS text FROM file_contents WHERE version = ?",
         [version],
     )
-    expected = [mapping.file(version or 0, entry) for entry in record.files]
+    expected = [derived.file(version or 0, entry) for entry in record.files]
     return stored == (record.digest, record.skill_md_hash, record.skill_md_content) and (
         sorted(files, key=itemgetter("path")) == sorted(expected, key=itemgetter("path"))
     )
@@ -164,7 +164,7 @@ def _of_rejection(row: Row, rejection: Rejection) -> Iterator[str]:
 
 def _of_findings(db: Database, row: Row, findings: Iterable[Finding]) -> Iterator[str]:
     expected = [
-        mapping.finding(row["id"], row["root"], row["path"], finding) for finding in findings
+        derived.finding_row(row["id"], row["root"], row["path"], finding) for finding in findings
     ]
     if _findings(db, "skill = ?", [row["id"]]) != sorted(expected, key=repr):
         yield "the catalog has the wrong findings"
@@ -181,13 +181,13 @@ def _of_left_out(db: Database, row: Row, left_out: Iterable[LeftOutFile]) -> Ite
 
 def has_loose_findings(db: Database, root: str, loose: Iterable[tuple[str, Finding]]) -> bool:
     """Return whether these are the findings that the catalog has of no skill of a root."""
-    expected = [mapping.finding(None, root, folder, finding) for folder, finding in loose]
+    expected = [derived.finding_row(None, root, folder, finding) for folder, finding in loose]
     return _findings(db, "skill IS NULL AND root = ?", [root]) == sorted(expected, key=repr)
 
 
 def _findings(db: Database, condition: str, values: list[object]) -> list[Row]:
     result = db.query(
-        f"SELECT {columns(mapping.FINDING_COLUMNS)} FROM findings"
+        f"SELECT {columns(derived.FINDING_COLUMNS)} FROM findings"
         f" WHERE {condition} AND code NOT IN ({', '.join('?' * len(PUBLICATION_CODES))})",
         [*values, *PUBLICATION_CODES],
     )

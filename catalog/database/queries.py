@@ -1,11 +1,15 @@
-"""Queries on an open catalog, and values as SQL has them."""
+"""Queries on an open catalog, transactions of its one writer, and values as SQL has them."""
 
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, TypeAlias
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from catalog.model.values import Json
+
+if TYPE_CHECKING:
+    from sqlite_utils.db import Table
 
 Parameters: TypeAlias = Sequence[Any] | dict[str, Any]
 
@@ -13,8 +17,7 @@ Parameters: TypeAlias = Sequence[Any] | dict[str, Any]
 class Database:
     """Open catalog; its one writing process has a `Writer`, which is a `Database`, too.
 
-    Readers need no sqlite-utils, and no query has a savepoint around it, which full-text tables
-    would pay for.
+    No query has a savepoint around it, which full-text tables would pay for.
     """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
@@ -56,3 +59,32 @@ _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 def to_json(value: Json) -> str:
     """Return compact JSON, with non-ASCII text as it is."""
     return _encode(value)
+
+
+class Writer(Database):
+    """Open catalog of its writer; a statement outside a transaction is its own transaction."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        """Take an open connection in autocommit mode."""
+        import sqlite_utils  # readers do not wait for this import
+
+        super().__init__(connection)
+        self._tables = sqlite_utils.Database(connection)
+        self.execute("PRAGMA foreign_keys = ON")
+
+    def table(self, name: str) -> "Table":
+        """Return a table to write rows to."""
+        return self._tables.table(name)
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Begin with the write lock: taken after a read, it could fail without a retry."""
+        self.execute("BEGIN IMMEDIATE")
+        self.execute("PRAGMA defer_foreign_keys = ON")  # a skill and its version name each other
+        try:
+            yield
+            self.execute("COMMIT")
+        except BaseException:
+            if self.conn.in_transaction:  # SQLite may have rolled it back
+                self.execute("ROLLBACK")
+            raise

@@ -8,8 +8,15 @@ from itertools import islice
 from typing import Literal, NamedTuple, TypeAlias
 
 from catalog.model.values import Json
-from catalog.prompt_index import locations, messages
-from catalog.prompt_index.formats.form import Candidate, Form, FormatOptions, Layout
+from catalog.prompt_index import locations
+from catalog.prompt_index.formats.form import (
+    Candidate,
+    Form,
+    FormatOptions,
+    Layout,
+    how_to_search,
+    search_first,
+)
 from catalog.prompt_index.formats.registry import FORMATS
 from catalog.prompt_index.locations import NOWHERE, Bases
 from catalog.prompt_index.shortening import READABLE, shorten_description
@@ -92,12 +99,12 @@ def form_of(spec: IndexSpec, bases: Bases = NOWHERE) -> Form:
     """Return the form of an index, with the text around its entries."""
     how = spec.how_to_search
     if how is None:
-        how = messages.how_to_search(spec.language, locations.search_on_site(spec.location_base))
+        how = how_to_search(spec.language, locations.search_on_site(spec.location_base))
     options = FormatOptions(
         spec.language,
         spec.instruction,
         locations.pattern(spec, bases),
-        messages.search_first(spec.language, how),
+        search_first(spec.language, how),
     )
     return FORMATS[spec.format].form(options)
 

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, get_args
 
-from catalog.database.queries import Database, columns, to_json
-from catalog.database.writer import Writer
+from catalog.database.queries import Database, Writer, columns, to_json
 from catalog.model.setting import Retention
 from catalog.prompt_index import query
 from catalog.prompt_index.builder import NAMED_LEFT_OUT, PromptIndex, State

@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 from catalog.database.queries import Row
 from catalog.model.naming import CURRENT
-from catalog.prompt_index.messages import NAME
+from catalog.prompt_index.formats.form import NAME
 from catalog.prompt_index.spec import IndexSpec
 
 VERSION = "VERSION"

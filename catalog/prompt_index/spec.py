@@ -6,8 +6,8 @@ from pydantic import AfterValidator, Field, model_validator
 from pydantic.dataclasses import dataclass as settings_table
 
 from catalog.model.setting import STRICT, Levels, Selection, Words
+from catalog.prompt_index.formats.form import Language
 from catalog.prompt_index.formats.registry import FORMATS
-from catalog.prompt_index.messages import Language
 from catalog.text import tokens
 
 DEFAULT_BUDGET_CHARS = 16_000

@@ -20,7 +20,7 @@ from catalog.database.connection import (
     missing_migrations,
 )
 from catalog.database.lock import WriterLock, is_same_file, lock_of
-from catalog.database.writer import Writer
+from catalog.database.queries import Writer
 from catalog.model.errors import CatalogDamaged
 from catalog.writing import journal
 from catalog.writing.takeover import Lost

@@ -3,8 +3,7 @@
 from typing import Literal, NamedTuple
 
 from catalog.database.expressions import is_withheld
-from catalog.database.queries import Row
-from catalog.database.writer import Writer
+from catalog.database.queries import Row, Writer
 from catalog.model.errors import NotInCatalog
 from catalog.model.values import LEVELS, IngestionOutcome
 from catalog.reading import versions as reading_versions

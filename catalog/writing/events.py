@@ -4,8 +4,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
-from catalog.database.queries import to_json
-from catalog.database.writer import Writer
+from catalog.database.queries import Writer, to_json
 from catalog.model.change import OF_MEMORIES, Event, MemoryEvent
 from catalog.model.values import IngestionOutcome, Trigger
 

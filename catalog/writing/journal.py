@@ -10,8 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from catalog.database.queries import to_json
-from catalog.database.writer import Writer
+from catalog.database.queries import Writer, to_json
 from catalog.model.values import Json
 from catalog.text.humanize import iso
 from catalog.writing.packager import Packager

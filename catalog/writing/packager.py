@@ -5,8 +5,7 @@ from contextlib import contextmanager, suppress
 from datetime import datetime
 
 from catalog.database.expressions import IS_WITHHELD, NEWEST, STAYS_AT_VERSION
-from catalog.database.queries import Database, Row, to_json
-from catalog.database.writer import Writer
+from catalog.database.queries import Database, Row, Writer, to_json
 from catalog.filesystem.by_descriptor import directory, named
 from catalog.filesystem.replacement import sync
 from catalog.model.change import Change, ChangeResult, Judged

@@ -6,8 +6,7 @@ from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
-from catalog.database.queries import to_json
-from catalog.database.writer import Writer
+from catalog.database.queries import Writer, to_json
 from catalog.model.errors import NotAsJudged, NotPlaced
 from catalog.text import humanize
 from catalog.text.humanize import iso

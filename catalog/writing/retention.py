@@ -6,8 +6,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from catalog.database.expressions import IS_WITHHELD, NEWEST
-from catalog.database.queries import Database, to_json
-from catalog.database.writer import Writer
+from catalog.database.queries import Database, Writer, to_json
 from catalog.model.errors import OutOfRoom
 from catalog.model.setting import Retention
 from catalog.text.humanize import iso, size

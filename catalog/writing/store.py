@@ -7,9 +7,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, cast
 
-from catalog.database.queries import Row, to_json
+from catalog.database.queries import Row, Writer, to_json
 from catalog.database.requests import Requests
-from catalog.database.writer import Writer
 from catalog.filesystem.by_descriptor import named
 from catalog.filesystem.ownership import OwnedFolder
 from catalog.model.change import Change, ChangeResult

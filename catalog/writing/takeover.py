@@ -13,8 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from catalog.database.queries import to_json
-from catalog.database.writer import Writer
+from catalog.database.queries import Writer, to_json
 from catalog.model.change import Judged
 from catalog.model.skill import LOST_ROOT, Place, RootSpec
 from catalog.model.values import HeldCause, Level

@@ -23,7 +23,7 @@ from pipeline.roots.names import SKILL_MD, is_junk, is_skill_md
 from pipeline.roots.snapshot import Snapshot
 from pipeline.roots.source import is_skill_folder, open_source
 from pipeline.validation.codes import FOLDER_UNREADABLE
-from pipeline.validation.dialect import Dialect, OldLayout, Plan
+from pipeline.validation.profile import Dialect, OldLayout, Plan
 
 
 @dataclass(frozen=True, slots=True)

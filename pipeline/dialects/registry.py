@@ -15,8 +15,7 @@ from pipeline.validation.profiles.safety import codes as safety
 from pipeline.validation.profiles.spec import codes as spec
 
 if TYPE_CHECKING:
-    from pipeline.validation.dialect import Dialect, Dialects
-    from pipeline.validation.profile import Profile
+    from pipeline.validation.profile import Dialect, Dialects, Profile
 
 OF_ALL_SKILLS: Mapping[str, Sequence[FindingType]] = {
     "spec": spec.TYPES,

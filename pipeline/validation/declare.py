@@ -19,7 +19,7 @@ from catalog.model.fields import (
 )
 from catalog.model.values import Json
 from catalog.text.visible import kind_of, printable, quoted
-from pipeline.validation.dialect import Dialects
+from pipeline.validation.profile import Dialects
 from pipeline.validation.skill import Declaration, TypeMismatch
 
 SEARCHED_METADATA = (

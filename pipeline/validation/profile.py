@@ -1,12 +1,14 @@
-"""A profile: a named set of rules, of which some findings reject a skill."""
+"""A profile is a named set of rules; a dialect adds the fields that one system reads."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain
+from typing import Any, Generic, TypeAlias
 
+from catalog.model.fields import F
 from catalog.model.finding import Finding, FindingType
-from catalog.model.values import Acceptance
+from catalog.model.values import Acceptance, Json
 from pipeline.validation.codes import FOLDER_UNREADABLE, READING
 from pipeline.validation.skill import Rule, Skill
 
@@ -72,3 +74,84 @@ class Ruleset:
 
     def _is_reason(self, finding: Finding, acceptance: Acceptance) -> bool:
         return finding.severity == "error" and acceptance in self.rejecting[finding.code]
+
+
+@dataclass(frozen=True, slots=True)
+class OldLayout:
+    """Content of a folder, as far as the plan depends on it."""
+
+    folder: str  # its name
+    document: str  # SKILL.md, or the variant that was found
+    skill_md: bytes
+    files: frozenset[str]  # paths
+    folders: frozenset[str]  # names of the folders directly in it
+    texts: Mapping[str, str]  # by the paths of the files that the conversion reads, if present
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Planned changes; none if the folder is a package already or cannot become one."""
+
+    steps: tuple[str, ...] = ()  # described in words, in order
+    moves: Mapping[str, str] = field(default_factory=dict)  # path → path
+    writes: Mapping[str, bytes] = field(default_factory=dict)  # path → content, after the moves
+    folders: tuple[str, ...] = ()  # to create
+    findings: tuple[Finding, ...] = ()
+    refused: bool = False
+
+    @property
+    def changes_something(self) -> bool:
+        """Whether a step changes files, rather than only explain why something stays."""
+        return bool(self.moves or self.writes or self.folders)
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """Conversion of older layouts to packages of a dialect."""
+
+    reads: frozenset[str]  # paths of the files, beside SKILL.md, whose text the plan needs
+    stand_ins: frozenset[str]  # names of the files of which one alone may stand for SKILL.md
+    plan: Callable[[OldLayout], Plan]  # never raises; its plan for a converted folder is empty
+
+
+NO_OLDER_LAYOUTS = Conversion(frozenset(), frozenset(), lambda _: Plan())
+
+
+FEWEST_SIGNS = 3
+"""Fields of one system alone that show a package of it; one or two are a coincidence."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Dialect(Generic[F]):
+    """Fields that one system defines, its profile, and the record that the catalog stores.
+
+    The fields are read in addition to the common ones, which are `Declared`.
+    """
+
+    owner: str  # the system, as messages name it
+    profile: Profile  # its name is also the dialect's name
+    model: type[F]  # of the fields whose values are read
+    fields: frozenset[str]  # the names of all fields that it defines
+    signs: frozenset[str] = frozenset()  # fields that hardly another system defines
+    is_extensible: bool = False  # whether its packages may declare fields of their own
+    allowed: frozenset[str] = frozenset()  # codes of the specification's errors that it permits
+    values: Callable[[Mapping[str, Json], frozenset[str]], Mapping[str, Json]] = (
+        lambda frontmatter, _: frontmatter
+    )
+    """The frontmatter as the system reads it, from SKILL.md's and the paths of quoted values."""
+    record: Callable[[F], object | None] = lambda _: None
+    """The record of the fields for this system alone, as the catalog stores it, if any."""
+    priority: Callable[[F], float | None] = lambda _: None
+    """The declared priority, from 0 to 1, higher first."""
+    search_words: Callable[[F], Iterable[str | None]] = lambda _: ()
+    """The declared words and phrases that find a skill as its tags do."""
+    skeleton: Mapping[str, str] = field(default_factory=dict)
+    """Texts of a new package by path; name, words, title and intent in braces are filled in."""
+    conversion: Conversion = NO_OLDER_LAYOUTS
+
+    def is_named_by(self, frontmatter: Mapping[str, Json]) -> bool:
+        """Return whether a package declares itself one of this system, by several of its signs."""
+        return len(self.signs.intersection(frontmatter)) >= FEWEST_SIGNS
+
+
+Dialects: TypeAlias = tuple[Dialect[Any], ...]

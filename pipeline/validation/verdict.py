@@ -16,8 +16,7 @@ from pipeline.roots.snapshot import Snapshot
 from pipeline.validation import skill_references
 from pipeline.validation.codes import DESCRIPTION_DERIVED, DESCRIPTION_UNDERIVABLE, FIELD_TYPE
 from pipeline.validation.declare import declare, search_words
-from pipeline.validation.dialect import Dialects
-from pipeline.validation.profile import Profile, Ruleset
+from pipeline.validation.profile import Dialects, Profile, Ruleset
 from pipeline.validation.profiles.spec.codes import FIELDS_OF_DIALECT
 from pipeline.validation.profiles.spec.rules import SPEC
 from pipeline.validation.skill import Skill

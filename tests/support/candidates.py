@@ -7,8 +7,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from catalog.prompt_index import messages
 from catalog.prompt_index.builder import PromptIndex
+from catalog.prompt_index.formats import form
 from catalog.prompt_index.formats.form import Candidate, FileGroup
 from catalog.prompt_index.formats.registry import FORMATS
 from catalog.prompt_index.spec import IndexSpec
@@ -98,7 +98,7 @@ def read_back(spec: IndexSpec, index: PromptIndex) -> list[tuple[str, str]]:
 
 def _from_lines(spec: IndexSpec, index: PromptIndex) -> list[tuple[str, str]]:
     lines = index.text.split("\n")[:-1]
-    if lines[-1] == messages.left_out(spec.language, index.left_out):
+    if lines[-1] == form.left_out(spec.language, index.left_out):
         lines.pop()
     return [_of_line(line) for line in lines[-len(index.entries) :]]
 

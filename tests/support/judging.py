@@ -12,8 +12,7 @@ from pipeline.parsing.document import Parsed
 from pipeline.roots.snapshot import Snapshot
 from pipeline.validation import declare as validation_declare
 from pipeline.validation import verdict
-from pipeline.validation.dialect import Dialects
-from pipeline.validation.profile import Ruleset
+from pipeline.validation.profile import Dialects, Ruleset
 from pipeline.validation.skill import Declaration, Skill
 
 

@@ -4,7 +4,6 @@ import json
 from collections.abc import Mapping
 
 from catalog.model import naming
-from catalog.prompt_index import messages
 from catalog.prompt_index.formats import form
 from catalog.prompt_index.formats.form import (
     Candidate,
@@ -23,7 +22,7 @@ def lines(options: FormatOptions) -> Form:
     """Return the form that states once where all skills are, then has a line for each."""
     instruction = options.instruction
     if instruction is None:
-        instruction = messages.lines(options.language, options.pattern)
+        instruction = form.lines(options.language, options.pattern)
     return Form(
         Layout(lambda skill, words: f"{one_line(line(skill, words, options))}\n"),
         head=f"{one_line(instruction)}\n" if instruction else "",
@@ -39,7 +38,7 @@ def markdown(options: FormatOptions) -> Form:
         Layout(lambda skill, description: _markdown_entry(skill, description, options)),
         Layout(
             lambda skill, words: f"- {in_markdown(line(skill, words, options))}\n",
-            head=f"{messages.by_name(options.language, pattern)}\n\n",
+            head=f"{form.by_name(options.language, pattern)}\n\n",
         ),
         head=f"{in_markdown(options.instruction)}\n\n" if options.instruction else "",
         search_first=f"{in_markdown(options.search_first)}\n\n",
@@ -48,7 +47,7 @@ def markdown(options: FormatOptions) -> Form:
 
 
 def _markdown_entry(skill: Candidate, description: str, options: FormatOptions) -> str:
-    mark = "" if skill.user_invocable else f", {messages.FOR_AGENTS_ONLY[options.language]}"
+    mark = "" if skill.user_invocable else f", {form.FOR_AGENTS_ONLY[options.language]}"
     return (
         f"- **{in_markdown(skill.name)}** ({in_code(skill.location)}{mark}): "
         f"{in_markdown(description)}\n"
@@ -77,7 +76,7 @@ def semibot(options: FormatOptions) -> Form:
         )
 
     if options.instruction is None:
-        instruction = messages.INSTRUCTION[language]
+        instruction = form.INSTRUCTION[language]
     else:
         instruction = one_line(options.instruction)
     return _with_lines(options, entry, None, f"\n{instruction}\n" if instruction else "")

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from catalog.database.writer import Writer
+from catalog.database.queries import Writer
 from catalog.filesystem.by_descriptor import descended, named
 from catalog.filesystem.by_descriptor import directory as opened_directory
 from catalog.filesystem.ownership import OwnedFolder, refuse_owned

@@ -4,8 +4,7 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
-from catalog.database.queries import Database, to_json
-from catalog.database.writer import Writer
+from catalog.database.queries import Database, Writer, to_json
 from catalog.model.setting import LinkedDirectory
 from catalog.prompt_index import query
 from catalog.reading import offered

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from catalog.database.queries import Row, to_json
-from catalog.database.writer import Writer
+from catalog.database.queries import Row, Writer, to_json
 from catalog.model import finding as model_finding
 from catalog.model.change import Change, ChangeResult, Judged, Removal
 from catalog.model.naming import bare_name, qualified_name, skill_id
@@ -13,7 +12,7 @@ from catalog.model.skill import LOST_ROOT, Place, Rejection, SkillRecord
 from catalog.model.values import FolderOutcome, ReviewState, Trigger
 from catalog.reading import versions
 from catalog.text import humanize
-from catalog.writing.rows import mapping, reviews
+from catalog.writing.rows import derived, reviews
 from catalog.writing.rows.unit_of_work import PRESENT, UnitOfWork
 
 HOUR = timedelta(hours=1)
@@ -58,11 +57,11 @@ def accept(work: UnitOfWork, record: SkillRecord, judged: Judged) -> None:
     if old and (kept := _kept(work, old, record, review)):
         _accept_behind(work, record, judged, old, kept, review)
         return
-    fields = mapping.accepted(record) | SETTLED | {"pinned_version_id": None}
+    fields = derived.accepted(record) | SETTLED | {"pinned_version_id": None}
     findings = (*record.findings, *reviews.findings(work.db, None, review, record.digest))
     if review in reviews.UNPUBLISHABLE:
         fields |= reviews.unpublished(work.db, review, record.digest) | {"shadowed_by": None}
-    content = mapping.version(record, fields)
+    content = derived.version(record, fields)
     stored = work.stored_version(old["id"], record) if old and old["digest"] else None
     is_described = stored and stored["described"] == content["described"]
     if old and is_described and work.is_unchanged(old, fields, findings, record.fingerprint):
@@ -125,7 +124,7 @@ def _accept_behind(
     stored = work.stored_version(skill, record)
     if not stored and _is_delayed(work, old, record):
         return
-    content = mapping.version(record, mapping.accepted(record))
+    content = derived.version(record, derived.accepted(record))
     if stored:
         work.update_version(stored, content, record.place.root, review)
     fields |= _at_version(work, old, kept)
@@ -208,7 +207,7 @@ def _reject(work: UnitOfWork, rejection: Rejection, judged: Judged) -> None:
         errors = [each.message for each in findings if each.severity == "error"]
         fields = (
             SETTLED
-            | mapping.rejected(rejection)
+            | derived.rejected(rejection)
             | {
                 "status": "rejected",
                 "status_reason": " ".join(dict.fromkeys(errors)),

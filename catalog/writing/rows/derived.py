@@ -1,20 +1,84 @@
-"""Rows that follow from others: searched text, references, dialects, findings of the catalog."""
+"""Rows that are derived from verdicts, and from other rows."""
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import fields
-from typing import NamedTuple
+from dataclasses import asdict, fields
+from typing import Any, NamedTuple
 
-from catalog.database.queries import Database, Row, columns, to_json
-from catalog.database.writer import Writer
+from catalog.database.queries import Database, Row, Writer, columns, to_json
 from catalog.model.declarations import RECORDS
+from catalog.model.fields import EMPTY
 from catalog.model.finding import Finding
-from catalog.model.skill import SkillReference
+from catalog.model.skill import FileEntry, Place, Rejection, SkillRecord, SkillReference
 from catalog.text import search_terms
 from catalog.text.body import body_of
-from catalog.writing.rows import mapping
 
-Place = tuple[int, str, str]
+
+def accepted(record: SkillRecord) -> Row:
+    """Return the columns of `skills` for accepted content."""
+    declared = {column: _stored(getattr(record, column)) for column in EMPTY}
+    content = {"skill_md_hash": record.skill_md_hash, "digest": record.digest}
+    return declared | _of_folder(record) | content | {"seen_digest": record.digest}
+
+
+def _stored(value: Any) -> Any:
+    """Return a value of a record as stored in its column."""
+    if isinstance(value, bool):
+        return int(value)
+    return to_json(value) if isinstance(value, tuple) else value
+
+
+def rejected(rejection: Rejection) -> Row:
+    """Return the columns of `skills` for a folder without accepted content."""
+    own = {"name": rejection.name, "spec_valid": 0, "seen_digest": rejection.digest}
+    return _of_folder(rejection) | own
+
+
+def _of_folder(verdict: SkillRecord | Rejection) -> Row:
+    return {"skill_id": verdict.skill_id, **of_place(verdict.place)} | {
+        "file_inventory": to_json(verdict.inventory.as_json()),
+        "frontmatter": to_json(verdict.frontmatter),
+        "files_left_out": to_json(verdict.left_out),
+    }
+
+
+def of_place(place: Place) -> Row:
+    """Return the columns of `skills` for a place."""
+    return place._asdict() | {"plugin": place.plugin, "is_alias": int(place.is_alias)}
+
+
+def version(record: SkillRecord, skill: Row) -> Row:
+    """Return the columns of `versions` for accepted content, given its row of `skills`."""
+    shared = ("skill_id", "digest", "skill_md_hash", "file_inventory", "frontmatter")
+    return {column: skill[column] for column in shared} | {
+        "skill_md_content": record.skill_md_content,
+        "described": to_json(
+            {column: skill[column] for column in EMPTY}
+            | {"headings": record.headings, "body_chars": record.body_chars}
+            | {name: asdict(declared) for name, declared in record.dialects.items()}
+            | {"references": list(map(list, record.references))}
+        ),
+    }
+
+
+def file(version_id: int, entry: FileEntry) -> Row:
+    """Return a row of `files`, with its text instead of the text's id."""
+    return entry._asdict() | {
+        "version": version_id,
+        "mode": f"{entry.mode:o}",
+        "is_text": int(entry.is_text),
+    }
+
+
+def finding_row(skill: int | None, root: str, folder: str, finding: Finding) -> Row:
+    """Return a row of `findings`."""
+    return {"skill": skill, "root": root, "folder": folder, **finding._asdict()}
+
+
+FINDING_COLUMNS = ("skill", "root", "folder", *Finding._fields)
+
+
+SkillKey = tuple[int, str, str]
 """Id, root and path of a skill."""
 
 
@@ -84,20 +148,20 @@ def repair_texts(db: Writer, wrong: Sequence[WrongText]) -> None:
 
 
 def has_findings(
-    db: Database, place: Place, codes: Collection[str], findings: Iterable[Finding]
+    db: Database, place: SkillKey, codes: Collection[str], findings: Iterable[Finding]
 ) -> bool:
     """Return whether these are the findings of a skill that have one of some codes, in order."""
-    wanted = [mapping.finding(*place, finding) for finding in findings]
+    wanted = [finding_row(*place, finding) for finding in findings]
     return db.rows(_STORED, [place[0], to_json(list(codes))]) == wanted
 
 
 def replace_findings(
-    db: Writer, place: Place, codes: Collection[str], findings: Collection[Finding]
+    db: Writer, place: SkillKey, codes: Collection[str], findings: Collection[Finding]
 ) -> None:
     """Replace the findings of a skill that have one of some codes, if they differ."""
     if not has_findings(db, place, codes, findings):
         db.execute(f"DELETE FROM findings WHERE {_OF_CODES}", [place[0], to_json(list(codes))])
-        db.table("findings").insert_all(mapping.finding(*place, each) for each in findings)
+        db.table("findings").insert_all(finding_row(*place, each) for each in findings)
 
 
 _IDS = "(SELECT value FROM json_each(?))"
@@ -130,6 +194,6 @@ _WRONG = """
 """
 _OF_CODES = "skill = ? AND code IN (SELECT value FROM json_each(?))"
 _STORED = f"""
-    SELECT {columns(mapping.FINDING_COLUMNS)} FROM findings INDEXED BY findings_by_skill
+    SELECT {columns(FINDING_COLUMNS)} FROM findings INDEXED BY findings_by_skill
     WHERE {_OF_CODES} ORDER BY id
 """

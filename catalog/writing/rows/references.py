@@ -4,8 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from posixpath import basename, dirname, join, normpath, relpath
 from typing import NamedTuple
 
-from catalog.database.queries import Database, columns, to_json
-from catalog.database.writer import Writer
+from catalog.database.queries import Database, Writer, columns, to_json
 from catalog.model.finding import DEPENDENCY_MISSING, REFERENCE_BROKEN, Finding
 from catalog.model.naming import bare_name, entry_name, skill_id
 from catalog.model.paths import linked
@@ -61,7 +60,7 @@ def resolve_skills(db: Writer, skills: Sequence[int]) -> None:
         derived.replace_findings(db, skill.place, CODES, skill.findings)
 
 
-def wrong_skills(db: Database) -> list[derived.Place]:
+def wrong_skills(db: Database) -> list[derived.SkillKey]:
     """Return the skills whose references or findings are outdated."""
     skills = [skill for (skill,) in db.execute(_WITH_REFERENCES, CODES)]
     return [
@@ -74,7 +73,7 @@ def wrong_skills(db: Database) -> list[derived.Place]:
 class _State(NamedTuple):
     """A skill with the changes to its references and to the findings about them."""
 
-    place: derived.Place
+    place: derived.SkillKey
     changed: Sequence[Sequence[str | int | None]]  # parameters of _SET_RESOLVED
     findings: list[Finding]  # that it should have
 

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple, cast
 
 from catalog.database.expressions import HAS_APPROVAL, MAY_BE_PUBLISHED
-from catalog.database.queries import Database, Row
-from catalog.database.writer import Writer
+from catalog.database.queries import Database, Row, Writer
 from catalog.model import finding as model_finding
 from catalog.model.finding import Finding
 from catalog.model.skill import SkillRecord

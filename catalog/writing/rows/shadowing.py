@@ -10,8 +10,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from catalog.database.expressions import CANNOT_BE_GIVEN, withheld_reason
-from catalog.database.queries import Database, Row, to_json
-from catalog.database.writer import Writer
+from catalog.database.queries import Database, Row, Writer, to_json
 from catalog.model.finding import NAME_CONFUSABLE
 from catalog.model.precedence import advantage, precedence
 from catalog.model.values import IngestionOutcome, Trigger

@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from itertools import count
 
-from catalog.database.queries import Database, Row, columns, to_json
-from catalog.database.writer import Writer
+from catalog.database.queries import Database, Row, Writer, columns, to_json
 from catalog.model import finding as model_finding
 from catalog.model.change import Change, ChangeResult, Judged
 from catalog.model.fields import EMPTY
@@ -22,7 +21,7 @@ from catalog.text.humanize import iso
 from catalog.text.suggestions import few
 from catalog.writing import events
 from catalog.writing.events import Ingestion
-from catalog.writing.rows import derived, mapping, reviews
+from catalog.writing.rows import derived, reviews
 
 
 class UnitOfWork:
@@ -108,13 +107,13 @@ class UnitOfWork:
         ):
             return False
         stored = self.db.query(
-            f"SELECT {columns(mapping.FINDING_COLUMNS)} FROM findings WHERE skill = ?"
+            f"SELECT {columns(derived.FINDING_COLUMNS)} FROM findings WHERE skill = ?"
             f" AND code NOT IN ({', '.join('?' * len(model_finding.ON_OTHERS))})"
             " ORDER BY id",
             [old["id"], *model_finding.ON_OTHERS],
         )
         place = (old["root"], old["path"])
-        if list(stored) != [mapping.finding(old["id"], *place, each) for each in findings]:
+        if list(stored) != [derived.finding_row(old["id"], *place, each) for each in findings]:
             return False
         if old["fingerprint"] != fingerprint:
             self.db.execute(
@@ -153,7 +152,7 @@ class UnitOfWork:
             row |= NO_NAME
         row["skeleton"] = skeleton(row["skill_id"])
         self._skills.append(row)
-        self._findings += [mapping.finding(row["id"], *place, finding) for finding in findings]
+        self._findings += [derived.finding_row(row["id"], *place, finding) for finding in findings]
         if old or outcome != "rejected":
             self.contested |= {row["skill_id"], (old or row)["skill_id"]}
         name = judged.verdict.name if outcome == "rejected" and judged else row["name"]
@@ -216,7 +215,7 @@ class UnitOfWork:
                 "review": review,
             }
         )
-        self._files += [mapping.file(version, entry) for entry in record.files]
+        self._files += [derived.file(version, entry) for entry in record.files]
         return version
 
     def update_version(

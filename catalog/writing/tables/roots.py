@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from catalog.database.queries import to_json
-from catalog.database.writer import Writer
+from catalog.database.queries import Writer, to_json
 from catalog.model.skill import RootSpec
 from catalog.text.humanize import iso
 from catalog.writing.rows import shadowing

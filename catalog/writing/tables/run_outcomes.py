@@ -7,8 +7,7 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import NamedTuple
 
-from catalog.database.queries import Database, Row, to_json
-from catalog.database.writer import Writer
+from catalog.database.queries import Database, Row, Writer, to_json
 from catalog.model.naming import is_skill_id, skill_id
 from catalog.model.outcome import BadOutcome, JudgedOutcome, MemoryWrite, RunOutcome
 from catalog.model.values import Json

@@ -5,12 +5,11 @@ from datetime import datetime
 from sys import intern
 from typing import NamedTuple
 
-from catalog.database.queries import columns, to_json
-from catalog.database.writer import Writer
+from catalog.database.queries import Writer, columns, to_json
 from catalog.model.finding import Finding
 from catalog.model.skill import FolderStats, Place
 from catalog.text.humanize import iso
-from catalog.writing.rows import mapping
+from catalog.writing.rows import derived
 
 
 class KnownSkills(NamedTuple):
@@ -95,7 +94,7 @@ class Skills:
         """Mark a folder as pending; a folder that was never accepted gets a row for it."""
         with self._db.transaction():
             new = {"skill_id": skill_id, "name": name, "reason": reason, "since": iso(since)}
-            self._db.execute(_UPSERT_PENDING, mapping.of_place(place) | new)
+            self._db.execute(_UPSERT_PENDING, derived.of_place(place) | new)
 
     def clear_pending(self, root: str, paths: Sequence[str]) -> None:
         """Mark folders as settled without a change."""
@@ -109,10 +108,10 @@ class Skills:
         self, root: str, under: str, findings: Iterable[tuple[str, Finding]]
     ) -> None:
         """Replace the findings that belong to no skill, (folder, finding), below a path."""
-        new = [mapping.finding(None, root, folder, finding) for folder, finding in findings]
+        new = [derived.finding_row(None, root, folder, finding) for folder, finding in findings]
         below, bounds = _at_or_below("folder", under)
         condition, values = f"skill IS NULL AND root = ? AND {below}", [root, *bounds]
-        selected = columns(mapping.FINDING_COLUMNS)
+        selected = columns(derived.FINDING_COLUMNS)
         stored = self._db.query(
             f"SELECT {selected} FROM findings WHERE {condition} ORDER BY id", values
         )

@@ -12,8 +12,8 @@ import click
 from catalog.database.queries import Database
 from catalog.model.setting import Selection
 from catalog.prompt_index import builder, history, query
+from catalog.prompt_index.formats.form import Language
 from catalog.prompt_index.formats.registry import FORMATS
-from catalog.prompt_index.messages import Language
 from catalog.prompt_index.spec import IndexSpec, Overflow
 from catalog.reading import index_views, offered
 from catalog.text.visible import visible

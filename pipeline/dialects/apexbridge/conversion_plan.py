@@ -21,7 +21,7 @@ from pipeline.parsing import codes, fences, markdown
 from pipeline.parsing.document import parse
 from pipeline.parsing.frontmatter_editor import as_typed, blocks, dumped, with_fields
 from pipeline.parsing.yaml_reader import Unreadable, YamlText, read_yaml
-from pipeline.validation.dialect import OldLayout, Plan
+from pipeline.validation.profile import OldLayout, Plan
 from pipeline.validation.profiles.spec.codes import DESCRIPTION_MISSING, NAME_MISSING
 
 STAND_INS = ("METADATA.yml", "METADATA.yaml")

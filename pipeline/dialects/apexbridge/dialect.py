@@ -13,8 +13,7 @@ from pipeline.dialects.apexbridge.fields import (
     searched_words,
     with_json_values,
 )
-from pipeline.validation.dialect import Conversion, Dialect
-from pipeline.validation.profile import Profile
+from pipeline.validation.profile import Conversion, Dialect, Profile
 from pipeline.validation.profiles.spec.codes import NAME_FORM
 
 _SKELETON = Path(__file__).with_name("skeleton")

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 
 from catalog.prompt_index import builder
-from catalog.prompt_index.formats.form import Candidate, FileGroup
+from catalog.prompt_index.formats.form import Candidate, FileGroup, Language
 from catalog.prompt_index.formats.registry import FORMATS
-from catalog.prompt_index.messages import Language
 from catalog.prompt_index.spec import IndexSpec
 from catalog.text.visible import one_line
 from tests.support.candidates import CANDIDATES, SPECS, a, read_back

@@ -13,8 +13,7 @@ from pipeline.dialects.registry import OF_PROFILES, dialects, profiles, profiles
 from pipeline.parsing.document import parse
 from pipeline.roots.local.folder import Folder
 from pipeline.roots.source import DEFAULT_LIMITS
-from pipeline.validation.dialect import Dialect
-from pipeline.validation.profile import Profile
+from pipeline.validation.profile import Dialect, Profile
 from pipeline.validation.skill import Skill
 from pipeline.validation.verdict import judge
 from tests.support import roots

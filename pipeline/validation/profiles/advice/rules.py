@@ -1,11 +1,19 @@
-"""Rules of advice: recommendations of the specification and its guides."""
+"""Rules of advice: recommendations of the specification and its guides.
 
-from collections.abc import Iterator
+Descriptions are searched for words for actions, words for occasions and empty phrases. English,
+Chinese, Japanese and Korean each have their own words. A description in any other language is not
+judged, because a missing word means nothing there.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 
 from catalog.model.fields import DESCRIPTION_LIMIT
 from catalog.model.finding import Finding
 from catalog.text import humanize, tokens, truncate
-from catalog.text.search_terms import CJK_WEIGHT
+from catalog.text.search_terms import CJK_RUN, CJK_WEIGHT
 from catalog.text.visible import quoted
 from pipeline.validation.profile import Profile
 from pipeline.validation.profiles.advice import codes
@@ -13,12 +21,6 @@ from pipeline.validation.profiles.advice.file_rules import (
     files_are_referenced,
     references_are_short,
     references_exist,
-)
-from pipeline.validation.profiles.advice.vocabulary import (
-    generic_phrase,
-    says_when,
-    vague_verb,
-    weight,
 )
 from pipeline.validation.skill import Skill
 
@@ -70,24 +72,24 @@ def description_tells_enough(skill: Skill) -> Iterator[Finding]:
     if truncate.says_nothing(description, declared.name or ""):
         yield skill.finding(codes.DESCRIPTION_SAYS_NOTHING, field="description")
         return
-    if weight(description) < SHORTEST_DESCRIPTION:
+    if _weight(description) < SHORTEST_DESCRIPTION:
         message = f"description has only {humanize.count(len(description), 'character')}."
         yield skill.finding(codes.DESCRIPTION_SHORT, message, field="description")
         return
-    verb = vague_verb(description)
+    verb = _vague_verb(description)
     if verb is not None:
         weak = f"description has no verb more concrete than {quoted(verb)}." if verb else None
         yield skill.finding(codes.DESCRIPTION_VAGUE, weak, field="description")
     if skill.frontmatter.get("when_to_use") or declared.disable_model_invocation:
         return  # only a model needs the occasion, and `when_to_use` names it
-    if not says_when(description):
+    if not _says_when(description):
         yield skill.finding(codes.DESCRIPTION_WITHOUT_WHEN, field="description")
 
 
 def description_length(skill: Skill) -> Iterator[Finding]:
     """Find a description that is much longer than necessary, but within the specification."""
     description = skill.declared.description or ""
-    size = weight(description)
+    size = _weight(description)
     if size > TOLERATED_DESCRIPTION and len(description) <= DESCRIPTION_LIMIT:
         is_wide = size > len(description)
         enough = ENOUGH_DESCRIPTION // CJK_WEIGHT if is_wide else ENOUGH_DESCRIPTION
@@ -97,7 +99,7 @@ def description_length(skill: Skill) -> Iterator[Finding]:
 
 def description_is_specific(skill: Skill) -> Iterator[Finding]:
     """Find phrases that fit any other skill as well."""
-    phrase = generic_phrase(skill.declared.description or "")
+    phrase = _generic_phrase(skill.declared.description or "")
     if phrase:
         message = f"description says {quoted(phrase)}, which fits any other skill as well."
         yield skill.finding(codes.DESCRIPTION_GENERIC, message, field="description")
@@ -134,3 +136,142 @@ ADVICE = Profile(
         references_are_short,
     ),
 )
+
+
+# Vocabulary of descriptions
+
+_WORDS: Mapping[str, Sequence[str]] = {
+    name: words.split()
+    for name, words in tomllib.loads(
+        Path(__file__).with_name("vocabulary.toml").read_text("utf-8")
+    ).items()
+}
+_WORD = re.compile("[a-z]{2,}")
+_LEADING = re.compile(r"(?:^|[.!?:;\u2013\u2014]\s|\b(?:to|that|which)\s)\s*([a-z]{2,})")
+_SAYS_LITTLE = re.compile(
+    r"\b(?:help|deal|work|assist)(?:s|ing)? (?:\w+ )?(?:with|in)\b"
+    r"|\b(?:handl|manag|process|support|provid|facilitat)(?:es?|ing|s)?\b"
+)
+_ENGLISH = frozenset(
+    "and by do for from how into of or that the this to use used using when with you your".split()
+)
+_WORDS_TO_ONE = 12  # a text with at least one of these in so many words counts as English
+
+
+def _forms(verbs: Iterable[str]) -> frozenset[str]:
+    """Return the verbs with their regular or nearly regular endings."""
+    forms: set[str] = set()
+    for verb in verbs:
+        stem = verb[:-1] if verb[-1] in "ey" else verb
+        plural = f"{stem}ies" if verb[-1] == "y" else f"{verb}es"
+        double = verb + verb[-1]
+        forms |= {verb, f"{verb}s", plural, f"{stem}ied"}
+        forms |= {start + end for start in (verb, stem, double) for end in ("ing", "ed")}
+    return frozenset(forms)
+
+
+_ALSO_NOUNS = _forms(_WORDS["also_nouns"])
+"""Counted as verbs only at the start of a sentence, or after "to" and "that" …"""
+
+_CONCRETE = {
+    *_forms(_WORDS["concrete"]),
+    *_WORDS["irregular"],
+    *(form for form in _ALSO_NOUNS if form.endswith(("ing", "ed"))),  # … but these ending always
+}
+
+_OF_ACTIVITIES = ("ing", "ize", "izes", "ise", "ises", "ify", "ifies")
+_WHEN = frozenset(_WORDS["when"])
+_INPUT, _OUTPUT = frozenset(_WORDS["input"]), frozenset(_WORDS["output"])
+_OCCASION = re.compile(
+    r"\b(?:call|run) (?:it|this)\b|\be\.g\.|\bfor (?:any|every|each|people|users|teams|anyone"
+    r"|those)\b|\b(?:useful|ideal|handy|suited|meant) (?:for|to)\b"
+)
+
+_CJK_WHEN = re.compile(
+    "用于|用於|用来|用來|使用|适用|適用|场景|場景|当(?!前|地|然|下|日)|當(?!前|地|然|下|日)|时候|時候|需要"
+    "|触发|觸發|调用|調用|如果|之前|之后|之後|要求|想要|输入|輸入|输出|輸出|返回|とき|時|際|場合|ため|たら|必要|前に|後に|入力|出力|依頼"
+    "|때|사용|경우|위해|위한|필요|요청|호출|전에|후에|입력|출력|활용|용도|시 "
+)
+
+_TOOL = r"(?:skill|tool|helper|utility|assistant|agent|way|solution)s?\b"
+_GENERIC = re.compile(
+    rf"\b(?:useful|helpful|powerful|great|handy|awesome|must-have|general[- ]purpose) {_TOOL}"
+    r"|\b(?:various|many) (?:tasks|things)\b|\b(?:do|does|for|many|several) different tasks\b"
+    r"|\ball (?:kinds|sorts) of (?:things|tasks|stuff|work|problems|jobs|files|data|documents"
+    r"|needs)\b|\b(?:and|other|more|some) stuff\b|\band (?:much|many) more\b|\band so on\b"
+    r"|\b(?:best-in-class|world-class|cutting-edge|game-changing)\b"
+    r"|\bone-stop (?:shop|solution|skill|tool|place)\b|\banything and everything\b"
+    r"|\bdoes everything\b|\ba skill for everything\b|\banything you need\b"
+)
+_GENERIC_CJK = re.compile(
+    "(?:有用的|[实實]用)技能|[强強]大的(?:技能|工具)|[万萬]能|各[种種](?:任[务務]|事情)|一站式"
+    "|等等功能|便利なスキル|役立つスキル|強力なツール|(?:さまざま|様々)なタスク"
+    "|유용한 스킬|강력한 도구|다양한 작업"
+)
+
+
+def _weight(text: str) -> int:
+    """Return the length in characters, with each CJK character weighted by `CJK_WEIGHT`."""
+    if text.isascii():
+        return len(text)
+    wide = sum(map(len, CJK_RUN.findall(text)))
+    return len(text) + (CJK_WEIGHT - 1) * wide
+
+
+def _vague_verb(text: str) -> str | None:
+    """Return the weak verb of a text without a concrete one, or "" if it has no verb.
+
+    None if the text has a concrete verb, or is in a language that is not judged.
+    """
+    lower = text.lower()
+    words = _WORD.findall(lower)
+    if _does_something(lower, words):
+        return None
+    if not text.isascii() and CJK_RUN.search(text):
+        is_concrete = any(word in text for word in _WORDS["cjk_concrete"])
+        return None if is_concrete else next((w for w in _WORDS["cjk_little"] if w in text), None)
+    weak = _SAYS_LITTLE.search(lower)
+    if weak:
+        return weak[0]
+    return "" if _is_english(words) else None
+
+
+def _says_when(text: str) -> bool:
+    """Return whether a text names the occasion for the skill, or its input and output.
+
+    True if the text is in a language that is not judged.
+    """
+    if not text.isascii() and CJK_RUN.search(text):
+        return bool(_CJK_WHEN.search(text)) or _english_says_when(_WORD.findall(text.lower()))
+    lower = text.lower()
+    words = _WORD.findall(lower)
+    return _english_says_when(words) or bool(_OCCASION.search(lower)) or not _is_english(words)
+
+
+def _generic_phrase(text: str) -> str | None:
+    """Return a phrase of the text that fits any other skill as well."""
+    lower = text.lower()
+    match = _GENERIC.search(lower) or _GENERIC_CJK.search(lower)
+    return match[0] if match else None
+
+
+def _does_something(lower: str, words: list[str]) -> bool:
+    if not _CONCRETE.isdisjoint(words):
+        return True
+    if not _ALSO_NOUNS.isdisjoint(_LEADING.findall(lower)):
+        return True
+    return any(
+        (word.endswith(_OF_ACTIVITIES) and len(word) > 5 and word not in _WORDS["not_activities"])
+        or (word.endswith(("ation", "ction", "rsion")) and word not in _WORDS["not_done"])
+        for word in words
+    )
+
+
+def _english_says_when(words: list[str]) -> bool:
+    if not _WHEN.isdisjoint(words):
+        return True
+    return not (_INPUT.isdisjoint(words) or _OUTPUT.isdisjoint(words))
+
+
+def _is_english(words: list[str]) -> bool:
+    return _WORDS_TO_ONE * sum(word in _ENGLISH for word in words) >= max(len(words), 1)

@@ -4,7 +4,7 @@ import pytest
 
 from pipeline.dialects.apexbridge.conversion_plan import code_block, plan
 from pipeline.parsing.document import parse
-from pipeline.validation.dialect import OldLayout, Plan
+from pipeline.validation.profile import OldLayout, Plan
 
 FULL = """---
 name: dice # as in the game

@@ -12,7 +12,7 @@ from pipeline.cli.output.finding_types import REGISTRY
 from pipeline.dialects.registry import dialects, profiles
 from pipeline.parsing.document import Parsed
 from pipeline.parsing.yaml_reader import Position
-from pipeline.validation.dialect import Dialects
+from pipeline.validation.profile import Dialects
 from pipeline.validation.profiles.spec import codes as spec_findings
 from pipeline.validation.profiles.spec import rules as spec_rules
 from pipeline.validation.skill import Skill
