@@ -23,7 +23,7 @@ from timing import seconds_of
 
 from catalog.database import connection as database_connection
 from catalog.filesystem.by_descriptor import directory, remove
-from catalog.reading import search
+from catalog.reading.search import word_search
 from pipeline.cli.folder_argument import unit_at
 from pipeline.config import loader
 from pipeline.config.settings import Settings
@@ -165,7 +165,7 @@ class Tree:
         store.close()
         db = database_connection.open_catalog(self.base.catalog_path)
         searches = [
-            seconds_of(lambda word=word: search.search(db, word).hits) for word in WORDS * 20
+            seconds_of(lambda word=word: word_search.search(db, word).hits) for word in WORDS * 20
         ]
         yield self._times("search", searches)
 

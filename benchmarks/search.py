@@ -28,7 +28,7 @@ from search_tasks import Task, rank_of, read_skills, read_tasks
 from sqlite_utils import Database
 
 from catalog.database import connection
-from catalog.reading import search
+from catalog.reading.search import word_search
 from catalog.text.search_terms import terms_of
 from pipeline.config import loader
 from pipeline.service.open_catalog import open_store
@@ -131,7 +131,7 @@ def _skilldrop(catalog: sqlite3.Connection) -> Engine:
     db = Database(catalog)
     (active,) = catalog.execute("SELECT count(*) FROM skills WHERE status = 'active'").fetchone()
     _report(f"{active:,} skills are active")
-    return lambda query: [hit.name for hit in search.search(db, query, SHOWN).hits]
+    return lambda query: [hit.name for hit in word_search.search(db, query, SHOWN).hits]
 
 
 def _plain_fts5(operator: str, skills: Sequence[Skill]) -> Engine:

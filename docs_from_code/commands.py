@@ -4,7 +4,7 @@ import copy
 
 import click
 
-from catalog.reading.filters import BY_NAME
+from catalog.reading.search.filters import BY_NAME
 from pipeline.cli.app import cli
 
 _OPENING = """\

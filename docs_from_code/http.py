@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from catalog.model.fields import COLUMNS
-from catalog.reading.filters import BY_NAME
+from catalog.reading.search.filters import BY_NAME
 from catalog.site.api import service
 
 _PAGE = Path(__file__).parents[1] / "docs" / "reference" / "http.md"

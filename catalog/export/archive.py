@@ -14,8 +14,8 @@ from catalog.export.copied import LOCK_FILE, CopiedSkill, locked, render_lock
 from catalog.filesystem.replacement import replaced
 from catalog.model.errors import NotPossible
 from catalog.model.paths import os_path
-from catalog.reading import bundle, skill_files
-from catalog.reading.bundle import name_of
+from catalog.reading.files import bundle, skill_files
+from catalog.reading.files.bundle import name_of
 
 ENDINGS = (".zip", ".tar.gz", ".tgz")
 

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 from catalog.database.queries import Database
 from catalog.model.errors import NotInCatalog, NotPossible, PackageDamaged
 from catalog.model.setting import EVERY, Selection
-from catalog.reading import offered, references
-from catalog.reading.bundle import name_of
-from catalog.reading.published import Package, package_of
+from catalog.reading.files.bundle import name_of
+from catalog.reading.files.published import Package, package_of
+from catalog.reading.skills import offered, references
 from catalog.text.suggestions import shown
 
 

@@ -19,9 +19,9 @@ from catalog.filesystem.replacement import exchange_names
 from catalog.model.errors import NotPossible, PackageDamaged, PathRefused
 from catalog.model.paths import os_path, text_path
 from catalog.prompt_index.files import write_whole
-from catalog.reading import skill_files
-from catalog.reading.bundle import name_of
-from catalog.reading.published import Package, PublishedFile
+from catalog.reading.files import skill_files
+from catalog.reading.files.bundle import name_of
+from catalog.reading.files.published import Package, PublishedFile
 
 NEXT = ".skilldrop-next"
 """Folder in the directory, where the changed skills are built."""

@@ -14,10 +14,12 @@ from catalog.database.connection import explained
 from catalog.database.queries import Database, Row
 from catalog.mcp import uris
 from catalog.model.errors import NotInCatalog, PathRefused, SkilldropError
-from catalog.reading import browse, offered, skill_files
-from catalog.reading.published import SKILL_MD, Package, package_of
-from catalog.reading.search_hits import Hit
-from catalog.reading.skill_files import SkillFile
+from catalog.reading.disk_paths import disk_folders, shortened_paths
+from catalog.reading.files import skill_files
+from catalog.reading.files.published import SKILL_MD, Package, package_of
+from catalog.reading.files.skill_files import SkillFile
+from catalog.reading.search.hits import Hit
+from catalog.reading.skills import offered
 from catalog.usage.database import ReadCounter
 
 PAGE = 100
@@ -105,16 +107,16 @@ class CatalogAccess:
         """Return hits of a search with locations that the clients can use."""
         if not self.is_remote:
             return list(hits)
-        folders = browse.disk_folders(db)
+        folders = disk_folders(db)
         return [
             replace(
                 hit,
                 location=uris.of(hit.skill_id, hit.location.rpartition("/")[2])
                 if hit.status == "active"
-                else browse.shortened_paths(hit.location, folders),
+                else shortened_paths(hit.location, folders),
                 others=replace(
                     hit.others,
-                    first=tuple(browse.shortened_paths(path, folders) for path in hit.others.first),
+                    first=tuple(shortened_paths(path, folders) for path in hit.others.first),
                 ),
             )
             for hit in hits

@@ -30,7 +30,7 @@ from catalog.database import connection
 from catalog.database.queries import Database
 from catalog.mcp import uris
 from catalog.model.errors import NotInCatalog, SkilldropError
-from catalog.reading import offered
+from catalog.reading.skills import offered
 
 INTERVAL = 1.0
 """Seconds between two looks at the catalog, and from a change to its notification.

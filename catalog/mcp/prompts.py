@@ -22,7 +22,7 @@ from catalog.database.queries import Row
 from catalog.mcp.access import CatalogAccess, after_cursor, protocol_errors
 from catalog.mcp.resources import VERSION_META
 from catalog.model.errors import NotInCatalog
-from catalog.reading import offered
+from catalog.reading.skills import offered
 from catalog.text.suggestions import shown
 from catalog.text.visible import one_line
 

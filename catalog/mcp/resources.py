@@ -20,8 +20,8 @@ from mcp.types import (
 from catalog.mcp import uris
 from catalog.mcp.access import CatalogAccess, after_cursor, protocol_errors, unknown_cursor
 from catalog.mcp.uris import SkillUri
-from catalog.reading.published import SKILL_MD, Package
-from catalog.reading.skill_files import SkillFile
+from catalog.reading.files.published import SKILL_MD, Package
+from catalog.reading.files.skill_files import SkillFile
 from catalog.text.visible import one_line
 
 VERSION_META = "skilldrop/version"

@@ -25,7 +25,7 @@ from catalog.mcp.resources import SkillResources
 from catalog.mcp.skills_extension import SkillsExtension
 from catalog.mcp.tools import SkillTools
 from catalog.model.errors import TokensInvalid
-from catalog.reading import credentials
+from catalog.text import credentials
 from catalog.usage import database
 from catalog.usage.database import ReadCounter
 

@@ -20,8 +20,8 @@ from catalog.mcp import uris
 from catalog.mcp.access import PAGE, CatalogAccess, after_cursor, protocol_errors
 from catalog.model.errors import NotInCatalog, PackageDamaged
 from catalog.model.fields import COMPATIBILITY_LIMIT, DESCRIPTION_LIMIT, NAME_LIMIT
-from catalog.reading import skill_files
-from catalog.reading.published import SKILL_MD, Package, package_of
+from catalog.reading.files import skill_files
+from catalog.reading.files.published import SKILL_MD, Package, package_of
 from catalog.text.suggestions import shown
 from catalog.text.visible import one_line
 

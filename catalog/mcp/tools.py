@@ -24,12 +24,13 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from catalog.mcp import uris
 from catalog.mcp.access import CatalogAccess, unknown_cursor
 from catalog.model.errors import SkilldropError
-from catalog.reading import offered, references, search
-from catalog.reading.filters import FILTERS, Filter, Filters, parse
-from catalog.reading.paging import PAGE_BYTES
-from catalog.reading.published import SKILL_MD, Package, package_of
-from catalog.reading.references import References
-from catalog.reading.skill_files import SkillFile
+from catalog.reading.files.paging import PAGE_BYTES
+from catalog.reading.files.published import SKILL_MD, Package, package_of
+from catalog.reading.files.skill_files import SkillFile
+from catalog.reading.search import word_search
+from catalog.reading.search.filters import FILTERS, Filter, Filters, parse
+from catalog.reading.skills import offered, references
+from catalog.reading.skills.references import References
 from catalog.text.suggestions import few, shown
 from catalog.text.visible import one_line
 
@@ -239,7 +240,7 @@ class SkillTools:
         """Return the matching skills, with the words that matched and a snippet around one."""
         filters = _filters(given)
         with self._access.open() as db:
-            results = search.search(db, query, limit, offset=offset, filters=filters)
+            results = word_search.search(db, query, limit, offset=offset, filters=filters)
             hits = self._access.locate(db, results.hits)
         return _structured(
             FoundSkills(

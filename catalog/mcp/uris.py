@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
 from catalog.model.errors import NotInCatalog
-from catalog.reading.published import Package
+from catalog.reading.files.published import Package
 from catalog.text.suggestions import shown
 
 MANIFEST = "_manifest"

@@ -6,9 +6,9 @@ from catalog.database.expressions import is_withheld
 from catalog.database.queries import Row, Writer
 from catalog.model.errors import NotInCatalog
 from catalog.model.values import LEVELS, IngestionOutcome
-from catalog.reading import versions as reading_versions
-from catalog.reading.named import find_skill
-from catalog.reading.versions import find_version
+from catalog.reading.lookup import find_skill
+from catalog.reading.skills import versions as reading_versions
+from catalog.reading.skills.versions import find_version
 from catalog.text.confusables import skeleton
 from catalog.text.suggestions import shown
 from catalog.writing import events

@@ -18,8 +18,8 @@ from catalog.prompt_index import files as prompt_index_files
 from catalog.prompt_index.builder import report
 from catalog.prompt_index.history import USUAL, IndexHistory
 from catalog.prompt_index.spec import IndexSpec
-from catalog.reading import review
-from catalog.reading.named import find_in_folder
+from catalog.reading.lookup import find_in_folder
+from catalog.reading.skills import review
 from catalog.text.humanize import iso
 from catalog.writing import decisions, journal
 from catalog.writing.catalog_file import CatalogFile, migrated

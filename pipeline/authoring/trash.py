@@ -11,7 +11,7 @@ from catalog.database.queries import Database, Row
 from catalog.filesystem.by_descriptor import descended, directory
 from catalog.model.errors import NotPossible
 from catalog.model.paths import os_path, text_path, top_of_archive
-from catalog.reading import references
+from catalog.reading.skills import references
 from catalog.text.suggestions import few, shown
 
 

@@ -8,8 +8,8 @@ import click
 from catalog.database.queries import Database
 from catalog.model.setting import Selection
 from catalog.prompt_index import query
-from catalog.reading import offered
-from catalog.reading.filters import BY_NAME, FILTERS, Filter
+from catalog.reading.search.filters import BY_NAME, FILTERS, Filter
+from catalog.reading.skills import offered
 
 Command: TypeAlias = Callable[..., Any]
 

@@ -13,8 +13,8 @@ from catalog.database.connection import explained
 from catalog.database.requests import Request
 from catalog.model.errors import CatalogBusy, NotPossible, RequestFailed, SkilldropError
 from catalog.model.values import Json
-from catalog.reading import browse, review, versions
-from catalog.reading.review import Asked
+from catalog.reading.skills import review, skill_facts, versions
+from catalog.reading.skills.review import Asked
 from catalog.text.humanize import iso
 from catalog.text.visible import visible
 from catalog.writing.decisions import Decision
@@ -83,7 +83,7 @@ def _pin(_: Settings, store: Store, arguments: Mapping[str, Json]) -> dict[str, 
 def _prefer(_: Settings, store: Store, arguments: Mapping[str, Json]) -> dict[str, Any]:
     folder, absolute = str(arguments["folder"]), str(arguments["absolute"])
     skill_id = store.prefer(folder, absolute, datetime.now(UTC))
-    return {"skill_id": skill_id, "skills": browse.folders_of(store.db, skill_id)}
+    return {"skill_id": skill_id, "skills": skill_facts.folders_of(store.db, skill_id)}
 
 
 def _review(_: Settings, store: Store, arguments: Mapping[str, Json]) -> dict[str, Any]:

@@ -15,8 +15,9 @@ from datasette import Response
 from catalog.database.queries import Database, Row
 from catalog.model.errors import NotInCatalog, PackageDamaged, PathRefused
 from catalog.prompt_index.formats.registry import DISCOVERY_SCHEMA, discovery_entry, install_fields
-from catalog.reading import bundle, offered, references
-from catalog.reading.published import package_of
+from catalog.reading.files import bundle
+from catalog.reading.files.published import package_of
+from catalog.reading.skills import offered, references
 from catalog.site.api import files
 from catalog.site.http import responses
 from catalog.site.http.location import CatalogLocation

@@ -8,8 +8,9 @@ from datasette import Response
 
 from catalog.database.queries import Database, Row
 from catalog.model.errors import NotInCatalog
-from catalog.reading import activity, browse
+from catalog.reading import activity
 from catalog.reading.activity import ChangeFilter
+from catalog.reading.skills import skill_facts
 from catalog.site.http import responses
 from catalog.site.http.request import RequestContext
 from catalog.site.pages.overview import choice_of
@@ -68,7 +69,7 @@ async def _feed(
 
 def _load(db: Database, choice: ChangeFilter) -> tuple[list[Row], str]:
     """Return the newest changes, and the identifier of the catalog. Raises NotInCatalog."""
-    if choice.skill_id and not browse.skill(db, choice.skill_id):
+    if choice.skill_id and not skill_facts.skill(db, choice.skill_id):
         raise NotInCatalog(f"No skill has the identifier {choice.skill_id}.")
     return activity.chosen(db, choice), activity.catalog_id(db)
 

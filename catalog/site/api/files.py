@@ -14,9 +14,10 @@ from datasette import Response
 
 from catalog.database.queries import Database
 from catalog.model.errors import NotInCatalog, PackageDamaged, PathRefused
-from catalog.reading import browse, bundle, references, skill_files
-from catalog.reading.published import Package, PublishedFile, find_file, package_of
-from catalog.reading.references import ReferencedFile
+from catalog.reading.files import bundle, skill_files
+from catalog.reading.files.published import Package, PublishedFile, find_file, package_of
+from catalog.reading.skills import references, skill_facts
+from catalog.reading.skills.references import ReferencedFile
 from catalog.site.http import limits, responses, security_headers
 from catalog.site.http.request import RequestContext, View
 
@@ -198,5 +199,5 @@ def _error(
 
 
 def _target(db: Database, skill_id: str, path: str) -> ReferencedFile | None:
-    skill = browse.skill(db, skill_id)
+    skill = skill_facts.skill(db, skill_id)
     return references.beside(db, skill, path) if skill else None

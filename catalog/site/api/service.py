@@ -12,8 +12,8 @@ from datasette import Response
 from catalog.database import stored_health
 from catalog.model.fields import COLUMNS
 from catalog.model.values import VERSION
-from catalog.reading import activity, browse, health_summary
-from catalog.reading.filters import FILTERS, Filter
+from catalog.reading import activity, disk_paths, health_summary
+from catalog.reading.search.filters import FILTERS, Filter
 from catalog.site.http import access, responses
 from catalog.site.http.request import RequestContext, header_health
 from catalog.site.rendering import assets
@@ -27,7 +27,7 @@ async def healthz(context: RequestContext) -> Response:
     folders = [str(context.location.catalog.absolute().parent)]
     try:
         overview = await context.query(stored_health.load, context.location.catalog)
-        folders += await context.query(browse.disk_folders)
+        folders += await context.query(disk_paths.disk_folders)
     except sqlite3.DatabaseError as error:  # damaged while it is served
         row, status = None, _unreadable(error, context.location.catalog)
     else:
@@ -35,7 +35,7 @@ async def healthz(context: RequestContext) -> Response:
     body: dict[str, Any] = {"status": "ok" if status.is_well else "failing"}
     if await context.may_see() and not access.is_anonymous(context.request.scope):
         troubles = [
-            trouble | {"message": browse.shortened_paths(trouble["message"], folders)}
+            trouble | {"message": disk_paths.shortened_paths(trouble["message"], folders)}
             for trouble in map(dict, status.troubles)
         ]
         shown = row and {key: value for key, value in row.items() if key != "packages_folder"}

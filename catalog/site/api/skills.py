@@ -11,8 +11,10 @@ from catalog.database.queries import Row
 from catalog.model.errors import FilterInvalid, NotInCatalog
 from catalog.model.fields import COLUMNS
 from catalog.prompt_index import locations
-from catalog.reading import browse, search
-from catalog.reading.search_hits import Hit
+from catalog.reading import disk_paths
+from catalog.reading.search import skill_lists, word_search
+from catalog.reading.search.hits import Hit
+from catalog.reading.skills import skill_facts
 from catalog.site.api import files as api_files
 from catalog.site.http import responses
 from catalog.site.http.request import RequestContext
@@ -48,7 +50,7 @@ async def hits(context: RequestContext) -> Response:
     """
     try:
         filters = skills_page.filters_of(context)
-        sort = browse.parse_sort(context.parameter("sort"))
+        sort = skill_lists.parse_sort(context.parameter("sort"))
         limit = _number(context, "limit", 20, range(1, MOST_HITS + 1))
         offset = _number(context, "offset", 0, range(10**9))
     except FilterInvalid as error:
@@ -56,7 +58,13 @@ async def hits(context: RequestContext) -> Response:
     words, is_typing = context.parameter("q"), context.parameter("typing") == "1"
 
     results = await context.query(
-        search.search, words, limit, offset=offset, filters=filters, is_typing=is_typing, sort=sort
+        word_search.search,
+        words,
+        limit,
+        offset=offset,
+        filters=filters,
+        is_typing=is_typing,
+        sort=sort,
     )
     headers = {
         "X-Search-Note": results.note.encode("ascii", "backslashreplace").decode(),
@@ -119,7 +127,7 @@ async def preview(context: RequestContext) -> Response:
         return responses.of_error(why, 404)
     skill = sheet.skill
     folders = sheet.folders
-    definition = await context.query(browse.definition, skill["id"])
+    definition = await context.query(skill_facts.definition, skill["id"])
     if skill["version"]:
         context.count_skill(skill["skill_id"], skill["version"])
     return responses.of_json(
@@ -178,4 +186,4 @@ def _findings(sheet: skill_page.Sheet, folders: Sequence[str]) -> list[Row]:
 
 def _shortened(row: Row, names: Sequence[str], folders: Sequence[str]) -> dict[str, str | None]:
     """Return columns of a row without the paths of the disk above its roots."""
-    return {name: row[name] and browse.shortened_paths(row[name], folders) for name in names}
+    return {name: row[name] and disk_paths.shortened_paths(row[name], folders) for name in names}

@@ -14,11 +14,11 @@ from urllib.parse import unquote
 from catalog.filesystem import token_file
 from catalog.filesystem.token_file import Token
 from catalog.model.errors import TokensInvalid
-from catalog.reading import credentials
 from catalog.site import address
 from catalog.site.http import location as http_location
 from catalog.site.http import responses
 from catalog.site.http.security_headers import App, Message, Send
+from catalog.text import credentials
 
 log = logging.getLogger("skilldrop")
 

@@ -16,7 +16,7 @@ from catalog.database.queries import Database
 from catalog.model.errors import NotInCatalog
 from catalog.model.values import VERSION
 from catalog.prompt_index.query import one_moment
-from catalog.reading import activity, browse, health_summary
+from catalog.reading import activity, disk_paths, health_summary
 from catalog.site import address
 from catalog.site.http import access, limits, responses, security_headers
 from catalog.site.http import location as http_location
@@ -161,7 +161,7 @@ async def header_health(
     def load(db: Database) -> tuple[dict[str, Any], list[str], int]:
         return (
             stored_health.load(db, location.catalog),
-            list(browse.disk_folders(db)),
+            list(disk_paths.disk_folders(db)),
             activity.newest_change(db),
         )
 
@@ -172,7 +172,7 @@ async def header_health(
     now = datetime.now(UTC)
     summary = health_summary.health(state, now)
     folders.append(str(location.catalog.absolute().parent))
-    sentence = browse.shortened_paths((summary.details or (summary.sentence,))[0], folders)
+    sentence = disk_paths.shortened_paths((summary.details or (summary.sentence,))[0], folders)
     line = health_summary.headline(state, summary, now)
     return HeaderHealth(summary.tone, line, sentence, newest)
 

@@ -14,10 +14,12 @@ from datasette import Response
 
 from catalog.database.queries import Database, Row
 from catalog.model.errors import NotInCatalog, PackageDamaged, PathRefused
-from catalog.reading import browse, paging, skill_files
-from catalog.reading import versions as reading_versions
-from catalog.reading.paging import Page
-from catalog.reading.published import find_file, package_of
+from catalog.reading.files import paging, skill_files
+from catalog.reading.files.paging import Page
+from catalog.reading.files.published import find_file, package_of
+from catalog.reading.findings import finding_lists
+from catalog.reading.skills import skill_facts
+from catalog.reading.skills import versions as reading_versions
 from catalog.site.http.request import RequestContext
 from catalog.site.pages import missing
 from catalog.site.pages.skill import COMPARED_VERSIONS, row_query, without_disk_paths
@@ -129,7 +131,7 @@ def _look_up(
     line: int | None,
 ) -> dict[str, Any] | str | None:
     """Return a file for the page; a sentence if the version is unknown, None if the skill is."""
-    skill = browse.skill(db, skill_id, row)
+    skill = skill_facts.skill(db, skill_id, row)
     if not skill:
         return None
     id_, name = skill["current_version_id"], None  # the name of the requested version
@@ -150,7 +152,7 @@ def _look_up(
         else None,
         "findings": [
             finding
-            for finding in browse.findings(db, skill["id"])
+            for finding in finding_lists.findings(db, skill["id"])
             if is_newest and (finding["path"] or skill["skill_md_name"]) == path
         ],
         "files": list(reading_versions.files(db, id_).values()),

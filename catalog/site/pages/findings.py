@@ -5,7 +5,7 @@ from itertools import groupby
 from datasette import Response
 
 from catalog.database.queries import Row
-from catalog.reading import browse, dangers, finding_pages
+from catalog.reading.findings import explanations, finding_lists, grades
 from catalog.site.http.request import RequestContext
 from catalog.site.pages.skill import SAFETY
 from catalog.site.rendering import markdown
@@ -15,15 +15,15 @@ from catalog.text.suggestions import shown
 async def listing(context: RequestContext) -> Response:
     """Show each kind of finding in the catalog, dangerous ones first."""
     kinds = [
-        row | {"explained": finding_pages.explanation(row["code"])}
-        for row in await context.query(browse.finding_codes)
+        row | {"explained": explanations.explanation(row["code"])}
+        for row in await context.query(finding_lists.finding_codes)
     ]
     groups = {name: [row for row in kinds if _group(row) == name] for name in _GROUPS}
     return context.page("findings.html", groups=groups, total=sum(row["n"] for row in kinds))
 
 
 def _group(kind: Row) -> str:
-    grade = dangers.grade(kind)
+    grade = grades.grade(kind)
     return SAFETY if kind["profile"] == SAFETY and grade != "danger" else grade
 
 
@@ -33,18 +33,18 @@ _GROUPS = ("danger", SAFETY, "error", "warning", "info")
 async def not_skills(context: RequestContext) -> Response:
     """Show files and folders in the roots that belong to no skill, with their fixes."""
     number = context.number("page") or 1
-    rows = await context.query(browse.not_skills, number)
+    rows = await context.query(finding_lists.not_skills, number)
     return context.page(
-        "not_skills.html", rows=rows, number=number, has_more=len(rows) == browse.PAGE
+        "not_skills.html", rows=rows, number=number, has_more=len(rows) == finding_lists.PAGE
     )
 
 
 async def page(context: RequestContext) -> Response:
     """Explain one kind of finding, and show its findings by skill."""
     code, number = context.path_part("code"), context.number("page") or 1
-    rows = await context.query(browse.findings_of, code, number)
-    kinds = [row for row in await context.query(browse.finding_codes) if row["code"] == code]
-    explained = finding_pages.explanation(code)
+    rows = await context.query(finding_lists.findings_of, code, number)
+    kinds = [row for row in await context.query(finding_lists.finding_codes) if row["code"] == code]
+    explained = explanations.explanation(code)
     if not (rows or explained or kinds):
         return context.not_found(f"No finding has the code {shown(code)}.")
     usual = explained.fix if explained else ""
@@ -65,7 +65,7 @@ async def page(context: RequestContext) -> Response:
         if explained
         else None,
         number=number,
-        has_more=len(rows) == browse.PAGE,
+        has_more=len(rows) == finding_lists.PAGE,
     )
 
 

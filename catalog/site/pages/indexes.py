@@ -8,7 +8,7 @@ from datasette import Response
 
 from catalog.database.queries import Database, Row
 from catalog.model.errors import NotInCatalog
-from catalog.reading import browse, index_views
+from catalog.reading import disk_paths, index_views
 from catalog.site.http.request import RequestContext
 from catalog.site.rendering.diff_rows import compare
 from catalog.text.differences import parts
@@ -118,8 +118,8 @@ def _build(
 ) -> Row | None:
     """Return a publication with its text, without paths of the disk above the data directory."""
     build = index_views.build(db, name, id_, before)
-    folders = browse.disk_folders(db)
-    return build and build | {"text": browse.shortened_paths(build["text"], folders)}
+    folders = disk_paths.disk_folders(db)
+    return build and build | {"text": disk_paths.shortened_paths(build["text"], folders)}
 
 
 def _pair(

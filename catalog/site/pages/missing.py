@@ -8,8 +8,9 @@ from datasette.utils import tilde_decode
 
 from catalog.database.queries import Database
 from catalog.model.errors import NotInCatalog
-from catalog.reading import named
-from catalog.reading.filters import Filters
+from catalog.reading import lookup
+from catalog.reading.search import name_search
+from catalog.reading.search.filters import Filters
 from catalog.site.http import location as http_location
 from catalog.site.http.request import RequestContext, header_health
 from catalog.text import suggestions
@@ -60,20 +61,20 @@ async def page(context: RequestContext) -> Response:
 def find(db: Database, name: str) -> Meant:
     """Return the skill of a name: its own, in other letters, bare, or one it had before."""
     near = _near(db, name)
-    if found := named.skill_id_meant(db, name):
+    if found := lookup.skill_id_meant(db, name):
         return Meant(found, near)
     try:
-        return Meant(named.skill_id_of_bare_name(db, name), near)
+        return Meant(lookup.skill_id_of_bare_name(db, name), near)
     except NotInCatalog as several:
-        names = [(whole, skill_id) for skill_id, whole, _ in named.with_bare_name(db, name)]
+        names = [(whole, skill_id) for skill_id, whole, _ in lookup.with_bare_name(db, name)]
         return Meant(None, names[:MOST_MEANT], str(several))
 
 
 def _near(db: Database, name: str) -> list[tuple[str, str]]:
-    asked = name[: named.LONGEST_COMPARED].lower()
+    asked = name[: name_search.LONGEST_COMPARED].lower()
     return [
         (near, found)
-        for near in named.nearest(db, name, Filters(), MOST_NEAR)
+        for near in name_search.nearest(db, name, Filters(), MOST_NEAR)
         if suggestions.similarity(asked, near.lower()) >= ALIKE
-        and (found := named.skill_id_meant(db, near))
+        and (found := lookup.skill_id_meant(db, near))
     ]

@@ -10,9 +10,11 @@ from datasette import Response
 
 from catalog.database import stored_health
 from catalog.database.queries import Database, Row
-from catalog.reading import activity, browse, facet_counts, finding_pages, health_summary, status
+from catalog.reading import activity, disk_paths, health_summary, status
 from catalog.reading.activity import ChangeFilter, Unit
-from catalog.reading.filters import Filters
+from catalog.reading.findings import explanations
+from catalog.reading.search import facet_counts, skill_lists
+from catalog.reading.search.filters import Filters
 from catalog.site.http.request import RequestContext
 from catalog.site.rendering import markdown
 from catalog.usage import summary
@@ -30,7 +32,7 @@ async def home(context: RequestContext) -> Response:
 
 def _front(db: Database) -> dict[str, Any]:
     facets, _ = facet_counts.of(db, Filters(), only=("category", "tag", "publisher"))
-    return {"facets": facets, **browse.front(db)}
+    return {"facets": facets, **skill_lists.front(db)}
 
 
 async def changes(context: RequestContext) -> Response:
@@ -94,7 +96,7 @@ async def state(context: RequestContext) -> Response:
     summary = health_summary.health(state, datetime.now(UTC))
 
     def shown(text: str) -> str:
-        return browse.shortened_paths(text, folders)
+        return disk_paths.shortened_paths(text, folders)
 
     return context.page(
         "health.html",
@@ -110,10 +112,10 @@ async def state(context: RequestContext) -> Response:
             row | {"path": shown(row["path"]), "trouble": row["trouble"] and shown(row["trouble"])}
             for row in roots
         ],
-        subjects={title: markdown.render(text) for title, text in finding_pages.states().items()},
+        subjects={title: markdown.render(text) for title, text in explanations.states().items()},
     )
 
 
 def _state(db: Database, catalog: Path) -> tuple[dict[str, Any], list[Row], Any, list[str]]:
     roots = db.rows(status.LISTS["roots"])
-    return stored_health.load(db, catalog), roots, status.counts(db), browse.disk_folders(db)
+    return stored_health.load(db, catalog), roots, status.counts(db), disk_paths.disk_folders(db)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from datasette import Response
 
 from catalog.database.queries import Database, Row, to_json
-from catalog.reading import browse
+from catalog.reading import disk_paths
 from catalog.site.http import location
 from catalog.site.http.request import RequestContext
 from catalog.text.suggestions import shown
@@ -105,10 +105,10 @@ def _read(db: Database, sql: str, values: Mapping[str, str], page: int) -> Answe
     for total, values_of_row in enumerate(islice(cursor, MOST + 1), 1):
         if first < total <= min(first + PAGE, MOST):
             rows.append(dict(zip(columns, values_of_row, strict=True)))
-    folders = browse.disk_folders(db)
+    folders = disk_paths.disk_folders(db)
     visible = [
         {
-            name: browse.shortened_paths(value, folders) if isinstance(value, str) else value
+            name: disk_paths.shortened_paths(value, folders) if isinstance(value, str) else value
             for name, value in row.items()
         }
         for row in rows

@@ -12,19 +12,12 @@ from catalog.database.queries import Database, Row
 from catalog.model.errors import NotInCatalog
 from catalog.model.fields import COLUMNS
 from catalog.prompt_index import query
-from catalog.reading import (
-    browse,
-    dangers,
-    duplicates,
-    finding_pages,
-    index_views,
-    named,
-    references,
-    review,
-)
-from catalog.reading import card as reading_card
-from catalog.reading import versions as reading_versions
-from catalog.reading.references import ReferencedFile, References
+from catalog.reading import disk_paths, index_views, lookup
+from catalog.reading.findings import explanations, finding_lists, grades
+from catalog.reading.search import duplicates, skill_lists
+from catalog.reading.skills import install_lines, references, review, skill_facts
+from catalog.reading.skills import versions as reading_versions
+from catalog.reading.skills.references import ReferencedFile, References
 from catalog.site.http import access
 from catalog.site.http.request import RequestContext
 from catalog.site.pages import missing
@@ -95,7 +88,7 @@ async def page(context: RequestContext) -> Response:
         row_query=row_query(skill),
         source=_source(skill),
         declared_version=_declared_version(skill),
-        danger=dangers.sentence(sheet.findings) if skill["is_newest"] else "",
+        danger=grades.sentence(sheet.findings) if skill["is_newest"] else "",
         finding_groups=groups(sheet.findings),
         most_findings=MOST_FINDINGS,
         tree=grow(sheet.files),
@@ -110,12 +103,12 @@ async def page(context: RequestContext) -> Response:
         most_references=SHOWN_REFERENCES,
         reads=reads,
         read_days=summary.DAYS,
-        install=reading_card.install_lines_of(
+        install=install_lines.of_skill(
             context.url(context.path("/")),
             skill,
             needs_token=access.is_guarded(scope) and not access.prefix(scope),
         ),
-        install_note=reading_card.restriction(skill),
+        install_note=install_lines.restriction(skill),
     )
 
 
@@ -125,8 +118,8 @@ def _source(skill: Row) -> dict[str, str | None] | None:
         return None
     commit, path = skill["git_commit"], (skill["repository_path"] or "", skill["path"])
     return {
-        "label": reading_card.repository_label(url),
-        "page": reading_card.repository_page(url, commit, *path),
+        "label": install_lines.repository_label(url),
+        "page": install_lines.repository_page(url, commit, *path),
         "commit": commit,
     }
 
@@ -143,14 +136,14 @@ def _declared_version(skill: Row) -> str:
 
 def without_disk_paths(db: Database, rows: list[Row]) -> list[Row]:
     """Return rows for readers on other machines, without the paths of this machine's disk."""
-    return _shortened(rows, browse.disk_folders(db))
+    return _shortened(rows, disk_paths.disk_folders(db))
 
 
 def _shortened(rows: list[Row], folders: Sequence[str]) -> list[Row]:
     return [
         row
         | {
-            name: browse.shortened_paths(row[name], folders)
+            name: disk_paths.shortened_paths(row[name], folders)
             for name in _WITH_PATHS
             if row.get(name)
         }
@@ -167,11 +160,11 @@ def look_up(db: Database, skill_id: str, row: int | None, version: str = "") -> 
     With a version, the skill is returned as it was in that version, if that is known. Raises
     NotInCatalog where several skills have the name.
     """
-    skill = browse.skill(db, skill_id, row)
+    skill = skill_facts.skill(db, skill_id, row)
     if not skill and (
-        other := named.skill_id_meant(db, skill_id) or named.skill_id_of_bare_name(db, skill_id)
+        other := lookup.skill_id_meant(db, skill_id) or lookup.skill_id_of_bare_name(db, skill_id)
     ):
-        skill = browse.skill(db, other)
+        skill = skill_facts.skill(db, other)
     if skill and version and version != skill["version"]:
         skill = reading_versions.as_of(db, skill, version)
     if not skill:
@@ -179,18 +172,18 @@ def look_up(db: Database, skill_id: str, row: int | None, version: str = "") -> 
     version_id = skill["current_version_id"]
     return Sheet(
         skill,
-        browse.folders_of(db, skill["skill_id"], but=skill["id"]),
+        skill_facts.folders_of(db, skill["skill_id"], but=skill["id"]),
         duplicates.same(db, skill),
         references.of_skill(db, skill["id"]),
         references.links(db, skill["id"], skill["skill_md_name"] or ""),
-        browse.findings(db, skill["id"]),
+        finding_lists.findings(db, skill["id"]),
         list(reading_versions.files(db, version_id).values()),
-        browse.left_out_files(db, skill["id"]),
+        skill_facts.left_out_files(db, skill["id"]),
         reading_versions.of_skill(db, skill["id"]),
         _indexes(db, skill["id"]) if skill["status"] == "active" else [],
-        browse.cards_of(db, [skill["id"]])[0],
+        skill_lists.cards_of(db, [skill["id"]])[0],
         review.of_skill(db, skill["id"]) if skill["status"] != "removed" else None,
-        browse.disk_folders(db),
+        disk_paths.disk_folders(db),
     )
 
 
@@ -268,7 +261,7 @@ def groups(findings: Sequence[Row]) -> list[dict[str, Any]]:
     """
     by_code: dict[tuple[str, str], list[Row]] = {}
     for row in findings:
-        by_code.setdefault((row["code"], dangers.grade(row)), []).append(row)
+        by_code.setdefault((row["code"], grades.grade(row)), []).append(row)
     result = [
         {
             "code": code,
@@ -283,7 +276,7 @@ def groups(findings: Sequence[Row]) -> list[dict[str, Any]]:
 
 
 def _problem(code: str) -> str:
-    explanation = finding_pages.explanation(code)
+    explanation = explanations.explanation(code)
     words = explanation.problem if explanation else code.replace("-", " ")
     return words[:1].upper() + words[1:]
 
@@ -291,7 +284,7 @@ def _problem(code: str) -> str:
 def _rank(group: dict[str, Any]) -> tuple[bool, bool, int]:
     grade = group["grade"]
     is_safety = group["rows"][0]["profile"] == SAFETY and grade != "info"
-    return grade != "danger", not is_safety, dangers.GRADES.index(grade)
+    return grade != "danger", not is_safety, grades.GRADES.index(grade)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,11 @@ from datasette import Response
 
 from catalog.database.queries import Database
 from catalog.model.errors import FilterInvalid
-from catalog.reading import browse, duplicates, facet_counts, search, search_hits
-from catalog.reading.duplicates import Group
-from catalog.reading.facet_counts import Facet, FacetValue
-from catalog.reading.filters import ANY, BY_NAME, FILTERS, Filters, parse
+from catalog.reading.search import duplicates, facet_counts, hits, skill_lists, word_search
+from catalog.reading.search.duplicates import Group
+from catalog.reading.search.facet_counts import Facet, FacetValue
+from catalog.reading.search.filters import ANY, BY_NAME, FILTERS, Filters, parse
+from catalog.reading.skills import skill_facts
 from catalog.site.http.request import RequestContext
 from catalog.site.rendering.templates import MARKS
 from catalog.text.differences import SIMILAR
@@ -28,7 +29,7 @@ async def page(context: RequestContext) -> Response:
     number = context.number("page") or 1
     try:
         filters = filters_of(context)
-        sort = browse.parse_sort(context.parameter("sort"))
+        sort = skill_lists.parse_sort(context.parameter("sort"))
     except FilterInvalid as error:
         return context.page(
             "error.html", status=400, title="This filter does not work", message=str(error)
@@ -45,7 +46,7 @@ async def page(context: RequestContext) -> Response:
         "skills.html",
         words=words,
         sort=sort,
-        sorts=[each for each in browse.SORTS if words or each != "relevance"],
+        sorts=[each for each in skill_lists.SORTS if words or each != "relevance"],
         number=number,
         size=PAGE,
         address=address,
@@ -65,14 +66,16 @@ def filters_of(context: RequestContext) -> Filters:
 
 def _found(db: Database, words: str, filters: Filters, sort: str, number: int) -> dict[str, Any]:
     offset = (number - 1) * PAGE
-    results = search.search(db, words, PAGE, offset=offset, filters=filters, marks=MARKS, sort=sort)
+    results = word_search.search(
+        db, words, PAGE, offset=offset, filters=filters, marks=MARKS, sort=sort
+    )
     ids = [hit.id for hit in results.hits]
-    fields = search_hits.fields_of(db, results.query.match, ids)
+    fields = hits.fields_of(db, results.query.match, ids)
     facets, total = facet_counts.of(db, filters, results.query.match)
     if not results.query.match:
         facets = {}  # no word is known, so no filter leaves a skill
     return {
-        "rows": browse.cards_of(db, ids),
+        "rows": skill_lists.cards_of(db, ids),
         "hits": {hit.id: hit for hit in results.hits},
         "why": {skill: _why(names) for skill, names in fields.items()},
         "total": max(total if results.query.match else 0, len(ids) + offset),
@@ -94,14 +97,14 @@ def _why(fields: list[str]) -> str:
 def _listed(db: Database, _: str, filters: Filters, sort: str, number: int) -> dict[str, Any]:
     facets, total = facet_counts.of(db, filters)
     return {
-        "rows": browse.cards_of(db, browse.skills(db, filters, number, sort, PAGE)),
+        "rows": skill_lists.cards_of(db, skill_lists.skills(db, filters, number, sort, PAGE)),
         "hits": {},
         "why": {},
         "total": total,
         "has_more": total > number * PAGE,
         "results": None,
         "facets": facets,
-        "why_empty": "" if total else search.why_empty(db, "", filters),
+        "why_empty": "" if total else word_search.why_empty(db, "", filters),
     }
 
 
@@ -131,7 +134,7 @@ async def repeated(context: RequestContext) -> Response:
 
 def _similar(db: Database, skill_id: str) -> list[Group]:
     """Return a skill and similar ones as one group; empty if there are none."""
-    skill = browse.skill(db, skill_id)
+    skill = skill_facts.skill(db, skill_id)
     found = duplicates.similar(db, skill) if skill else []
     return [Group([dict(skill), *found], len(found) + 1)] if skill and found else []
 

@@ -9,9 +9,9 @@ from urllib.parse import urlencode
 from datasette import Response
 
 from catalog.database.queries import Database, Row
-from catalog.reading import browse, review
-from catalog.reading import versions as reading_versions
-from catalog.reading.review import Waiting
+from catalog.reading.skills import review, skill_facts
+from catalog.reading.skills import versions as reading_versions
+from catalog.reading.skills.review import Waiting
 from catalog.site.http.request import RequestContext
 from catalog.site.pages import missing
 from catalog.site.pages.skill import COMPARED_VERSIONS, row_query
@@ -32,7 +32,7 @@ REVIEWED_CHARS = 400_000
 async def listing(context: RequestContext) -> Response:
     """Show the versions of a skill, newest first."""
     skill_id, number = context.path_part("skill_id"), context.number("page") or 1
-    skill = await context.query(browse.skill, skill_id, context.number("row"))
+    skill = await context.query(skill_facts.skill, skill_id, context.number("row"))
     if not skill:
         return await missing.skill(context, skill_id)
     versions = await context.query(reading_versions.of_skill, skill["id"])
@@ -80,7 +80,7 @@ def _load(
 ) -> tuple[dict[str, Any], _Files] | str | None:
     """Return two versions for the page; a sentence if one is unknown, None if the skill is."""
     found = reading_versions.named(db, skill_id, name)
-    skill = browse.skill(db, skill_id, found["skill"] if found else None)
+    skill = skill_facts.skill(db, skill_id, found["skill"] if found else None)
     if not skill:
         return None
     versions = reading_versions.of_skill(db, skill["id"])

@@ -7,7 +7,7 @@ from urllib.parse import quote
 from markupsafe import Markup, escape
 
 from catalog.database.queries import Database
-from catalog.reading import named
+from catalog.reading import lookup
 from catalog.site.rendering import formatting
 from catalog.text import humanize
 
@@ -61,7 +61,7 @@ def render(
 
 async def skill_id(value: str, database: Any, datasette: Any) -> Markup | None:
     """Return a skill_id as a link if there is a page that it leads to; None leaves it as text."""
-    found = await database.execute_fn(lambda conn: named.skill_id_meant(Database(conn), value))
+    found = await database.execute_fn(lambda conn: lookup.skill_id_meant(Database(conn), value))
     return _link(datasette, f"/skills/{quote(value, safe='')}", value) if found == value else None
 
 

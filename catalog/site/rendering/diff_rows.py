@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from catalog.database.queries import Row
-from catalog.reading import versions
+from catalog.reading.skills import versions
 from catalog.text import humanize
 from catalog.text.differences import ComparisonsLeft, Gap, Line, TextDifference, difference, words
 

@@ -10,7 +10,7 @@ from jinja2 import ChoiceLoader, Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from catalog.model import paths
-from catalog.reading import dangers, finding_pages
+from catalog.reading.findings import explanations, grades
 from catalog.site.rendering import assets, formatting, highlight
 from catalog.text import humanize, suggestions, truncate
 
@@ -71,15 +71,15 @@ def _environment() -> Environment:
         "some": suggestions.few,
         "explained": lambda level: _EXPLAINED.get(level, level),
         "coded": coded,
-        "grade": dangers.grade,
+        "grade": grades.grade,
         "root_name": lambda root: paths.root_name(root) or root,
         "groupby_day": formatting.by_day,
         "weekday": formatting.weekday,
     }
     environment.tests["iso_time"] = formatting.is_iso_time
-    environment.tests["rule"] = lambda code: code in finding_pages.sections()
+    environment.tests["rule"] = lambda code: code in explanations.sections()
     environment.tests["prose"] = highlight.is_prose
-    environment.tests["grade"] = dangers.GRADES.__contains__
+    environment.tests["grade"] = grades.GRADES.__contains__
     return environment
 
 

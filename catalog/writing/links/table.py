@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from catalog.database.queries import Database, Writer, to_json
 from catalog.model.setting import LinkedDirectory
 from catalog.prompt_index import query
-from catalog.reading import offered
+from catalog.reading.skills import offered
 
 Origin: TypeAlias = Literal["data", "settings", "command"]
 

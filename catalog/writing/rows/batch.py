@@ -10,7 +10,7 @@ from catalog.model.naming import bare_name, qualified_name, skill_id
 from catalog.model.setting import Retention
 from catalog.model.skill import LOST_ROOT, Place, Rejection, SkillRecord
 from catalog.model.values import FolderOutcome, ReviewState, Trigger
-from catalog.reading import versions
+from catalog.reading.skills import versions
 from catalog.text import humanize
 from catalog.writing.rows import derived, reviews
 from catalog.writing.rows.unit_of_work import PRESENT, UnitOfWork

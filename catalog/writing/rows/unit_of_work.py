@@ -14,7 +14,7 @@ from catalog.model.naming import version_name
 from catalog.model.setting import Retention
 from catalog.model.skill import SkillRecord
 from catalog.model.values import FolderOutcome, ReviewState, Trigger
-from catalog.reading import references as reading_references
+from catalog.reading.skills import references as reading_references
 from catalog.text import humanize
 from catalog.text.confusables import skeleton
 from catalog.text.humanize import iso

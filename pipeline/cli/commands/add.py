@@ -11,7 +11,7 @@ from catalog.database.queries import Database
 from catalog.model.errors import NotPossible
 from catalog.model.paths import is_utf8, text_path
 from catalog.model.skill import RootSpec
-from catalog.reading import named
+from catalog.reading import lookup
 from catalog.text.suggestions import few, shown
 from catalog.text.visible import visible
 from pipeline.authoring import add as authoring_add
@@ -134,7 +134,7 @@ def _expected(settings: Settings, root: RootSpec, addition: Addition) -> dict[st
         if source == "." and below:
             below = f"/{below}"
         place = place_of(root, f"{text_path(addition.place.name)}{below}")
-        holder = named.holder_of_name(db, judgement.name or "", place, position)
+        holder = lookup.holder_of_name(db, judgement.name or "", place, position)
         if holder and judgement.loadable:
             found[judgement.name or ""] = holder
     return found
@@ -182,7 +182,7 @@ def remove(settings: Settings, db: Database, skill: str) -> Answer:
       skilldrop remove watched/team-b/csv-profile
     """
     text = skill if is_utf8(skill) else text_path(skill)
-    row = named.find_or_named(db, text, absolute_path(settings, skill))
+    row = lookup.find_or_named(db, text, absolute_path(settings, skill))
     if row["status"] == "removed":
         raise NotPossible(f"The folder of {shown(skill)} is gone already.")
     moved = trash.move(db, row, settings.data, datetime.now())

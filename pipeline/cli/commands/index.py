@@ -15,7 +15,8 @@ from catalog.prompt_index import builder, history, query
 from catalog.prompt_index.formats.form import Language
 from catalog.prompt_index.formats.registry import FORMATS
 from catalog.prompt_index.spec import IndexSpec, Overflow
-from catalog.reading import index_views, offered
+from catalog.reading import index_views
+from catalog.reading.skills import offered
 from catalog.text.visible import visible
 from pipeline.cli.filter_options import as_text, with_words
 from pipeline.cli.options import Answer, with_catalog

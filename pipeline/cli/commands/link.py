@@ -16,7 +16,7 @@ from catalog.export.copied import selected as skills_of
 from catalog.export.folder import Exported, export_to
 from catalog.model.errors import NotPossible
 from catalog.model.paths import is_utf8
-from catalog.reading import offered
+from catalog.reading.skills import offered
 from catalog.text.suggestions import few
 from catalog.text.visible import visible
 from catalog.writing.links import table

@@ -12,9 +12,9 @@ import click
 
 from catalog.database.connection import explained, open_catalog
 from catalog.model.errors import CatalogUnusable
-from catalog.reading import skill_files
-from catalog.reading.published import SKILL_MD, package_of
-from catalog.reading.skill_files import SkillFile
+from catalog.reading.files import skill_files
+from catalog.reading.files.published import SKILL_MD, package_of
+from catalog.reading.files.skill_files import SkillFile
 from catalog.text.visible import visible_lines
 from catalog.usage import database as usage_database
 from catalog.usage.database import SkillRead

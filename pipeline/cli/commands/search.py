@@ -11,10 +11,11 @@ import click
 from catalog.database.queries import Database
 from catalog.filesystem import token_file
 from catalog.model.fields import DECLARED
-from catalog.reading import browse, card, filters, search
-from catalog.reading.filters import Filters
-from catalog.reading.search import Results
-from catalog.reading.search_hits import Hit
+from catalog.reading.search import filters, skill_lists, word_search
+from catalog.reading.search.filters import Filters
+from catalog.reading.search.hits import Hit
+from catalog.reading.search.word_search import Results
+from catalog.reading.skills import skill_facts
 from catalog.site import address
 from catalog.text import suggestions
 from catalog.text.suggestions import few
@@ -58,7 +59,7 @@ def search_(
     wanted = _parsed(filters)
     if not words and wanted.is_default:
         raise click.UsageError("Give words to search for, or a filter such as --tag.")
-    results = search.search(db, " ".join(words), limit, offset=offset, filters=wanted)
+    results = word_search.search(db, " ".join(words), limit, offset=offset, filters=wanted)
     if results.note:
         click.echo(visible(results.note), err=True)
     return Answer([asdict(hit) for hit in results.hits], _hits(results))
@@ -101,7 +102,7 @@ def list_(_: object, db: Database, /, **filters: Any) -> Answer:
       skilldrop list --namespace team-a
       skilldrop list --tag csv --json
     """
-    rows = browse.listed_skills(db, _parsed(filters))
+    rows = skill_lists.listed_skills(db, _parsed(filters))
     return Answer(rows, _skill_lines(rows), note=f"{counted(len(rows), 'skill')}.")
 
 
@@ -134,7 +135,7 @@ def show(settings: Settings, db: Database, skill: str) -> Answer:
     host, port = site_address(next(db.query("SELECT * FROM health")), settings)
     site = settings.site.url or address.url(host or settings.site.host, port)
     needs_token = bool(token_file.load(settings.tokens_path))
-    facts = card.of_skill(db, skill, site, needs_token=needs_token)
+    facts = skill_facts.all_of(db, skill, site, needs_token=needs_token)
     return Answer(facts, _lines(facts))
 
 

@@ -10,8 +10,10 @@ from catalog.database.queries import Database
 from catalog.model.errors import NotInCatalog
 from catalog.model.skill import GitOrigin
 from catalog.model.values import SEVERITIES
-from catalog.reading import browse, health_summary, named
+from catalog.reading import health_summary, lookup
 from catalog.reading import status as reading_status
+from catalog.reading.findings import finding_lists
+from catalog.reading.skills import skill_facts
 from catalog.site import address
 from catalog.text import suggestions
 from catalog.text.visible import visible
@@ -46,7 +48,7 @@ def status(settings: Settings, db: Database, skill: str | None, check: bool) -> 
     if skill:
         if check:
             raise click.UsageError("--check is about the service; give it without SKILL.")
-        folders = browse.folder_states(db, skill)
+        folders = skill_facts.folder_states(db, skill)
         return Answer(folders, skills.states(folders))
     catalog, site = settings.catalog_path, settings.site
     state = reading_status.load(db, catalog)
@@ -213,10 +215,10 @@ def findings(_: object, db: Database, about: str | None) -> Answer:
       skilldrop findings name-not-folder --json
     """
     if not about or about in REGISTRY:
-        rows = browse.listed_findings(db, code=about or "")
+        rows = finding_lists.listed_findings(db, code=about or "")
     else:
         try:
-            rows = browse.listed_findings(db, skill=named.find_skill(db, about)["id"])
+            rows = finding_lists.listed_findings(db, skill=lookup.find_skill(db, about)["id"])
         except NotInCatalog as error:
             raise NotInCatalog(f"{error} Nor is there a finding of this code.") from None
     code = FINDINGS if any(row["severity"] == "error" for row in rows) else DONE

@@ -10,8 +10,8 @@ import click
 
 from catalog.database.queries import Database
 from catalog.model.paths import is_utf8, text_path
-from catalog.reading import review
-from catalog.reading import versions as reading_versions
+from catalog.reading.skills import review
+from catalog.reading.skills import versions as reading_versions
 from catalog.text.visible import visible
 from pipeline.cli.folder_argument import absolute_path
 from pipeline.cli.options import DONE, FINDINGS, Answer, with_catalog, with_json, with_settings

@@ -11,7 +11,7 @@ import click
 
 from catalog.model.finding import Finding
 from catalog.model.values import SEVERITIES, Json, Severity
-from catalog.reading import finding_pages
+from catalog.reading.findings import explanations
 from catalog.text.body import with_plain_line_ends
 from catalog.text.visible import visible
 from pipeline.authoring.fixer import Fixer
@@ -118,7 +118,7 @@ def as_json(judged: Iterable[Judgement], docs_url: str | None = None) -> Iterato
     before = "["
     for judgement in judged:
         findings: list[Json] = [
-            {**finding.as_json(), "url": finding_pages.url(finding.code, docs_url)}
+            {**finding.as_json(), "url": explanations.url(finding.code, docs_url)}
             for finding in judgement.findings
         ]
         skill = {**judgement.as_json(), "findings": findings}

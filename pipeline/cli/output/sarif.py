@@ -10,7 +10,7 @@ from urllib.parse import quote
 from catalog.model.finding import Finding, FindingType
 from catalog.model.paths import os_path
 from catalog.model.values import VERSION, Json, Severity
-from catalog.reading import finding_pages
+from catalog.reading.findings import explanations
 from pipeline.authoring.baseline import with_lines
 from pipeline.authoring.lint import Judgement
 from pipeline.cli.output.finding_types import REGISTRY
@@ -55,7 +55,7 @@ def _rule(kind: FindingType, docs_url: str | None) -> Json:
         "shortDescription": {"text": kind.summary},
         "fullDescription": {"text": f"{kind.summary} Source: {kind.source}."},
         "help": {"text": kind.fix, "markdown": f"{kind.fix}\n\nSource: {kind.source}."},
-        "helpUri": finding_pages.url(kind.code, docs_url),
+        "helpUri": explanations.url(kind.code, docs_url),
         "defaultConfiguration": {"level": _LEVELS[kind.severity]},
         "properties": {"tags": [kind.profile]},
     }

@@ -22,9 +22,12 @@ from catalog.mcp.skills_extension import SkillsExtension
 from catalog.mcp.tools import SkillTools
 from catalog.prompt_index import history as prompt_index_history
 from catalog.prompt_index import query
-from catalog.reading import index_views, review, search, skill_files
+from catalog.reading import index_views
 from catalog.reading import status as reading_status
-from catalog.reading import versions as reading_versions
+from catalog.reading.files import skill_files
+from catalog.reading.search import word_search
+from catalog.reading.skills import review
+from catalog.reading.skills import versions as reading_versions
 from catalog.site.server.app import metadata_path
 from catalog.usage import database as usage_database
 from catalog.writing.store import Store
@@ -291,7 +294,7 @@ def test_no_reader_goes_through_a_whole_table(settings: Settings, traced: Begin)
     caught = traced("search")
     caught.clear()
     db = database_connection.open_catalog(settings.catalog_path)
-    assert search.search(db, "words").hits
+    assert word_search.search(db, "words").hits
     traced("status")
     reading_status.load(db)
     database_connection.service_runs(settings.catalog_path)

@@ -14,7 +14,7 @@ from mcp import Client, MCPError
 from mcp.types import BlobResourceContents, CallToolResult, EmbeddedResource, TextContent
 
 from catalog.mcp import uris
-from catalog.reading.filters import BY_NAME
+from catalog.reading.search.filters import BY_NAME
 from tests.support import loopback
 from tests.support.escapes import ESCAPES
 from tests.support.mcp_servers import Server, over_http, over_stdio, program, session

@@ -7,7 +7,8 @@ import pytest
 
 from catalog.model.fields import COLUMNS, DECLARED, EMPTY, SEARCHED, Declared, declared_values
 from catalog.model.skill import SkillRecord
-from catalog.reading import card, search, search_hits
+from catalog.reading.search import hits, word_search
+from catalog.reading.skills import skill_facts
 from catalog.writing.store import Store
 from tests.support.records import NOON, judged, rooted
 
@@ -34,7 +35,7 @@ def test_a_declared_field_is_stored_and_shown(store: Store, name: str) -> None:
     values: dict[str, Any] = {name: "Quokka"}
     store.apply([judged("one", **values)], trigger="command", at=NOON)
     assert store.db.execute(f"SELECT {name} FROM skills").fetchall() == [("Quokka",)]
-    assert card.of_skill(store.db, "one", "https://skills.example/")[name] == "Quokka"
+    assert skill_facts.all_of(store.db, "one", "https://skills.example/")[name] == "Quokka"
 
 
 @pytest.mark.parametrize("name", SEARCHED)
@@ -42,9 +43,9 @@ def test_a_searched_column_is_found_and_named(store: Store, name: str) -> None:
     """A result says in which field its words stand."""
     values: dict[str, Any] = {name: ("quokka",) if COLUMNS[name].kind is tuple else "quokka"}
     store.apply([judged("one", **values)], trigger="command", at=NOON)
-    results = search.search(store.db, "quokka")
+    results = word_search.search(store.db, "quokka")
     (hit,) = results.hits
-    found_in = search_hits.fields_of(store.db, results.query.match, [hit.id])
+    found_in = hits.fields_of(store.db, results.query.match, [hit.id])
     assert found_in == {hit.id: [COLUMNS[name].found_as]}
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from catalog.reading import browse
+from catalog.reading.skills import skill_facts
 from catalog.site.http import access, limits
 from catalog.site.server import app
 from catalog.writing.store import Store
@@ -517,7 +517,7 @@ def test_a_program_is_told_that_the_catalog_is_busy(
     """A query beyond the time limit is a 503 in JSON."""
     endless = "WITH RECURSIVE n AS (SELECT 1 UNION ALL SELECT 1 FROM n) SELECT count(*) FROM n"
     monkeypatch.setattr(limits, "SETTINGS", {**limits.SETTINGS, "sql_time_limit_ms": 50})
-    monkeypatch.setattr(browse, "definition", lambda db, _: db.execute(endless).fetchone())
+    monkeypatch.setattr(skill_facts, "definition", lambda db, _: db.execute(endless).fetchone())
     response = serve(catalog).get("/skills/word-count/preview")
     assert response.status_code == 503
     assert response.json()["error"]

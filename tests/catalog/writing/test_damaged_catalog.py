@@ -14,7 +14,7 @@ import pytest
 from catalog.database.connection import connect
 from catalog.filesystem.ownership import MARKER
 from catalog.model.errors import DiskFull
-from catalog.reading.versions import history
+from catalog.reading.skills.versions import history
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
 from pipeline.service import reconcile

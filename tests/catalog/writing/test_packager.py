@@ -13,7 +13,7 @@ import pytest
 
 from catalog.model.skill import RootSpec
 from catalog.prompt_index.spec import IndexSpec
-from catalog.reading import search
+from catalog.reading.search import word_search
 from catalog.writing import packager
 from catalog.writing.packages import staging
 from catalog.writing.packages.folder import Packages
@@ -82,7 +82,7 @@ def test_the_index_points_to_the_published_skill(
     world.scan()
     world.store.indexes.configure([IndexSpec()])
     world.store.publish_indexes([IndexSpec()], tmp_path / "index", NOON)
-    (hit,) = search.search(world.store.db, "a").hits
+    (hit,) = word_search.search(world.store.db, "a").hits
     assert hit.location == str(tmp_path / "skills/a/SKILL.md")
     assert location_of((tmp_path / "index/default.txt").read_text(), "a") == hit.location
     assert Path(hit.location).read_bytes() == (world.root / "a/SKILL.md").read_bytes()
@@ -334,7 +334,7 @@ def test_in_place_publishes_nothing_and_points_into_the_root(
     skill(world.root / "a")
     world.scan()
     assert not world.packages.exists()
-    (hit,) = search.search(world.store.db, "a").hits
+    (hit,) = word_search.search(world.store.db, "a").hits
     assert hit.location == str(world.root / "a/SKILL.md")
     world.store.close()
 

@@ -11,9 +11,10 @@ from catalog.database import stored_health
 from catalog.model import finding
 from catalog.model.errors import NotInCatalog
 from catalog.model.setting import Retention
-from catalog.reading import health_summary, search
+from catalog.reading import health_summary
 from catalog.reading import status as reading_status
-from catalog.reading.versions import history
+from catalog.reading.search import word_search
+from catalog.reading.skills.versions import history
 from tests.support.packages import World, audits, later
 from tests.support.skills import SkillWriter, write_skill
 
@@ -61,10 +62,10 @@ def test_a_rollback_restores_everything_of_the_earlier_version(world: World) -> 
     world.store.pin("a", first, later(1))
     assert text(world) == "one"
     assert world.rows("SELECT description, license FROM skills") == [("Counts words.", "One")]
-    assert [hit.name for hit in search.search(world.store.db, "sheep wool").hits] == ["a"]
+    assert [hit.name for hit in word_search.search(world.store.db, "sheep wool").hits] == ["a"]
     assert world.rows("SELECT body FROM searched_texts") == [("# Sheep\n\nWool.",)]
-    assert not search.search(world.store.db, "goats").hits
-    assert [hit.name for hit in search.search(world.store.db, "old.txt").hits] == ["a"]
+    assert not word_search.search(world.store.db, "goats").hits
+    assert [hit.name for hit in word_search.search(world.store.db, "old.txt").hits] == ["a"]
     assert world.rows("SELECT code FROM findings") == [(finding.VERSION_PINNED.code,)]
     (pinned,) = reading_status.load(world.store.db)["version_pinned"]
     assert (pinned["path"], pinned["reason"]) == ("a", first)
@@ -75,7 +76,7 @@ def test_a_rollback_restores_everything_of_the_earlier_version(world: World) -> 
     assert world.rows("SELECT * FROM skills") == before
     assert world.rows("SELECT * FROM skill_text") == text_before
     assert world.rows("SELECT code FROM findings") == []
-    assert [hit.name for hit in search.search(world.store.db, "goats").hits] == ["a"]
+    assert [hit.name for hit in word_search.search(world.store.db, "goats").hits] == ["a"]
     assert world.differences() == []
     assert world.scan().outcomes == {"unchanged": 1}
     assert [row["version"] for row in history(world.store.db, "a")["versions"]] == [second, first]
@@ -128,12 +129,12 @@ def test_a_pin_outlasts_removal_and_return(world: World, skill: SkillWriter) -> 
     world.store.pin("a", first, later(1))
     (world.root / "a").rename(world.folder / "away")
     world.scan()
-    assert not search.search(world.store.db, "sheep").hits
+    assert not word_search.search(world.store.db, "sheep").hits
     skill(world.folder / "away", name="a", description="Fourth.", files={"x.txt": "four"})
     (world.folder / "away").rename(world.root / "a")
     world.scan()
     assert text(world) == "one"
-    assert [hit.name for hit in search.search(world.store.db, "sheep").hits] == ["a"]
+    assert [hit.name for hit in word_search.search(world.store.db, "sheep").hits] == ["a"]
     world.store.unpin("a", later(2))
     assert text(world) == "four"
     assert world.differences() == []
@@ -182,7 +183,7 @@ def assert_withheld(world: World, version: str) -> None:
     assert skill == [("shadowed", None, None)]
     assert history(world.store.db, "a")["pinned_to"] == version
     assert not os.path.lexists(world.packages / "a/current")
-    assert not search.search(world.store.db, "sheep goats").hits
+    assert not word_search.search(world.store.db, "sheep goats").hits
     assert "a: " not in (world.folder / "index/default.txt").read_text()
     (message,) = troubles(world)
     assert message.startswith(f"a is pinned to version {version}, whose files are lost")
@@ -308,7 +309,7 @@ def test_a_withheld_skill_is_published_again_once_its_folder_has_the_content(wor
     assert text(world) == "one"
     assert world.rows("SELECT status, description FROM skills") == [("active", "Counts words.")]
     assert history(world.store.db, "a")["pinned_to"] == first
-    assert [hit.name for hit in search.search(world.store.db, "sheep").hits] == ["a"]
+    assert [hit.name for hit in word_search.search(world.store.db, "sheep").hits] == ["a"]
     assert troubles(world) == []
     assert audits(world) == []
     assert world.differences() == []

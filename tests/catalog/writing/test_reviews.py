@@ -13,11 +13,12 @@ from catalog.model.errors import NotInCatalog
 from catalog.model.finding import AWAITS_REVIEW, REJECTED_IN_REVIEW
 from catalog.model.setting import Retention
 from catalog.model.skill import RootSpec
-from catalog.reading import review, search
 from catalog.reading import status as reading_status
-from catalog.reading.published import package_of
-from catalog.reading.review import Asked
-from catalog.reading.versions import history
+from catalog.reading.files.published import package_of
+from catalog.reading.search import word_search
+from catalog.reading.skills import review
+from catalog.reading.skills.review import Asked
+from catalog.reading.skills.versions import history
 from catalog.text.humanize import iso
 from catalog.writing.decisions import Decision
 from tests.support.packages import World, audits, later
@@ -119,7 +120,7 @@ def test_a_new_version_waits_and_the_last_one_stays_published(
     assert world.scan().outcomes == {"updated": 1}
     assert (text(world), waiting(world), codes(world)) == ("one", ["a"], {AWAITS_REVIEW.code})
     assert world.rows("SELECT description, status FROM skills") == [("One.", "active")]
-    assert not search.search(world.store.db, "sheep").hits
+    assert not word_search.search(world.store.db, "sheep").hits
     (row,) = reading_status.load(world.store.db)["awaits_review"]
     first, second = names(world)
     assert row["reason"] == f"version {second}; agents get {first}"
@@ -131,7 +132,7 @@ def test_a_new_version_waits_and_the_last_one_stays_published(
     assert text(world) == "one"
     decide(world, "approved")
     assert (text(world), waiting(world), codes(world)) == ("two", [], set())
-    assert [hit.name for hit in search.search(world.store.db, "sheep").hits] == ["a"]
+    assert [hit.name for hit in word_search.search(world.store.db, "sheep").hits] == ["a"]
     assert world.rows("SELECT decided_by, why, version FROM reviews") == [
         ("ana", "Read it.", second)
     ]
@@ -153,13 +154,13 @@ def test_a_new_skill_is_not_published_until_its_approval(world: World, skill: Sk
         ("b", "pending", None),
         ("other/a", "pending", None),
     ]
-    assert not search.search(world.store.db, "new").hits
+    assert not word_search.search(world.store.db, "new").hits
     assert_whole(world)
     world.store.collect(Retention(grace=0.0), later(99_999))
     assert (world.packages / "b" / names(world, "b")[0] / "x.txt").read_text() == "new"
     decide(world, "approved", "b")
     assert text(world, "b") == "new"
-    assert [hit.name for hit in search.search(world.store.db, "new").hits] == ["b"]
+    assert [hit.name for hit in word_search.search(world.store.db, "new").hits] == ["b"]
     assert_whole(world)
 
 

@@ -13,7 +13,7 @@ from catalog.database import requests
 from catalog.database.lock import WriterLock
 from catalog.model.errors import CatalogBusy, RequestFailed
 from catalog.model.setting import Retention
-from catalog.reading.versions import history
+from catalog.reading.skills.versions import history
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
 from pipeline.service.open_catalog import open_store

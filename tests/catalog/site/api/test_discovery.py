@@ -11,7 +11,7 @@ from urllib.parse import quote
 import pytest
 
 from catalog.model import naming
-from catalog.reading.published import package_of
+from catalog.reading.files.published import package_of
 from catalog.site.api import discovery
 from catalog.site.http import location as http_location
 from tests.support.shelf import Shelf

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from catalog.reading.browse import shortened_paths
+from catalog.reading.disk_paths import shortened_paths
 from catalog.site import plugin
 from catalog.site.api import discovery, files, indexes, metrics, service, skills
 from catalog.writing.store import Store

@@ -15,7 +15,7 @@ from urllib.parse import quote, urljoin
 import httpx
 import pytest
 
-from catalog.reading import skill_files
+from catalog.reading.files import skill_files
 from catalog.site.http import limits, responses, security_headers
 from catalog.site.server.process import SiteProcess
 from pipeline.config import loader

@@ -8,7 +8,7 @@ from jsonschema import Draft202012Validator
 from openapi_spec_validator import validate
 
 from catalog.model.values import LEVELS
-from catalog.reading import browse, filters
+from catalog.reading.search import filters, skill_lists
 from catalog.site import plugin
 from catalog.site.api import files, service
 from tests.support.sites import Site
@@ -90,5 +90,5 @@ def test_the_parameters_of_the_search_are_those_of_the_code(site: Site) -> None:
     assert set(documented) == {*filters.BY_NAME, "q", "sort", "typing", "limit", "offset"}
     assert documented["status"]["items"]["enum"] == list(filters.BY_NAME["status"].values)
     assert documented["safety"]["items"]["enum"] == list(filters.BY_NAME["safety"].values)
-    assert documented["sort"]["enum"] == list(browse.SORTS)
+    assert documented["sort"]["enum"] == list(skill_lists.SORTS)
     assert _document(site)["components"]["schemas"]["Level"]["enum"] == list(LEVELS)

@@ -8,7 +8,7 @@ import pytest
 
 from catalog.database import connection, stored_health
 from catalog.model.trouble import Trouble
-from catalog.reading import search
+from catalog.reading.search import word_search
 from catalog.writing.store import Store
 from tests.support.records import NOON, judged
 from tests.support.sites import Site
@@ -17,7 +17,7 @@ from tests.support.sites import Site
 def test_the_search_is_the_one_of_the_command_line(site: Site, catalog: Path) -> None:
     """The same skills in the same order, each with the page that shows it."""
     db = connection.open_catalog(catalog)
-    expected = [hit.name for hit in search.search(db, "counts").hits]
+    expected = [hit.name for hit in word_search.search(db, "counts").hits]
     db.conn.close()
     body = site.get("/search.json", q="counts").json()
     assert [hit["name"] for hit in body] == expected

@@ -8,7 +8,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from catalog.model.trouble import Trouble
-from catalog.reading import activity, finding_pages
+from catalog.reading import activity
+from catalog.reading.findings import explanations
 from catalog.text.humanize import iso
 from catalog.usage import database
 from catalog.usage.database import IndexRead, Read, SkillRead
@@ -143,11 +144,11 @@ def test_what_fails_is_said_with_what_to_do(site: Site, catalog: Path) -> None:
 def test_every_state_of_the_documentation_is_explained(site: Site) -> None:
     """The tables of the page about problems, which the wheel has."""
     page = site.get("/health").text
-    assert {"Service and events", "Work that fails"} <= {*finding_pages.states()}
-    for title in finding_pages.states():
+    assert {"Service and events", "Work that fails"} <= {*explanations.states()}
+    for title in explanations.states():
         assert f"<summary>{title}</summary>" in page
-    assert page.count("<th>meaning</th>") == len(finding_pages.states())
+    assert page.count("<th>meaning</th>") == len(explanations.states())
     assert "].md" not in page
     build = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
     places = build["targets"]["wheel"]["force-include"]
-    assert places["docs/how-to/solve-problems.md"] == "catalog/reading/solve-problems.md"
+    assert places["docs/how-to/solve-problems.md"] == "catalog/reading/findings/solve-problems.md"

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from catalog.model.skill import RootSpec
-from catalog.reading.review import Asked
+from catalog.reading.skills.review import Asked
 from catalog.site.pages import versions as review_page
 from catalog.text.humanize import iso
 from catalog.writing.decisions import Decision

@@ -8,7 +8,7 @@ import pytest
 
 from catalog.model.setting import Retention
 from catalog.prompt_index.spec import IndexSpec
-from catalog.reading.versions import history
+from catalog.reading.skills.versions import history
 from tests.support.packages import World, later
 from tests.support.skills import SkillWriter
 from tests.support.without_rights import bound_by_permissions

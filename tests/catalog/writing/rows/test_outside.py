@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from catalog.reading import search
-from catalog.reading.versions import history
+from catalog.reading.search import word_search
+from catalog.reading.skills.versions import history
 from tests.support.packages import World, audits, later
 from tests.support.skills import write_skill
 
@@ -50,7 +50,7 @@ def test_agents_no_longer_get_it(world: World, name: str) -> None:
         ("other", "active"),
     ]
     assert world.rows("SELECT count(*) FROM skills_fts WHERE skills_fts MATCH 'stays'") == [(1,)]
-    assert not search.search(world.store.db, MARK).hits
+    assert not word_search.search(world.store.db, MARK).hits
     assert world.rows("SELECT count(*) FROM files WHERE path LIKE '%added.md'") == [(0,)]
     assert world.differences() == []
     world.store.db.execute("INSERT INTO skills_fts (skills_fts) VALUES ('integrity-check')")

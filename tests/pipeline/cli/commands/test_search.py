@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from catalog.reading.filters import FILTERS
+from catalog.reading.search.filters import FILTERS
 from tests.support.program import run
 from tests.support.skills import write_skill
 

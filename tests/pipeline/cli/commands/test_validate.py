@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from catalog.reading import finding_pages
+from catalog.reading.findings import explanations
 from pipeline.cli.commands.validate import validate
 from tests.support.skills import SkillWriter
 from tests.support.without_rights import bound_by_permissions
@@ -184,7 +184,7 @@ def test_the_caret_is_under_the_value_that_is_wrong(project: Path, skill: SkillW
     [
         ("https://example.org/f.html", "https://example.org/f.html#name-not-folder"),
         ("https://example.org/findings/{code}", "https://example.org/findings/name-not-folder"),
-        (None, f"{finding_pages.path().as_uri()}#name-not-folder"),
+        (None, f"{explanations.path().as_uri()}#name-not-folder"),
     ],
 )
 def test_each_finding_has_the_address_of_its_page(

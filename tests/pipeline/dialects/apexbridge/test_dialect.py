@@ -11,7 +11,7 @@ from catalog.database import connection
 from catalog.database.queries import Database
 from catalog.model.declarations import AbpTool, ApexBridge
 from catalog.model.values import Acceptance
-from catalog.reading import search
+from catalog.reading.search import word_search
 from catalog.writing.store import Store
 from pipeline.authoring.convert import ConversionOptions, migrate_paths
 from pipeline.authoring.lint import Judgement, judge_paths
@@ -205,7 +205,7 @@ def test_the_search_finds_a_skill_by_its_declared_words(
     scanned: Database, words: str, name: str
 ) -> None:
     """Phrases, intents, keywords, capabilities, domain, category and tools are found."""
-    assert name in [hit.name for hit in search.search(scanned, words).hits]
+    assert name in [hit.name for hit in word_search.search(scanned, words).hits]
 
 
 @pytest.mark.requirement("apexbridge/ranked")
@@ -280,7 +280,8 @@ def test_a_package_of_an_older_catalog_is_filled_in(scanned: Database, settings:
     assert store.db.execute("SELECT count(*) FROM abp_tools").fetchone() == (0,)
     scan_once(settings, store, engine=serial, deep=True)
     assert store.db.execute("SELECT count(*) FROM abp_tools").fetchone()[0] >= 2
-    assert [hit.name for hit in search.search(store.db, "will it rain").hits] == ["weather-query"]
+    found = word_search.search(store.db, "will it rain").hits
+    assert [hit.name for hit in found] == ["weather-query"]
     assert store.db.execute("SELECT count(*) FROM versions").fetchone()[0] == 8
     store.close()
 

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from catalog.reading import browse, status
+from catalog.reading import status
+from catalog.reading.findings import finding_lists
 from pipeline.config.settings import Settings
 from pipeline.service.open_catalog import open_store
 from pipeline.service.run_once import scan_once
@@ -24,8 +25,8 @@ def test_a_rejection_begins_with_the_error_that_rejects(tmp_path: Path) -> None:
     assert row["status_reason"].startswith("description is missing or blank. name")
     for findings in (
         status.load(store.db)["errors"],
-        browse.findings(store.db, row["id"]),
-        browse.listed_findings(store.db, skill=row["id"]),
+        finding_lists.findings(store.db, row["id"]),
+        finding_lists.listed_findings(store.db, skill=row["id"]),
     ):
         codes = [finding["code"] for finding in findings]
         assert (codes[0], len(codes) > 2) == ("description-missing", True)

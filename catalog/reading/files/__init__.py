@@ -1,0 +1,1 @@
+"""Safe reading of the files of published versions."""

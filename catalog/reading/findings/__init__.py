@@ -1,0 +1,1 @@
+"""Findings for people: grades, lists and explanations."""

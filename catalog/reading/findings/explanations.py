@@ -1,0 +1,86 @@
+"""Explanations of findings and of states of health, from pages that the package carries."""
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+_SECTION = re.compile(
+    r"^### `(?P<code>[\w-]+)`\n(?P<text>.*?)(?=^###? `|\Z)", re.DOTALL | re.MULTILINE
+)
+
+_STATES = re.compile(r"^## States of health$(?P<text>.*?)(?=^## |\Z)", re.DOTALL | re.MULTILINE)
+_SUBJECT = re.compile(
+    r"^### (?P<title>[^\n]+)\n(?P<text>.*?)(?=^### |\Z)", re.DOTALL | re.MULTILINE
+)
+_LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
+_FIX = re.compile(r"^- \*\*Fix:\*\* (?P<fix>.*?)(?=\n- |\n\n|\Z)", re.DOTALL | re.MULTILINE)
+_EXAMPLES = re.compile(r"^```diff$", re.MULTILINE)
+_ESCAPE = re.compile(r"\\(?=[!-/:-@\[-`{-~])")
+
+
+class Explanation(NamedTuple):
+    """General words about the findings of a code."""
+
+    problem: str  # one line of plain text
+    fix: str  # plain text
+    text: str  # Markdown: problem, fix, severity and source
+    examples: str  # Markdown; empty if there are none
+
+
+def path(name: str = "reference/findings.md") -> Path:
+    """Return a page: in an installed package, else in the documentation of the repository."""
+    inside = Path(__file__).with_name(name.rpartition("/")[2])
+    return inside if inside.exists() else Path(__file__).parents[3] / "docs" / name
+
+
+def url(code: str, page: str | None = None) -> str:
+    """Return the address of a code's section on a page; by default on the installed one.
+
+    A `{code}` in the address of the page stands for the code.
+    """
+    page = page or path().as_uri()
+    return page.replace("{code}", code) if "{code}" in page else f"{page}#{code}"
+
+
+@cache
+def sections() -> Mapping[str, str]:
+    """Return the section of each code, as Markdown; none if the page is missing."""
+    return {match["code"]: match["text"].strip() for match in _SECTION.finditer(_text(path()))}
+
+
+@cache
+def states() -> Mapping[str, str]:
+    """Return the tables of states by subject, as Markdown without links; none if it is missing."""
+    part = _STATES.search(_text(path("how-to/solve-problems.md")))
+    found = _SUBJECT.finditer(part["text"]) if part else ()
+    return {match["title"]: _LINK.sub(r"\1", match["text"]).strip() for match in found}
+
+
+def explanation(code: str) -> Explanation | None:
+    """Return the explanation of a code; None where the page has no section for it."""
+    section = sections().get(code)
+    if section is None:
+        return None
+    start = _EXAMPLES.search(section)
+    text = section[: start.start()] if start else section
+    fix = _FIX.search(text)
+    return Explanation(
+        _plain(text.partition("\n\n")[0]),
+        _plain(fix["fix"]) if fix else "",
+        text.strip(),
+        section[len(text) :].strip(),
+    )
+
+
+def _plain(markdown: str) -> str:
+    """Return a paragraph of the page as one line without its escapes."""
+    return _ESCAPE.sub("", " ".join(markdown.split())).replace("`", "")
+
+
+def _text(page: Path) -> str:
+    try:
+        return page.read_text("utf-8")
+    except OSError:
+        return ""

@@ -1,0 +1,163 @@
+"""Lookup of one skill by its name, its skill_id or its folder."""
+
+from catalog.database.expressions import IS_WITHHELD
+from catalog.database.queries import Database, Row
+from catalog.model.errors import NotInCatalog
+from catalog.model.naming import qualified_name, skill_id
+from catalog.model.precedence import precedence
+from catalog.model.skill import Place
+from catalog.text import suggestions
+from catalog.text.suggestions import few, shown
+
+
+def find_skill(db: Database, asked: str, *, only_active: bool = False, by_id: bool = False) -> Row:
+    """Return the row of a skill by its exact name, its skill_id or its bare name.
+
+    Active skills come first, then the name, or with by_id the skill_id. Raises NotInCatalog, which
+    gives the status of the skill if it is not active but has to be, and suggests the closest names.
+    """
+    asked = asked.encode(errors="replace").decode()  # a shell may pass bytes that are not UTF-8
+    found = db.row(_SKILL, {"asked": asked, "by_id": by_id})
+    if found and (found["status"] == "active" or not only_active):
+        return found
+    if skill_id := skill_id_of_bare_name(db, asked):
+        return next(db.query(_SKILL, {"asked": skill_id, "by_id": True}))
+    message = f"There is no {'active ' if only_active else ''}skill {shown(asked)}."
+    if found:
+        advice = "" if found["status"] == "removed" else "; `skilldrop status` says why"
+        message = f"The skill {shown(asked)} is {found['status']}{advice}."
+    similar = db.execute(_SIMILAR, {"asked": asked, "only_active": only_active})
+    names = sorted({name for (name,) in similar})
+    raise NotInCatalog(f"{message} {suggestions.known(asked, names)}")
+
+
+def skill_id_of_bare_name(db: Database, name: str) -> str | None:
+    """Return the skill_id of the only or the preferred active skill with a bare name, else None.
+
+    Raises NotInCatalog if there are several and none is preferred; it lists their names.
+    """
+    found = with_bare_name(db, name)
+    if len(found) > 1 and found[0][2] is None:
+        raise NotInCatalog(
+            f"{len(found)} skills have the name {shown(name)}: "
+            f"{few([qualified for _, qualified, _ in found])}. Give the name with its namespace; "
+            "`skilldrop prefer PATH` makes the bare name mean one of them."
+        )
+    return str(found[0][0]) if found else None
+
+
+def skill_id_meant(db: Database, name: str) -> str | None:
+    """Return the skill_id of a name in any letters, or of a skill that had it before; else None."""
+    namespace, _, bare = name.rpartition(":")
+    asked = {"name": name, "slug": skill_id(bare, namespace or None, bare)}
+    row = db.execute(_MEANT, asked).fetchone()
+    return str(row[0]) if row else None
+
+
+_MEANT = """
+    SELECT skill_id FROM (
+        SELECT 0 AS step, skill_id, status, id FROM skills WHERE name = :name
+        UNION ALL SELECT 1, skill_id, status, id FROM skills WHERE skill_id = :slug
+        UNION ALL SELECT 2, s.skill_id, s.status, -v.id FROM versions AS v
+        JOIN skills AS s ON s.id = v.skill WHERE v.skill_id = :name
+    ) ORDER BY step, status != 'active', status = 'removed', id LIMIT 1
+"""
+
+
+def with_bare_name(db: Database, name: str) -> list[tuple[str, str, str | None]]:
+    """Return skill_id, name and time of preference of the active skills with a bare name."""
+    return db.execute(_BARE, [name]).fetchall()
+
+
+_BARE = """
+    SELECT skill_id, name, preferred_at FROM skills
+    WHERE bare_name = ? AND namespace IS NOT NULL AND status = 'active'
+    ORDER BY preferred_at IS NULL, preferred_at DESC, name
+"""
+_LATER = "9"
+"""Time after every other one, as the newcomer's."""
+
+
+def holder_of_name(db: Database, name: str, place: Place, position: int) -> str | None:
+    """Return the folder of the skill that keeps its name before a newcomer; None without one.
+
+    name is the newcomer's bare name, and position the order of its root.
+    """
+    newcomer = {
+        "name": qualified_name(name, place.namespace),
+        "namespace": place.namespace,
+        "level": place.level,
+        "path": place.path,
+        "position": position,
+        "preferred_at": None,
+        "is_alias": 0,
+        "spec_valid": 1,
+        "name_since": _LATER,
+    }
+    rows = db.query(_HOLDER, [skill_id(name, place.namespace, place.path), place.root, place.path])
+    for row in rows:
+        if precedence(row) < precedence(newcomer):
+            return f"{row['root']}/{row['path']}"
+    return None
+
+
+_HOLDER = """
+    SELECT s.*, r.position FROM skills AS s JOIN roots AS r ON r.path = s.root
+    WHERE s.skill_id = ? AND s.status IN ('active', 'shadowed') AND s.shadowed_by IS NULL
+        AND (s.root, s.path) != (?, ?)
+"""
+
+
+def find_in_folder(db: Database, folder: str, absolute: str) -> Row:
+    """Return the row of the skill in a folder.
+
+    folder is the path as a person wrote it, which may be relative to its root, and absolute its
+    absolute path. Raises NotInCatalog.
+    """
+    relative = folder.rstrip("/")
+    rows = db.rows(_FOLDER, {"absolute": absolute, "relative": relative})
+    exact = [row for row in rows if row["is_exact"]] or rows
+    if len(exact) > 1:
+        places = few([f"{row['root']}/{row['path']}" for row in exact])
+        raise NotInCatalog(f"{shown(folder)} is in several roots: {places}. Give the whole path.")
+    if exact:
+        return exact[0]
+    known = [path for (path,) in db.execute("SELECT path FROM skills WHERE status != 'removed'")]
+    for (root,) in db.execute("SELECT path FROM roots"):
+        if absolute.startswith(f"{root}/"):
+            relative = absolute.removeprefix(f"{root}/")
+    raise NotInCatalog(
+        f"There is no skill in the folder {shown(folder)}. {suggestions.known(relative, known)}"
+    )
+
+
+def find_or_named(db: Database, asked: str, absolute: str) -> Row:
+    """Return the row of a skill by its name, as `find_skill` does, else by its folder.
+
+    Raises NotInCatalog.
+    """
+    try:
+        return find_skill(db, asked)
+    except NotInCatalog:
+        try:
+            return find_in_folder(db, asked, absolute)
+        except NotInCatalog:
+            if "/" in asked:
+                raise
+        raise
+
+
+_FOLDER = """
+    SELECT *, root || '/' || path = :absolute AS is_exact FROM skills
+    WHERE status != 'removed' AND (root || '/' || path = :absolute OR path = :relative)
+"""
+_SKILL = f"""
+    SELECT * FROM skills AS s WHERE name = :asked OR skill_id = :asked
+    ORDER BY status = 'active' DESC, (name = :asked) != :by_id DESC, {IS_WITHHELD} DESC,
+             status = 'removed', id LIMIT 1
+"""
+_SIMILAR = """
+    SELECT name FROM skills WHERE status = 'active' OR NOT :only_active
+    ORDER BY lower(substr(name, 1, 1)) = lower(substr(:asked, 1, 1)) DESC,
+             abs(length(name) - length(:asked)), name LIMIT 2000
+"""

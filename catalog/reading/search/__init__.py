@@ -1,0 +1,1 @@
+"""Filters, lists of skills, and searches with and without words."""

@@ -1,0 +1,120 @@
+"""Commands that install a skill, and web pages of its repository."""
+
+from collections.abc import Mapping
+from posixpath import join
+from typing import Any, NamedTuple
+from urllib.parse import quote, urlsplit
+
+from catalog.model import naming
+
+TOKEN = "TOKEN"
+"""Placeholder for a reader's token."""
+
+
+class InstallLine(NamedTuple):
+    """Command for a shell, or a line of a client's configuration."""
+
+    client: str
+    text: str
+    note: str = ""
+
+
+def of_skill(site: str, row: Mapping[str, Any], *, needs_token: bool = False) -> list[InstallLine]:
+    """Return the lines for a skill on the site at a URL, which ends with a slash.
+
+    A skill that is not active, or that nobody may start, has none; see `restriction` for others
+    with less. With needs_token, commands that read ~/.netrc do so, and the others have the
+    placeholder TOKEN in their URL.
+    """
+    if row["status"] != "active" or not (row["model_invocable"] or row["user_invocable"]):
+        return []
+    lines = _lines(site, row["skill_id"], needs_token=needs_token)
+    return [line for line in lines if row["model_invocable"] or line.client in _OBEDIENT]
+
+
+def restriction(row: Mapping[str, Any]) -> str | None:
+    """Return why an active skill has not the lines of all clients; None if it has."""
+    if row["status"] != "active" or row["model_invocable"]:
+        return None
+    if not row["user_invocable"]:
+        return "There is nothing to install: its author lets neither agents nor users start it."
+    return (
+        "Its author lets only users start it (disable-model-invocation). Clients that ignore this "
+        "have no command here."
+    )
+
+
+def _lines(site: str, skill_id: str, *, needs_token: bool) -> list[InstallLine]:
+    skill, name = f"skills/{quote(skill_id, safe='')}", naming.install_name(skill_id)
+    in_path = f"{site}token/{TOKEN}/{skill}" if needs_token else f"{site}{skill}"
+    curl = f"curl -fsS{'n' if needs_token else ''}"
+    return [
+        InstallLine("skills (npx)", f"npx skills add {in_path}", "for any agent that it knows"),
+        *(
+            InstallLine(
+                client,
+                f"{curl} {site}{skill}/bundle.zip -o {name}.zip && "
+                f"mkdir -p {folder} && unzip -qo {name}.zip -d {folder}/{name} && rm {name}.zip",
+            )
+            for client, folder in _FOLDERS.items()
+        ),
+        InstallLine(
+            "opencode",
+            f'"skills": {{"urls": ["{in_path}/.well-known/skills/"]}}',
+            "in opencode.json; it fetches new versions by itself",
+        ),
+    ]
+
+
+_OBEDIENT = {"Claude Code"}
+"""Clients that start a skill with `disable-model-invocation` only if their user asks for it."""
+_FOLDERS = {
+    "Claude Code": "~/.claude/skills",
+    "Codex, Gemini CLI and others": "~/.agents/skills",
+}
+"""Folders of personal skills, by the clients that read them."""
+_FOLDER = {
+    "github.com": "/tree/{commit}/{path}",
+    "gitlab.com": "/-/tree/{commit}/{path}",
+    "bitbucket.org": "/src/{commit}/{path}",
+    "codeberg.org": "/src/commit/{commit}/{path}",
+    "git.sr.ht": "/tree/{commit}/item/{path}",
+}
+"""Address of a folder at a commit, below the page of the repository."""
+
+
+def repository_label(url: str) -> str:
+    """Return the URL of a repository for people: without scheme, credentials and `.git`."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return url
+    if parts.scheme in ("", "file"):
+        return url
+    host = parts.netloc.rpartition("@")[2]
+    return f"{host}{parts.path.rstrip('/').removesuffix('.git')}"
+
+
+def repository_page(url: str, commit: str | None, *path: str) -> str | None:
+    """Return the web page of a folder of a repository, at a commit if there is one.
+
+    The path is relative to the repository. None for a URL that is not of http or https, or of a
+    forge that is not well known; credentials in a URL are left out.
+    """
+    try:
+        parts = urlsplit(url)
+        host = (parts.hostname or "").lower()
+        is_plain = parts.scheme in ("http", "https") and parts.port is None
+    except ValueError:
+        return None
+    if not is_plain or host not in _FOLDER:
+        return None
+    repository = parts.path.strip("/").removesuffix(".git")
+    if repository.count("/") < 1:
+        return None
+    address = f"https://{host}/{quote(repository, safe='/~')}"
+    if not commit:
+        return address
+    folder = quote(join("", *filter(None, path)).strip("/"))
+    rest = _FOLDER[host].format(commit=quote(commit, safe=""), path=folder)
+    return address + rest.rstrip("/").removesuffix("/item")

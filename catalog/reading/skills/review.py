@@ -1,0 +1,155 @@
+"""Versions that wait for review, with the changes in each; reads only."""
+
+import json
+import re
+from typing import Any, NamedTuple
+
+from catalog.database.expressions import AWAITING_REVIEW, NEWEST
+from catalog.database.queries import Database, Row
+from catalog.model.errors import NotInCatalog
+from catalog.reading.findings import grades
+from catalog.reading.skills import versions
+from catalog.text import mentions
+from catalog.text.suggestions import closest, few, shown
+
+
+class Asked(NamedTuple):
+    """Version that a reviewer means."""
+
+    skill: str  # its name, its skill_id, or its folder in its root
+    absolute: str  # the same as an absolute path
+    version: str | None = None  # None for the newest one
+
+
+class Waiting(NamedTuple):
+    """Version that waits for review, compared with the version that agents get."""
+
+    row: Row  # of the skill, with version, version_id, published, published_id and waits_since
+    facts: dict[str, Any]  # as they are published
+    is_cut: bool  # whether it has too much text, or too many hosts, to list all hosts
+
+
+def find(db: Database, asked: Asked) -> Row:
+    """Return the row of the version that a reviewer means. Raises NotInCatalog."""
+    values = {"asked": asked.skill.rstrip("/"), "absolute": asked.absolute}
+    rows = db.rows(_REVIEWED, values | {"version": asked.version})
+    if not asked.version:
+        rows = [row for row in rows if row["review"] == "waits"] or rows
+    rows = [row for row in rows if row["is_folder"]] or rows
+    if len(rows) == 1:
+        return rows[0]
+    if rows:
+        folders = few([f"{row['root']}/{row['path']}" for row in rows])
+        raise NotInCatalog(f"Several skills are meant; give the folder of one: {folders}.")
+    version = f"version {shown(asked.version)}" if asked.version else "version that needs a review"
+    names = [name for (name,) in db.execute(f"SELECT DISTINCT s.name FROM {AWAITING_REVIEW}")]
+    if near := closest(asked.skill, names) or names:
+        raise NotInCatalog(f"{shown(asked.skill)} has no {version}. These wait: {few(near)}.")
+    raise NotInCatalog(f"{shown(asked.skill)} has no {version}, and nothing waits for review.")
+
+
+def waiting(db: Database, *, limit: int = -1, offset: int = 0) -> list[Waiting]:
+    """Return the newest versions that wait for review, the longest waiting first."""
+    values = {"limit": limit, "offset": offset}
+    return [_compared(db, row) for row in db.rows(_WAITING, values)]
+
+
+def outcome(db: Database, version: Row) -> dict[str, Any]:
+    """Return a version with its review, and the state of each skill with its content, as JSON."""
+    decision = next(db.query(_DECISION, [version["digest"]]))
+    return {
+        "version": version["version"],
+        **decision,
+        "skills": db.rows(_SAME_CONTENT, [version["digest"]]),
+    }
+
+
+def of_skill(db: Database, skill: int) -> Row | None:
+    """Return the review of a skill's newest version: version, review and the decision.
+
+    None if that version needs no review.
+    """
+    return db.row(_OF_SKILL, [skill])
+
+
+def _compared(db: Database, row: Row) -> Waiting:
+    old, new = (versions.files(db, row[key]) for key in ("published_id", "version_id"))
+    changes = versions.differing(old, new)
+    old_tools, new_tools = (_tools(row[key]) for key in ("published_described", "described"))
+    old_hosts, new_hosts = (_hosts(row[key]) for key in ("published_described", "described"))
+    changed = (*changes["added"], *changes["changed"])
+    facts = {
+        "skill": row["name"],
+        **{key: row[key] for key in ("skill_id", "root", "path", "version", "waits_since")},
+        "published_version": row["published"],
+        **changes,
+        "scripts": [path for path in changed if versions.is_script(new[path])],
+        "new_tools": [tool for tool in new_tools if tool not in old_tools],
+        "new_hosts": [host for host in new_hosts if host not in old_hosts],
+        "findings": db.rows(_SAFETY, [row["id"]]),
+    }
+    text = sum(file["size"] for file in new.values() if file["is_text"])
+    return Waiting(row, facts, text > mentions.MOST_TEXT or len(new_hosts) == mentions.MOST)
+
+
+def _hosts(described: str | None) -> list[str]:
+    """Return the hosts of the URLs in the files of a version."""
+    hosts: list[str] = json.loads(json.loads(described or "{}").get("hosts") or "[]")
+    return hosts
+
+
+def _tools(described: str | None) -> list[str]:
+    """Return the tools of a version, as `allowed-tools` names them."""
+    return _TOOL.findall(json.loads(described or "{}").get("allowed_tools") or "")
+
+
+_TOOL = re.compile(r"[^\s,(]+(?:\([^)]*\))?")
+_WAITING = f"""
+    SELECT s.id, s.skill_id, s.name, s.root, s.path, s.status, w.id AS version_id, w.version,
+           w.described, w.ingested_at AS waits_since, p.id AS published_id,
+           p.version AS published, p.described AS published_described
+    FROM (SELECT v.id FROM {AWAITING_REVIEW} ORDER BY v.id LIMIT :limit OFFSET :offset) AS waiting
+    CROSS JOIN version_contents AS w ON w.id = waiting.id
+    JOIN skills AS s ON s.id = w.skill
+    LEFT JOIN version_contents AS p ON p.id = s.current_version_id
+        AND s.status IN ('active', 'shadowed')
+    ORDER BY w.id
+"""
+_BELOW_ROOT = """
+    iif(substr(:absolute, 1, length(r.path) + 1) = r.path || '/',
+        substr(:absolute, length(r.path) + 2), NULL)
+"""
+_REVIEWED = f"""
+    SELECT v.*, s.root, s.path, s.path = :asked OR s.root || '/' || s.path = :absolute AS is_folder
+    FROM skills AS s JOIN versions AS v ON v.skill = s.id
+    WHERE s.status != 'removed' AND v.review IS NOT NULL
+        AND s.id IN (SELECT id FROM skills WHERE name = :asked
+                     UNION SELECT id FROM skills WHERE skill_id = :asked
+                     UNION SELECT f.id FROM roots AS r CROSS JOIN skills AS f
+                        ON f.root = r.path AND f.path IN (:asked, {_BELOW_ROOT})
+                     UNION SELECT skill FROM versions WHERE skill_id = :asked AND review = 'waits')
+        AND iif(:version IS NULL, v.id = {NEWEST}, v.version = :version)
+"""
+_OF_SKILL = f"""
+    SELECT v.version, v.review, v.ingested_at, r.decided_by, r.decided_at, r.why
+    FROM skills AS s JOIN versions AS v ON v.id = {NEWEST}
+    LEFT JOIN reviews AS r ON r.id = (SELECT max(id) FROM reviews WHERE digest = v.digest)
+    WHERE s.id = ? AND v.review IS NOT NULL
+"""
+_DECISION = """
+    SELECT decision, decided_by, decided_at, why FROM reviews WHERE digest = ?
+    ORDER BY id DESC LIMIT 1
+"""
+_SAME_CONTENT = """
+    SELECT s.skill_id, s.name, s.root, s.path, s.status, p.version AS current_version,
+           max(v.id) = s.current_version_id AND s.status = 'active' AS is_published
+    FROM versions AS v JOIN skills AS s ON s.id = v.skill
+    LEFT JOIN versions AS p ON p.id = s.current_version_id
+    WHERE v.digest = ? AND v.review IS NOT NULL AND s.status != 'removed'
+    GROUP BY s.id ORDER BY s.root, s.path
+"""
+_SAFETY = f"""
+    SELECT code, severity, path, line, message FROM findings
+    WHERE skill = ? AND profile = 'safety'
+    ORDER BY code NOT IN ({grades.CODES}), path, line, id
+"""

@@ -1,0 +1,298 @@
+"""Reading by version: a reader stays in one version whatever is published."""
+
+import asyncio
+import json
+import re
+import threading
+import zipfile
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from mcp.types import CallToolRequestParams, CallToolResult, TextContent, TextResourceContents
+
+from catalog.mcp.access import CatalogAccess
+from catalog.mcp.resources import SkillResources
+from catalog.mcp.tools import SkillTools
+from catalog.model.errors import NotInCatalog
+from catalog.model.setting import Retention
+from catalog.prompt_index import builder, query
+from catalog.prompt_index.formats.form import Candidate
+from catalog.prompt_index.spec import DEFAULT_BUDGET_CHARS, IndexSpec
+from catalog.reading.files import published, skill_files
+from catalog.writing import retention as package_retention
+from pipeline.cli.app import cli
+from pipeline.service.open_catalog import open_store
+from tests.support.records import NOON
+from tests.support.shelf import Shelf
+from tests.support.sites import Site, site_of_shelf
+from tests.support.skills import write_skill
+
+LONG = 3_000  # lines, more than a page of the MCP server
+
+
+def write(shelf: Shelf, number: int) -> None:
+    """Write content to the root in which each file and line has its number."""
+    write_skill(
+        shelf.root / "flip",
+        body=f"# Number {number}\n",
+        files={"notes.md": f"number {number}\n", "long.txt": f"a line of number {number}\n" * LONG},
+    )
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Iterator[Shelf]:
+    """Return a skill with two published versions."""
+    shelf = Shelf(tmp_path)
+    for number in (1, 2):
+        write(shelf, number)
+        shelf.scan()
+    yield shelf
+    shelf.close()
+
+
+site = pytest.fixture(site_of_shelf, name="site")
+
+
+@pytest.fixture
+def tools(shelf: Shelf) -> SkillTools:
+    """Return the MCP tools of the shelf."""
+    return SkillTools(CatalogAccess(shelf.settings.catalog_path, shelf.packages))
+
+
+def names(shelf: Shelf) -> list[str]:
+    """Return the versions, oldest first."""
+    return [name for (name,) in shelf.db.execute("SELECT version FROM versions ORDER BY id")]
+
+
+def told(result: CallToolResult) -> list[str]:
+    """Return the texts of an answer."""
+    return [part.text for part in result.content if isinstance(part, TextContent)]
+
+
+@pytest.mark.requirement("prd/versions-read")
+def test_a_superseded_version_is_read(shelf: Shelf, site: Site) -> None:
+    """Files, preview and archive name their version and give the requested one."""
+    old, new = names(shelf)
+    for version, asked, number in ((new, {}, 2), (old, {"version": old}, 1)):
+        file = site.get("/skills/flip/files/notes.md", **asked)
+        assert (file.text, file.headers["skilldrop-version"]) == (f"number {number}\n", version)
+        preview = site.get("/skills/flip/preview", **asked)
+        assert preview.headers["skilldrop-version"] == preview.json()["version"] == version
+        assert f"# Number {number}" in preview.json()["skill_md_content"]
+        link = next(f["url"] for f in preview.json()["files"] if f["path"] == "notes.md")
+        assert site.get(link).text == f"number {number}\n"
+        archive = site.get("/skills/flip/bundle.zip", **asked)
+        assert archive.headers["skilldrop-version"] == version
+        with zipfile.ZipFile(BytesIO(archive.content)) as members:
+            assert members.read("notes.md") == f"number {number}\n".encode()
+
+
+def test_a_version_that_is_not_kept_is_reported(
+    shelf: Shelf,
+    site: Site,
+    tools: SkillTools,
+) -> None:
+    """The message names the current version, over HTTP, MCP and from Python."""
+    _, new = names(shelf)
+    why = f"does not exist or is no longer kept. The current version is {new}."
+    for path in ("files/notes.md", "bundle.zip"):
+        found = site.get(f"/skills/flip/{path}", version="20000101-000000")
+        assert (found.status_code, why in found.text) == (404, True)
+    assert site.get("/skills/flip/preview", version="20000101-000000").status_code == 404
+    asked = {"skill_name": "flip", "version": "20000101-000000"}
+    call = CallToolRequestParams(name="read_skill_file", arguments=asked)
+    answer = asyncio.run(tools.call(None, call))  # type: ignore[arg-type]  # of a client
+    assert answer.is_error
+    assert why in told(answer)[0]
+    with pytest.raises(NotInCatalog, match=re.escape(why)):
+        published.package_of(shelf.db, shelf.packages, "flip", "../../etc")
+
+
+def test_an_agent_stays_in_the_version_of_its_first_page(shelf: Shelf, tools: SkillTools) -> None:
+    """The second page comes from that version although another is published."""
+    first, about = told(tools.read_skill_file("flip", "long.txt"))
+    offset, version = re.findall(r"offset (\d+) of version (\S+)\.$", about)[0]
+    write(shelf, 3)
+    shelf.scan()
+    second, about = told(tools.read_skill_file("flip", "long.txt", int(offset), version))
+    assert f"version {version}" in about
+    assert first + second == "a line of number 2\n" * LONG
+
+
+def test_resources_are_of_a_version(shelf: Shelf) -> None:
+    """The manifest names its version, which gives access to the files."""
+    old, new = names(shelf)
+    resources = SkillResources(CatalogAccess(shelf.settings.catalog_path, shelf.packages))
+
+    def text(uri: str) -> str:
+        (content,) = resources.content(uri).contents
+        assert isinstance(content, TextResourceContents)
+        return content.text
+
+    assert json.loads(text("skill://flip/_manifest"))["version"] == new
+    assert json.loads(text(f"skill://flip/_manifest?version={old}"))["version"] == old
+    assert "Number 1" in text(f"skill://flip/SKILL.md?version={old}")
+
+
+def test_the_command_reads_a_version(shelf: Shelf) -> None:
+    """`read --version` also works for one page."""
+    old, _ = names(shelf)
+    done = CliRunner().invoke(
+        cli,
+        [
+            "--data",
+            str(shelf.settings.data),
+            "read",
+            "flip",
+            "long.txt",
+            "--version",
+            old,
+            "--offset",
+            "19",
+            "--limit",
+            "19",
+        ],
+    )
+    assert (done.exit_code, done.output) == (0, "a line of number 1\n")
+
+
+def check_site(site: Site) -> None:
+    """Check that files and preview on the site belong to one version."""
+    body = site.get("/skills/flip/files/SKILL.md")
+    version = body.headers["skilldrop-version"]
+    number = re.findall(r"# Number (\d+)", body.text)[0]
+    notes = site.get("/skills/flip/files/notes.md", version=version).text
+    assert notes == f"number {number}\n"
+    sheet = site.get("/skills/flip/preview").json()
+    assert sheet["skill_md_hash"] in {file["sha256"] for file in sheet["files"]}
+
+
+def check_package(shelf: Shelf) -> None:
+    """Check that the files of the published package belong to one version."""
+    package = published.package_of(shelf.db, shelf.packages, "flip")
+    notes, long = [skill_files.read(package, path).text for path in ("notes.md", "long.txt")]
+    assert long == f"a line of {notes}" * LONG
+
+
+def check_tools(tools: SkillTools) -> None:
+    """Check that two parts of a long file belong to one version."""
+    first, about = told(tools.read_skill_file("flip", "long.txt"))
+    offset, version = re.findall(r"offset (\d+) of version (\S+)\.$", about)[0]
+    second = told(tools.read_skill_file("flip", "long.txt", int(offset), version))[0]
+    assert len(set((first + second).splitlines())) == 1
+
+
+def test_readers_meet_one_version_while_a_writer_publishes(
+    shelf: Shelf,
+    site: Site,
+    tools: SkillTools,
+) -> None:
+    """With the version of the first answer no file is mixed or missing."""
+
+    def publish() -> None:
+        for number in range(3, 15):
+            write(shelf, number)
+            shelf.scan()
+
+    writer = threading.Thread(target=publish)
+    writer.start()
+    has_checked = False
+    while writer.is_alive() or not has_checked:
+        check_site(site)
+        check_package(shelf)
+        check_tools(tools)
+        has_checked = True
+    writer.join()
+    assert len(names(shelf)) == 14
+
+
+@pytest.mark.parametrize("base", [None, "http://localhost/skills"])
+@pytest.mark.parametrize("form", ["xml", "semibot", "markdown", "json"])
+def test_an_index_names_versions(shelf: Shelf, site: Site, form: str, base: str | None) -> None:
+    """Each location points to the files of the version, and so does the pattern for names."""
+    _, new = names(shelf)
+    rest = f"/flip/versions/{new}/files/" if base else f"/flip/{new}/"
+    spec = IndexSpec(format=form, locations="version", location_base=base)
+    text = query.build_index(shelf.db, spec).text
+    assert f"{base or shelf.packages}{rest}" in text
+    assert (shelf.packages / "flip" / new / "SKILL.md").is_file()
+    assert site.get(f"/skills/flip/versions/{new}/files/notes.md").text == "number 2\n"
+    assert "current" not in text
+
+
+@pytest.mark.parametrize(
+    ("base", "where"),
+    [
+        ("/p", "/p/NAME/VERSION/"),
+        ("http://h/skills", "http://h/skills/NAME/versions/VERSION/files/"),
+    ],
+)
+def test_bare_names_have_their_version(base: str, where: str) -> None:
+    """For a skill listed by name only, the pattern and the version locate its files."""
+    many = [
+        Candidate(
+            n,
+            f"skill-{n}",
+            "words " * 40,
+            f"/p/skill-{n}/7/SKILL.md",
+            f"skill-{n}",
+            follows_pattern=True,
+            package_path=f"skill-{n}/7",
+        )
+        for n in range(99)
+    ]
+    text = builder.build(
+        IndexSpec(budget_chars=3_000, location_base=base, locations="version"), many
+    ).text
+    assert where in text
+    assert "skill-98 (7)" in text
+
+
+def test_a_version_in_an_index_is_kept(shelf: Shelf) -> None:
+    """It stays while the index names it, even if superseded and beyond retention."""
+    spec = IndexSpec(locations="version", budget_chars=DEFAULT_BUDGET_CHARS)
+    old, new = names(shelf)
+    store = open_store(shelf.settings)
+    store.indexes.configure([spec])
+    store.publish_indexes([spec], shelf.settings.index_folder, NOON)
+    assert query.index_spec(store.db, "default") == spec
+    assert [path for (path,) in store.db.execute("SELECT package_path FROM index_entries")] == [
+        f"flip/{new}"
+    ]
+
+    packaging = store.packager.packaging
+    assert packaging
+
+    def collect() -> list[str]:
+        package_retention.PackageCollector(store.db).collect(
+            packaging,
+            Retention(versions=1, version_days=0, grace=0),
+            datetime.now(UTC) + timedelta(days=900),
+        )
+        return [name for name in (old, new) if (shelf.packages / "flip" / name).is_dir()]
+
+    store.db.execute("UPDATE index_entries SET package_path = ?", [f"flip/{old}"])
+    assert collect() == [old, new]
+    store.db.execute("UPDATE index_entries SET package_path = ?", [f"flip/{new}"])
+    assert collect() == [new]
+    store.close()
+
+
+def test_an_index_follows_its_versions(shelf: Shelf) -> None:
+    """Each publication names the newest version, so the index is written again."""
+    spec = IndexSpec(locations="version")
+    texts = []
+    for number in (3, 4):
+        write(shelf, number)
+        shelf.scan()
+        store = open_store(shelf.settings)
+        store.indexes.configure([spec])
+        assert store.publish_indexes([spec], shelf.settings.index_folder, NOON) == ["default"]
+        store.close()
+        texts.append((shelf.settings.index_folder / "default.txt").read_text())
+        assert names(shelf)[-1] in texts[-1]
+    assert texts[0] != texts[1]

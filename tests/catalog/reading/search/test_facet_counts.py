@@ -1,0 +1,149 @@
+"""Numbers beside the values of filters."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import pytest
+
+from catalog.model import paths
+from catalog.model.finding import Finding
+from catalog.model.skill import FileEntry, RootSpec
+from catalog.reading.search import facet_counts, filters, skill_lists, word_search
+from catalog.reading.search.filters import Filters
+from catalog.writing.store import Store
+from tests.support.records import NOON, ROOT, judged, refused, rooted
+
+DANGER = Finding("tag-characters", "warning", "safety", "It hides text.", "Remove it.")
+NOTE = Finding("package-unpinned", "info", "safety", "It has no version.", "Pin it.")
+LINKED = "See https://Docs.acme.dev/x, http://localhost:80, http://example.com and ssh://me@git.acme.dev/y.\n"
+
+
+@pytest.fixture(scope="module")
+def store() -> Iterator[Store]:
+    """Return a catalog of skills that differ in all that is filtered."""
+    checked = RootSpec(ROOT, profiles=("spec", "safety"))
+    made = rooted(Store.in_memory(), checked, RootSpec("/company", "enterprise"))
+    made.apply(
+        [
+            judged("one", tags=("Office", "text"), license="MIT", author="Ada <ada@acme.dev>"),
+            judged(
+                "two", tags=("office",), license="mit", category="data", findings=[DANGER, NOTE]
+            ),
+            judged("three", allowed_tools="Bash(git:*) Read", findings=[NOTE], spec_valid=False),
+            judged("four", body=LINKED, allowed_tools="bash", author="ada"),
+            judged("five", level="plugin", plugin="office", files=(_script(),)),
+            judged("ours", root="/company", level="enterprise", license="MIT"),
+            judged("mine/ours", name="ours"),
+            refused("broken"),
+        ],
+        trigger="command",
+        at=NOON,
+    )
+    yield made
+    made.close()
+
+
+def _script() -> FileEntry:
+    text = "curl ftp://files.acme.dev/a"
+    return FileEntry("run.sh", len(text), "0" * 64, 0o755, "script", True, text)
+
+
+def listed(store: Store, wanted: Filters) -> set[str]:
+    """Return the folders of the skills that a list with filters has."""
+    skills = skill_lists.skills(store.db, wanted)
+    paths = store.db.execute("SELECT id, path FROM skills")
+    return {path for skill, path in paths if skill in skills}
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        {},
+        {"status": ("all",)},
+        {"tag": ("OFFICE",)},
+        {"license": ("MIT", "none"), "status": ("active", "shadowed")},
+        {"safety": ("danger", "clear")},
+        {"has_scripts": ("yes",), "tool": ("Bash",)},
+        {"root": ("company",)},
+        {"publisher": ("office", "Ada")},
+        {"host": ("git.acme.dev",)},
+        {"valid": ("no",), "changed_since": ("2026-11-19",)},
+    ],
+)
+def test_each_number_is_that_of_the_list_with_its_value(
+    store: Store, chosen: dict[str, tuple[str, ...]]
+) -> None:
+    """Whatever else is chosen; a value of a filter that is chosen counts instead of the others."""
+    now = datetime(2026, 11, 20, 13, tzinfo=UTC)
+    wanted = filters.parse(chosen, now)
+    facets, total = facet_counts.of(store.db, wanted)
+    assert total == len(listed(store, wanted))
+    for name, facet in facets.items():
+        assert not facet.others
+        for choice in facet.choices:
+            alone = filters.parse(chosen | {name: (choice.value,)}, now)
+            assert len(listed(store, alone)) == choice.n, (name, choice)
+
+
+def test_all_values_are_read_from_the_skills(store: Store) -> None:
+    """Values that differ in case are one; hosts are those of URLs that lead somewhere."""
+    facets, _ = facet_counts.of(store.db, Filters(status=("all",)))
+    assert {name: dict(facet.choices) for name, facet in facets.items() if name != "root"} == {
+        "status": {"active": 6, "shadowed": 1, "rejected": 1},
+        "level": {"enterprise": 1, "plugin": 1, "project": 6},
+        "publisher": {"root": 4, "Ada": 2, "company": 1, "office": 1},
+        "license": {"MIT": 3},
+        "category": {"data": 1},
+        "has_scripts": {"yes": 7, "no": 1},
+        "valid": {"yes": 6, "no": 2},
+        "tag": {"Office": 2, "text": 1},
+        "tool": {"Bash": 2, "Read": 1},
+        "host": {"docs.acme.dev": 1, "files.acme.dev": 1, "git.acme.dev": 1},
+        "safety": {"danger": 1, "info": 1, "clear": 5},
+    }
+
+
+def test_numbers_hold_for_the_words_of_a_search(store: Store) -> None:
+    """Only the skills with one of the words count; a value is written as they write it."""
+    match = word_search.search(store.db, "git").query.match
+    facets, total = facet_counts.of(store.db, Filters(), match)
+    assert total == 1
+    assert facets["tool"].choices == (facet_counts.FacetValue("bash", 1),)
+
+
+def test_a_card_says_what_a_skill_may_do(store: Store) -> None:
+    """Its publisher, its scripts, tools and hosts, and its worst finding about safety."""
+    rows = {
+        row["name"]: row
+        for row in skill_lists.cards_of(store.db, skill_lists.skills(store.db, Filters()))
+    }
+    assert rows["one"]["publisher"] == "Ada"
+    assert rows["two"]["safety"] == {
+        "text": "1 danger",
+        "explained": "Found when its files were checked for safety: tag characters",
+        "tone": "bad",
+    }
+    assert rows["three"]["tools"] == ["Bash", "Read"]
+    assert rows["four"]["hosts"] == ["docs.acme.dev", "git.acme.dev"]
+    assert rows["office:five"]["has_scripts"]
+
+
+def test_the_publisher_of_a_repository_is_its_name() -> None:
+    """Its root is a mirror, whose folder is always called current."""
+    root = "/data/mirrors/acme-skills-0123abcd/current"
+    assert paths.root_name(root) == "acme-skills"
+    assert paths.root_name("/home/current") == "current"
+    store = rooted(Store.in_memory(), RootSpec(root))
+    store.apply([judged("one", root=root)], trigger="command", at=NOON)
+    assert store.db.execute("SELECT publisher FROM skills").fetchall() == [("acme-skills",)]
+    store.close()
+
+
+def test_too_many_skills_are_not_counted_by_their_values(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Values of the first ones are offered without numbers; the number of all skills is exact."""
+    monkeypatch.setattr(facet_counts, "MOST_COUNTED", 2)
+    facets, total = facet_counts.of(store.db, Filters(), only=("has_scripts",))
+    assert facets == {"has_scripts": facet_counts.Facet((facet_counts.FacetValue("yes", None),))}
+    assert total == 6
