@@ -21,6 +21,13 @@ them, → is a tab, <U+200B> and the like are invisible characters, <FF> and the
 are not UTF-8, and […] stands for omitted text.
 """
 
+_SHORT = {
+    "OWASP Top 10 for LLM Applications, ": "OWASP ",  # which numbers them LLM01 and so on
+    "ApexBridge, Skill format, ": "ApexBridge, ",
+    "Claude Code documentation, ": "Claude Code, ",
+    "Agent Skills guide for client implementers": "Agent Skills guide for clients",
+}
+
 
 def page() -> str:
     """Return the page: for each profile its codes, then a section for each code."""
@@ -31,8 +38,15 @@ def page() -> str:
     return "\n".join(parts)
 
 
+def _short(source: str) -> str:
+    """Return a source without the parts of its name that go without saying."""
+    for name, short in _SHORT.items():
+        source = source.replace(name, short)
+    return source
+
+
 def _section(type_: FindingType) -> str:
-    source = "" if type_.source == OURS else f"- **Source:** {prose(type_.source)}.\n"
+    source = "" if type_.source == OURS else f"- **Source:** {prose(_short(type_.source))}.\n"
     rejects = f"; {REJECTS[type_.rejects]}" if type_.severity == "error" else ""
     return (
         f"### `{type_.code}`\n\n"

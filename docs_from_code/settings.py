@@ -12,7 +12,7 @@ from pydantic_core import PydanticUndefined
 
 from catalog.model.setting import LinkedDirectory, Retention, SiteSettings
 from catalog.prompt_index.spec import IndexSpec
-from docs_from_code.markdown import cell
+from docs_from_code.markdown import prose
 from pipeline.config.loader import PREFIX, fields_of
 from pipeline.config.root_settings import GitRootSettings, RootSettings
 from pipeline.config.settings import Settings, ValidateSettings, WebhookSettings
@@ -48,7 +48,8 @@ file that `--config` or `{PREFIX}CONFIG` names. Each key can also come from the 
 environment, the environment overrides the file, and the file overrides the defaults.
 [Configure](../how-to/configure.md) has examples.
 
-Sizes are numbers of bytes or texts such as `"100 MiB"`. The column “value” gives the unit.
+Each key stands before its default, if it has one, its unit or possible values, and its meaning.
+Sizes are numbers of bytes or texts such as `"100 MiB"`.
 """
 
 _HEADS = {
@@ -82,13 +83,12 @@ def explained() -> set[str]:
 
 
 def _table(table: str, model: type) -> str:
-    rows = "".join(
-        f"| `{name.rpartition('.')[2]}` | {_default(field)} | {cell(_value(field))} "
-        f"| {cell(_MEANINGS[name])} |\n"
+    return "".join(
+        f"- `{name.rpartition('.')[2]}`{_default(field)}, {prose(_value(field))}. "
+        f"{prose(_MEANINGS[name])}\n"
         for name, field in _fields(table, model)
         if name not in _TABLES
     )
-    return f"| key | default | value | meaning |\n|---|---|---|---|\n{rows}"
 
 
 def _value(field: FieldInfo) -> str:
@@ -109,15 +109,11 @@ def _fields(table: str, model: type) -> Iterator[tuple[str, FieldInfo]]:
 def _default(field: FieldInfo) -> str:
     value: Any = field.default
     if value is PydanticUndefined:
-        return "required"
+        return ", required"
     if value is None:
-        return "none"
+        return ""
     if isinstance(value, ByteSize):
-        return f'`"{value.human_readable(separator=" ").replace(".0", "")}"`'
-    if isinstance(value, bool):
-        return f"`{str(value).lower()}`"
-    if isinstance(value, tuple | dict):
-        return f"`{json.dumps(value)}`"
-    if isinstance(value, float):
-        return f"`{value:g}`"
-    return f"`{value}`" if isinstance(value, int) else f'`"{value}"`'
+        value = value.human_readable(separator=" ").replace(".0", "")
+    elif isinstance(value, float):
+        value = float(f"{value:g}") if value % 1 else int(value)
+    return f" = `{json.dumps(value, default=str)}`"
