@@ -44,13 +44,13 @@ _SCAN = """
 import sys
 from pathlib import Path
 from pipeline.config.settings import Settings
-from pipeline.roots.local import stat_cache
+from pipeline.roots.local import folder as local_folder
 from pipeline.service.scanning.engines import serial
 from pipeline.service.scanning import change_batches
 from pipeline.service.open_catalog import open_store
 from pipeline.service.run_once import scan_once
 change_batches.PAUSE = float("inf")  # batches must not end by the time, which valgrind stretches
-stat_cache.MARGIN_NS = 0  # the folders have just been made
+local_folder.MARGIN_NS = 0  # the folders have just been made
 root, data, publish = sys.argv[1:]
 settings = Settings(watched=root, data=data, settle_quiet=0, publish=publish, usage=False)
 store = open_store(settings)

@@ -8,7 +8,6 @@ from typing import NamedTuple
 from catalog.audit.difference import Difference
 from catalog.database.expressions import HAS_APPROVAL
 from catalog.database.queries import Database, Row, columns
-from catalog.model.change import ChangeResult
 from catalog.model.finding import PUBLICATION_CODES, Finding
 from catalog.model.skill import LeftOutFile, Rejection, SkillRecord, Verdict
 from catalog.model.values import ReviewState
@@ -45,35 +44,6 @@ def unconfigured(db: Database) -> list[tuple[str, str, bool]]:
         " CROSS JOIN skills AS s ON s.root = r.path"
         " WHERE s.status != 'removed' AND r.configured = 0"
     ).fetchall()
-
-
-class Checkpoint(NamedTuple):
-    """State of the catalog at one time, to find later changes from."""
-
-    last_ingestion: int  # row id; 0 where there is none
-    held: frozenset[tuple[str, str]]  # root and path of each held removal
-
-
-def checkpoint(db: Database) -> Checkpoint:
-    """Return the present state, for `changes_since`."""
-    held = db.execute("SELECT root, path FROM skills WHERE pending_since IS NOT NULL AND is_held")
-    return Checkpoint(
-        db.execute("SELECT ifnull(max(id), 0) FROM ingestions").fetchone()[0],
-        frozenset(held.fetchall()),
-    )
-
-
-def changes_since(db: Database, checkpoint: Checkpoint) -> list[ChangeResult]:
-    """Return the changes that the history records after a checkpoint, oldest first."""
-    return [
-        ChangeResult(*row)
-        for row in db.execute(
-            "SELECT i.root, i.path, ifnull(s.name, i.path), i.outcome, i.detail"
-            " FROM ingestions AS i LEFT JOIN skills AS s ON s.id = i.skill"
-            " WHERE i.id > ? ORDER BY i.id",
-            [checkpoint.last_ingestion],
-        )
-    ]
 
 
 # Against a verdict

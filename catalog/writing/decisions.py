@@ -5,11 +5,11 @@ from typing import Literal, NamedTuple
 from catalog.database.expressions import is_withheld
 from catalog.database.queries import Row, Writer
 from catalog.model.errors import NotInCatalog
+from catalog.model.naming import skeleton
 from catalog.model.values import LEVELS, IngestionOutcome
 from catalog.reading.lookup import find_skill
 from catalog.reading.skills import versions as reading_versions
 from catalog.reading.skills.versions import find_version
-from catalog.text.confusables import skeleton
 from catalog.text.suggestions import shown
 from catalog.writing import events
 from catalog.writing.events import Ingestion

@@ -1,11 +1,11 @@
-"""Changes of skills as rows, and their delivery to listeners."""
+"""Changes of skills as rows, their delivery to listeners, and those since a checkpoint."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
-from catalog.database.queries import Writer, to_json
-from catalog.model.change import OF_MEMORIES, Event, MemoryEvent
+from catalog.database.queries import Database, Writer, to_json
+from catalog.model.change import OF_MEMORIES, ChangeResult, Event, MemoryEvent
 from catalog.model.values import IngestionOutcome, Trigger
 
 
@@ -91,6 +91,35 @@ class Events:
 
     def _store(self, delivered: Mapping[str, int]) -> None:
         self._db.execute("UPDATE health SET delivered = ?", [to_json(delivered)])
+
+
+class Checkpoint(NamedTuple):
+    """State of the catalog at one time, to find later changes from."""
+
+    last_ingestion: int  # row id; 0 where there is none
+    held: frozenset[tuple[str, str]]  # root and path of each held removal
+
+
+def checkpoint(db: Database) -> Checkpoint:
+    """Return the present state, for `changes_since`."""
+    held = db.execute("SELECT root, path FROM skills WHERE pending_since IS NOT NULL AND is_held")
+    return Checkpoint(
+        db.execute("SELECT ifnull(max(id), 0) FROM ingestions").fetchone()[0],
+        frozenset(held.fetchall()),
+    )
+
+
+def changes_since(db: Database, checkpoint: Checkpoint) -> list[ChangeResult]:
+    """Return the changes that the history records after a checkpoint, oldest first."""
+    return [
+        ChangeResult(*row)
+        for row in db.execute(
+            "SELECT i.root, i.path, ifnull(s.name, i.path), i.outcome, i.detail"
+            " FROM ingestions AS i LEFT JOIN skills AS s ON s.id = i.skill"
+            " WHERE i.id > ? ORDER BY i.id",
+            [checkpoint.last_ingestion],
+        )
+    ]
 
 
 _NEW = """

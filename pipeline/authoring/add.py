@@ -20,7 +20,7 @@ from pipeline.authoring.atomic_replace import built_beside, exchange, put
 from pipeline.authoring.fixer import Fixer
 from pipeline.authoring.lint import Judgement, judge_paths
 from pipeline.authoring.selection import of_profiles
-from pipeline.roots.names import is_junk, is_skill_md
+from pipeline.roots.file_kinds import is_junk, is_skill_md
 
 PLAIN: Mapping[str, str] = {
     "SKILL.md": """\

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 
 from catalog.model.finding import Finding
 from catalog.model.values import Json
-from pipeline.parsing import fences
+from pipeline.parsing import document
 from pipeline.parsing.decoding import decode
 from pipeline.parsing.document import Parsed, parse
 from pipeline.parsing.frontmatter_editor import dumped
@@ -271,7 +271,7 @@ def _span(draft: Draft, field: str) -> range | None:
 def _end(draft: Draft) -> int | None:
     """Return the line of the closing fence, from 0; None unless both fences are correct."""
     text = draft.text
-    cut = fences.cut(text) if fences.opens(text) else None
+    cut = document.cut_at_fences(text) if document.starts_with_fence(text) else None
     return None if cut is None or cut.findings else cut.closing_line - 1
 
 

@@ -18,8 +18,8 @@ from pipeline.authoring.atomic_replace import built_beside, exchange, put
 from pipeline.authoring.lint import Judgement, judge_paths
 from pipeline.parsing.decoding import decode
 from pipeline.roots.codes import OUTSIDE_SKILLS, SKILL_MD_MISSING
+from pipeline.roots.file_kinds import SKILL_MD, is_junk, is_skill_md
 from pipeline.roots.local.folder import Folder, LooseFinding
-from pipeline.roots.names import SKILL_MD, is_junk, is_skill_md
 from pipeline.roots.snapshot import Snapshot
 from pipeline.roots.source import is_skill_folder, open_source
 from pipeline.validation.codes import FOLDER_UNREADABLE

@@ -14,7 +14,7 @@ from pipeline.authoring.atomic_replace import write_whole
 from pipeline.authoring.code_fixes import FIXES, RENAMED, Draft
 from pipeline.authoring.lint import Judgement, judge_paths, judge_text
 from pipeline.authoring.selection import CodeSelection
-from pipeline.roots.names import SKILL_MD
+from pipeline.roots.file_kinds import SKILL_MD
 
 _MOST_STEPS = 200
 _ORDER = {code: number for number, code in enumerate(FIXES)}

@@ -29,8 +29,8 @@ from pipeline.dialects.registry import dialects, profiles_named
 from pipeline.parsing.document import Parsed, parse
 from pipeline.roots import internal_errors
 from pipeline.roots.codes import SKILL_MD_MISSING
+from pipeline.roots.file_kinds import SKILL_MD
 from pipeline.roots.local.folder import Folder, Limits, LooseFinding, Result
-from pipeline.roots.names import SKILL_MD
 from pipeline.roots.snapshot import Snapshot, without_secrets
 from pipeline.roots.source import Source, is_skill_folder, open_source
 from pipeline.validation.codes import FOLDER_UNREADABLE

@@ -16,9 +16,9 @@ from pipeline.authoring.selection import matches
 from pipeline.roots import ignore_files
 from pipeline.roots.archives.reader import open_archive
 from pipeline.roots.codes import ARCHIVE_UNREADABLE, OUTSIDE_SKILLS
+from pipeline.roots.file_kinds import is_skill_md
 from pipeline.roots.ignore_files import GITIGNORE, SKILLIGNORE, IgnoreFile, IgnoreFileRefused
 from pipeline.roots.local.folder import Archive, Folder, Limits, LooseFinding, Result
-from pipeline.roots.names import is_skill_md
 from pipeline.roots.source import is_skill_folder, open_source
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from catalog.filesystem.by_descriptor import descended
 from catalog.model.outcome import BadOutcome
 from catalog.model.paths import os_path, text_path
-from pipeline.roots.names import is_junk
+from pipeline.roots.file_kinds import is_junk
 
 MOST_BYTES = 16 * 2**20
 """Bytes of one outcome, and those of a file of JSON Lines that are read at once."""

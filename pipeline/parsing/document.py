@@ -1,4 +1,4 @@
-"""Parser that turns any bytes of a SKILL.md into frontmatter, body and findings."""
+"""Frontmatter delimiters: the start and the end of the frontmatter of a SKILL.md."""
 
 import re
 from collections.abc import Mapping
@@ -11,10 +11,42 @@ from frontmatter.default_handlers import YAMLHandler
 from catalog.model.finding import Finding
 from catalog.model.values import Json
 from catalog.text.body import with_plain_line_ends
-from pipeline.parsing import codes, fences
+from pipeline.parsing import codes
+from pipeline.parsing.codes import FENCE_NOT_ALONE, OPENING_FENCE_TOO_LONG
 from pipeline.parsing.decoding import byte_findings, decode, without_forbidden_characters
-from pipeline.parsing.repair import Repaired, read_repaired
-from pipeline.parsing.yaml_reader import Position, Unreadable, YamlText
+from pipeline.parsing.repair import Repaired, repaired
+from pipeline.parsing.yaml_reader import Position, Unreadable, YamlText, read_yaml
+
+_KEY = re.compile(r"""(?:[\w.-]+|"[^"]*"|'[^']*')[ \t]*:(?:[ \t]|$)""")
+# After an empty line only a lower-case key counts: a body may start with `Note: …`.
+_KEY_AFTER_GAP = re.compile(r"[a-z][a-z0-9_-]*:(?:[ \t]|$)")
+_CLOSING = re.compile(r"^---(?P<rest>[^\n]*)\n?", re.MULTILINE)
+_HEADING = re.compile(r"#{1,6}[ \t]")
+
+
+@dataclass(frozen=True, slots=True)
+class Fences:
+    """A file cut at the two lines of dashes that enclose its frontmatter."""
+
+    frontmatter: str
+    line: int  # of the file, on which the frontmatter starts
+    column: int  # 1, unless text follows the dashes of the opening fence on its line
+    closing_line: int  # of the file
+    body: str
+    body_line: int  # of the file, on which `body` starts
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """A text with its missing closing fence inserted."""
+
+    text: str
+    line: int  # of the text, from 0: here …
+    before: str  # … this stood …
+    after: str  # … and was replaced by this
+    is_end: bool  # whether it is the last line of the text, so that the fence follows the text
+
 
 MAX_FRONTMATTER_BYTES = 16_384
 
@@ -65,7 +97,7 @@ def parse(data: bytes, name: str = "SKILL.md") -> Parsed:
 def _read(lines: str) -> Parsed:
     text = lines.strip()  # like python-frontmatter, so that offsets agree
     first_line = 1 + lines.count("\n", 0, len(lines) - len(lines.lstrip()))
-    if not fences.opens(text):
+    if not starts_with_fence(text):
         return _without_fields(text, first_line, _missing(text, first_line))
     parsed, read = _read_fenced(text, first_line)
     if read is None or (isinstance(read.outcome, Unreadable) and read.outcome.repairable):
@@ -96,7 +128,7 @@ class _EventHandler(YAMLHandler):
     The library returns fields and body; lines and findings are kept here.
     """
 
-    def __init__(self, cut: fences.Fences) -> None:
+    def __init__(self, cut: Fences) -> None:
         self._cut = cut
         self.read = Repaired(YamlText(None, {}, ()), (), "")
 
@@ -116,12 +148,16 @@ class _EventHandler(YAMLHandler):
         if size > MAX_FRONTMATTER_BYTES:
             message = f"The frontmatter has {size:,} bytes; the limit is {MAX_FRONTMATTER_BYTES:,}."
             return Repaired(Unreadable(codes.FRONTMATTER_TOO_LARGE.at(message, line=line)), (), fm)
-        return read_repaired(without_forbidden_characters(fm), line, self._cut.column)
+        text, column = without_forbidden_characters(fm), self._cut.column
+        outcome = read_yaml(text, line, column)
+        if isinstance(outcome, Unreadable) and outcome.repairable:
+            return repaired(text, line, column, outcome)
+        return Repaired(outcome, (), text)
 
 
 def _read_fenced(text: str, first_line: int) -> tuple[Parsed, Repaired | None]:
     """Read a text that starts with a fence; no YAML was read if no other fence follows."""
-    cut = fences.cut(text, first_line)
+    cut = cut_at_fences(text, first_line)
     if cut is None:
         unclosed = codes.FRONTMATTER_UNCLOSED.at(line=first_line)
         return _without_fields(text, first_line, unclosed), None
@@ -146,7 +182,7 @@ def _read_fenced(text: str, first_line: int) -> tuple[Parsed, Repaired | None]:
     return parsed, read
 
 
-def _fence_findings(cut: fences.Fences, read: Repaired) -> tuple[Finding, ...]:
+def _fence_findings(cut: Fences, read: Repaired) -> tuple[Finding, ...]:
     """Return the findings about the fences, with the repaired text after the opening fence."""
     if cut.column == 1 or not read.repairs:
         return cut.findings
@@ -164,7 +200,7 @@ def _not_a_mapping(value: Json, line: int) -> Finding:
 
 def _read_closed(text: str, first_line: int) -> Parsed | None:
     """Read a text with a closing fence inserted; None if it then declares no skill."""
-    closed = fences.close(text, MAX_FRONTMATTER_BYTES)
+    closed = with_closing_fence(text, MAX_FRONTMATTER_BYTES)
     if closed is None:
         return None
     parsed, read = _read_fenced(closed.text, first_line)
@@ -188,4 +224,118 @@ def _read_closed(text: str, first_line: int) -> Parsed | None:
         parsed,
         body_line=parsed.body_line - closed.after.count("\n"),
         findings=(*findings, missing),
+    )
+
+
+# Fences
+
+
+def starts_with_fence(text: str) -> bool:
+    """Return whether the text starts with a frontmatter fence."""
+    return text.startswith("---")
+
+
+def cut_at_fences(text: str, first_line: int = 1) -> Fences | None:
+    """Split a text that starts with a fence at its fences; None if no line closes it.
+
+    Lines end in LF. A fence is a line that starts with `---` in column 0, where YAML allows no
+    text either; `---` anywhere else is text. Anything after the dashes is accepted, with a
+    finding: after the opening dashes it belongs to the frontmatter, after the closing ones to
+    the body.
+    """
+    opening, start, findings = _opening(text, first_line)
+    closing = _CLOSING.search(text, start)
+    if closing is None:
+        return None
+    line = first_line + opening
+    fence_line = line + text.count("\n", start, closing.start())
+    rest = closing["rest"].strip()
+    has_text = bool(rest.strip("-"))  # of the body
+    if rest:
+        after = f"---\n{rest}" if has_text else "---"
+        findings.append(_not_alone(fence_line, closing[0].rstrip(), after, "closes"))
+    return Fences(
+        text[start : closing.start()],
+        line,
+        1 if opening else start + 1,
+        fence_line,
+        text[closing.start("rest") if has_text else closing.end() :],
+        fence_line if has_text else fence_line + 1,
+        tuple(findings),
+    )
+
+
+def with_closing_fence(text: str, limit: int) -> Closed | None:
+    """Insert a closing fence after the fields; None if their end is unclear.
+
+    The fields end before a heading with an empty line below it, at an empty line that no field
+    follows, at `...` or an indented `---`, or at the end of the file; within `limit`
+    characters. If text follows them without a gap, their end is unclear. The caller checks
+    whether they are valid YAML.
+    """
+    lines = text[:limit].split("\n")
+    following = _next_filled(lines)
+    is_cut = len(text) > limit
+    if is_cut:
+        lines.pop()  # it may continue beyond the limit
+    for number, line in enumerate(lines[1:], 1):
+        if line.startswith("---"):
+            return None
+        if line.rstrip() == "..." or line.strip() == "---":
+            return _closed(text, lines, number, "---")
+        if number > 1 and _HEADING.match(line) and not "".join(lines[number + 1 : number + 2]):
+            return _closed(text, lines, number, f"---\n{line}")
+        if not line.strip():
+            if is_cut and not following[number]:
+                return None
+            if not _may_continue(following[number]):
+                return _closed(text, lines, number, "---\n")
+        elif not (line[0] in " \t#-" or _KEY.match(line)):
+            return None
+    if is_cut:
+        return None
+    return _closed(text, lines, len(lines) - 1, f"{lines[-1]}\n---", is_end=True)
+
+
+def _next_filled(lines: list[str]) -> list[str]:
+    """Return, for each line, the next one that is not blank, or an empty one at the end."""
+    filled, following = "", []
+    for line in reversed(lines):
+        following.append(filled)
+        filled = line if line.strip() else filled
+    return following[::-1]
+
+
+def _opening(text: str, line: int) -> tuple[int, int, list[Finding]]:
+    """Return how many lines the opening fence takes, where the frontmatter starts, and findings."""
+    first, newline, _ = text.partition("\n")
+    rest = first[3:].strip()
+    if not rest:
+        return 1, len(first) + len(newline), []
+    if not rest.strip("-"):
+        too_long = OPENING_FENCE_TOO_LONG.at(line=line, before=first.rstrip(), after="---")
+        return 1, len(first) + len(newline), [too_long]
+    start = len(first) - len(first.lstrip("-"))
+    before, after = first.rstrip(), f"---\n{first[start:].rstrip()}"
+    if start == 3:
+        return 0, start, [_not_alone(line, before, after, "opens")]
+    return 0, start, [OPENING_FENCE_TOO_LONG.at(line=line, before=before, after=after)]
+
+
+def _not_alone(line: int, before: str, after: str, verb: str) -> Finding:
+    message = f"The line that {verb} the frontmatter does not consist of its three dashes alone."
+    return FENCE_NOT_ALONE.at(message, line=line, before=before, after=after)
+
+
+def _may_continue(line: str) -> bool:
+    return line.startswith((" ", "\t", "#")) or bool(_KEY_AFTER_GAP.match(line))
+
+
+def _closed(
+    text: str, lines: list[str], number: int, after: str, *, is_end: bool = False
+) -> Closed:
+    start = sum(map(len, lines[:number])) + number
+    before = lines[number]
+    return Closed(
+        f"{text[:start]}{after}{text[start + len(before) :]}", number, before, after, is_end
     )

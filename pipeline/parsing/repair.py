@@ -64,16 +64,13 @@ class Repaired:
     text: str
 
 
-def read_repaired(text: str, first_line: int, first_column: int) -> Repaired:
-    """Read YAML; if it is invalid, repair it and read it again.
+def repaired(text: str, first_line: int, first_column: int, outcome: Unreadable) -> Repaired:
+    """Repair invalid YAML, and read it again.
 
     Each repair is the smallest change that lets libyaml read past the line where it stopped. If
     one does not help, all are dropped and the first error is returned. If the text starts after
     the dashes of a fence on the same line, the repair of that line shows them, too.
     """
-    outcome = read_yaml(text, first_line, first_column)
-    if not isinstance(outcome, Unreadable) or not outcome.repairable:
-        return Repaired(outcome, (), text)
     lines = text.split("\n")
     repairs: list[_Repair] = []
     current: YamlText | Unreadable = outcome

@@ -9,8 +9,8 @@ from catalog.model.finding import Finding
 from catalog.model.skill import FileEntry, LeftOutFile
 from catalog.model.values import FileKind, SecretRule
 from pipeline.roots.codes import SECRET_LEFT_OUT, SECRET_PUBLISHED, SECRET_REFUSED
+from pipeline.roots.file_kinds import chosen
 from pipeline.roots.secrets import SecretFile
-from pipeline.roots.text_files import chosen
 
 DATA_FOLDERS = frozenset({"assets", "templates", "examples", "tests", "evals"})
 """A SKILL.md below one of these folders of a skill is that skill's data, not a skill."""

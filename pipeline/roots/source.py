@@ -15,7 +15,7 @@ from catalog.model.errors import RootUnreadable
 from catalog.model.finding import Finding
 from catalog.model.paths import os_path
 from catalog.model.skill import FileEntry, FolderStats
-from pipeline.roots import secrets, text_files
+from pipeline.roots import file_kinds, secrets
 from pipeline.roots.archives import reader as archives
 from pipeline.roots.local import walk
 from pipeline.roots.local.folder import (
@@ -24,10 +24,10 @@ from pipeline.roots.local.folder import (
     Limits,
     LooseFinding,
     Result,
+    StatCache,
     unreadable_now,
 )
 from pipeline.roots.local.root_directory import RootDirectory, identity, opened_root
-from pipeline.roots.local.stat_cache import StatCache
 from pipeline.roots.snapshot import Snapshot, digest, kind_of
 
 DEFAULT_LIMITS = Limits()
@@ -174,7 +174,7 @@ class Source:
             files.append(file)
             if secret := secrets.in_file(path, head, is_text=file.is_text):
                 found.append(secret)
-            if stands_in := text_files.pointer(path, head):
+            if stands_in := file_kinds.pointer(path, head):
                 problems.append(stands_in)
         return Snapshot(
             path=folder.path,

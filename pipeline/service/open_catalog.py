@@ -81,7 +81,8 @@ def open_store(
 
 def _configure(store: Store, settings: Settings, progress: Callable[[int], None]) -> None:
     """Apply the settings to an open catalog, and complete its derived rows and its packages."""
-    lost_catalog.take_over(store, settings)
+    if store.takeover.is_due:
+        lost_catalog.take_over(store, settings)
     commits = {mirror.root: mirror.commit for mirror, _ in settings.git_roots}
     store.roots.configure(settings.root_specs, rules_in_force(), datetime.now(UTC), commits)
     store.indexes.configure(settings.indexes)

@@ -17,6 +17,7 @@ from catalog.model.errors import RootUnreadable
 from catalog.model.finding import Finding
 from catalog.model.skill import Rejection, RootSpec
 from catalog.model.values import Json
+from catalog.writing import events
 from catalog.writing.packages.inspection import packaged
 from catalog.writing.store import Store
 from catalog.writing.tables.removals import NO_ROOT
@@ -205,7 +206,7 @@ def repair(
     and DiskFull.
     """
     before = compare(settings, progress=progress)  # opening the catalog already repairs some
-    checkpoint = _from_catalog(settings, verdicts.checkpoint)
+    checkpoint = _from_catalog(settings, events.checkpoint)
     doubted = _doubted(before.differences, settings)
 
     def work(store: Store) -> None:
@@ -227,7 +228,7 @@ def repair(
         settings, REPAIR, arguments, work, needs_root=not accepts_removals, waiting=waiting
     )
     after = compare(settings, progress=progress)
-    changes = _from_catalog(settings, lambda db: verdicts.changes_since(db, checkpoint))
+    changes = _from_catalog(settings, lambda db: events.changes_since(db, checkpoint))
     made = _from_catalog(settings, packaged)
     removed = tuple(change for change in changes if change.outcome == "removed")
     resolved = [each for each in before.differences if each not in after.differences]

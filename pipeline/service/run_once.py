@@ -7,13 +7,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from catalog.audit import verdicts
 from catalog.database import connection, requests, stored_health
 from catalog.database.connection import explained
 from catalog.database.queries import Database
 from catalog.model.errors import ClusterUnusable
 from catalog.model.values import ChangeOutcome, Json, Status
 from catalog.reading import status as reading_status
+from catalog.writing import events
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
 from pipeline.service.parts import Loop, Part, Work
@@ -113,7 +113,7 @@ def _result(
         report,
         tuple(pending),
         reading_status.counts(db),
-        len(verdicts.checkpoint(db).held),
+        len(events.checkpoint(db).held),
         stored_health.to_review(db),
         time.monotonic() - began,
         failures,
@@ -158,7 +158,7 @@ def scan_by_service(
     """
     began = time.monotonic()
     db = connection.open_catalog(settings.catalog_path)
-    checkpoint = verdicts.checkpoint(db)
+    checkpoint = events.checkpoint(db)
     requests.ask(
         settings.catalog_path,
         REPAIR,
@@ -169,7 +169,7 @@ def scan_by_service(
     counts = state["counts"]
     report = Report(
         folders=sum(counts.values()) - counts["removed"],
-        outcomes=Counter(change.outcome for change in verdicts.changes_since(db, checkpoint)),
+        outcomes=Counter(change.outcome for change in events.changes_since(db, checkpoint)),
         troubles={root["path"]: root["trouble"] for root in state["roots"] if root["trouble"]},
     )
     pending = [row for row in state["pending"] if not row["is_held"]]

@@ -14,7 +14,7 @@ from catalog.model.skill import FileEntry
 from catalog.model.values import Json
 from catalog.text import tokens
 from pipeline.parsing.document import Parsed
-from pipeline.roots.text_files import is_script
+from pipeline.roots.file_kinds import is_script
 from pipeline.validation.references import Reference, references
 
 

@@ -20,7 +20,7 @@ from watchdog.observers.inotify import InotifyEmitter
 from watchdog.observers.inotify_c import InotifyFD
 from watchdog.utils import BaseThread
 
-from pipeline.roots.names import is_junk
+from pipeline.roots.file_kinds import is_junk
 
 # "Opened" and "closed without a write" are left out. Our own reading raises them, and the walk
 # that adds the watches of a large tree would overflow the queue with them again and again.

@@ -22,7 +22,7 @@ from catalog.model.naming import CURRENT, NAME_BYTES, is_skill_id, is_version, s
 from catalog.model.paths import os_path, text_path
 from catalog.writing.links.table import LinkRow, is_package_path
 from catalog.writing.packages import staging
-from catalog.writing.packages.folder import is_same_tree
+from catalog.writing.packages.builder import is_same_tree
 from catalog.writing.packages.inspection import Damage, damages, files_of_package
 from catalog.writing.packages.staging import files_in
 

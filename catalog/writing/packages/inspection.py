@@ -13,7 +13,7 @@ from catalog.filesystem.by_descriptor import descended, directory, open_director
 from catalog.filesystem.ownership import MARKER
 from catalog.model.naming import CURRENT, is_skill_id, is_version
 from catalog.model.paths import os_path, text_path
-from catalog.writing.packages.folder import DIRECTORY_MODE, NEXT_CURRENT, target_of
+from catalog.writing.packages.builder import DIRECTORY_MODE, NEXT_CURRENT, target_of
 from catalog.writing.packages.staging import PackageFile, directories_of, hash_of
 
 

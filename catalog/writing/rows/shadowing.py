@@ -12,11 +12,11 @@ from typing import NamedTuple
 from catalog.database.expressions import CANNOT_BE_GIVEN, withheld_reason
 from catalog.database.queries import Database, Row, Writer, to_json
 from catalog.model.finding import NAME_CONFUSABLE
+from catalog.model.naming import lookalike_letter, mixed_word, skeleton
 from catalog.model.precedence import advantage, precedence
 from catalog.model.values import IngestionOutcome, Trigger
 from catalog.text import visible
 from catalog.text.body import body_of
-from catalog.text.confusables import lookalike_letter, mixed_word, skeleton
 from catalog.text.differences import NO_PIECES, SIMILAR, pieces_of, similarity
 from catalog.text.humanize import iso
 from catalog.writing import events

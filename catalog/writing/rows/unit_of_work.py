@@ -10,13 +10,12 @@ from catalog.model import finding as model_finding
 from catalog.model.change import Change, ChangeResult, Judged
 from catalog.model.fields import EMPTY
 from catalog.model.finding import Finding
-from catalog.model.naming import version_name
+from catalog.model.naming import skeleton, version_name
 from catalog.model.setting import Retention
 from catalog.model.skill import SkillRecord
 from catalog.model.values import FolderOutcome, ReviewState, Trigger
 from catalog.reading.skills import references as reading_references
 from catalog.text import humanize
-from catalog.text.confusables import skeleton
 from catalog.text.humanize import iso
 from catalog.text.suggestions import few
 from catalog.writing import events

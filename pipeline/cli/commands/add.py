@@ -33,7 +33,7 @@ from pipeline.cli.output import terminal
 from pipeline.cli.output.skills import file_list, finding_at
 from pipeline.config.settings import Settings
 from pipeline.dialects.registry import OWNERS, dialect_named
-from pipeline.roots.names import SKILL_MD
+from pipeline.roots.file_kinds import SKILL_MD
 from pipeline.service.scanning.scanner import place_of
 
 

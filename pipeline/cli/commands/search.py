@@ -26,7 +26,7 @@ from pipeline.cli.output import skills, terminal
 from pipeline.cli.output.skills import file_list
 from pipeline.cli.output.terminal import counted
 from pipeline.config.settings import Settings
-from pipeline.roots.names import SKILL_MD
+from pipeline.roots.file_kinds import SKILL_MD
 
 
 @click.command(name="search")

@@ -22,7 +22,7 @@ from pipeline.cli.output.lint import LintOutput
 from pipeline.config import loader
 from pipeline.config.settings import ValidateConfig, ValidateSettings
 from pipeline.dialects.registry import OF_PROFILES
-from pipeline.roots.names import is_skill_md
+from pipeline.roots.file_kinds import is_skill_md
 
 
 def _selectors(*names: str, text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

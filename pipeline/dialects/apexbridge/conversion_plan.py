@@ -17,7 +17,7 @@ from catalog.text.visible import printable, quoted
 from pipeline.dialects.apexbridge.codes import REQUIRED_FIELD_MISSING, SCRIPT_MISSING
 from pipeline.dialects.apexbridge.field_rules import MAY_BE_EMPTY, REQUIRED
 from pipeline.dialects.apexbridge.fields import OLD_FILESYSTEM, OLD_NETWORK
-from pipeline.parsing import codes, fences, markdown
+from pipeline.parsing import codes, document, markdown
 from pipeline.parsing.document import parse
 from pipeline.parsing.frontmatter_editor import as_typed, blocks, dumped, with_fields
 from pipeline.parsing.yaml_reader import Unreadable, YamlText, read_yaml
@@ -108,7 +108,7 @@ class _Planner:
         refused = frozenset[str]() if is_bare else _UNREADABLE
         errors = [finding for finding in parsed.findings if finding.code in refused]
         text = with_plain_line_ends(parsed.text).lstrip()
-        cut = fences.cut(text) if parsed.frontmatter is not None else None
+        cut = document.cut_at_fences(text) if parsed.frontmatter is not None else None
         if errors or (cut is None and parsed.frontmatter is not None):
             raise _NotConvertibleError(*(errors or parsed.findings))
         self.has_crlf = "\r\n" in parsed.text

@@ -11,7 +11,7 @@ from catalog.text.visible import quoted
 from pipeline.dialects.apexbridge import codes
 from pipeline.dialects.apexbridge.fields import ApexBridgeFields
 from pipeline.parsing import markdown
-from pipeline.roots.text_files import may_be_native
+from pipeline.roots.file_kinds import may_be_native
 from pipeline.validation.skill import MOST_ALIKE, Rule, Skill
 
 SCRIPTS = "scripts/"

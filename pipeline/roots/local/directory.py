@@ -8,8 +8,8 @@ from typing import NamedTuple, Protocol, TypeAlias
 
 from catalog.model.finding import FindingType
 from catalog.model.paths import text_path
+from pipeline.roots.file_kinds import is_junk, is_skill_md
 from pipeline.roots.ignore_files import DecidingPattern, IgnoreFile, decide
-from pipeline.roots.names import is_junk, is_skill_md
 from pipeline.roots.snapshot import DATA_FOLDERS
 
 

@@ -23,9 +23,9 @@ from pipeline.roots.codes import (
     SPECIAL_FILE,
     TOO_MANY_FILES,
 )
+from pipeline.roots.file_kinds import SKILL_MD, is_skill_md, why_junk
 from pipeline.roots.local.directory import Directory, Listing, Target, Targets, Tree
 from pipeline.roots.local.folder import Entry, Folder, Limits, hard_link, unreadable
-from pipeline.roots.names import SKILL_MD, is_skill_md, why_junk
 from pipeline.roots.snapshot import fingerprint
 
 _NOT_A_FILE = {

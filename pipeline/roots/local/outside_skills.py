@@ -15,11 +15,11 @@ from pipeline.roots.codes import (
     IGNORE_PATTERN_UNUSABLE,
     SKILL_MD_MISNAMED,
 )
+from pipeline.roots.file_kinds import SKILL_MD, is_skill_md
 from pipeline.roots.ignore_files import GITIGNORE
 from pipeline.roots.ignore_files import NAMES as IGNORE_FILES
 from pipeline.roots.local.directory import Directory, Listing
 from pipeline.roots.local.folder import LooseFinding
-from pipeline.roots.names import SKILL_MD, is_skill_md
 
 _SHOWN = 2  # names in a message
 _FIX_OF_GROUP = (

@@ -19,9 +19,9 @@ from catalog.model.errors import RootUnreadable
 from catalog.model.finding import FindingType
 from catalog.model.paths import text_path
 from pipeline.roots.codes import LINK_DANGLING, LINK_LEAVES_ROOT, LINK_LOOP, SPECIAL_FILE
+from pipeline.roots.file_kinds import COMMON_SPELLINGS
 from pipeline.roots.ignore_files import NAMES as IGNORE_FILES
 from pipeline.roots.local.directory import Listing, Target, Targets
-from pipeline.roots.names import COMMON_SPELLINGS
 
 _LISTED = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _ENTERED = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC  # for a directory without the permission `r`

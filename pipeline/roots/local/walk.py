@@ -20,11 +20,20 @@ from pipeline.roots.codes import (
     SKILL_MD_IN_ROOT,
     SPECIAL_FILE,
 )
+from pipeline.roots.file_kinds import is_junk
 from pipeline.roots.ignore_files import NAMES as IGNORE_FILES
 from pipeline.roots.ignore_files import IgnoreFile, IgnoreFileRefused
 from pipeline.roots.local import outside_skills
 from pipeline.roots.local.directory import Directory, Listing, Target, Targets, Tree
-from pipeline.roots.local.folder import Archive, Folder, Limits, LooseFinding, Result, SameFolder
+from pipeline.roots.local.folder import (
+    Archive,
+    Folder,
+    Limits,
+    LooseFinding,
+    Result,
+    SameFolder,
+    StatCache,
+)
 from pipeline.roots.local.folder_builder import FolderBuilder
 from pipeline.roots.local.root_directory import (
     EXHAUSTED,
@@ -34,8 +43,6 @@ from pipeline.roots.local.root_directory import (
     opened_root,
     unlisted,
 )
-from pipeline.roots.local.stat_cache import StatCache
-from pipeline.roots.names import is_junk
 from pipeline.roots.snapshot import fingerprint
 
 

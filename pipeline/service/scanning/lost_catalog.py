@@ -35,8 +35,6 @@ def take_over(store: Store, settings: Settings) -> None:
     The published version of a skill is then one from before the present rules of its root. Raises
     sqlite3.Error and OSError.
     """
-    if not store.takeover.is_due:
-        return
     listing = list_packages(settings.packages_folder)
     kept = store.decisions.kept()
     has_decisions = bool(kept.pins or kept.preferences or kept.reviews)

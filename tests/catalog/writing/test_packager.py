@@ -16,7 +16,7 @@ from catalog.prompt_index.spec import IndexSpec
 from catalog.reading.search import word_search
 from catalog.writing import packager
 from catalog.writing.packages import staging
-from catalog.writing.packages.folder import Packages
+from catalog.writing.packages.builder import Packages
 from catalog.writing.rows import batch, shadowing
 from tests.support.indexes import location_of
 from tests.support.packages import World, wrong_files

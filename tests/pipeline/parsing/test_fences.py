@@ -1,6 +1,6 @@
 import pytest
 
-from pipeline.parsing.fences import close, cut
+from pipeline.parsing.document import cut_at_fences, with_closing_fence
 
 
 @pytest.mark.requirement("agent-skills/frontmatter-fences")
@@ -24,7 +24,7 @@ def test_a_fence_is_a_line_that_starts_with_three_dashes(
     text: str, frontmatter: str, body: str, codes: list[str]
 ) -> None:
     """Dashes inside a line are text; text after a fence is kept, with a finding."""
-    fences = cut(text)
+    fences = cut_at_fences(text)
     assert fences is not None
     assert (fences.frontmatter, fences.body) == (frontmatter, body)
     assert [each.code for each in fences.findings] == codes
@@ -34,7 +34,7 @@ def test_a_fence_is_a_line_that_starts_with_three_dashes(
 @pytest.mark.parametrize("text", ["---", "---\na: b", "---\na: b\n ---\n", "---\na: b ---", "---x"])
 def test_without_a_closing_line_nothing_is_cut(text: str) -> None:
     """An indented fence, or one at the end of a value, closes nothing."""
-    assert cut(text) is None
+    assert cut_at_fences(text) is None
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_without_a_closing_line_nothing_is_cut(text: str) -> None:
 )
 def test_lines_are_those_of_the_file(text: str, places: tuple[int, int, int, int]) -> None:
     """They count from the line on which the text starts in its file."""
-    fences = cut(text, first_line=3)
+    fences = cut_at_fences(text, first_line=3)
     assert fences is not None
     assert (fences.line, fences.column, fences.closing_line, fences.body_line) == places
 
@@ -69,7 +69,7 @@ def test_lines_are_those_of_the_file(text: str, places: tuple[int, int, int, int
 )
 def test_a_missing_fence_goes_where_the_fields_end(text: str, closed: str) -> None:
     """A gap, a heading or a YAML end marker shows the place, and the change is reported exactly."""
-    found = close(text, 1_000)
+    found = with_closing_fence(text, 1_000)
     assert found is not None
     assert found.text == closed
     lines = text.split("\n")
@@ -89,4 +89,4 @@ def test_a_missing_fence_goes_where_the_fields_end(text: str, closed: str) -> No
 )
 def test_an_unclear_end_is_left_alone(text: str) -> None:
     """Text right after a field, an existing fence or a long run of fields gives no guess."""
-    assert close(text, 1_000) is None
+    assert with_closing_fence(text, 1_000) is None

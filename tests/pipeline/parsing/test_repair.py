@@ -1,7 +1,15 @@
 import pytest
 
-from pipeline.parsing.repair import Repaired, read_repaired
+from pipeline.parsing.document import parse
+from pipeline.parsing.repair import Repaired, repaired
 from pipeline.parsing.yaml_reader import Unreadable, YamlText, read_yaml
+
+
+def mended(text: str, line: int = 1, column: int = 1) -> Repaired:
+    """Repair a text that YAML does not read."""
+    broken = read_yaml(text, line, column)
+    assert isinstance(broken, Unreadable)
+    return repaired(text, line, column, broken)
 
 
 @pytest.mark.requirement("agent-skills/guide-colons")
@@ -32,19 +40,19 @@ from pipeline.parsing.yaml_reader import Unreadable, YamlText, read_yaml
 )
 def test_an_unambiguous_value_is_repaired(before: str, after: str, code: str) -> None:
     """The repair reports its lines before and after, and the value is read from the latter."""
-    read = read_repaired(before, 1, 1)
+    read = mended(before)
     outcome, (found,) = read.outcome, read.repairs
-    mended = read_yaml(after)
+    expected = read_yaml(after)
     assert isinstance(outcome, YamlText)
-    assert isinstance(mended, YamlText)
-    assert outcome.value == mended.value
+    assert isinstance(expected, YamlText)
+    assert outcome.value == expected.value
     assert (found.code, read.text) == (code, after)
     assert before.replace(found.before or "", found.after or "") == after
 
 
 def test_repairs_follow_one_another_and_name_their_lines() -> None:
     """Each broken line is a finding of its own; the lines between stay as they are."""
-    read = read_repaired("a: b: c\nd: e\nf:\n  g: @h\n", 7, 1)
+    read = mended("a: b: c\nd: e\nf:\n  g: @h\n", 7, 1)
     outcome, repairs = read.outcome, read.repairs
     assert isinstance(outcome, YamlText)
     assert outcome.value == {"a": "b: c", "d": "e", "f": {"g": "@h"}}
@@ -77,7 +85,7 @@ def test_an_ambiguous_value_is_not_repaired(text: str) -> None:
     """The first error is returned, and no repair is reported."""
     first = read_yaml(text)
     assert isinstance(first, Unreadable)
-    assert read_repaired(text, 1, 1) == Repaired(first, (), text)
+    assert mended(text) == Repaired(first, (), text)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +129,7 @@ def test_an_ambiguous_value_is_not_repaired(text: str) -> None:
 )
 def test_a_text_written_as_people_write_is_read(before: str, after: str, code: str) -> None:
     """A field of sentences extends to the next field; quotes in quotes are text."""
-    read = read_repaired(before, 1, 1)
+    read = mended(before)
     assert isinstance(read.outcome, YamlText)
     assert (read.text, [each.code for each in read.repairs]) == (after, [code])
 
@@ -139,24 +147,24 @@ def test_a_text_written_as_people_write_is_read(before: str, after: str, code: s
 )
 def test_a_text_that_may_be_something_else_is_left_broken(text: str) -> None:
     """An indented field, a comment, a conflict, a list or an open quote prevents a repair."""
-    assert read_repaired(text, 1, 1).repairs == ()
+    assert mended(text).repairs == ()
 
 
 def test_repairs_are_bounded() -> None:
     """The number of repairs is limited, even if every line is broken."""
-    read = read_repaired("\n".join(f"k{n}: @x" for n in range(21)), 1, 1)
+    read = mended("\n".join(f"k{n}: @x" for n in range(21)))
     assert isinstance(read.outcome, Unreadable)
     assert read.repairs == ()
 
 
 def test_valid_yaml_is_not_touched() -> None:
     """A colon or an @ inside a value that YAML accepts is no reason to repair."""
-    assert read_repaired("a: b:c @d `e`\nf: 'g: h'\n", 1, 1).repairs == ()
+    assert parse(b"---\na: b:c @d `e`\nf: 'g: h'\n---\n").findings == ()
 
 
 def test_a_line_that_is_changed_twice_is_shown_as_it_was_read() -> None:
     """Each finding has the line before all repairs and after them."""
-    read = read_repaired("a:\n\tb: @c\n", 1, 1)
+    read = mended("a:\n\tb: @c\n")
     assert {(each.code, each.before, each.after) for each in read.repairs} == {
         ("tab-indentation", "\tb: @c", "  b: '@c'"),
         ("unquoted-value", "\tb: @c", "  b: '@c'"),
@@ -165,5 +173,5 @@ def test_a_line_that_is_changed_twice_is_shown_as_it_was_read() -> None:
 
 def test_the_dashes_before_the_first_line_belong_to_it() -> None:
     """A repair of text after a fence shows the whole line of the file."""
-    (found,) = read_repaired("a: @b\nc: d\n", 1, 4).repairs
+    (found,) = mended("a: @b\nc: d\n", 1, 4).repairs
     assert (found.line, found.before, found.after) == (1, "---a: @b", "---a: '@b'")

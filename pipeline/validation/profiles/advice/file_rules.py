@@ -12,8 +12,7 @@ from catalog.model.finding import Finding, FindingType
 from catalog.model.paths import linked
 from catalog.text import humanize, tokens
 from catalog.text.visible import printable, quoted
-from pipeline.roots.names import SKILL_MD
-from pipeline.roots.text_files import FILE_BYTES, is_document, may_be_native
+from pipeline.roots.file_kinds import FILE_BYTES, SKILL_MD, is_document, may_be_native
 from pipeline.roots.words import found, searched
 from pipeline.validation.profiles.advice import codes
 from pipeline.validation.references import MOST_REFERENCES, Reference, commands

@@ -26,7 +26,7 @@ from catalog.text.visible import (
     quoted,
 )
 from pipeline.parsing.markdown import code_blocks, lies_in
-from pipeline.roots.text_files import may_be_native
+from pipeline.roots.file_kinds import may_be_native
 from pipeline.validation.profile import Profile
 from pipeline.validation.profiles.safety import codes
 from pipeline.validation.profiles.safety.context import is_only_named

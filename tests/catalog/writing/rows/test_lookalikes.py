@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from catalog.model.change import Removal
+from catalog.model.naming import mixed_word, skeleton
 from catalog.reading import status as reading_status
-from catalog.text.confusables import mixed_word, skeleton
 from catalog.writing.store import Store
 from pipeline.cli.commands import status as output_status
 from tests.support.records import NOON, ROOT, judged, refused, rooted

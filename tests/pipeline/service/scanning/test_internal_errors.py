@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from catalog.model.errors import CatalogUnusable
-from catalog.writing.packages.folder import Packages
+from catalog.writing.packages.builder import Packages
 from catalog.writing.rows import batch
 from pipeline.parsing import document
 from pipeline.roots.archives import reader as archives_reader

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.config.settings import Settings
-from pipeline.roots.local import stat_cache
+from pipeline.roots.local import folder as local_folder
 from pipeline.roots.local.directory import Listing
 from pipeline.roots.local.root_directory import RootDirectory
 from pipeline.service import reconcile
@@ -53,7 +53,7 @@ class Watched:
 @pytest.fixture
 def watched(tmp_path: Path, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch) -> Watched:
     """Return a catalog whose folders have been compared once."""
-    monkeypatch.setattr(stat_cache, "MARGIN_NS", 0)
+    monkeypatch.setattr(local_folder, "MARGIN_NS", 0)
     monkeypatch.setattr(reconcile, "RETRY_AFTER", 0.0)
     made = Watched(tmp_path)
     skill(made.root / "group/a", files={"scripts/run.sh": "echo 1\n", "assets/one.txt": "1"})

@@ -9,7 +9,7 @@ import pytest
 
 from pipeline.dialects.registry import profiles
 from pipeline.parsing.document import parse
-from pipeline.roots.text_files import FILE_BYTES
+from pipeline.roots.file_kinds import FILE_BYTES
 from pipeline.validation.profiles.safety import rules as safety_rules
 from pipeline.validation.references import MOST_REFERENCES, references
 from pipeline.validation.skill import MOST_ALIKE, Skill

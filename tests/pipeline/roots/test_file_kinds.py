@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipeline.roots.text_files import FILE_BYTES, SKILL_BYTES, SKILL_FILES, chosen, is_read
+from pipeline.roots.file_kinds import FILE_BYTES, SKILL_BYTES, SKILL_FILES, chosen, is_read
 
 
 @pytest.mark.parametrize(
