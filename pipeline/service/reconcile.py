@@ -11,6 +11,7 @@ from catalog.audit.difference import Difference
 from catalog.audit.verdicts import StoredFolder
 from catalog.database import connection as database_connection
 from catalog.database.connection import explained
+from catalog.database.lock import is_locked, lock_of
 from catalog.database.queries import Database
 from catalog.model.change import ChangeResult, Judged
 from catalog.model.errors import RootUnreadable
@@ -40,8 +41,8 @@ from pipeline.watch.settling import WatchUnit
 T = TypeVar("T")
 
 RETRY_AFTER = 0.5
-"""Seconds, added to the quiet time, before differences are checked again: meanwhile a running
-service may repair them."""
+"""Seconds, added to the quiet time, before differences are checked again while another process
+writes the catalog: meanwhile it may repair them."""
 MOST_COMPARISONS = 3
 """Most comparisons while the last two have different results."""
 
@@ -79,7 +80,8 @@ def compare(
             break
         before = set(comparison.differences)
         places = {(difference.kind, difference.where) for difference in before}
-        time.sleep(settings.settle_quiet + RETRY_AFTER)
+        is_written = is_locked(lock_of(settings.catalog_path))
+        time.sleep(settings.settle_quiet + is_written * RETRY_AFTER)
         comparison = compare_once(settings, engine=engine, progress=progress)
         comparison.differences = tuple(
             difference
