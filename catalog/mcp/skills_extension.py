@@ -81,7 +81,7 @@ class SkillsExtension:
         entries = []
         with protocol_errors(), self._access.open() as db:
             for row in rows:
-                with suppress(NotInCatalog, PackageDamaged):
+                with suppress(NotInCatalog, PackageDamaged):  # `skill` says why for one
                     package = package_of(db, self._access.packages, row["skill_id"], by_id=True)
                     entries.append(entry_of(package))
         return _ENVELOPE | {"skills": entries} | ({"nextCursor": following} if following else {})

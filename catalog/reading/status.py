@@ -48,7 +48,7 @@ def _with_foreign(db: Database, directory: dict[str, Any]) -> dict[str, Any]:
     """
     foreign: set[str] = set()
     if directory["origin"] == "data":
-        with suppress(OSError):
+        with suppress(OSError):  # a publication that cannot write there reports it
             foreign = {name for name in os.listdir(directory["path"]) if name[0] != "."}
         known = "SELECT name FROM links AS l JOIN linked_directories AS d ON d.id = l.directory"
         foreign -= {

@@ -130,7 +130,7 @@ def attach(connection: sqlite3.Connection, catalog: Path) -> None:
         if connection.execute("PRAGMA usage.application_id").fetchone()[0] == APPLICATION_ID:
             return
     except (sqlite3.Error, OSError, CatalogUnusable):
-        pass  # the catalog is read without counts
+        pass  # readers need no counts; the counter logs that it cannot write them
     if is_attached(connection):
         connection.execute("DETACH usage")
 
@@ -269,7 +269,7 @@ def _started(run: Callable[[], None]) -> threading.Thread | None:
     try:
         thread.start()
     except RuntimeError:
-        return None
+        return None  # the next read tries again; the counts stay in memory
     return thread
 
 

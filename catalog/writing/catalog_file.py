@@ -130,6 +130,7 @@ def _put_unreleased_aside(path: Path, at: datetime | None) -> Path | None:
     """
     if at is None or not is_ours(path):
         return None
+    # If it cannot be read, the opening that follows reports that.
     with suppress(sqlite3.Error), closing(sqlite3.connect(path)) as connection:
         if not is_unreleased(connection):
             return None

@@ -1,6 +1,7 @@
 """Decisions of people: in the catalog, and in the journal beside it."""
 
 import json
+import logging
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -15,6 +16,8 @@ from catalog.model.values import Json
 from catalog.text.humanize import iso
 from catalog.writing.packager import Packager
 from catalog.writing.takeover import Takeover
+
+log = logging.getLogger("skilldrop")
 
 NAME = "decisions.jsonl"
 _FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -80,10 +83,16 @@ def update(
 def decisions(file: Path) -> Decisions:
     """Return the decisions in force of a journal; lines that cannot be read are left out."""
     found = Decisions()
-    with suppress(OSError):
-        for line in file.read_bytes().splitlines():
-            with suppress(ValueError, KeyError, TypeError):  # ValueError: the last line of a crash
-                _apply(found, json.loads(line))
+    try:
+        lines = file.read_bytes().splitlines()
+    except FileNotFoundError:
+        return found  # nobody has decided anything yet
+    except OSError as error:
+        log.warning("The decisions in %s cannot be taken over: %s", file, error)
+        return found
+    for line in lines:
+        with suppress(ValueError, KeyError, TypeError):  # ValueError: the last line of a crash
+            _apply(found, json.loads(line))
     return found
 
 

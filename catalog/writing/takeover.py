@@ -6,6 +6,7 @@ no version names stay until all roots were read once.
 """
 
 import json
+import logging
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
@@ -22,6 +23,8 @@ from catalog.writing.packager import Packager
 from catalog.writing.packages.inspection import PackagesListing
 from catalog.writing.rows import reviews
 from catalog.writing.tables.removals import HoldReason
+
+log = logging.getLogger("skilldrop")
 
 
 class Lost(NamedTuple):
@@ -117,13 +120,21 @@ class Takeover:
 
         A copy there counts as ours only while it equals its package.
         """
-        with suppress(OSError, sqlite3.Error), self._db.transaction(), _opened(aside) as former:
-            for table, ours in (("linked_directories", {}), ("links", {"former_target": ""})):
-                rows = former.execute(f"SELECT * FROM {table}")
-                names = [name for name, *_ in rows.description]
-                self._db.table(table).insert_all(
-                    dict(zip(names, row, strict=True)) | ours for row in rows.fetchall()
-                )
+        try:
+            with self._db.transaction(), _opened(aside) as former:
+                for table, ours in (("linked_directories", {}), ("links", {"former_target": ""})):
+                    rows = former.execute(f"SELECT * FROM {table}")
+                    names = [name for name, *_ in rows.description]
+                    self._db.table(table).insert_all(
+                        dict(zip(names, row, strict=True)) | ours for row in rows.fetchall()
+                    )
+        except (OSError, sqlite3.Error) as error:
+            log.warning(
+                "The directories of `skilldrop link` cannot be taken over from %s (%s); "
+                "run it for each again.",
+                aside,
+                error,
+            )
 
     def end(self, packages_removed: int) -> None:
         """Note that the takeover has ended, and how many packages it removed."""
@@ -146,6 +157,7 @@ class Takeover:
         for recovery in filter(_is_open, self._recoveries()):
             if self._file and recovery["damaged_file"]:
                 aside = self._file.with_name(recovery["damaged_file"])
+                # Without it, a version needs an approval where its root asks for that.
                 with suppress(OSError, sqlite3.Error), _opened(aside) as former:
                     found |= {path: Former(*row) for path, *row in former.execute(_PUBLISHED)}
         return found

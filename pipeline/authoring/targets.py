@@ -153,7 +153,7 @@ def _files_above(path: str, names: tuple[str, ...]) -> Iterator[IgnoreFile]:
     top = _work_tree(folder)
     while True:
         for name in names if top and f"{folder}/".startswith(f"{top}/") else (SKILLIGNORE,):
-            with suppress(OSError, IgnoreFileRefused):
+            with suppress(OSError, IgnoreFileRefused):  # linting its own folder reports it
                 stat = os.stat(f"{folder}/{name}")
                 yield _file(folder, name, stat.st_mtime_ns, stat.st_size)
         if folder == os.path.dirname(folder):

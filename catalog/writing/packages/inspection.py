@@ -178,7 +178,7 @@ def with_modes(
     deep: bool,
 ) -> list[Damage]:
     """Correct the wrong modes of a package, and return the damage that remains."""
-    with suppress(OSError), directory(folder) as top:
+    with suppress(OSError), directory(folder) as top:  # `damages` finds what stays wrong
         for damage in wrong:
             *above, name = [
                 *package_path.split("/"),

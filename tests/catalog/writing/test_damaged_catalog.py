@@ -232,6 +232,15 @@ def test_linked_directories_are_kept_up_to_date(
     assert b"Three" in (agent / "s05/SKILL.md").read_bytes()
 
 
+def test_links_that_cannot_be_taken_over_are_reported(
+    settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The user must link the directories again."""
+    settings.catalog_path.write_bytes(b"nothing of a catalog" * 1000)
+    assert scan(settings).returncode == 0
+    assert "The directories of `skilldrop link` cannot be taken over from" in caplog.text
+
+
 def test_a_killed_rebuild_loses_nothing(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

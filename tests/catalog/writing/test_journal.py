@@ -70,6 +70,17 @@ def test_a_line_that_cannot_be_read_costs_no_other(file: Path, torn: bytes) -> N
     assert journal.decisions(file) == both
 
 
+def test_a_journal_that_cannot_be_read_is_reported(
+    file: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A missing one is as good as an empty one."""
+    assert journal.decisions(file) == Decisions()
+    assert not caplog.text
+    file.mkdir()
+    assert journal.decisions(file) == Decisions()
+    assert f"The decisions in {file} cannot be taken over" in caplog.text
+
+
 def test_a_link_in_its_place_is_not_followed(file: Path, tmp_path: Path) -> None:
     """Nothing of others is written."""
     other = tmp_path / "other"
