@@ -22,7 +22,7 @@ from running_programs import service_memory
 from timing import seconds_of
 
 from catalog.database import connection as database_connection
-from catalog.filesystem.by_descriptor import directory, remove
+from catalog.filesystem.operations import directory, remove
 from catalog.reading.search import word_search
 from pipeline.cli.folder_argument import unit_at
 from pipeline.config import loader

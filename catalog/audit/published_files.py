@@ -6,7 +6,7 @@ from pathlib import Path
 
 from catalog.audit.difference import Difference
 from catalog.database.queries import Database
-from catalog.filesystem.by_descriptor import directory as opened_directory
+from catalog.filesystem.operations import directory as opened_directory
 from catalog.model.errors import NotInCatalog
 from catalog.model.naming import CURRENT
 from catalog.prompt_index import query

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from catalog.export.copied import LOCK_FILE, CopiedSkill, locked, render_lock
-from catalog.filesystem.replacement import replaced
+from catalog.filesystem.operations import replaced
 from catalog.model.errors import NotPossible
 from catalog.model.paths import os_path
 from catalog.reading.files import bundle, skill_files

@@ -13,9 +13,15 @@ from typing import BinaryIO
 
 from catalog.export import copied
 from catalog.export.copied import LOCK_FILE, CopiedSkill, Failure, LockedSkill, locked
-from catalog.filesystem.by_descriptor import descended, directory, named, open_file, remove
+from catalog.filesystem.operations import (
+    descended,
+    directory,
+    exchange_names,
+    named,
+    open_file,
+    remove,
+)
 from catalog.filesystem.ownership import refuse_owned
-from catalog.filesystem.replacement import exchange_names
 from catalog.model.errors import NotPossible, PackageDamaged, PathRefused
 from catalog.model.paths import os_path, text_path
 from catalog.prompt_index.files import write_whole

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 from uuid import uuid4
 
-from catalog.filesystem.by_descriptor import DIRECTORY, directory
+from catalog.filesystem.operations import DIRECTORY, directory
 from catalog.model.errors import FolderNotOwned
 
 MARKER = ".skilldrop"

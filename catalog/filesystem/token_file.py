@@ -17,8 +17,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from catalog.filesystem.by_descriptor import directory
-from catalog.filesystem.replacement import replaced
+from catalog.filesystem.operations import directory, replaced
 from catalog.model.errors import TokensInvalid
 from catalog.text.humanize import iso
 

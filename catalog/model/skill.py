@@ -154,7 +154,7 @@ class SkillRecord(NamedTuple):
     skill_md_hash: str  # 64 hex digits, of SKILL.md's raw bytes
     skill_md_name: str  # SKILL.md, or the variant that was found
     skill_md_content: str
-    body_chars: int  # of the body, which is the end of the content; see `catalog.text.body`
+    body_chars: int  # of the body, which is the end of the content; see `derived.body_of`
     headings: tuple[str, ...]
     body_lines: int
     estimated_tokens: int

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
-from catalog.filesystem.replacement import sync
+from catalog.filesystem.operations import sync
 from catalog.model.values import Json
 from catalog.prompt_index.builder import PromptIndex
 from catalog.prompt_index.formats.registry import FORMATS

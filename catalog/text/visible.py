@@ -1,4 +1,4 @@
-"""Untrusted text for people and prompts: hidden characters visible or removed, values quoted."""
+"""Untrusted text for people and prompts: made plain and visible, stripped, or quoted."""
 
 import html
 import re
@@ -41,6 +41,11 @@ _BLANK = re.compile(
 _UNSEEN = f"{TAGS}{BIDI}{MARKS}{JOINERS}{NEVER_SEEN}{_CONTROLS}\u2800\U000e0100-\U000e01ef"
 _MAYBE = re.compile(f"[{_UNSEEN}]")
 _RUN = re.compile(f"((?:{FLAG_PART}|{CHARACTER_PART})+)|((?:(?!{CHARACTER_PART})[{_UNSEEN}])++)")
+
+
+def with_plain_line_ends(text: str) -> str:
+    """Return a text with CRLF and lone CR replaced by LF."""
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
 def is_invisible(character: str) -> bool:

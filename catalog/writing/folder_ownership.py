@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 from catalog.database.queries import Database
-from catalog.filesystem.by_descriptor import descended
+from catalog.filesystem.operations import descended
 from catalog.filesystem.ownership import (
     FolderKind,
     OwnedFolder,

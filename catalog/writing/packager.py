@@ -6,8 +6,7 @@ from datetime import datetime
 
 from catalog.database.expressions import IS_WITHHELD, NEWEST, STAYS_AT_VERSION
 from catalog.database.queries import Database, Row, Writer, to_json
-from catalog.filesystem.by_descriptor import directory, named
-from catalog.filesystem.replacement import sync
+from catalog.filesystem.operations import directory, named, sync
 from catalog.model.change import Change, ChangeResult, Judged
 from catalog.model.errors import SkilldropError
 from catalog.model.naming import CURRENT

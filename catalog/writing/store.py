@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from catalog.database.queries import Row, Writer, to_json
-from catalog.database.requests import Requests
-from catalog.filesystem.by_descriptor import named
+from catalog.filesystem.operations import named
 from catalog.filesystem.ownership import OwnedFolder
 from catalog.model.change import Change, ChangeResult
 from catalog.model.setting import Retention
@@ -52,7 +51,6 @@ class Store:
         self.removals = Removals(db)
         self.roots = Roots(db)
         self.skills = Skills(db)
-        self.requests = Requests(db)
         self.outcomes = RunOutcomes(db)
         self.events = Events(db)
         self.indexes = IndexHistory(db)

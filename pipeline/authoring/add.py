@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from dataclasses import replace as replace_fields
 from pathlib import Path
 
-from catalog.filesystem.by_descriptor import remove_made
-from catalog.filesystem.replacement import replaced
+from catalog.filesystem.operations import remove_made, replaced
 from catalog.model.errors import NotPossible
 from catalog.model.naming import is_slug
 from catalog.model.paths import is_archive, text_path

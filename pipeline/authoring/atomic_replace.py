@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from stat import S_IMODE
 
-from catalog.filesystem.by_descriptor import directory, remove_made
-from catalog.filesystem.replacement import exchange_names, replaced, sync
+from catalog.filesystem.operations import directory, exchange_names, remove_made, replaced, sync
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from catalog.model.errors import SettingsInvalid
 from catalog.model.finding import Finding
 from catalog.model.paths import text_path
-from catalog.text.body import with_plain_line_ends
+from catalog.text.visible import with_plain_line_ends
 from pipeline.authoring.atomic_replace import write_whole
 from pipeline.authoring.lint import Judgement
 

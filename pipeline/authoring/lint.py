@@ -14,7 +14,7 @@ from catalog.model import paths as model_paths
 from catalog.model.finding import Finding
 from catalog.model.skill import FileEntry, Place, SkillRecord
 from catalog.model.values import Acceptance, Json, SecretRule
-from catalog.text.body import with_plain_line_ends
+from catalog.text.visible import with_plain_line_ends
 from pipeline import processes
 from pipeline.authoring import selection
 from pipeline.authoring.selection import CodeSelection

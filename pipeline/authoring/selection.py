@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from catalog.model.errors import SettingsInvalid
 from catalog.model.finding import ALWAYS, Finding, FindingType
 from catalog.model.values import Severity
-from catalog.text.body import with_plain_line_ends
+from catalog.text.visible import with_plain_line_ends
 from pipeline.config.settings import ValidateConfig, ValidateSettings
 from pipeline.dialects.registry import DEFAULT_PROFILES, FINDING_TYPES, OF_PROFILES
 from pipeline.roots.ignore_files import spec_of

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from catalog.database.queries import Database, Row
-from catalog.filesystem.by_descriptor import descended, directory
+from catalog.filesystem.operations import descended, directory
 from catalog.model.errors import NotPossible
 from catalog.model.paths import os_path, text_path, top_of_archive
 from catalog.reading.skills import references

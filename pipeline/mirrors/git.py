@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from catalog.filesystem.by_descriptor import directory, remove
+from catalog.filesystem.operations import directory, remove
 from catalog.model.errors import PullFailed
 from catalog.text.visible import visible
 

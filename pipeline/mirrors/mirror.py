@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from catalog.filesystem import replacement
-from catalog.filesystem.by_descriptor import descended, directory, remove
-from catalog.filesystem.replacement import exchange_names
+from catalog.filesystem import operations
+from catalog.filesystem.operations import descended, directory, exchange_names, remove
 from catalog.model.errors import PullFailed
 from catalog.model.skill import GitOrigin
 from pipeline.mirrors.git import Git
@@ -214,7 +213,7 @@ class Mirror:
                 env={"GIT_WORK_TREE": str(made), "GIT_INDEX_FILE": str(git.folder / "index")},
                 cwd=made,
             )  # fmt: skip
-            replacement.sync(work)  # files that a power failure empties would never be pulled again
+            operations.sync(work)  # files that a power failure empties would never be pulled again
             with self._opened() as folder:
                 if tree == self.tree:  # it was edited
                     exchange_names(made, self.folder / tree)

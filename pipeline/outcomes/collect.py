@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Literal
 
-from catalog.filesystem.by_descriptor import descended
+from catalog.filesystem.operations import descended
 from catalog.filesystem.ownership import OwnedFolder
 from catalog.model.finding import Finding
 from catalog.model.outcome import BadOutcome, JudgedOutcome, RunFile

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from stat import S_ISREG
 from typing import NamedTuple
 
-from catalog.filesystem.by_descriptor import descended
+from catalog.filesystem.operations import descended
 from catalog.model.outcome import BadOutcome
 from catalog.model.paths import os_path, text_path
 from pipeline.roots.file_kinds import is_junk

@@ -10,7 +10,7 @@ from frontmatter.default_handlers import YAMLHandler
 
 from catalog.model.finding import Finding
 from catalog.model.values import Json
-from catalog.text.body import with_plain_line_ends
+from catalog.text.visible import with_plain_line_ends
 from pipeline.parsing import codes
 from pipeline.parsing.codes import FENCE_NOT_ALONE, OPENING_FENCE_TOO_LONG
 from pipeline.parsing.decoding import byte_findings, decode, without_forbidden_characters

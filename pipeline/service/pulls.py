@@ -11,7 +11,7 @@ from pathlib import Path
 from socketserver import ThreadingMixIn
 from typing import Any
 
-from catalog.filesystem.by_descriptor import remove
+from catalog.filesystem.operations import remove
 from catalog.filesystem.ownership import OwnedFolder
 from catalog.model.errors import NotPossible, PullFailed, SecretMissing
 from catalog.writing.store import Store

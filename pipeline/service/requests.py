@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
 from catalog.database import connection as database_connection
 from catalog.database import requests
 from catalog.database.connection import explained
-from catalog.database.requests import Request
+from catalog.database.requests import Request, Requests
 from catalog.model.errors import CatalogBusy, NotPossible, RequestFailed, SkilldropError
 from catalog.model.values import Json
 from catalog.reading.skills import review, skill_facts, versions
@@ -151,7 +151,7 @@ class RequestRunner:
     def __init__(self, work: Work) -> None:
         """Fail the requests that an earlier service left unanswered."""
         self._work = work
-        self._requests = work.store.requests
+        self._requests = Requests(work.store.db)
         self._pulling: list[Request] = []  # scans that wait for the pulls
         self._scanned: list[_Scanned] = []
         self._requests.abandon(datetime.now(UTC))

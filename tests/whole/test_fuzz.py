@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from catalog.model.finding import Finding
 from catalog.model.skill import FileEntry, Place, Verdict
-from catalog.text.body import body_of
+from catalog.writing.rows.derived import body_of
 from pipeline.authoring.lint import Judgement, judge_paths
 from pipeline.cli.output.finding_types import REGISTRY
 from pipeline.dialects.registry import profiles

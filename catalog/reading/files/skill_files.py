@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from catalog.database.queries import Database
-from catalog.filesystem.by_descriptor import open_file
+from catalog.filesystem.operations import open_file
 from catalog.model.errors import PackageDamaged, PathRefused
 from catalog.model.paths import os_path
 from catalog.reading.files.paging import read_page

@@ -25,8 +25,8 @@ from catalog.site.pages import missing
 from catalog.site.pages.skill import COMPARED_VERSIONS, row_query, without_disk_paths
 from catalog.site.rendering import formatting, highlight
 from catalog.site.rendering.links import PICTURES
-from catalog.text.body import with_plain_line_ends
 from catalog.text.suggestions import shown
+from catalog.text.visible import with_plain_line_ends
 
 MOST_LINES = 2_000
 """Most lines in a part."""

@@ -23,7 +23,7 @@ from catalog.site.http.request import RequestContext
 from catalog.site.pages import missing
 from catalog.site.rendering import markdown
 from catalog.site.rendering.links import LinkBase
-from catalog.text.body import with_plain_line_ends
+from catalog.text.visible import with_plain_line_ends
 from catalog.usage import database as usage_database
 from catalog.usage import summary
 

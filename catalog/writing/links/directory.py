@@ -14,9 +14,15 @@ from pathlib import Path
 from stat import S_ISDIR
 
 from catalog.database.queries import Database
-from catalog.filesystem.by_descriptor import descended, directory, remove
+from catalog.filesystem.operations import (
+    descended,
+    directory,
+    exchange_names,
+    remove,
+    sync,
+    third_name,
+)
 from catalog.filesystem.ownership import MARKER
-from catalog.filesystem.replacement import exchange_names, sync, third_name
 from catalog.model.errors import NotAsJudged
 from catalog.model.naming import CURRENT, NAME_BYTES, is_skill_id, is_version, skill_id
 from catalog.model.paths import os_path, text_path

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from catalog.database.queries import Writer
-from catalog.filesystem.by_descriptor import descended, named
-from catalog.filesystem.by_descriptor import directory as opened_directory
+from catalog.filesystem.operations import descended, named
+from catalog.filesystem.operations import directory as opened_directory
 from catalog.filesystem.ownership import OwnedFolder, refuse_owned
 from catalog.model.errors import FolderNotOwned, NotInCatalog, NotPlaced
 from catalog.model.setting import LinkedDirectory

@@ -10,7 +10,7 @@ from pathlib import Path
 from stat import S_IMODE, S_ISDIR, S_ISLNK, S_ISREG
 from typing import NamedTuple, TypeAlias
 
-from catalog.filesystem.by_descriptor import DIRECTORY, descended, named, open_directory, remove
+from catalog.filesystem.operations import DIRECTORY, descended, named, open_directory, remove
 from catalog.filesystem.ownership import OwnedFolder, opened
 from catalog.model.errors import NotAsJudged
 from catalog.model.naming import CURRENT, is_version

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from catalog.database.queries import Database
-from catalog.filesystem.by_descriptor import descended, directory, open_directory, set_mode
+from catalog.filesystem.operations import descended, directory, open_directory, set_mode
 from catalog.filesystem.ownership import MARKER
 from catalog.model.naming import CURRENT, is_skill_id, is_version
 from catalog.model.paths import os_path, text_path

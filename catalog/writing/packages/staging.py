@@ -7,7 +7,7 @@ from fcntl import ioctl
 from io import FileIO, RawIOBase
 from typing import BinaryIO, NamedTuple, TypeAlias
 
-from catalog.filesystem.by_descriptor import DIRECTORY, descended, remove, set_mode
+from catalog.filesystem.operations import DIRECTORY, descended, remove, set_mode
 from catalog.model.errors import NotAsJudged
 from catalog.model.paths import os_path
 

@@ -11,7 +11,7 @@ from catalog.model.fields import EMPTY
 from catalog.model.finding import Finding
 from catalog.model.skill import FileEntry, Place, Rejection, SkillRecord, SkillReference
 from catalog.text import search_terms
-from catalog.text.body import body_of
+from catalog.text.visible import with_plain_line_ends
 
 
 def accepted(record: SkillRecord) -> Row:
@@ -118,6 +118,29 @@ def _search_texts(db: Database, ids: Sequence[str]) -> Iterator[Row]:
             "body_bytes": body.size,
             "body_grams": search_terms.pairs_of(body.text),
         }
+
+
+class Body(NamedTuple):
+    """Body of a SKILL.md with plain line ends, and its bytes in the UTF-8 of the SKILL.md."""
+
+    text: str
+    first_byte: int  # from 1, as SQL counts
+    size: int  # bytes
+
+
+def body_of(skill_md: str, chars: int) -> Body:
+    """Find the body of a SKILL.md by its number of characters: the catalog stores its text once.
+
+    It is the end of the SKILL.md with plain line ends, without white space around it.
+    """
+    whole = with_plain_line_ends(skill_md).rstrip()
+    plain_start = start = len(whole) - chars
+    # A line end of two characters before the body counts twice in the SKILL.md itself.
+    while (shifted := plain_start + skill_md.count("\r\n", 0, start + 1)) != start:
+        start = shifted
+    end = len(skill_md.rstrip())
+    before, body = skill_md[:start].encode(), skill_md[start:end].encode()
+    return Body(whole[plain_start:], len(before) + 1, len(body))
 
 
 def rebuild_search(db: Writer) -> None:

@@ -16,12 +16,12 @@ from catalog.model.naming import lookalike_letter, mixed_word, skeleton
 from catalog.model.precedence import advantage, precedence
 from catalog.model.values import IngestionOutcome, Trigger
 from catalog.text import visible
-from catalog.text.body import body_of
 from catalog.text.differences import NO_PIECES, SIMILAR, pieces_of, similarity
 from catalog.text.humanize import iso
 from catalog.writing import events
 from catalog.writing.events import Ingestion
 from catalog.writing.rows import derived, references
+from catalog.writing.rows.derived import body_of
 
 RIVAL = f"""
     s.id, s.skill_id, s.name, s.namespace, s.level, s.root, s.path, s.status, s.shadowed_by,

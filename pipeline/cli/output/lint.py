@@ -12,8 +12,7 @@ import click
 from catalog.model.finding import Finding
 from catalog.model.values import SEVERITIES, Json, Severity
 from catalog.reading.findings import explanations
-from catalog.text.body import with_plain_line_ends
-from catalog.text.visible import visible
+from catalog.text.visible import visible, with_plain_line_ends
 from pipeline.authoring.fixer import Fixer
 from pipeline.authoring.lint import Judgement
 from pipeline.cli.output import terminal

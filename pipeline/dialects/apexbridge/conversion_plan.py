@@ -12,8 +12,7 @@ from markdown_it.token import Token
 
 from catalog.model.finding import Finding
 from catalog.model.values import Json
-from catalog.text.body import with_plain_line_ends
-from catalog.text.visible import printable, quoted
+from catalog.text.visible import printable, quoted, with_plain_line_ends
 from pipeline.dialects.apexbridge.codes import REQUIRED_FIELD_MISSING, SCRIPT_MISSING
 from pipeline.dialects.apexbridge.field_rules import MAY_BE_EMPTY, REQUIRED
 from pipeline.dialects.apexbridge.fields import OLD_FILESYSTEM, OLD_NETWORK

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from catalog.filesystem.by_descriptor import directory
+from catalog.filesystem.operations import directory
 from catalog.prompt_index import files as prompt_index_files
 from catalog.prompt_index.builder import PromptIndex
 from catalog.prompt_index.spec import IndexSpec

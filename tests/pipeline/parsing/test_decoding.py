@@ -1,6 +1,6 @@
 import pytest
 
-from catalog.text.body import with_plain_line_ends
+from catalog.text.visible import with_plain_line_ends
 from pipeline.parsing.decoding import (
     byte_findings,
     decode,

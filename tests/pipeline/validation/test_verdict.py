@@ -10,7 +10,7 @@ from catalog.model.declarations import ApexBridge
 from catalog.model.skill import FileEntry, Place, Rejection, SkillRecord, Verdict
 from catalog.model.values import Acceptance, Level
 from catalog.text import tokens
-from catalog.text.body import body_of
+from catalog.writing.rows.derived import body_of
 from pipeline.cli.output.finding_types import REGISTRY
 from pipeline.parsing.document import parse
 from pipeline.roots import snapshot as snapshots

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from catalog.audit import published_files as audit_links
-from catalog.filesystem.replacement import exchange_names
+from catalog.filesystem.operations import exchange_names
 from catalog.model.setting import LinkedDirectory
 from catalog.reading import status
 from catalog.writing.links import directory

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from catalog.filesystem import replacement
+from catalog.filesystem import operations
 from catalog.model.errors import CatalogUnusable, NotPlaced
 from catalog.reading import status
 from catalog.writing.links import directory
@@ -208,7 +208,7 @@ def test_a_reader_by_path_always_finds_whole_files(
 ) -> None:
     """Each file is of one of the versions; where the system exchanges names, none is ever away."""
     if not exchanges:
-        monkeypatch.setattr(replacement, "exchanged", lambda *_: False)
+        monkeypatch.setattr(operations, "exchanged", lambda *_: False)
     seen: set[bytes] = set()
     missed: list[OSError] = []
     has_ended = threading.Event()
@@ -240,7 +240,7 @@ def test_a_reader_by_path_always_finds_whole_files(
 CALLS = {
     "stage": (staging, "stage"),
     "sync": (directory, "sync"),
-    "exchange": (replacement, "exchanged"),
+    "exchange": (operations, "exchanged"),
     "remove": (directory, "remove"),
     "rename": (directory.Entries, "_rename"),
     "record": (directory.Entries, "put"),
@@ -255,7 +255,7 @@ def test_a_kill_at_any_step_leaves_whole_folders(
 ) -> None:
     """Each has all files of one version, and the next start does the rest."""
     if not exchanges:
-        monkeypatch.setattr(replacement, "exchanged", lambda *_: False)
+        monkeypatch.setattr(operations, "exchanged", lambda *_: False)
     before = {name: content(it.skills / name) for name in ("a", "b")}
     write_skill(it.root / "a", description="Another.")
     shutil.rmtree(it.root / "b")

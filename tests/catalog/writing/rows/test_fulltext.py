@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from catalog.text.body import body_of
+from catalog.writing.rows.derived import body_of
 from catalog.writing.store import Store
 from tests.support.packages import World
 from tests.support.records import NOON, judged, rooted

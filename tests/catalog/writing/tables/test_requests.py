@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from catalog.database import requests
+from catalog.database.requests import Requests
 from catalog.model.errors import CatalogUnusable, RequestFailed
 from catalog.writing.store import Store
 from tests.support.records import rooted
@@ -38,13 +39,13 @@ def test_a_result_reaches_the_command(
     def serve() -> None:
         store = Store.open(catalog)
         opened.set()
-        while not (waiting := store.requests.waiting(now())):
+        while not (waiting := Requests(store.db).waiting(now())):
             pass
         (request,) = waiting
         got.append((request.action, request.arguments))
-        assert store.requests.begin(request, now())
-        store.requests.finish(request, now(), **answer)  # type: ignore[arg-type]
-        assert store.requests.waiting(now()) == []
+        assert Requests(store.db).begin(request, now())
+        Requests(store.db).finish(request, now(), **answer)  # type: ignore[arg-type]
+        assert Requests(store.db).waiting(now()) == []
         store.close()
 
     thread = threading.Thread(target=serve)
@@ -64,7 +65,7 @@ def test_a_request_that_does_not_start_in_time_is_withdrawn(catalog: Path) -> No
     store = Store.open(catalog)
     with pytest.raises(RequestFailed, match="nothing was changed"):
         requests.ask(catalog, "rollback", {}, patience=0.1)
-    assert store.requests.waiting(now()) == []
+    assert Requests(store.db).waiting(now()) == []
     store.close()
 
 
@@ -77,7 +78,7 @@ def test_a_command_learns_that_the_service_was_killed(catalog: Path) -> None:
     def waiting(seconds: int) -> None:
         waited.append(seconds)
         if len(waited) == 3:  # so long as it holds the lock it may only be slow
-            assert store.requests.begin(store.requests.waiting(now())[0], now())
+            assert Requests(store.db).begin(Requests(store.db).waiting(now())[0], now())
             store.close()
 
     with pytest.raises(RequestFailed, match="ended before it was done"):
@@ -103,11 +104,11 @@ def test_a_request_of_a_killed_command_is_dropped(catalog: Path) -> None:
             now().isoformat(timespec="milliseconds"),
         ],
     )
-    (request,) = store.requests.waiting(now())
+    (request,) = Requests(store.db).waiting(now())
     assert request.action == "unpin"
-    assert store.requests.begin(request, now())
-    assert not store.requests.begin(request, now())
-    store.requests.abandon(now())
+    assert Requests(store.db).begin(request, now())
+    assert not Requests(store.db).begin(request, now())
+    Requests(store.db).abandon(now())
     assert "ended before" in store.db.execute("SELECT result FROM requests").fetchone()[0]
     store.close()
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from catalog.filesystem.by_descriptor import open_file
+from catalog.filesystem.operations import open_file
 from catalog.model.errors import PathRefused
 
 
