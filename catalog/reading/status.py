@@ -6,11 +6,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, get_args
 
-from catalog.database import stored_health
 from catalog.database.expressions import AWAITING_REVIEW, NEWEST
 from catalog.database.queries import Database
 from catalog.model.finding import DEPENDENCY_MISSING, NAME_CONFUSABLE, REFERENCE_BROKEN
 from catalog.model.values import Status
+from catalog.reading import service_health
 
 
 def counts(db: Database) -> dict[Status, int]:
@@ -30,7 +30,7 @@ def load(db: Database, catalog: Path | None = None) -> dict[str, Any]:
 
     catalog is the path of the catalog, which may have a health file beside it.
     """
-    state = stored_health.load(db, catalog)
+    state = service_health.load(db, catalog)
     return {
         **state,
         "health": {key: value for key, value in state["health"].items() if key != "id"},

@@ -1,19 +1,22 @@
 """Health of the service: the problems of its parts, and the heartbeats that store them."""
 
+import json
 import logging
 import os
 import re
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from catalog.database import stored_health
 from catalog.model.errors import CatalogBusy, CatalogDamaged, NotPossible, SkilldropError
 from catalog.model.paths import os_path
 from catalog.model.trouble import Problem, Trouble
+from catalog.reading import service_health
 from catalog.text.humanize import iso
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
@@ -237,7 +240,7 @@ class Heartbeat:
     def write_beside(self, at: datetime) -> None:
         """Write the file beside the catalog, which works even on a full disk; ignore errors."""
         with suppress(OSError):
-            stored_health.write_file(
+            write_file(
                 self._settings.catalog_path,
                 os.getpid(),
                 iso(at),
@@ -270,6 +273,31 @@ class Heartbeat:
             self._awaits_checkpoint = is_quiet  # nothing waits for it now
         if self._awaits_checkpoint:
             self._awaits_checkpoint = not work.store.checkpoint()
+
+
+SIZE = 32768
+"""Bytes of the file, allocated once and written in place, which works on a full disk."""
+LONGEST = 300
+"""Characters of a sentence in the file, at most."""
+
+
+def write_file(
+    catalog: Path, pid: int, seen: str, after: str | None, troubles: Sequence[Trouble]
+) -> None:
+    """Write as many troubles as fit into the file, in place. Raises OSError.
+
+    after is the last service_seen that was written to the catalog.
+    """
+    entries = [asdict(trouble) | {"message": trouble.message[:LONGEST]} for trouble in troubles]
+    state = {"pid": pid, "seen": seen, "after": after, "troubles": entries}
+    while len(content := json.dumps(state).encode() + b"\n") > SIZE:
+        entries.pop()
+    flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+    handle = os.open(service_health.file_of(catalog), flags, 0o644)
+    try:
+        os.pwrite(handle, content.ljust(SIZE), 0)
+    finally:
+        os.close(handle)
 
 
 def quarantined(store: Store, settings: Settings, at: datetime) -> Problem | None:

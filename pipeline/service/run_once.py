@@ -7,11 +7,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from catalog.database import connection, requests, stored_health
+from catalog.database import connection, requests
 from catalog.database.connection import explained
 from catalog.database.queries import Database
 from catalog.model.errors import ClusterUnusable
 from catalog.model.values import ChangeOutcome, Json, Status
+from catalog.reading import service_health
 from catalog.reading import status as reading_status
 from catalog.writing import events
 from catalog.writing.store import Store
@@ -114,7 +115,7 @@ def _result(
         tuple(pending),
         reading_status.counts(db),
         len(events.checkpoint(db).held),
-        stored_health.to_review(db),
+        service_health.to_review(db),
         time.monotonic() - began,
         failures,
     )

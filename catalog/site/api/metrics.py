@@ -13,10 +13,9 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoM
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
-from catalog.database import stored_health
 from catalog.database.queries import Database, Row
 from catalog.model.values import VERSION
-from catalog.reading import health_summary, status
+from catalog.reading import service_health, status
 from catalog.site.http import responses
 from catalog.site.http.request import RequestContext
 from catalog.usage import summary
@@ -54,7 +53,7 @@ class _Scrape(Collector):
 
 def _families(db: Database, catalog: Path) -> list[Metric]:
     """Return all metrics; those without a value yet have no sample."""
-    state = stored_health.load(db, catalog)
+    state = service_health.load(db, catalog)
     return [
         InfoMetricFamily("skilldrop", "Release of the site.", {"version": VERSION}),
         *_of_service(db, state),
@@ -68,7 +67,7 @@ def _of_service(db: Database, state: Mapping[str, Any]) -> Iterator[Metric]:
     row = state["health"]
     scans, took = db.execute(_SCAN).fetchone()
     (requests,) = db.execute(_REQUESTS).fetchone()
-    is_well = health_summary.health(state, datetime.now(UTC)).is_well
+    is_well = service_health.summary(state, datetime.now(UTC)).is_well
     is_running = row["service_pid"] is not None and not row["service_stopped"]
     modes = {mode: mode == row["watcher_mode"] for mode in _MODES}
     failures = {trouble["part"]: trouble["times"] for trouble in state["troubles"]}

@@ -9,10 +9,9 @@ from typing import Any
 import yaml
 from datasette import Response
 
-from catalog.database import stored_health
 from catalog.model.fields import COLUMNS
 from catalog.model.values import VERSION
-from catalog.reading import activity, disk_paths, health_summary
+from catalog.reading import activity, disk_paths, service_health
 from catalog.reading.search.filters import FILTERS, Filter
 from catalog.site.http import access, responses
 from catalog.site.http.request import RequestContext, header_health
@@ -26,12 +25,12 @@ async def healthz(context: RequestContext) -> Response:
     """Return health as 200 or 503, with the reasons if the visitor may see the catalog."""
     folders = [str(context.location.catalog.absolute().parent)]
     try:
-        overview = await context.query(stored_health.load, context.location.catalog)
+        overview = await context.query(service_health.load, context.location.catalog)
         folders += await context.query(disk_paths.disk_folders)
     except sqlite3.DatabaseError as error:  # damaged while it is served
         row, status = None, _unreadable(error, context.location.catalog)
     else:
-        row, status = overview["health"], health_summary.health(overview, datetime.now(UTC))
+        row, status = overview["health"], service_health.summary(overview, datetime.now(UTC))
     body: dict[str, Any] = {"status": "ok" if status.is_well else "failing"}
     if await context.may_see() and not access.is_anonymous(context.request.scope):
         troubles = [
@@ -48,11 +47,11 @@ async def healthz(context: RequestContext) -> Response:
     )
 
 
-def _unreadable(error: sqlite3.DatabaseError, catalog: Path) -> health_summary.Health:
+def _unreadable(error: sqlite3.DatabaseError, catalog: Path) -> service_health.Health:
     """Return the health of an unreadable catalog, with the troubles in the file beside it."""
     sentence = f"The catalog cannot be read: {error}."
-    return health_summary.Health(
-        "bad", sentence, troubles=tuple(stored_health.read_file(catalog).get("troubles", ()))
+    return service_health.Health(
+        "bad", sentence, troubles=tuple(service_health.read_file(catalog).get("troubles", ()))
     )
 
 

@@ -10,13 +10,12 @@ from urllib.parse import quote, unquote, urlsplit
 
 from datasette import Forbidden, Response
 
-from catalog.database import stored_health
 from catalog.database.connection import REBUILT, is_damage
 from catalog.database.queries import Database
 from catalog.model.errors import NotInCatalog
 from catalog.model.values import VERSION
 from catalog.prompt_index.query import one_moment
-from catalog.reading import activity, disk_paths, health_summary
+from catalog.reading import activity, disk_paths, service_health
 from catalog.site import address
 from catalog.site.http import access, limits, responses, security_headers
 from catalog.site.http import location as http_location
@@ -36,7 +35,7 @@ class HeaderHealth:
     The change is at most as new as the things that the page shows: it is looked up before them.
     """
 
-    tone: health_summary.Tone
+    tone: service_health.Tone
     line: str
     sentence: str
     newest_change: int
@@ -160,7 +159,7 @@ async def header_health(
 
     def load(db: Database) -> tuple[dict[str, Any], list[str], int]:
         return (
-            stored_health.load(db, location.catalog),
+            service_health.load(db, location.catalog),
             list(disk_paths.disk_folders(db)),
             activity.newest_change(db),
         )
@@ -170,10 +169,10 @@ async def header_health(
     except (sqlite3.DatabaseError, limits.TooSlow):
         return None
     now = datetime.now(UTC)
-    summary = health_summary.health(state, now)
+    summary = service_health.summary(state, now)
     folders.append(str(location.catalog.absolute().parent))
     sentence = disk_paths.shortened_paths((summary.details or (summary.sentence,))[0], folders)
-    line = health_summary.headline(state, summary, now)
+    line = service_health.headline(state, summary, now)
     return HeaderHealth(summary.tone, line, sentence, newest)
 
 

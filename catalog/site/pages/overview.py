@@ -8,9 +8,8 @@ from typing import Any
 
 from datasette import Response
 
-from catalog.database import stored_health
 from catalog.database.queries import Database, Row
-from catalog.reading import activity, disk_paths, health_summary, status
+from catalog.reading import activity, disk_paths, service_health, status
 from catalog.reading.activity import ChangeFilter, Unit
 from catalog.reading.findings import explanations
 from catalog.reading.search import facet_counts, skill_lists
@@ -93,7 +92,7 @@ async def state(context: RequestContext) -> Response:
     catalog = context.location.catalog
     state, roots, counts, folders = await context.query(_state, catalog)
     folders.append(str(catalog.absolute().parent))
-    summary = health_summary.health(state, datetime.now(UTC))
+    summary = service_health.summary(state, datetime.now(UTC))
 
     def shown(text: str) -> str:
         return disk_paths.shortened_paths(text, folders)
@@ -118,4 +117,4 @@ async def state(context: RequestContext) -> Response:
 
 def _state(db: Database, catalog: Path) -> tuple[dict[str, Any], list[Row], Any, list[str]]:
     roots = db.rows(status.LISTS["roots"])
-    return stored_health.load(db, catalog), roots, status.counts(db), disk_paths.disk_folders(db)
+    return service_health.load(db, catalog), roots, status.counts(db), disk_paths.disk_folders(db)

@@ -12,7 +12,7 @@ from catalog.audit.difference import Difference
 from catalog.database.connection import service_runs
 from catalog.model.change import ChangeResult
 from catalog.model.errors import CatalogBusy
-from catalog.reading import health_summary
+from catalog.reading import service_health
 from catalog.text import humanize
 from catalog.text.visible import visible
 from catalog.writing.store import Store
@@ -120,7 +120,7 @@ def _lines(result: Result) -> Iterator[str]:
     if result.held:
         yield f"{counted(result.held, 'removal')} held; `skilldrop status` lists them."
     if result.to_review:
-        yield health_summary.of_reviews(result.to_review)
+        yield service_health.of_reviews(result.to_review)
     now = result.counts
     active, shadowed, rejected = now["active"], now["shadowed"], now["rejected"]
     yield (

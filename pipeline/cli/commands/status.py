@@ -10,7 +10,7 @@ from catalog.database.queries import Database
 from catalog.model.errors import NotInCatalog
 from catalog.model.skill import GitOrigin
 from catalog.model.values import SEVERITIES
-from catalog.reading import health_summary, lookup
+from catalog.reading import lookup, service_health
 from catalog.reading import status as reading_status
 from catalog.reading.findings import finding_lists
 from catalog.reading.skills import skill_facts
@@ -194,10 +194,10 @@ def health(state: dict[str, Any]) -> str:
     )
 
 
-def health_of(state: dict[str, Any]) -> health_summary.Health:
+def health_of(state: dict[str, Any]) -> service_health.Health:
     """Return the health of the service, from the result of `status.load`."""
     failing = [root for root in state["roots"] if root["trouble"]]
-    return health_summary.health(state | {"roots": failing}, datetime.now(UTC))
+    return service_health.summary(state | {"roots": failing}, datetime.now(UTC))
 
 
 @click.command()

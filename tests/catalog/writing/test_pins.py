@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from catalog.database import stored_health
 from catalog.model import finding
 from catalog.model.errors import NotInCatalog
 from catalog.model.setting import Retention
-from catalog.reading import health_summary
+from catalog.reading import service_health
 from catalog.reading import status as reading_status
 from catalog.reading.search import word_search
 from catalog.reading.skills.versions import history
@@ -171,7 +170,7 @@ def verify(world: World) -> None:
 
 def troubles(world: World) -> list[str]:
     """Return the problems that health reports."""
-    report = health_summary.health(stored_health.load(world.store.db, None), later(3))
+    report = service_health.summary(service_health.load(world.store.db, None), later(3))
     assert report.is_well == (not report.troubles)
     return [trouble["message"] for trouble in report.troubles]
 

@@ -20,10 +20,10 @@ from apscheduler.job import Job
 from apscheduler.jobstores.memory import MemoryJobStore
 
 from catalog.database import connection as database_connection
-from catalog.database import stored_health
 from catalog.database.queries import Database
 from catalog.model.errors import NotPossible
 from catalog.model.trouble import Trouble
+from catalog.reading import service_health
 from catalog.reading import status as reading_status
 from catalog.writing.store import Store
 from pipeline.cli.commands import status as output_status
@@ -278,12 +278,12 @@ def test_the_file_has_a_fixed_size(tmp_path: Path) -> None:
     catalog = tmp_path / "catalog.db"
     many = [Trouble(f"part {number}", "x" * 999, "then", 1, "then", None) for number in range(200)]
     for written in (many, many[:1], []):
-        stored_health.write_file(catalog, 7, "now", "then", written)
-        assert stored_health.file_of(catalog).stat().st_size == stored_health.SIZE
-        found = stored_health.read_file(catalog)
+        heartbeat.write_file(catalog, 7, "now", "then", written)
+        assert service_health.file_of(catalog).stat().st_size == heartbeat.SIZE
+        found = service_health.read_file(catalog)
         assert (found["pid"], found["seen"], found["after"]) == (7, "now", "then")
         assert len(found["troubles"]) in range(min(1, len(written)), len(written) + 1)
-    assert stored_health.read_file(tmp_path / "none.db") == {}
+    assert service_health.read_file(tmp_path / "none.db") == {}
 
 
 class SetBack(datetime):
@@ -316,7 +316,7 @@ def test_the_file_explains_a_silent_catalog_even_if_the_clock_is_set_back(
 def look(it: Serving) -> dict[str, Any]:
     """Return health as readers get it."""
     with closing(database_connection.open_catalog(it.settings.catalog_path).conn) as connection:
-        return stored_health.load(Database(connection), it.settings.catalog_path)
+        return service_health.load(Database(connection), it.settings.catalog_path)
 
 
 FULL_DISK = """

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from catalog.database import connection, stored_health
+from catalog.database import connection
 from catalog.model.trouble import Trouble
 from catalog.reading.search import word_search
 from catalog.writing.store import Store
+from pipeline.service import heartbeat
 from tests.support.records import NOON, judged
 from tests.support.sites import Site
 
@@ -187,7 +188,7 @@ def test_an_impossible_filter_is_an_error_in_json(site: Site) -> None:
 def test_a_catalog_that_became_corrupt_is_no_health(site: Site, catalog: Path) -> None:
     """The response is JSON, with the troubles that the service wrote into the file beside it."""
     trouble = Trouble("scan", "It is malformed.", "then", 3, "then", None)
-    stored_health.write_file(catalog, 1, "now", None, [trouble])
+    heartbeat.write_file(catalog, 1, "now", None, [trouble])
     with catalog.open("r+b") as file:
         file.seek(100)
         file.write(b"rubbish" * 20_000)

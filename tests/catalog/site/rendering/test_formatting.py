@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from catalog.reading import health_summary
+from catalog.reading import service_health
 from catalog.site.pages import skill
 from catalog.site.rendering import formatting
 
@@ -148,7 +148,7 @@ def test_health_is_a_sentence(
     said: dict[str, Any], found: dict[str, Any], tone: str, sentence: str
 ) -> None:
     """The sentence describes the state without naming columns."""
-    health = health_summary.health(EMPTY | {"health": row(**said)} | found, NOW)
+    health = service_health.summary(EMPTY | {"health": row(**said)} | found, NOW)
     assert (health.tone, health.sentence) == (tone, sentence)
     assert health.is_well == (tone != "bad")
     assert health.is_followed == (tone in ("good", "odd"))
@@ -158,7 +158,7 @@ def test_health_is_a_sentence(
 
 def test_failed_work_says_when_it_is_tried_again() -> None:
     """The detail names the failed part, the reason, the number of failures and their start."""
-    health = health_summary.health(EMPTY | {"troubles": [FULL]}, NOW)
+    health = service_health.summary(EMPTY | {"troubles": [FULL]}, NOW)
     (detail,) = health.details
     assert detail == (
         "Publishing the prompt indexes: There is no room left. Failed 4 times, first"
@@ -169,7 +169,7 @@ def test_failed_work_says_when_it_is_tried_again() -> None:
 
 def test_folders_on_which_skilldrop_failed_are_no_trouble_of_the_service() -> None:
     """A sentence counts them, and nobody can make the whole service look ill with one folder."""
-    health = health_summary.health(EMPTY | {"internal_errors": 2}, NOW)
+    health = service_health.summary(EMPTY | {"internal_errors": 2}, NOW)
     assert health.tone == "good"
     assert "skilldrop itself failed on 2 folders" in health.details[0]
 
@@ -177,7 +177,7 @@ def test_folders_on_which_skilldrop_failed_are_no_trouble_of_the_service() -> No
 def test_a_root_is_called_what_its_trouble_says() -> None:
     """One whose skills are held is not called unreadable, and one that is named is named once."""
     roots = [{"path": "/b", "trouble": "The root /b cannot be listed: Permission denied."}]
-    health = health_summary.health(
+    health = service_health.summary(
         EMPTY | held(1, "nothing is mounted any more at /a/disk") | {"roots": roots}, NOW
     )
     denied, kept = health.details

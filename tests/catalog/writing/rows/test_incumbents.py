@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from catalog.audit import verdicts
-from catalog.database import stored_health
 from catalog.model.errors import NotInCatalog
-from catalog.reading import health_summary
+from catalog.reading import service_health
 from tests.support.records import NOON, judged
 from tests.support.roots_of_levels import Roots
 from tests.support.skills import SkillWriter
@@ -58,8 +57,8 @@ def test_a_newcomer_does_not_take_a_name(
     (warning,) = (record for record in caplog.records if record.levelno == logging.WARNING)
     assert warning.getMessage().startswith("shadowed aaa (shadowed by the project skill in ")
     assert "`skilldrop prefer PATH`" in warning.getMessage()
-    state = stored_health.load(roots.store.db, None)
-    details = health_summary.health(state, NOON).details
+    state = service_health.load(roots.store.db, None)
+    details = service_health.summary(state, NOON).details
     assert any(detail.startswith("1 name conflict: ") for detail in details)
 
 

@@ -1,10 +1,15 @@
-"""Summary of the health of the service, for people."""
+"""Health of the service: its state, and a summary for people."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from catalog.database.expressions import AWAITING_REVIEW, IS_WITHHELD, STAYS_AT_VERSION
+from catalog.database.queries import Database
 from catalog.text.humanize import ago, ahead, count, seconds_since
 from catalog.text.visible import printable
 
@@ -34,6 +39,84 @@ _PARTS = {
 """Names of the parts of the service, for details."""
 
 
+def load(db: Database, catalog: Path | None) -> dict[str, Any]:
+    """Return the health row, troubles, held removals, withheld skills and other open questions.
+
+    A service that cannot write its catalog writes the file beside it. The file is newer if it
+    names the last `service_seen` of the row; times cannot be compared, as the clock may go back.
+    """
+    row = next(db.query("SELECT * FROM health"))
+    troubles = db.rows("SELECT * FROM troubles ORDER BY since, part")
+    file = read_file(catalog) if catalog else {}
+    written_by = file.get("pid"), file.get("after")
+    if row["service_pid"] is not None and written_by == (row["service_pid"], row["service_seen"]):
+        row["service_seen"], troubles = file["seen"], file["troubles"]
+    return {
+        "health": row,
+        "roots": db.rows(
+            "SELECT r.path, m.url, ifnull(m.trouble, r.trouble) AS trouble FROM roots AS r"
+            " LEFT JOIN mirrors AS m ON m.root = r.path"
+            " WHERE configured = 1 AND ifnull(m.trouble, r.trouble) IS NOT NULL"
+            " ORDER BY position"
+        ),
+        "held": db.rows(_HELD),
+        "withheld": db.rows(_WITHHELD),
+        **next(db.query(_COUNTS)),
+        "unlinked_outcomes": next(db.query(_UNLINKED)),
+        "troubles": troubles,
+    }
+
+
+def read_file(catalog: Path) -> dict[str, Any]:
+    """Return pid, seen, after and troubles from the file; {} where it cannot be read."""
+    for _ in range(3):  # a read may coincide with a write
+        with suppress(OSError, ValueError):
+            content = json.loads(file_of(catalog).read_bytes())
+            return content if isinstance(content, dict) else {}
+    return {}
+
+
+def file_of(catalog: Path) -> Path:
+    """Return the path of the health file of a catalog."""
+    return catalog.with_name(f"{catalog.name}.health")
+
+
+def to_review(db: Database) -> int:
+    """Return the number of versions that wait for review."""
+    return int(next(db.query(_COUNTS))["to_review"])
+
+
+_COUNTS = f"""
+    SELECT (SELECT count(*) FROM {AWAITING_REVIEW}) AS to_review,
+        (SELECT count(*) FROM findings WHERE code = 'internal-error') AS internal_errors,
+        (SELECT count(*) FROM skills WHERE is_conflict = 1) AS name_conflicts
+"""
+_UNLINKED = """
+    SELECT (SELECT count(*) FROM outcomes WHERE is_newest = 1 AND skill IS NULL) AS of_no_skill,
+        (SELECT count(*) FROM outcomes WHERE is_newest = 1 AND version IS NULL
+            AND version_declared IS NOT NULL AND skill IS NOT NULL) AS of_no_version,
+        (SELECT path FROM outcomes WHERE is_newest = 1 AND skill IS NULL
+            ORDER BY id DESC LIMIT 1) AS newest_of_no_skill,
+        (SELECT path FROM outcomes WHERE is_newest = 1 AND version IS NULL
+            AND version_declared IS NOT NULL AND skill IS NOT NULL
+            ORDER BY id DESC LIMIT 1) AS newest_of_no_version
+"""
+_HELD = """
+    SELECT root, pending_reason AS reason, count(*) AS skills
+    FROM skills INDEXED BY skills_pending
+    WHERE pending_since IS NOT NULL AND is_held GROUP BY root, pending_reason ORDER BY root, reason
+"""
+_WITHHELD = f"""
+    SELECT s.skill_id, s.root, s.path, s.status_reason AS reason,
+           s.pinned_version_id IS NOT NULL AS is_held,
+           s.pinned_version_id IS NULL AND {STAYS_AT_VERSION} AS is_reviewed
+    FROM skills AS s WHERE {IS_WITHHELD} AND s.id IN (
+        SELECT id FROM skills WHERE pinned_version_id IS NOT NULL
+        UNION SELECT skill FROM versions WHERE review IN ('waits', 'rejected'))
+    ORDER BY s.skill_id
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Health:
     """Health of the service in sentences."""
@@ -54,8 +137,8 @@ class Health:
         return self.tone in ("good", "odd")
 
 
-def health(state: Mapping[str, Any], now: datetime) -> Health:
-    """Return the summary of a state that `catalog.database.stored_health.load` returned."""
+def summary(state: Mapping[str, Any], now: datetime) -> Health:
+    """Return the summary of a state that `load` returned."""
     row = state["health"]
     troubles = [*map(_of_root, state["roots"])]
     is_running = row["service_pid"] is not None and not row["service_stopped"]
@@ -93,12 +176,12 @@ def health(state: Mapping[str, Any], now: datetime) -> Health:
     )
 
 
-def headline(state: Mapping[str, Any], summary: Health, now: datetime) -> str:
+def headline(state: Mapping[str, Any], health: Health, now: datetime) -> str:
     """Return the health in a few words, for the header of every page."""
     scanned = _scanned(state["health"], now).removeprefix("last full scan ")
-    if summary.tone == "bad":
+    if health.tone == "bad":
         return "Needs attention"
-    if summary.tone == "quiet":
+    if health.tone == "quiet":
         return f"Not watching, scanned {scanned}".replace("scanned no", "no")
     pending = state["health"]["pending_count"]
     now_doing = f"Taking in {count(pending, 'change')}" if pending else "Up to date"
