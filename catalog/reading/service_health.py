@@ -81,11 +81,6 @@ def file_of(catalog: Path) -> Path:
     return catalog.with_name(f"{catalog.name}.health")
 
 
-def to_review(db: Database) -> int:
-    """Return the number of versions that wait for review."""
-    return int(next(db.query(_COUNTS))["to_review"])
-
-
 _COUNTS = f"""
     SELECT (SELECT count(*) FROM {AWAITING_REVIEW}) AS to_review,
         (SELECT count(*) FROM findings WHERE code = 'internal-error') AS internal_errors,

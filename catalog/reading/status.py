@@ -19,6 +19,11 @@ def counts(db: Database) -> dict[Status, int]:
     return {status: numbers.get(status, 0) for status in get_args(Status)}
 
 
+def to_review(db: Database) -> int:
+    """Return the number of versions that wait for review."""
+    return int(db.execute(f"SELECT count(*) FROM {AWAITING_REVIEW}").fetchone()[0])
+
+
 def findings_by_severity(db: Database) -> dict[str, int]:
     """Return the number of findings of each severity."""
     query = "SELECT severity, count(*) FROM findings GROUP BY severity"

@@ -12,7 +12,6 @@ from catalog.database.connection import explained
 from catalog.database.queries import Database
 from catalog.model.errors import ClusterUnusable
 from catalog.model.values import ChangeOutcome, Json, Status
-from catalog.reading import service_health
 from catalog.reading import status as reading_status
 from catalog.writing import events
 from catalog.writing.store import Store
@@ -115,7 +114,7 @@ def _result(
         tuple(pending),
         reading_status.counts(db),
         len(events.checkpoint(db).held),
-        service_health.to_review(db),
+        reading_status.to_review(db),
         time.monotonic() - began,
         failures,
     )
