@@ -46,13 +46,12 @@ def _short(source: str) -> str:
 
 
 def _section(type_: FindingType) -> str:
-    source = "" if type_.source == OURS else f"- **Source:** {prose(_short(type_.source))}.\n"
+    source = "" if type_.source == OURS else f" **Source:** {prose(_short(type_.source))}."
     rejects = f"; {REJECTS[type_.rejects]}" if type_.severity == "error" else ""
     return (
         f"### `{type_.code}`\n\n"
         f"{prose(type_.summary)}\n\n"
-        f"- **Fix:** {prose(type_.fix)}\n"
-        f"- **Severity:** {type_.severity}{rejects}.\n"
-        f"{source}"
+        f"**Fix:** {prose(type_.fix)}\n\n"
+        f"**Severity:** {type_.severity}{rejects}.{source}\n"
         + (f"\n{example.as_markdown()}" if (example := examples().get(type_.code)) else "")
     )

@@ -127,7 +127,7 @@ _SAFETY = FindingTypes("safety")
 LAST_GOOD_VERSION_STANDS = _READING.warning(
     "last-good-version-stands",
     "The newest content was rejected, so the last good version stays published.",
-    "Fix the errors of this skill; its new content is then published automatically.",
+    "Fix the errors of this skill; its new content is then published.",
 )
 VERSION_PINNED = _READING.info(
     "version-pinned",
@@ -142,18 +142,17 @@ NAME_CONFUSABLE = _SAFETY.warning(
 AWAITS_REVIEW = _READING.warning(
     "awaits-review",
     "The content of the folder waits for review; agents do not get it.",
-    "Look at its changes on the page Review of the site, then run `skilldrop approve` or "
-    "`skilldrop reject` with its name.",
+    "Look at its changes on the page Review, then run `skilldrop approve` or `skilldrop reject`.",
 )
 REJECTED_IN_REVIEW = _READING.warning(
     "rejected-in-review",
     "The content of the folder was rejected in review; agents do not get it.",
-    "Change the skill as the reviewer asks; the new content then waits for review.",
+    "Change the skill as the reviewer asks.",
 )
 REFERENCE_BROKEN = _READING.warning(
     "skill-reference-broken",
-    "Agents cannot follow a link to a file of another skill: the published skills lie side by "
-    "side, each under its name, and nothing else lies there.",
+    "Agents cannot follow a link to a file of another skill: published skills lie side by side "
+    "under their names.",
     "Link to a published skill as `../its-name/SKILL.md`, or copy the file into the folder.",
 )
 DEPENDENCY_MISSING = _READING.warning(

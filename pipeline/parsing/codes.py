@@ -174,8 +174,8 @@ UNQUOTED_TEXT = _SPEC.error(
 BROKEN_QUOTES = _SPEC.error(
     "broken-quotes",
     "A quoted value contains unescaped quotes or backslashes; it was read literally.",
-    "In single quotes, double each single quote; in double quotes, put a backslash before each "
-    "double quote and each backslash.",
+    "Double each single quote in single quotes; in double quotes, put a backslash before each "
+    "double quote and backslash.",
     f"{_YAML}, 7.3 Flow scalar styles",
 )
 TAB_INDENTATION = _SPEC.error(

@@ -67,7 +67,7 @@ INTERNAL_ERROR = _READING.rejection(
 )
 IGNORE_FILE_REFUSED = _READING.rejection(
     "ignore-file-refused",
-    "An ignore file cannot be used, so the files to leave out are unknown; nothing is read.",
+    "An ignore file cannot be used, so nothing is read.",
     "Correct the ignore file, or give the service permission to read it.",
 )
 IGNORE_PATTERN_UNUSABLE = _READING.warning(
@@ -78,8 +78,8 @@ IGNORE_PATTERN_UNUSABLE = _READING.warning(
 FOLDER_IGNORED = _READING.info(
     "folder-ignored",
     "A .gitignore file excludes the folder or archive; nothing in it is read.",
-    "If it contains skills, change the pattern, or write its opposite, with !, into a "
-    ".skillignore; if not, repeat the pattern there.",
+    "Change the pattern, or write its opposite, with !, into a .skillignore; without skills in it, "
+    "repeat the pattern there.",
 )
 SKILL_MD_MISNAMED = _READING.warning(
     "skill-md-misnamed",
@@ -92,8 +92,8 @@ ARCHIVE_NOT_READ = _READING.warning(
 FILE_OUTSIDE_SKILLS = _READING.info(
     "file-outside-skills",
     "The file lies directly in the root and belongs to no skill.",
-    "Move it into the folder of its skill; to make it a skill, name it SKILL.md in a folder of its "
-    "own; to leave it there, name it in a .skillignore.",
+    "Move it into the folder of its skill, make it the SKILL.md of a new folder, or name it in a "
+    ".skillignore.",
 )
 FOLDER_WITHOUT_SKILL = _READING.info(
     "folder-without-skill",
@@ -103,17 +103,17 @@ FOLDER_WITHOUT_SKILL = _READING.info(
 SECRET_LEFT_OUT = _READING.warning(
     "secret-left-out",
     "A file with a key, a token or a password is left out of the published skill.",
-    "Revoke it at its issuer if others could read this folder, and remove it from the folder.",
+    "Remove it from the folder, and revoke it if others could read this folder.",
 )
 SECRET_REFUSED = _READING.rejection(
     "secret-refused",
     "A file contains a key, a token or a password, so this state of the skill is not published.",
-    "Revoke it at its issuer if others could read this folder, and remove it from the folder.",
+    "Remove it from the folder, and revoke it if others could read this folder.",
 )
 SECRET_PUBLISHED = _READING.warning(
     "secret-published",
-    "A file with a key, a token or a password is published, as the settings of its root say.",
-    "Revoke it at its issuer and remove it, or set secrets of the root to leave-out.",
+    "A file with a key, a token or a password is published, as its root allows.",
+    "Revoke and remove it, or set secrets of the root to leave-out.",
 )
 GIT_LFS_POINTER = _READING.warning(
     "git-lfs-pointer",
@@ -122,7 +122,7 @@ GIT_LFS_POINTER = _READING.warning(
 )
 READ_FAILED = _READING.rejection(
     "read-failed",
-    "The system reported an error of the disk, the file system or the file server.",
+    "The disk, the file system or the file server reported an error.",
     "Check the system log (dmesg) and the disk or the share; a running service tries again.",
 )
 SPECIAL_FILE = _READING.warning(

@@ -15,7 +15,7 @@ _SUBJECT = re.compile(
     r"^### (?P<title>[^\n]+)\n(?P<text>.*?)(?=^### |\Z)", re.DOTALL | re.MULTILINE
 )
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
-_FIX = re.compile(r"^- \*\*Fix:\*\* (?P<fix>.*?)(?=\n- |\n\n|\Z)", re.DOTALL | re.MULTILINE)
+_FIX = re.compile(r"^\*\*Fix:\*\* (?P<fix>.*?)(?=\n\n|\Z)", re.DOTALL | re.MULTILINE)
 _EXAMPLES = re.compile(r"^```diff$", re.MULTILINE)
 _ESCAPE = re.compile(r"\\(?=[!-/:-@\[-`{-~])")
 

@@ -21,7 +21,7 @@ DESCRIPTION_SHORT = TYPES.warning(
 )
 DESCRIPTION_LONG = TYPES.info(
     "description-long",
-    "description is longer than necessary and takes up context in every session of every agent.",
+    "description is longer than necessary; it takes up context in every session.",
     "Say only what the skill does and when to use it; move the rest into the body.",
     f"{_OPTIMIZING}; the limit is skilldrop's own",
 )
@@ -33,8 +33,7 @@ DESCRIPTION_VAGUE = TYPES.warning(
 DESCRIPTION_SAYS_NOTHING = TYPES.warning(
     "description-says-nothing",
     "description does not say what the skill does.",
-    "Say what the skill does and when to use it; until then, prompt indexes show the first "
-    "sentence of the body.",
+    "Say what it does and when to use it; until then, indexes show the first sentence of the body.",
     f"{_DESCRIPTION}; {_OPTIMIZING}",
 )
 DESCRIPTION_WITHOUT_WHEN = TYPES.warning(
@@ -63,7 +62,7 @@ BODY_EMPTY = TYPES.warning(
 )
 BODY_TOO_LONG = TYPES.warning(
     "body-too-long",
-    "The body is longer than recommended, and an agent loads all of it at once.",
+    "The body is longer than recommended; an agent loads all of it.",
     "Move details into files under references/, and say in the body when to read each.",
     _DISCLOSURE,
 )
@@ -75,19 +74,19 @@ REFERENCE_MISSING = TYPES.warning(
 )
 REFERENCE_CASE = TYPES.warning(
     "reference-case",
-    "A text names a file whose name has other capital letters, which fails on Linux.",
+    "A text names a file with other capital letters, which fails on Linux.",
     "Write the name as the file has it, or rename the file.",
     _FILES,
 )
 FILE_UNREFERENCED = TYPES.info(
     "file-unreferenced",
-    "No text that an agent reads names the script or reference, so that it is never opened.",
+    "No text that an agent reads names the script or reference.",
     "Say in SKILL.md when to read or run the file, or delete it.",
     f"{_DISCLOSURE}; {_FILES}",
 )
 REFERENCE_TOO_LONG = TYPES.info(
     "reference-too-long",
-    "The file to which SKILL.md leads is long, and an agent loads all of it at once.",
+    "The file to which SKILL.md leads is long; an agent loads all of it.",
     "Split it by topic, and say in SKILL.md when to read each part.",
     f"{_DISCLOSURE}; the limit is skilldrop's own",
 )

@@ -14,8 +14,8 @@ INVISIBLE_CHARACTERS = TYPES.warning(
 )
 BIDI_CHARACTERS = TYPES.warning(
     "bidi-characters",
-    "The text contains bidirectional controls, which change the order in which it is displayed.",
-    "Delete them; right-to-left words are displayed correctly without them.",
+    "The text contains bidirectional controls, which change the displayed order.",
+    "Delete them; right-to-left words need none.",
     "Unicode Standard Annex #9, Bidirectional Algorithm; CVE-2021-42574",
 )
 TAG_CHARACTERS = TYPES.warning(
@@ -39,7 +39,7 @@ INSTRUCTION_OVERRIDE = TYPES.warning(
 DOWNLOAD_RUN = TYPES.warning(
     "download-run",
     "The text contains a command that downloads a program and runs it unread.",
-    "Name a package manager, or download a given version, check its checksum, and run it then.",
+    "Name a package manager, or check the checksum of a given version before running it.",
     _MACHINE,
 )
 DOWNLOAD_LOCKED = TYPES.warning(
@@ -57,7 +57,7 @@ PAYLOAD_ENCODED = TYPES.warning(
 SECRET = TYPES.warning(
     "secret",
     "The text contains a key, a token or a password in a known form.",
-    "Revoke it at its issuer, remove it, and read it from an environment variable instead.",
+    "Revoke it, and read it from an environment variable instead.",
     "OWASP Top 10 for LLM Applications, LLM02 Sensitive Information Disclosure",
 )
 DESTRUCTIVE_COMMAND = TYPES.warning(
@@ -92,7 +92,7 @@ HIDDEN_FROM_USER = TYPES.warning(
 )
 PACKAGE_UNPINNED = TYPES.info(
     "package-unpinned",
-    "The text contains a command that runs the newest version of a package, whatever it is then.",
+    "The text contains a command that runs the newest version of a package.",
     "Name the version: npx -y package@1.2.3.",
     "OWASP Top 10 for LLM Applications, LLM03 Supply Chain",
 )

@@ -112,6 +112,6 @@ FIELD_NOT_IN_SPECIFICATION = TYPES.error(
 )
 FIELDS_OF_DIALECT = TYPES.info(
     "fields-of-dialect",
-    "Fields of the system that the package is for are not the specification's.",
+    "Some fields are not the specification's, but of another system.",
     "Keep them for that system; spec_valid is no, and other clients ignore them.",
 )
