@@ -1,6 +1,7 @@
 """Reference of the commands, made from their help texts."""
 
 import copy
+from collections.abc import Collection, Mapping
 
 import click
 
@@ -20,6 +21,17 @@ the option `-h` or `--help`.
 _WIDE = {**cli.context_settings, "terminal_width": 96, "max_content_width": 96}
 _INNER = {**_WIDE, "help_option_names": []}  # the opening names the option
 
+_SHARED: Mapping[str | None, tuple[str, Collection[str], str]] = {
+    "search": ("list", BY_NAME, "the filters"),
+    "index": ("export", ("levels", "tags", "names"), "`--level`, `--tag` and `--only`"),
+    "link": (
+        "export",
+        ("index", "levels", "tags", "names"),
+        "`--index`, `--level`, `--tag` and `--only`",
+    ),
+}
+"""Commands with options of another one, the names of these, and their form in text."""
+
 
 def page() -> str:
     """Return the page: the help of the program, then the help of each command."""
@@ -32,10 +44,11 @@ def page() -> str:
 
 def _section(command: click.Command, top: click.Context) -> str:
     more = ""
-    if command.name == "search":  # the filters are those of `list`
+    if command.name in _SHARED:
+        other, names, said = _SHARED[command.name]
         command = copy.copy(command)
-        command.params = [each for each in command.params if each.name not in BY_NAME]
-        more = "\nAnd the filters of [`skilldrop list`](#skilldrop-list).\n"
+        command.params = [each for each in command.params if each.name not in names]
+        more = f"\nAnd {said} of [`skilldrop {other}`](#skilldrop-{other}).\n"
     with click.Context(command, parent=top, info_name=command.name, **_INNER) as context:
         help_ = command.get_help(context)
     return f"## `skilldrop {command.name}`\n\n```text\n{help_}\n```\n{more}"

@@ -14,7 +14,8 @@ _OPENING = """\
 This page lists every message of `skilldrop` about a skill, by profile. A skill is valid by the
 specification (`spec_valid`) if it has no finding of profile `spec` and severity `error`. The
 acceptance of the root decides whether an error rejects the skill: `strict`, `lenient` (the default)
-or `permissive`; warnings and infos never do. A finding without a source is skilldrop's own.
+or `permissive`; warnings and infos never do. The specification and the guides
+are those of Agent Skills; a finding without a source is skilldrop's own.
 
 Examples are lines of a file, or paths: those with - raise the finding, those with + do not. In
 them, → is a tab, <U+200B> and the like are invisible characters, <FF> and the like are bytes that
@@ -25,7 +26,9 @@ _SHORT = {
     "OWASP Top 10 for LLM Applications, ": "OWASP ",  # which numbers them LLM01 and so on
     "ApexBridge, Skill format, ": "ApexBridge, ",
     "Claude Code documentation, ": "Claude Code, ",
-    "Agent Skills guide for client implementers": "Agent Skills guide for clients",
+    "Agent Skills specification": "specification",
+    "Agent Skills guide for client implementers": "guide for clients",
+    "Agent Skills guide": "guide",
 }
 
 

@@ -84,7 +84,7 @@ def explained() -> set[str]:
 
 def _table(table: str, model: type) -> str:
     return "".join(
-        f"- `{name.rpartition('.')[2]}`{_default(field)}, {prose(_value(field))}. "
+        f"- `{name.rpartition('.')[2]}`{_default(field)}{prose(_value(field))}. "
         f"{prose(_MEANINGS[name])}\n"
         for name, field in _fields(table, model)
         if name not in _TABLES
@@ -92,9 +92,11 @@ def _table(table: str, model: type) -> str:
 
 
 def _value(field: FieldInfo) -> str:
-    """Return the allowed values in words; the opening explains sizes."""
+    """Return the allowed values in words; the opening explains sizes, a default the rest."""
     words = field.description or ""
-    return "a size" if words.startswith("a number of bytes") else words
+    if words == "true or false":
+        return ""
+    return ", a size" if words.startswith("a number of bytes") else f", {words}"
 
 
 def _fields(table: str, model: type) -> Iterator[tuple[str, FieldInfo]]:

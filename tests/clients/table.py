@@ -16,11 +16,9 @@ HEAD = """\
 
 # Clients
 
-Real agents, libraries and installers, tried with a running skilldrop and forty skill folders. Two
-of the folders have no valid skill: one is rejected, one is shadowed. The others include long
-descriptions, a skill without a name, a Chinese name, groups, a plugin's skill, executable scripts
-and binary files. Each client gets the skills, and gets them again after an edit. A skill counts if
-every file has the same path and the same bytes as in the folder that it comes from. No model and no
+Real agents, libraries and installers, tried with a running skilldrop and forty skill folders, one
+of them rejected and one shadowed. Each client gets the skills, and gets them again after an edit. A
+skill counts if every file has the same path and the same bytes as in its folder. No model and no
 account takes part.
 
 *38 of 38* means that the client loads 38 of the 38 valid skills, and that their bytes are equal;

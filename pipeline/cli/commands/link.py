@@ -49,10 +49,9 @@ def link(settings: Settings, /, directory: Path, copy: bool, yes: bool, **option
     """Keep a link to each selected skill in DIRECTORY, for agents.
 
     Each link has the name of its skill and leads to its current version. With --copy, the directory
-    has plain folders instead, for agents that refuse links, for containers and for other file
-    systems. skilldrop remembers the directory and keeps it up to date. Other files, folders and
-    links in it are never touched; exit 1 if one of them has the name of a skill. A second `link`
-    changes the filter, or changes links to copies and back.
+    has plain folders instead. skilldrop remembers the directory and keeps it up to date. Other
+    files, folders and links in it are never touched; exit 1 if one of them has the name of a skill.
+    A second `link` changes the filter, or changes links to copies and back.
 
     \b
     Examples:
@@ -143,9 +142,8 @@ def export(
 ) -> Answer:
     """Copy the published skills to DIRECTORY or an archive, with a lock file.
 
-    Use it for agents that follow no links, for container images, and for machines without a
-    network. Each skill is a folder with its name. Only differences are written, each folder in one
-    step, and edits of exported files are undone. The lock file skilldrop.lock lists the version,
+    Each skill is a folder with its name. Only differences are written, each folder in one step,
+    and edits of exported files are undone. The lock file skilldrop.lock lists the version,
     digest and files of each skill. Other files in DIRECTORY stay; exit 1 if one of them has the
     name of a skill.
 
