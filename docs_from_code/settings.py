@@ -13,10 +13,10 @@ from pydantic_core import PydanticUndefined
 from catalog.model.setting import LinkedDirectory, Retention, SiteSettings
 from catalog.prompt_index.spec import IndexSpec
 from docs_from_code.markdown import prose
+from pipeline.config.hook import Hook
 from pipeline.config.loader import PREFIX, fields_of
 from pipeline.config.root_settings import GitRootSettings, RootSettings
 from pipeline.config.settings import Settings, ValidateSettings, WebhookSettings
-from pipeline.hook import Hook
 from pipeline.roots.local.folder import Limits
 
 _MEANINGS: dict[str, str] = yaml.safe_load(

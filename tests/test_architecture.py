@@ -32,7 +32,7 @@ HOMES = {
     "pluggy": "catalog.site",
     "prometheus_client": "catalog.site.api.metrics",
     "pydantic": "pipeline.validation pipeline.dialects"
-    " pipeline.config pipeline.outcomes pipeline.hook pipeline.roots.local.folder catalog.mcp"
+    " pipeline.config pipeline.outcomes pipeline.roots.local.folder catalog.mcp"
     " catalog.model catalog.prompt_index",
     "pydantic_core": "pipeline.validation pipeline.outcomes.schema",
     "pygments": "catalog.site.rendering.highlight",

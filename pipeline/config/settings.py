@@ -29,9 +29,9 @@ from catalog.model.skill import RootSpec
 from catalog.model.values import Json, Severity
 from catalog.prompt_index.spec import IndexSpec
 from catalog.usage import database as usage_database
+from pipeline.config.hook import Hook, Secret
 from pipeline.config.root_settings import GitRootSettings, RootSettings, by_kind
 from pipeline.dialects.registry import DEFAULT_PROFILES
-from pipeline.hook import Hook, Secret
 from pipeline.mirrors.mirror import Mirror
 from pipeline.roots.local.folder import Limits
 

@@ -16,7 +16,7 @@ from catalog.text import humanize
 from catalog.text.visible import visible
 from catalog.writing.events import Events
 from catalog.writing.store import Store
-from pipeline.hook import Hook
+from pipeline.config.hook import Hook
 from pipeline.outcomes.collect import OutcomeReport
 
 log = logging.getLogger("skilldrop")

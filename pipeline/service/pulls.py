@@ -15,8 +15,8 @@ from catalog.filesystem.operations import remove
 from catalog.filesystem.ownership import OwnedFolder
 from catalog.model.errors import NotPossible, PullFailed, SecretMissing
 from catalog.writing.store import Store
+from pipeline.config.hook import Secret
 from pipeline.config.settings import Settings
-from pipeline.hook import Secret
 from pipeline.mirrors.mirror import Mirror, Pulled
 
 log = logging.getLogger("skilldrop")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from catalog.model.change import Event
-from pipeline.hook import Hook
+from pipeline.config.hook import Hook
 from pipeline.outcomes.collect import OutcomeReport
 from pipeline.service import listeners
 from pipeline.service.listeners import log_changes, log_outcomes

@@ -10,7 +10,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from catalog.writing.store import Store
-from pipeline.hook import Hook
+from pipeline.config.hook import Hook
 from pipeline.outcomes.collect import take_outcomes
 from pipeline.outcomes.schema import json_schema
 from pipeline.service import listeners

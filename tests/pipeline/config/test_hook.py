@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from catalog.model.errors import HookFailed
-from pipeline.hook import DELIVERY, SIGNATURE, Hook
+from pipeline.config.hook import DELIVERY, SIGNATURE, Hook
 from tests.support.receivers import receiver
 
 
