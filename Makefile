@@ -91,8 +91,8 @@ bench-cluster: $(DEVELOPING) ## measure scans on a local Dask cluster, by its wo
 sizing: $(DEVELOPING) ## measure disk, files, watches, memory and copies of a catalog; SKILLS=n
 	@$(BIN)/python benchmarks/sizing.py --skills $(or $(SKILLS),10000)
 
-bench-parts: $(DEVELOPING) ## measure scans, validation, publication, indexes and latency in detail
-	@for part in ingest validate publish index latency; do $(BIN)/python benchmarks/$$part.py || exit; done
+bench-parts: $(DEVELOPING) ## measure validation, indexes and latency in detail
+	@for part in validate index latency; do $(BIN)/python benchmarks/$$part.py || exit; done
 
 MINUTES ?= 10
 soak: $(DEVELOPING) ## change a root at random for MINUTES=n, and compare with the catalog after each run

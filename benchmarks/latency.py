@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from made_skills import make_skills
@@ -49,12 +50,18 @@ def main() -> None:
             )
 
 
-def measure(folder: Path, skills: int, changes: int, quiet: float) -> list[float]:
+def measure(
+    folder: Path,
+    skills: int,
+    changes: int,
+    quiet: float,
+    make: Callable[[Path, int], None] = make_skills,
+) -> list[float]:
     """Return for each change the seconds from its last write to the new index file."""
     root, data = folder / "root", folder / "data"
     root.mkdir()
     if skills:
-        make_skills(root, skills)
+        make(root, skills)
     env = os.environ | {"SKILLDROP_SETTLE_QUIET": str(quiet), "SKILLDROP_RESCAN_EVERY": "3600"}
     config = folder / "skilldrop.toml"
     config.write_text(

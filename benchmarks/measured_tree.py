@@ -10,6 +10,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
@@ -18,6 +19,7 @@ from subprocess import DEVNULL, PIPE
 from typing import NamedTuple
 
 from commits import failure
+from real_sized_skills import sentences
 from running_programs import service_memory
 from timing import seconds_of
 
@@ -33,7 +35,8 @@ from pipeline.service.scanning.engines import Engine, processes, serial
 
 PEERS = Path(__file__).with_name("peers.py")
 HASHING = "find | sha256sum"
-WORDS = ["invoice", "deploy cache", "rep", "报告", "query index"]
+ASKED = 200
+"""Searches, no two for the same words; the words are those of real skills."""
 MOST_FOR_PEERS = 10_000
 """Skills up to which other programs and the latency are measured, and the folders of all scans fit
 on a disk."""
@@ -69,8 +72,9 @@ class Tree:
     A task and its floor are measured in alternating pairs.
     """
 
-    def __init__(self, watched: Path, place: Path, size: int, repeat: int) -> None:
+    def __init__(self, watched: Path, place: Path, size: int, repeat: int, kind: str = "") -> None:
         self.watched, self.place, self.size, self.repeat = watched, place, size, repeat
+        self.kind = kind  # end of the names of its rows
         self.base = loader.load(None, watched, place / "data").model_copy(
             update={"settle_quiet": 0.0}
         )
@@ -111,10 +115,15 @@ class Tree:
     def cold_scans(self, peers: Path | None) -> Iterator[Row]:
         """Time first scans, compared with reading and copying the tree, and other programs."""
         report(f"{self.size:,}: first scans")
-        in_place, copied, copying, hashing = [], [], [], []
+        in_place, copied, copying, hashing, storing = [], [], [], [], []
+        others: defaultdict[str, list[float]] = defaultdict(list)
         for _ in range(self.repeat):
+            before = time.process_time()
             in_place.append(self._cold(self.in_place))
+            storing.append((time.process_time() - before) / self.size)
             hashing.append(seconds_of(self.hash_all))
+            for name, seconds in self._peers(peers).items():
+                others[name].append(seconds)
             copied.append(self._cold(self.base))
             copying.append(self._copy())
         floor = statistics.median(hashing)
@@ -125,17 +134,23 @@ class Tree:
             "cold scan in-place + cp -r",
             statistics.median(map(sum, zip(in_place, copying, strict=True))),
         )
+        before = time.process_time()
         alone = self._cold(self.in_place, serial)
+        used = (time.process_time() - before) / self.size
         yield self._times("cold scan, publish in-place, one process", [alone], HASHING, floor)
-        if peers:
-            report(f"{self.size:,}: peers")
-            output = subprocess.run(
-                [peers, PEERS, self.watched], capture_output=True, check=True, text=True
-            ).stdout
-            for name, seconds in json.loads(output).items():
-                yield self._times(
-                    name, [seconds], "cold scan in-place", statistics.median(in_place)
-                )
+        yield self._times("cold scan, publish in-place, one process, CPU a skill", [used])
+        yield self._times(
+            "cold scan, publish in-place, CPU a skill of the storing process", storing
+        )
+        for name, times in others.items():
+            yield self._times(name, times, "cold scan in-place", statistics.median(in_place))
+
+    def _peers(self, peers: Path | None) -> dict[str, float]:
+        if not peers:
+            return {}
+        command = [peers, PEERS, self.watched]
+        done = subprocess.run(command, capture_output=True, check=True, text=True)
+        return dict(json.loads(done.stdout))
 
     def one_change(self) -> Iterator[Row]:
         """Time one edit up to the written index file."""
@@ -164,10 +179,14 @@ class Tree:
         yield self._times("index rebuild, nothing new", again)
         store.close()
         db = database_connection.open_catalog(self.base.catalog_path)
-        searches = [
-            seconds_of(lambda word=word: word_search.search(db, word).hits) for word in WORDS * 20
-        ]
-        yield self._times("search", searches)
+        for form, words in (("a sentence", 12), ("three words", 3)):
+            queries = list(sentences(ASKED, words))
+            before = time.process_time()
+            times = [
+                seconds_of(lambda text=query: word_search.search(db, text)) for query in queries
+            ]
+            used = (time.process_time() - before) / ASKED
+            yield from cuts(f"search, {form} never asked before{self.kind}", self.size, times, used)
 
     def starts(self) -> Iterator[Row]:
         """Measure the processor time of short commands."""
@@ -194,8 +213,8 @@ class Tree:
         for start in ("", ", started again"):
             memory = service_memory(self.in_place)
             how = start if memory.watcher == "native" else f"{start}, {memory.watcher}"
-            yield Row(f"memory of the service{how}, most, MB", self.size, memory.most)
-            yield Row(f"memory of the service{how}, at rest, MB", self.size, memory.at_rest)
+            yield self._times(f"memory of the service{how}, most, MB", [memory.most])
+            yield self._times(f"memory of the service{how}, at rest, MB", [memory.at_rest])
 
     def _row(
         self,
@@ -212,7 +231,7 @@ class Tree:
     def _times(
         self, work: str, times: Sequence[float], beside: str = "", floor: float | None = None
     ) -> Row:
-        return Row(work, self.size, statistics.median(times), beside, floor)
+        return Row(f"{work}{self.kind}", self.size, statistics.median(times), beside, floor)
 
     def _cold(self, settings: Settings, engine: Engine = processes) -> float:
         self._clear(settings.data)
@@ -259,6 +278,18 @@ def _scan(settings: Settings, engine: Engine = processes, *, deep: bool = False)
         return scan_once(settings, store, engine=engine, deep=deep)
     finally:
         store.close()
+
+
+def cuts(work: str, skills: int, times: Sequence[float], cpu: float) -> Iterator[Row]:
+    """Yield rows of the median and high percentiles of many times, and of the CPU of one."""
+    ordered = statistics.quantiles(times, n=100, method="inclusive")
+    for name, seconds in (
+        ("median", ordered[49]),
+        ("95th percentile", ordered[94]),
+        ("99th percentile", ordered[98]),
+        ("CPU each", cpu),
+    ):
+        yield Row(f"{work}, {name}", skills, seconds)
 
 
 def _seconds_text(number: float) -> str:

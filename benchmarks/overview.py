@@ -14,16 +14,21 @@ import subprocess
 import sys
 import tempfile
 import venv
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 import latency
 import site_times
 from made_skills import directories, make_skills
-from measured_tree import FEW, MOST_FOR_PEERS, Row, Tree, report
+from measured_tree import FEW, MOST_FOR_PEERS, Row, Tree, cuts, report
+from real_sized_skills import make_real_sized_skills
 
 HERE = Path(__file__).parent
+Make = Callable[[Path, int, int], None]  # skills below a root, from their number and a seed
+REAL_SIZED = ", real-sized"
+KINDS: dict[str, Make] = {"": make_skills, REAL_SIZED: make_real_sized_skills}
+"""Kinds of skills by the end of the names of their rows; real-sized up to MOST_FOR_PEERS."""
 REQUESTS = 100
 """Requests of each kind to the site, and changes whose latency is measured."""
 QUIET = 0.3
@@ -31,9 +36,11 @@ QUIET = 0.3
 ABOUT = """\
 Written by `benchmarks/overview.py {options}` in one run, with its
 folders on {filesystem}; `make bench-large` replaces it. Scans are medians of {repeat} alternating
-pairs with their floors. Deep re-scans have {few} pairs; scans with one process, other programs and
-the memory were measured once. Changes, rebuilds of the index and starts of commands ran {repeat}
-times, requests to the site and writes up to the index {requests} times.
+pairs with their floors and other programs. Deep re-scans have {few} pairs; scans with one process
+and the memory were measured once. Changes, rebuilds of the index and starts of commands ran
+{repeat} times, requests to the site and writes up to the index {requests} times. Searches and
+pages that were "never asked before" or "different" are not repeated; their words are as frequent
+as in real skills. Made skills have 4 KB beside SKILL.md, real-sized ones 21 KB.
 
 A shared machine changes its speed by half within minutes. So a ratio of two programs in one row
 says more than seconds of two rows, and a row that ran once says little: in four runs on such a
@@ -56,7 +63,7 @@ def main() -> None:
         for row in _measured(size, arguments.seed, arguments.repeat, peers):
             report(" | ".join(row.cells()))
             rows.append(row)
-    text = _table(rows)
+    text = _table(_side_by_side(rows))
     print(text)
     if arguments.save:
         about = _about(rows, arguments.repeat)
@@ -64,22 +71,34 @@ def main() -> None:
 
 
 def _measured(size: int, seed: int, repeat: int, peers: Path | None) -> Iterator[Row]:
+    for kind, make in KINDS.items():
+        if size <= MOST_FOR_PEERS or not kind:
+            yield from _of_kind(kind, make, size, seed, repeat, peers)
+    yield from _site(size, seed)
+
+
+def _of_kind(
+    kind: str, make: Make, size: int, seed: int, repeat: int, peers: Path | None
+) -> Iterator[Row]:
+    """Measure on one tree of skills."""
     with tempfile.TemporaryDirectory(
         prefix="skilldrop-bench-", ignore_cleanup_errors=True
     ) as place:
         watched = Path(place, "watched")
-        report(f"generating {size:,} skills of 5 files")
-        make_skills(watched, size, seed)
-        tree = Tree(watched, Path(place), size, repeat)
+        report(f"generating {size:,} skills{kind}")
+        make(watched, size, seed)
+        tree = Tree(watched, Path(place), size, repeat, kind)
         yield from tree.comparisons()
         yield from tree.cold_scans(peers if size <= MOST_FOR_PEERS else None)
         yield from tree.one_change()
         yield from tree.starts()
         yield from tree.memory()
         subprocess.run(["chmod", "-R", "u+w", place], check=True)  # packages are read-only
-    yield from _site(size, seed)
+    report(f"{size:,}: requests that were never made before")
+    for name, times, used in site_times.asked_once(make, size, seed):
+        yield from cuts(f"site: different {name}, 8 connections{kind}", size, times, used)
     if size <= MOST_FOR_PEERS:
-        yield from _latency(size)
+        yield from _latency(size, kind, make)
 
 
 def _site(size: int, seed: int) -> Iterator[Row]:
@@ -95,26 +114,34 @@ def _site(size: int, seed: int) -> Iterator[Row]:
         yield Row(f"site during a scan: {name}", size, busy)
 
 
-def _latency(size: int) -> Iterator[Row]:
+def _latency(size: int, kind: str, make: Make) -> Iterator[Row]:
     """Measure the time from a last write to the index file, without settling."""
-    report(f"{size:,}: latency")
+    report(f"{size:,}: latency{kind}")
     with tempfile.TemporaryDirectory(prefix="skilldrop-bench-") as folder:
-        times = latency.measure(Path(folder), size, REQUESTS, QUIET)
-    cuts = statistics.quantiles([seconds - QUIET for seconds in times], n=100, method="inclusive")
-    yield Row("last write → index, median", size, cuts[49])
-    yield Row("last write → index, 99th percentile", size, cuts[98])
+        times = latency.measure(Path(folder), size, REQUESTS, QUIET, make)
+    above = [seconds - QUIET for seconds in times]
+    percents = statistics.quantiles(above, n=100, method="inclusive")
+    yield Row(f"last write → index, median{kind}", size, percents[49])
+    yield Row(f"last write → index, 99th percentile{kind}", size, percents[98])
+
+
+def _side_by_side(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows with those of real-sized skills after those of made ones."""
+    works = list(dict.fromkeys(row.work.replace(REAL_SIZED, "") for row in rows))
+    return sorted(rows, key=lambda row: (row.skills, works.index(row.work.replace(REAL_SIZED, ""))))
 
 
 def _peers() -> Path:
-    """Return the Python of an environment with the peers, created once."""
+    """Return the Python of an environment with the peers, created once; those that install."""
     folder = HERE / ".peers"
     python = folder / "bin" / "python"
     if not python.exists():
         report("installing the peers")
         venv.create(folder, with_pip=True)
-        subprocess.run(
-            [python, "-m", "pip", "install", "--quiet", "skills-ref", "skillport"], check=True
-        )
+        for peer in ("skills-ref", "skillport"):
+            command = [python, "-m", "pip", "install", "--quiet", peer]
+            if subprocess.run(command, check=False).returncode:
+                report(f"{peer} cannot be installed, so it is not measured")
     return python
 
 

@@ -26,12 +26,7 @@ def _reference(tree: Path) -> dict[str, float]:
     began = time.perf_counter()
     for folder in folders:
         skills_ref.validate(folder)
-    validated = time.perf_counter() - began
-    skills_ref.to_prompt(folders)
-    return {
-        "skills-ref, validate": validated,
-        "skills-ref, validate and to_prompt": time.perf_counter() - began,
-    }
+    return {"skills-ref, validate": time.perf_counter() - began}
 
 
 def _skillport(tree: Path) -> dict[str, float]:

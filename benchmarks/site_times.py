@@ -6,6 +6,7 @@ second column all skills are edited, and a scan stores them during the requests.
 
 import argparse
 import http.client
+import os
 import platform
 import random
 import socket
@@ -14,12 +15,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
 from made_skills import make_skills
+from real_sized_skills import sentences
 
 from catalog.site.server.process import SiteProcess
 from pipeline.config import loader
@@ -32,6 +36,11 @@ TARGETS = {"home": 1.25, "search JSON": 2.5, "index, 304": 3.0, "table": 5.0}
 """Milliseconds when idle; twice that during a scan."""
 NOT_KEPT = {"Authorization": "none"}
 """Headers with which the site keeps no page of a table."""
+
+
+CONNECTIONS = 8
+ASKED_ONCE = 500
+"""Pages and searches of the site that nobody has asked for before."""
 
 
 class SiteTimes(NamedTuple):
@@ -51,9 +60,59 @@ def main() -> None:
 
 def measured(skills: int, seed: int, requests: int) -> SiteTimes:
     """Generate, scan and serve skills, and measure requests."""
+    with _site(make_skills, skills, seed) as (settings, site, names):
+        idle = _measure(site.port, names, requests)
+        _edit(Path(settings.root_specs[0].path), skills)
+        return SiteTimes(idle, *_while_scanning(settings, site.port, names, requests))
+
+
+def asked_once(
+    make: Callable[[Path, int, int], None], skills: int, seed: int
+) -> Iterator[tuple[str, Sequence[float], float]]:
+    """Yield the name, the seconds and the CPU of one of many pages, and of many searches.
+
+    Each is asked for once, over several connections; a site has just been started.
+    """
+    with _site(make, skills, seed) as (_, site, names):
+        pages = [f"/skills/{quote(name)}" for name in random.Random(7).sample(names, len(names))]
+        searches = [f"/search.json?q={quote(text)}" for text in sentences(ASKED_ONCE, 12)]
+        for name, paths in (("skill pages", pages[:ASKED_ONCE]), ("sentences", searches)):
+            _wait(http.client.HTTPConnection(HOST, site.port, timeout=60))
+            before = _processor_time(site)
+            with ThreadPoolExecutor(CONNECTIONS) as pool:
+                parts = [paths[number::CONNECTIONS] for number in range(CONNECTIONS)]
+                times = [
+                    each
+                    for part in pool.map(_asked, [site.port] * CONNECTIONS, parts)
+                    for each in part
+                ]
+            yield name, times, (_processor_time(site) - before) / len(paths)
+
+
+def _asked(port: int, paths: Sequence[str]) -> list[float]:
+    connection = http.client.HTTPConnection(HOST, port, timeout=60)
+    times = []
+    for path in paths:
+        began = time.perf_counter()
+        status, _ = _ask(connection, path)
+        times.append(time.perf_counter() - began)
+        assert status == 200, f"{path} returns {status}"
+    return times
+
+
+def _processor_time(site: SiteProcess) -> float:
+    fields = Path(f"/proc/{site.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@contextmanager
+def _site(
+    make: Callable[[Path, int, int], None], skills: int, seed: int
+) -> Iterator[tuple[config_settings.Settings, SiteProcess, list[str]]]:
+    """Generate, scan and serve skills; yield the settings, the site and the ids of the skills."""
     with tempfile.TemporaryDirectory(prefix="skilldrop-bench-") as place:
         watched = Path(place, "watched")
-        make_skills(watched, skills, seed)
+        make(watched, skills, seed)
         settings = loader.load(None, watched, Path(place, "data")).model_copy(
             update={"settle_quiet": 0}
         )
@@ -66,9 +125,7 @@ def measured(skills: int, seed: int, requests: int) -> SiteTimes:
         site = SiteProcess(settings.catalog_path, HOST, port, Path(place, "site.log"))
         site.start()
         try:
-            idle = _measure(port, names, requests)
-            _edit(watched, skills)
-            return SiteTimes(idle, *_while_scanning(settings, port, names, requests))
+            yield settings, site, names
         finally:
             site.stop()
 

@@ -1,7 +1,7 @@
 """Disk, files, watches, processor time and copying time of a catalog of generated skills.
 
 With --sparse each skill is one small file and nothing is copied, so that a million fit on a disk.
-With --real each skill is made of real ones, whose folder is named: 7 KB in two files.
+With --real each skill has the size of real ones: 35 KB in six files.
 """
 
 import argparse
@@ -13,12 +13,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from functools import partial
 from pathlib import Path
 
 from made_skills import make_skills, make_sparse_skills
-from recombined_skills import recombined
-from search_tasks import read_skills
+from real_sized_skills import make_real_sized_skills
 
 BIN = Path(sys.executable).parent
 PULL = Path(__file__).parents[1] / "deploy/skilldrop-pull"
@@ -29,16 +27,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--skills", type=int, default=2_000)
     parser.add_argument("--sparse", action="store_true")
-    parser.add_argument("--real", type=Path, metavar="DATA", help="folder of real skills and tasks")
+    parser.add_argument("--real", action="store_true")
     options = parser.parse_args()
     skills = options.skills
     measured = _sparse if options.sparse else _measured
     if options.real:
-        measured = partial(_real_sized, options.real)
+        measured = _real_sized
     with tempfile.TemporaryDirectory(prefix="skilldrop-sizing-") as name:
         files = "five files"
         if options.sparse or options.real:
-            files = "one small file" if options.sparse else "two files of 7 KB"
+            files = "one small file" if options.sparse else "six files, 35 KB in all"
         print(f"| for {skills:,} skills of {files} | in all | for each |\n|---|---|---|")
         for label, amount, unit in measured(Path(name), skills):
             share = (
@@ -83,17 +81,10 @@ def _measured(top: Path, skills: int) -> Iterator[tuple[str, float, str]]:
         yield "a round without changes", _seconds([PULL, data, copy]), "s"
 
 
-def _real_sized(data: Path, top: Path, skills: int) -> Iterator[tuple[str, float, str]]:
+def _real_sized(top: Path, skills: int) -> Iterator[tuple[str, float, str]]:
     root, catalog = top / "watched", top / "data/catalog.db"
-    made = list(recombined(read_skills(data), skills))
-    written = 0
-    for number, skill in enumerate(made):
-        folder = root / f"group-{number // 100:04d}" / skill.name
-        folder.mkdir(parents=True)
-        body, notes = skill.body[:5_000], skill.body[5_000:7_000]
-        texts = skill._replace(body=body).skill_md(), notes or skill.body[:500]
-        for name, text in zip(("SKILL.md", "notes.md"), texts, strict=True):
-            written += (folder / name).write_bytes(text.encode())
+    make_real_sized_skills(root, skills)
+    written = sum(file.stat().st_size for file in root.rglob("*") if file.is_file())
     yield "bytes of all files", written / 1000, "kB"
     program = [BIN / "skilldrop", "--watched", root, "--data", top / "data"]
     yield from _scanned("first scan, with packages", [*program, "scan"])
