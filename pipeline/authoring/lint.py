@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from catalog.model import paths as model_paths
 from catalog.model.finding import Finding
-from catalog.model.skill import FileEntry, Place, SkillRecord
+from catalog.model.skill import FileEntry, Place
 from catalog.model.values import Acceptance, Json, SecretRule
 from catalog.text.visible import with_plain_line_ends
 from pipeline import processes
@@ -34,7 +34,7 @@ from pipeline.roots.local.folder import Folder, Limits, LooseFinding, Result
 from pipeline.roots.snapshot import Snapshot, without_secrets
 from pipeline.roots.source import Source, is_skill_folder, open_source
 from pipeline.validation.codes import FOLDER_UNREADABLE
-from pipeline.validation.verdict import judge
+from pipeline.validation.verdict import assess
 
 _BEFORE_VALUE = re.compile(r"""(?:[^\s"':]+|"[^"]*"|'[^']*')[ \t]*:[ \t]+(?=[^\s#])""")
 _ABOUT_KEYS = frozenset(
@@ -203,7 +203,7 @@ class _Judge:
         """Judge a snapshot of a folder, which may be missing, with this SKILL.md."""
         name = snapshot.skill_md_name
         parsed = parse(snapshot.skill_md, name) if name else None
-        verdict = judge(
+        assessed = assess(
             snapshot,
             parsed,
             Place(str(target.root), folder, "project"),
@@ -213,22 +213,22 @@ class _Judge:
             in_other_skill=partial(has_sibling_file, target.root, folder),
         )
         real = f"{target.root}/{folder}"
-        selected = tuple(self.select.apply(verdict.findings, real, document or SKILL_MD))
+        selected = tuple(self.select.apply(assessed.findings, real, document or SKILL_MD))
         reported, notes = selected, list[str]()
         if parsed and self.select.comments:
             texts = {document or SKILL_MD: parsed.text, **snapshot.texts}
             reported, notes = _without_ignored(selected, texts, document)
         return Judgement(
             target.full_name(folder),
-            verdict.name,
-            isinstance(verdict, SkillRecord) and verdict.spec_valid,
-            isinstance(verdict, SkillRecord),
+            assessed.name,
+            assessed.spec_valid,
+            assessed.skill is not None,
             tuple(_at_values(reported, parsed, document)),
             document,
             parsed.text if parsed and any(finding.line for finding in reported) else "",
             len(selected) - len(reported),
             tuple(notes),
-            verdict.description if isinstance(verdict, SkillRecord) else "",
+            assessed.description,
             snapshot.files,
         )
 

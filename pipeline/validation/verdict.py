@@ -2,6 +2,7 @@
 
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
 
 from catalog.model import naming
 from catalog.model.fields import DESCRIPTION_LIMIT, SEARCHED, Declared, declared_values
@@ -25,6 +26,16 @@ LONGEST_FALLBACK = 300
 """Characters of a text that stands for a description."""
 
 
+class Assessment(NamedTuple):
+    """Findings about a skill folder, and everything that its record is built from."""
+
+    name: str  # without its namespace
+    findings: tuple[Finding, ...]  # those that reject it first
+    skill: Skill | None = None  # None if it is rejected
+    description: str = ""  # declared, or derived from the body
+    spec_valid: bool = False
+
+
 def judge(
     snapshot: Snapshot,
     parsed: Parsed | None,
@@ -33,21 +44,40 @@ def judge(
     acceptance: Acceptance,
     profiles: Iterable[Profile],
     dialects: Dialects,
-    in_other_skill: Callable[[str], bool] = lambda _: True,
 ) -> Verdict:
-    """Return the verdict on a skill folder, with all findings: those that reject it first.
+    """Return the verdict on a skill folder: its record or its rejection, each with all findings.
+
+    The catalog judges references to other skills itself, as it has these.
+    """
+    assessed = assess(
+        snapshot, parsed, place, acceptance=acceptance, profiles=profiles, dialects=dialects
+    )
+    if snapshot.digest is None or assessed.skill is None:
+        return _rejection(snapshot, parsed, place, assessed)
+    return _record(snapshot, snapshot.digest, place, assessed, assessed.skill)
+
+
+def assess(
+    snapshot: Snapshot,
+    parsed: Parsed | None,
+    place: Place,
+    *,
+    acceptance: Acceptance,
+    profiles: Iterable[Profile],
+    dialects: Dialects,
+    in_other_skill: Callable[[str], bool] = lambda _: True,
+) -> Assessment:
+    """Return all findings about a skill folder, and whether they reject it.
 
     parsed is None if no SKILL.md could be read. The specification is always checked, whether or
     not it is among the profiles. The fields of all dialects are read; their rules are checked
     only if their profiles are among the given ones. in_other_skill returns whether another skill
-    has the file at a path relative to the folder; the catalog judges such references itself, as it
-    has the other skills. Bad content gives a Rejection, never an exception.
+    has the file at a path relative to the folder. Bad content never raises an exception.
     """
     rules = Ruleset.of(tuple(dict.fromkeys((SPEC, *profiles))))
     problems = tuple(problem for problem in snapshot.problems if problem.profile in rules.names)
     if parsed is None or snapshot.skill_md_name is None:
-        findings = rules.with_rejection(problems, acceptance)
-        return _rejection(snapshot, parsed, place, _name(None, place), findings)
+        return Assessment(_name(None, place), rules.with_rejection(problems, acceptance))
     named = _named(parsed, rules.profiles, dialects)
     skill = Skill(
         folder=place.folder_name,
@@ -63,9 +93,8 @@ def judge(
     found = (*problems, *parsed.findings, *_mismatches(skill, by_rules, dialects), *by_rules)
     findings = tuple(_permitted(found, named))
     name = _name(skill.declared, place)
-    if snapshot.digest is None:
-        findings = rules.with_rejection(findings, acceptance)
-        return _rejection(snapshot, parsed, place, name, findings)
+    if not snapshot.is_whole:
+        return Assessment(name, rules.with_rejection(findings, acceptance))
     description = skill.declared.description
     if not description and acceptance == "permissive" and not rules.rejects(findings, acceptance):
         description, derived = _derived_description(skill)
@@ -73,10 +102,9 @@ def judge(
     is_rejected = rules.rejects(findings, acceptance)
     findings = rules.in_order(findings, acceptance)
     if is_rejected or not description:
-        return _rejection(snapshot, parsed, place, name, findings)
+        return Assessment(name, findings)
     spec_valid = not any(_breaks_specification(finding) for finding in found)
-    record = _record(snapshot, snapshot.digest, skill, place, name, description)
-    return record._replace(findings=findings, spec_valid=spec_valid)
+    return Assessment(name, findings, skill, description, spec_valid)
 
 
 def _named(parsed: Parsed, profiles: tuple[Profile, ...], dialects: Dialects) -> Dialects:
@@ -117,12 +145,9 @@ def _derived_description(skill: Skill) -> tuple[str, Finding]:
 
 
 def _rejection(
-    snapshot: Snapshot,
-    parsed: Parsed | None,
-    place: Place,
-    name: str,
-    findings: tuple[Finding, ...],
+    snapshot: Snapshot, parsed: Parsed | None, place: Place, assessed: Assessment
 ) -> Rejection:
+    name, findings = assessed.name, assessed.findings
     secrets = {f.path for f in findings if f.code == SECRET_REFUSED.code}
     return Rejection(
         place=place,
@@ -139,9 +164,9 @@ def _rejection(
 
 
 def _record(
-    snapshot: Snapshot, digest: str, skill: Skill, place: Place, name: str, description: str
+    snapshot: Snapshot, digest: str, place: Place, assessed: Assessment, skill: Skill
 ) -> SkillRecord:
-    """Return the record of a skill, without its findings."""
+    name, description = assessed.name, assessed.description
     own = skill.declaration.own.items()
     declared, body = skill.declared, skill.parsed.body
     values = declared_values(declared) | {
@@ -153,7 +178,7 @@ def _record(
     return SkillRecord(
         place=place,
         skill_id=naming.skill_id(name, place.namespace, place.path),
-        spec_valid=False,
+        spec_valid=assessed.spec_valid,
         fingerprint=snapshot.fingerprint,
         digest=digest,
         skill_md_hash=next((f.sha256 for f in snapshot.files if f.path == skill.document), ""),
@@ -165,7 +190,7 @@ def _record(
         estimated_tokens=skill.estimated_tokens,
         files=snapshot.files,
         inventory=Inventory.of(snapshot.files),
-        findings=(),
+        findings=assessed.findings,
         frontmatter=skill.frontmatter,
         tools=mentions.tools_of(declared.allowed_tools),
         hosts=mentions.of_texts([skill.parsed.text, *(f.text for f in snapshot.files if f.text)]),
