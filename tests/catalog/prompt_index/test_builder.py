@@ -129,11 +129,11 @@ def test_featured_words_take_at_most_half_of_the_room_for_names() -> None:
 
 def test_one_skill_more_changes_no_other_line_until_a_step_is_passed() -> None:
     """Most additions change nothing above; each step changes all lines once."""
-    skills = many(250, 400)
+    skills = many(125, 400)
     before: set[str] = set()
     changed = []
-    spec = IndexSpec(budget_chars=4_000, location_base="/p")
-    for count in range(1, 251):
+    spec = IndexSpec(budget_chars=2_000, location_base="/p")
+    for count in range(1, 126):
         text = builder.build(spec, skills[:count]).text
         lines = set(text.splitlines())
         if before and not before <= lines | {text.splitlines()[-1]}:

@@ -360,12 +360,12 @@ def test_limits_hold_for_each_skill_inside(tmp_path: Path) -> None:
 def test_links_to_large_directories_do_not_multiply(tmp_path: Path) -> None:
     """Their targets count once for each link."""
     members: dict[str, str | tarfile.TarInfo] = {f"shared/{n}": "x" for n in range(200)}
-    for number in range(50):
+    for number in range(10):
         members[f"s{number}/SKILL.md"] = GOOD
         members[f"s{number}/shared"] = header(tarfile.SYMTYPE, "../shared")
     make_tar(tmp_path / "x.tgz", members)
     assert codes(tmp_path, Limits(archive_members=1000)) == {"x.tgz!": ["archive-too-many-members"]}
-    assert len(codes(tmp_path)) == 50
+    assert len(codes(tmp_path)) == 10
 
 
 def test_archives_inside_skills_and_archives_are_files(tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 import importlib
 import json
 import time
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -491,13 +490,14 @@ HOSTILE = (
 )
 
 
-def seconds_of_checking(of: Skill) -> float:
-    """Return the CPU seconds of the fastest of three checks; other work slows some."""
-    began = [time.process_time()]
+def takes_no_second(of: Skill) -> bool:
+    """Return whether one of three checks takes less than a CPU second; other work slows some."""
     for _ in range(3):
+        began = time.process_time()
         check(of, profiles())
-        began.append(time.process_time())
-    return min(end - begin for begin, end in pairwise(began))
+        if time.process_time() - began < 1:
+            return True
+    return False
 
 
 @pytest.mark.parametrize("unit", HOSTILE)
@@ -505,7 +505,7 @@ def test_a_hostile_megabyte_takes_no_second(unit: str) -> None:
     """Every rule takes time in proportion to the body, so a large SKILL.md is checked quickly."""
     body = unit * (2**20 // len(unit.encode()))
     of = skill(body, "A.md", "scripts/a.py")
-    assert seconds_of_checking(of) < 1
+    assert takes_no_second(of)
 
 
 HOSTILE_COMMANDS = (
@@ -543,14 +543,14 @@ def test_hostile_scripts_and_references_take_no_second(unit: str) -> None:
     texts = {f"scripts/a{number}.py": f"{number}{text}"[:FILE_BYTES] for number in range(2)}
     texts |= {f"references/a{number}.md": f"{number}{text}"[:FILE_BYTES] for number in range(2)}
     of = skill(f"references/ {text}", texts=texts)
-    assert seconds_of_checking(of) < 1
+    assert takes_no_second(of)
 
 
 def test_many_files_and_many_references_take_no_second() -> None:
     """A file of the same name is searched only for the findings that are shown."""
     body = "".join(f"[a](a{at}/b{at}.md) [b](c{at}/SKILL.md)" for at in range(1_000))
     of = skill(body, *(f"references/{at}.md" for at in range(2_000)))
-    assert seconds_of_checking(of) < 1
+    assert takes_no_second(of)
 
 
 def test_hostile_fields_take_no_second() -> None:
@@ -558,7 +558,7 @@ def test_hostile_fields_take_no_second() -> None:
     for unit in ("<", "</", "<!--", "use ", "处理", "Bash(", "Bash(*) ", "Bash(sh", "ignore all "):
         text = unit * (16_384 // len(unit))
         of = skill(description=text, when_to_use=text, allowed_tools=text, name=text, paths=text)
-        assert seconds_of_checking(of) < 1, unit
+        assert takes_no_second(of), unit
 
 
 def test_real_skills_are_seldom_blamed(corpus: Path) -> None:
