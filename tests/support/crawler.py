@@ -4,6 +4,7 @@ import re
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from html import unescape
 from typing import NamedTuple
 from urllib.parse import parse_qs, unquote, urldefrag, urljoin, urlsplit
@@ -76,10 +77,17 @@ def walk(
 
 def _links(html: str, path: str) -> Iterable[tuple[str, str]]:
     for link in dict.fromkeys(_LINK.findall(html)):
-        parts = urlsplit(unescape(link))
-        if not parts.scheme and not parts.netloc:
-            address, fragment = urldefrag(urljoin(path, unescape(link)))
-            yield address, unquote(fragment)
+        yield from _targets("/" if link.startswith("/") else path, link)
+
+
+@lru_cache(10_000)
+def _targets(path: str, link: str) -> tuple[tuple[str, str], ...]:
+    """Return the address and the fragment to which a link leads; none on another site."""
+    parts = urlsplit(unescape(link))
+    if parts.scheme or parts.netloc:
+        return ()
+    address, fragment = urldefrag(urljoin(path, unescape(link)))
+    return ((address, unquote(fragment)),)
 
 
 def _without_anchor(pages: dict[str, Page]) -> Iterable[str]:

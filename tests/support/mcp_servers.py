@@ -8,8 +8,9 @@ import sys
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
+from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp import Client, StdioServerParameters
 
 from catalog.mcp.server import SkillServer
@@ -17,7 +18,15 @@ from tests.support.ports import free_port
 from tests.support.shelf import Shelf
 from tests.support.waiting import PATIENCE, wait_for
 
-Server: TypeAlias = StdioServerParameters | str | SkillServer
+
+class OpenSession(NamedTuple):
+    """Session of a client that stays open for several tests, in a thread of its own."""
+
+    portal: BlockingPortal
+    client: Client
+
+
+Server: TypeAlias = StdioServerParameters | str | SkillServer | OpenSession
 
 
 def program(shelf: Shelf, *words: str) -> list[str]:
@@ -84,8 +93,20 @@ def answers(port: int) -> bool:
     return True
 
 
+@contextmanager
+def one_session(server: StdioServerParameters) -> Iterator[OpenSession]:
+    """Start a server for one client, and yield the session for the time of the block."""
+    with (
+        start_blocking_portal() as portal,
+        portal.wrap_async_context_manager(Client(server, read_timeout_seconds=60)) as client,
+    ):
+        yield OpenSession(portal, client)
+
+
 def session(server: Server, work: Callable[[Client], Awaitable[Any]], **options: Any) -> Any:
     """Return the result of work in one session of a real client."""
+    if isinstance(server, OpenSession):
+        return server.portal.call(work, server.client)
 
     async def whole() -> Any:
         async with Client(server, read_timeout_seconds=60, **options) as client:

@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -444,12 +445,19 @@ def test_sqlite_utils_searches_skills(made: Path, word: str, name: str) -> None:
     assert name in {row["name"] for row in json.loads(sqlite_utils("search", made, "skills", word))}
 
 
+@cache
+def asked_of_datasette(data: Path) -> dict[str, tuple[int, str]]:
+    """Return the status and the beginning of the answer to each address."""
+    done = bare.run(PAGES, data / "catalog.db", METADATA)
+    assert done.returncode == 0, done.stderr
+    answers: dict[str, tuple[int, str]] = json.loads(done.stdout)
+    return answers
+
+
 @pytest.mark.usefixtures("without_skilldrop")
 def test_a_bare_datasette_answers_every_page(data: Path) -> None:
     """The status is 200 for tables, views and canned queries, as HTML and as JSON."""
-    done = bare.run(PAGES, data / "catalog.db", METADATA)
-    assert done.returncode == 0, done.stderr
-    answers = json.loads(done.stdout)
+    answers = asked_of_datasette(data)
     with closing(opened(data)) as db:
         wanted = {f"/catalog/{name}" for name in [*tables(db), *views(db)]}
     assert wanted <= answers.keys()
@@ -462,8 +470,7 @@ def test_a_bare_datasette_answers_every_page(data: Path) -> None:
 @pytest.mark.parametrize("name", ["skills", "searched_texts"])
 def test_a_bare_datasette_searches_whole_skills(made: Path, name: str) -> None:
     """It finds a word in names and in bodies, in the table of skills and in the view of texts."""
-    done = bare.run(PAGES, made / "catalog.db", METADATA)
-    _, answer = json.loads(done.stdout)[f"/catalog/{name}.json?_search={WORD}&_shape=array"]
+    _, answer = asked_of_datasette(made)[f"/catalog/{name}.json?_search={WORD}&_shape=array"]
     assert answer.startswith("[{"), answer
 
 

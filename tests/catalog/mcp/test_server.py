@@ -17,7 +17,15 @@ from catalog.mcp import uris
 from catalog.reading.search.filters import BY_NAME
 from tests.support import loopback
 from tests.support.escapes import ESCAPES
-from tests.support.mcp_servers import Server, over_http, over_stdio, program, session
+from tests.support.mcp_servers import (
+    OpenSession,
+    Server,
+    one_session,
+    over_http,
+    over_stdio,
+    program,
+    session,
+)
 from tests.support.shelf import Shelf
 from tests.support.skills import SkillWriter, write_skill
 
@@ -58,13 +66,18 @@ def url(shelf: Shelf) -> Iterator[str]:
         yield address
 
 
-@pytest.fixture(params=["stdio", "http"])
-def server(request: pytest.FixtureRequest, shelf: Shelf) -> Server:
+@pytest.fixture(scope="module")
+def open_session(shelf: Shelf) -> Iterator[OpenSession]:
+    """Return a session with a server on stdin and stdout."""
+    with one_session(over_stdio(shelf)) as opened:
+        yield opened
+
+
+@pytest.fixture(params=["open_session", "url"], ids=["stdio", "http"])
+def server(request: pytest.FixtureRequest) -> Server:
     """Return how to reach the server, either way."""
-    if request.param == "stdio":
-        return over_stdio(shelf)
-    address: str = request.getfixturevalue("url")
-    return address
+    found: Server = request.getfixturevalue(request.param)
+    return found
 
 
 def call(server: Server, tool: str, **arguments: Any) -> CallToolResult:
