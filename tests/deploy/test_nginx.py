@@ -16,7 +16,7 @@ from mcp import Client
 
 from catalog.filesystem import token_file
 from catalog.site.server.process import SiteProcess
-from tests.support import litestream
+from tests.support import litestream, loopback
 from tests.support.mcp_servers import answers, over_http, session
 from tests.support.nginx import HOST, nginx
 from tests.support.ports import free_port
@@ -153,8 +153,8 @@ class Reader(threading.Thread):
 
     def run(self) -> None:
         """Read until done, each time over a new connection."""
-        while not self.is_done.is_set():
-            response = httpx.get(self._url, timeout=60)
+        while not self.is_done.wait(0.01):  # the writer and the site need the processor, too
+            response = loopback.get(str(self._url), timeout=60)
             found = turns(response)
             if len(found) != 1 or found < {self.seen[-1]} or max(found) < self.seen[-1]:
                 self.wrong.append(f"{found} after {self.seen[-1]}")
@@ -172,7 +172,7 @@ def test_a_restored_catalog_is_never_torn_nor_older_than_before(
     readers = [Reader(client, path) for path in (ALL, ALL, "search.json?q=turn")]
     for reader in readers:
         reader.start()
-    for turn in range(1, 6):
+    for turn in range(1, 4):
         turned(shelf, skill, turn)
         copied(shelf, tmp_path / "copy", replica)
         wait_for(partial(have_seen, readers, turn))
@@ -180,7 +180,7 @@ def test_a_restored_catalog_is_never_torn_nor_older_than_before(
         reader.is_done.set()
         reader.join()
     assert [reader.wrong for reader in readers] == [[], [], []]
-    assert all(sorted(set(reader.seen)) == [*range(6)] for reader in readers)
+    assert all(sorted(set(reader.seen)) == [*range(4)] for reader in readers)
 
 
 def have_seen(readers: list[Reader], turn: int) -> bool:

@@ -6,7 +6,7 @@ from contextlib import closing
 
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.support.browsers import Library, Seen
 
@@ -75,6 +75,26 @@ def test_a_search_answers_while_one_types(page: Page) -> None:
     field.press("ArrowDown")
     expect(first).to_be_visible()
     field.press("ArrowDown")
+    field.press("Enter")
+    expect(page).to_have_url("/skills/csv-profile")
+
+
+def test_a_chosen_answer_stays_chosen_when_newer_answers_arrive(page: Page) -> None:
+    """Otherwise, Enter would search instead of opening the skill where the site is slow."""
+    page.goto("/findings")
+    field = page.get_by_role("combobox", name="Search the skills")
+    field.press_sequentially("csv")
+    first = page.get_by_role("option").first
+    expect(first).to_contain_text("csv-profile")
+    held: list[Route] = []
+    page.route(re.compile("typing=1"), lambda route: held.append(route))  # it gets an attribute
+    with page.expect_request(re.compile("typing=1")):
+        page.keyboard.insert_text(" prof")
+    field.press("ArrowDown")
+    expect(first).to_have_attribute("aria-selected", "true")
+    held[0].continue_()
+    expect(page.get_by_role("listbox")).to_contain_text("All results for “csv prof”")
+    expect(first).to_have_attribute("aria-selected", "true")
     field.press("Enter")
     expect(page).to_have_url("/skills/csv-profile")
 

@@ -516,11 +516,12 @@ def test_beside_a_scan_nothing_is_repaired(kept: Kept) -> None:
 
 
 def test_the_command_prints_the_result_and_exits_accordingly(
-    kept: Kept, capsys: pytest.CaptureFixture[str]
+    kept: Kept, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """For people and for programs."""
     from pipeline.cli.app import cli
 
+    monkeypatch.setenv("SKILLDROP_SETTLE_QUIET", "0.1")
     common = ["--watched", str(kept.root), "--data", str(kept.settings.data), "reconcile"]
     damage_index(kept)
     assert cli.main([*common, "--check"], standalone_mode=False) == 1
@@ -538,20 +539,10 @@ def printed(
     """Return the lines that the command prints."""
     from pipeline.cli.app import cli
 
-    assert (
-        cli.main(
-            [
-                "--watched",
-                str(root or kept.root),
-                "--data",
-                str(kept.settings.data),
-                "reconcile",
-                *words,
-            ],
-            standalone_mode=False,
-        )
-        == 0
-    )
+    place = ["--watched", str(root or kept.root), "--data", str(kept.settings.data)]
+    with pytest.MonkeyPatch.context() as hurried:
+        hurried.setenv("SKILLDROP_SETTLE_QUIET", "0.1")
+        assert cli.main([*place, "reconcile", *words], standalone_mode=False) == 0
     return capsys.readouterr().out.splitlines()
 
 

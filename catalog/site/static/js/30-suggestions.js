@@ -44,13 +44,14 @@ for (const form of document.querySelectorAll("form[data-suggest]")) {
     list.append(item);
   };
   const show = (hits, words) => {
+    const url = list.children[chosen]?.dataset.url;
     list.replaceChildren();
     for (const hit of hits) option(hit.url, hit.name, hit.description || hit.status, "");
     option(`${form.action}?${new URLSearchParams({ q: words })}`, hits.length ? `All results for “${words}”` : `No skill found yet; search for “${words}”`, "", "all");
     list.hidden = false;
     input.setAttribute("aria-expanded", "true");
     said.textContent = hits.length ? `${hits.length} skills shown; use the arrow keys.` : "No skill found.";
-    choose(-1);
+    choose([...list.children].findIndex((each) => each.dataset.url === url));
   };
   const ask = async () => {
     const words = input.value.trim();
@@ -65,7 +66,11 @@ for (const form of document.querySelectorAll("form[data-suggest]")) {
       if (answer.ok && input.value.trim() === words) show(await answer.json(), words);
     } catch { /* another letter was typed, or the site is away: the form still works */ }
   };
-  input.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(ask, 120); });
+  input.addEventListener("input", () => {
+    choose(-1);
+    clearTimeout(timer);
+    timer = setTimeout(ask, 120);
+  });
   input.addEventListener("keydown", (event) => {
     if (event.key === "ArrowDown" || event.key === "ArrowUp") {
       if (list.hidden) { asked = ""; ask(); } else choose(chosen + (event.key === "ArrowDown" ? 1 : -1));
