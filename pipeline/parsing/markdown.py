@@ -3,14 +3,16 @@
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from operator import itemgetter
+from typing import NamedTuple
 
 MOST_HEADINGS = 200
 LONGEST_HEADING = 300
 """Characters; a longer heading is cut."""
 
 _INDENT = " " * 4  # a line indented this far is code, neither a heading nor a fence
-_MAY_BE_HEADING = frozenset(" #=-")  # first characters of lines to look at more closely
+_MAY_BE_HEADING = re.compile(r"\n(?=[ #=-])(?! {4}|- )[^\S\n]*(#[^\n]*|(?:=+|-+)[^\S\n]*(?=\n|\Z))")
 _FENCE = re.compile(r"`{3,}[^`]*$|~{3,}")
 _LINE_START = r"\n[ \t>]{0,20}"  # also of lists and quotes
 _BLOCK = re.compile(
@@ -25,21 +27,26 @@ _NOT_PROSE = re.compile(r"#{1,6}(?:\s|$)|[>|<]|[-*+](?:\s|$)|\d{1,9}[.)](?:\s|$)
 """Start of a line that is not prose: heading, quote, table, HTML, list, image or rule."""
 
 
-def headings(body: str) -> tuple[str, ...]:
-    """Return the texts of the first ATX and one-line setext headings outside code fences.
+class Block(NamedTuple):
+    """Code fence or HTML comment, by its offsets in a text."""
+
+    start: int
+    end: int
+    is_comment: bool
+
+
+def headings(body: str, blocks: Sequence[Block]) -> tuple[str, ...]:
+    """Return the texts of the first ATX and one-line setext headings outside the blocks.
 
     Source: CommonMark, sections "ATX headings", "Setext headings" and "Fenced code blocks".
     """
-    lines = body.split("\n")
-    texts: list[str] = []
-    for number, line in _outside_blocks(lines):
-        if line[:1] not in _MAY_BE_HEADING or line.startswith("- "):
-            continue  # true of nearly every line, so the speed depends on this test
-        if text := _heading(lines, number):
-            texts.append(text[:LONGEST_HEADING])
-            if len(texts) == MOST_HEADINGS:
-                break
-    return tuple(texts)
+    lines = _MAY_BE_HEADING.finditer(f"\n{body}")
+    texts = (
+        _atx(line[1].strip()) if line[1].startswith("#") else _underlined(body, line.start())
+        for line in lines
+        if not lies_in(blocks, line.start())
+    )
+    return tuple(text[:LONGEST_HEADING] for text in islice(filter(None, texts), MOST_HEADINGS))
 
 
 def first_paragraph(body: str) -> str:
@@ -58,20 +65,19 @@ def first_paragraph(body: str) -> str:
     return " ".join(" ".join(paragraph).split())
 
 
-def code_blocks(body: str, *, comments: bool = False) -> list[tuple[int, int]]:
-    """Return the start and end offsets of code fences, and of comments if asked for.
+def blocks_of(body: str) -> list[Block]:
+    """Return the code fences and comments of a body.
 
     Source: CommonMark, sections "Fenced code blocks" and "HTML blocks".
     """
-    if not ("`" in body or "~" in body or "<" in body):
+    if not ("```" in body or "~~~" in body or "<!--" in body):
         return []
     text = f"\n{body}"  # so that a line end precedes every line
-    blocks: list[tuple[int, int]] = []
+    blocks: list[Block] = []
     end = 0
     while opening := _BLOCK.search(text, end):
         end = _end(text, opening)
-        if comments or opening[1] or opening[2]:
-            blocks.append((opening.start(), end - 1))
+        blocks.append(Block(opening.start(), end - 1, not (opening[1] or opening[2])))
     return blocks
 
 
@@ -88,15 +94,15 @@ def _end(text: str, opening: re.Match[str]) -> int:
     return len(text)
 
 
-def lies_in(blocks: list[tuple[int, int]], offset: int) -> bool:
-    """Return whether one of these parts of a text, in their order, contains an offset."""
-    index = bisect_right(blocks, offset, key=itemgetter(0)) - 1
-    return index >= 0 and offset < blocks[index][1]
+def lies_in(parts: Sequence[tuple[int, ...]], offset: int) -> bool:
+    """Return whether one of the parts of a text, each with its start and end, has an offset."""
+    index = bisect_right(parts, offset, key=itemgetter(0)) - 1
+    return index >= 0 and offset < parts[index][1]
 
 
 def _outside_blocks(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
     """Yield the lines outside code fences and HTML comments, each with its index."""
-    blocks = code_blocks("\n".join(lines), comments=True)
+    blocks = blocks_of("\n".join(lines))
     offset, following = 0, 0
     for number, line in enumerate(lines):
         while following < len(blocks) and blocks[following][1] <= offset:
@@ -104,19 +110,6 @@ def _outside_blocks(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
         if following == len(blocks) or offset < blocks[following][0]:
             yield number, line
         offset += len(line) + 1
-
-
-def _heading(lines: Sequence[str], number: int) -> str:
-    """Return the text of the heading that ends on this line, or ""."""
-    line = lines[number]
-    text = line.strip()
-    if line.startswith(_INDENT):
-        return ""
-    if text.startswith("#"):
-        return _atx(text)
-    if number and _UNDERLINE.match(text) and _stands_alone(lines, number - 1):
-        return lines[number - 1].strip()
-    return ""
 
 
 def _atx(text: str) -> str:
@@ -128,10 +121,11 @@ def _atx(text: str) -> str:
     return unclosed.rstrip() if not unclosed or unclosed[-1] in " \t" else title
 
 
-def _stands_alone(lines: Sequence[str], number: int) -> bool:
-    """Return whether a line is a paragraph by itself, which an underline makes a heading."""
-    text = lines[number].strip()
-    if not text or lines[number].startswith(_INDENT) or _NOT_PROSE.match(text):
-        return False
-    above = lines[number - 1].strip() if number else ""
-    return not above or above.startswith("#") or bool(_FENCE.match(above))
+def _underlined(body: str, underline: int) -> str:
+    """Return the text of the heading above an underline, or "" unless it is a paragraph."""
+    start = body.rfind("\n", 0, max(underline - 1, 0)) + 1
+    text = body[start:underline].strip()
+    if not text or body.startswith(_INDENT, start) or _NOT_PROSE.match(text):
+        return ""
+    above = body[body.rfind("\n", 0, max(start - 1, 0)) + 1 : start].strip()
+    return text if not above or above.startswith("#") or _FENCE.match(above) else ""

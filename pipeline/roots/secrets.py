@@ -2,11 +2,11 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from math import log2
 from typing import NamedTuple
 
-from pipeline.roots.words import found, searched
+from pipeline.roots.words import Words, found, searched
 
 _MOST_STARTS = 2_000  # of one form
 _LEAST_ENTROPY = 3.0  # bits per character, below which a text is a placeholder
@@ -53,7 +53,7 @@ _HEX = re.compile(r"[0-9a-f]{32,128}")
 searched((*_PATTERNS, *sorted(_SECRET_NAMES)))
 
 
-def secrets(text: str, words: Mapping[str, Sequence[int]]) -> Iterator[re.Match[str]]:
+def secrets(text: str, words: Words) -> Iterator[re.Match[str]]:
     """Yield the first texts in the form of a secret; `words` are those found in the text."""
     for word, offsets in words.items():
         if pattern := _PATTERNS.get(word):

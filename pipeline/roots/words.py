@@ -3,10 +3,12 @@
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from operator import itemgetter
+from typing import TypeAlias
 
 from ahocorasick_rs import BytesAhoCorasick, Implementation
 
-_TEXTS = 8  # whose words are remembered: several rules ask about the same text
+Words: TypeAlias = Mapping[str, Sequence[int]]
+"""Searched words in a text, each with its offsets in characters."""
 
 _searched: dict[str, None] = {}
 
@@ -15,13 +17,11 @@ def searched(words: Iterable[str]) -> tuple[str, ...]:
     """Return words in lower case, which `found` searches for from now on."""
     new = tuple(words)
     _searched.update(dict.fromkeys(new))
-    found.cache_clear()
     return new
 
 
-@lru_cache(_TEXTS)
-def found(text: str) -> Mapping[str, Sequence[int]]:
-    """Return the searched words in a text, each with its offsets in characters.
+def found(text: str) -> Words:
+    """Return the searched words in a text.
 
     ASCII letters match in either case. The time does not depend on the number of words.
     """

@@ -1,24 +1,23 @@
 """References of a body to files: targets of links, paths in code spans and on their own lines."""
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from operator import attrgetter
 from posixpath import normpath
+from typing import NamedTuple
 from urllib.parse import unquote
 
-from pipeline.parsing.markdown import code_blocks, lies_in
-from pipeline.roots.words import found, searched
+from pipeline.parsing.markdown import Block, lies_in
+from pipeline.roots.words import Words, searched
 
 MOST_REFERENCES = 1_000
 """More references are ignored; an ordinary body has a dozen."""
 
-# Patterns start with a literal if possible, because the regex engine then skips to it. `in` finds
-# ten times faster that a text lacks a character.
+# Patterns start with a literal if possible, because the regex engine then skips to it.
 _LINK = re.compile(r"\]\([ \t]{0,9}(?:<([^<>\n]{1,1000})>|([^\s()<>]{1,1000})(?=[\s)]))")
-_ATTRIBUTE = re.compile(r"""\b(?:src|href)=["']([^"'<>\s]{1,300})["']""")
 _DEFINITION = re.compile(r"\]:[ \t]{0,9}<?([^\s<>]{1,1000})")
+_ATTRIBUTE = re.compile(r"""=(?:(?<=\bsrc=)|(?<=\bhref=))["']([^"'<>\s]{1,300})["']""")
 _CODE = re.compile("`([^`\n]{1,300})`")
 _PATH_IN_CODE = re.compile(
     r"(?<![\w./~$}-])(?:\./)?((?:\.\./)*(?:scripts|references?|assets|templates)/"
@@ -33,7 +32,7 @@ _IN_PROSE = re.compile(
     r"(?=[\s,;:)]|\.(?:\s|\Z)|\Z)"
 )
 _COMMAND = re.compile(
-    r"\n[ \t>]{0,20}(?:\$ )?(?:(?:python3?|bash|sh|zsh|node|ruby|perl|tsx|bun|uv run|deno run"
+    r"[ \t>]{0,20}(?:\$ )?(?:(?:python3?|bash|sh|zsh|node|ruby|perl|tsx|bun|uv run|deno run"
     r"|npx tsx)[ \t]+(?:-\w+[ \t]+)*|\./)"
     r"((?:scripts|references?|assets|templates)/[\w./@+-]{1,200}\.\w{1,8})(?=[ \t\n]|\Z)"
 )
@@ -79,8 +78,7 @@ _ON_THIS_MACHINE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
+class Reference(NamedTuple):
     """Reference of a body to a file."""
 
     target: str  # without #fragment and ?query; relative ones normalised: "references/a.md"
@@ -98,71 +96,62 @@ class Reference:
         return self.target.startswith(("/", "../")) or self.target == ".."
 
 
-def references(body: str) -> list[Reference]:
-    """Return the references outside code fences and comments, each target once, in order.
+def references(body: str, words: Words, blocks: Sequence[Block]) -> list[Reference]:
+    """Return the references outside the blocks of a body, each target once, in order.
 
-    A path in a code span, in prose, on its own line or in a command counts only below scripts/,
-    references/, assets/ or templates/, unless its line says that it lies in the reader's project,
-    is written there or is an example. A link in a code span is an example. URLs and placeholders
-    are ignored.
+    `words` are those found in the body. A path in a code span, in prose or on its own line counts
+    only below scripts/, references/, assets/ or templates/, unless its line says that it lies in
+    the reader's project, is written there or is an example. A link in a code span is an example.
+    URLs and placeholders are ignored.
     """
-    if not ("]" in body or "`" in body or "/" in body):
-        return []
-    candidates = sorted(islice(_candidates(body), MOST_REFERENCES), key=attrgetter("offset"))
-    if not candidates:
-        return []
-    blocks = code_blocks(body, comments=True)
     by_target: dict[str, Reference] = {}
-    for reference in candidates:
-        if not lies_in(blocks, reference.offset):
-            known = by_target.setdefault(reference.target, reference)
-            if known.is_loose and not reference.is_loose:
-                by_target[reference.target] = reference
+    candidates = islice(_candidates(body, words, blocks), MOST_REFERENCES)
+    for reference in sorted(candidates, key=attrgetter("offset")):
+        known = by_target.setdefault(reference.target, reference)
+        if known.is_loose and not reference.is_loose:
+            by_target[reference.target] = reference
     return sorted(by_target.values(), key=attrgetter("offset"))
 
 
-def commands(body: str) -> list[Reference]:
+def commands(body: str, words: Words, blocks: Sequence[Block]) -> list[Reference]:
     """Return the scripts that commands in shell fences run, each once, in order."""
-    if "scripts/" not in body or not ("```" in body or "~~~" in body):
-        return []
     by_target: dict[str, Reference] = {}
-    for start, end in code_blocks(body):
-        if _SHELL_FENCE.match(body, start):
-            for command in _COMMAND.finditer(body, start, end):
-                if not _PLACEHOLDER.search(command[1]):
-                    target = normpath(command[1])
-                    by_target.setdefault(target, Reference(target, command.start(1), True))
+    if blocks and "scripts/" in words:
+        shell = [block for block in blocks if _SHELL_FENCE.match(body, block.start)]
+        for start, end in _lines(body, _offsets(words)):
+            command = lies_in(shell, start) and _COMMAND.match(body, start, end)
+            if command and not _PLACEHOLDER.search(command[1]):
+                target = normpath(command[1])
+                by_target.setdefault(target, Reference(target, command.start(1), True))
     return list(by_target.values())
 
 
-def _candidates(body: str) -> Iterator[Reference]:
-    examples = [span.span() for span in _SPAN.finditer(body)]
-    for link in _LINK.finditer(body):
-        target = _target(link[1] or link[2])
-        if target and not lies_in(examples, link.start()):
-            yield Reference(target, link.start())
-    for definition in _DEFINITION.finditer(body):
-        if _defines(body, definition.start()) and (target := _target(definition[1])):
-            yield Reference(target, definition.start())
-    words = found(body)
-    folders = sorted(chain.from_iterable(words.get(folder, ()) for folder in _FOLDERS))
+def _candidates(body: str, words: Words, blocks: Sequence[Block]) -> Iterator[Reference]:
+    folders = [at for at in _offsets(words) if not lies_in(blocks, at)]
+    links = ((at, _target(written)) for at, written in _links(body))
+    targets = [
+        (at, target)
+        for at, target in islice((link for link in links if link[1]), MOST_REFERENCES)
+        if target and not lies_in(blocks, at)
+    ]
     lines = _lines(body, folders)
-    for code in chain.from_iterable(_CODE.finditer(body, *line) for line in lines):
-        if "/" in code[1]:
-            paths = list(_PATH_IN_CODE.finditer(code[1].replace(_OWN_FOLDER, "")))
-            if paths and _is_elsewhere(body, code.start(), code.end()):
-                continue
-            for path in paths:
-                if not _PLACEHOLDER.search(path[1]):
-                    yield Reference(normpath(path[1]), code.start())
+    with_either = _lines(body, sorted((*folders, *(at for at, _ in targets))))
+    examples = [span.span() for line in with_either for span in _SPAN.finditer(body, *line)]
+    for at, target in targets:
+        if not lies_in(examples, at):
+            yield Reference(target, at)
     for line in lines:
+        for code in _CODE.finditer(body, *line):
+            if "/" not in code[1] or lies_in(blocks, code.start()):
+                continue
+            paths = list(_PATH_IN_CODE.finditer(code[1].replace(_OWN_FOLDER, "")))
+            if paths and not _is_elsewhere(body, code.start(), code.end()):
+                for path in paths:
+                    if not _PLACEHOLDER.search(path[1]):
+                        yield Reference(normpath(path[1]), code.start())
         alone = _ALONE.match(body, *line)
         if alone and not _PLACEHOLDER.search(alone[1]):
             yield Reference(normpath(alone[1]), alone.start(1))
-    for attribute in _ATTRIBUTE.finditer(body) if "<" in body else ():
-        target = _target(attribute[1])
-        if target and not lies_in(examples, attribute.start()):
-            yield Reference(target, attribute.start())
     for start in folders:
         mention = _IN_PROSE.match(body, start)
         if not mention or lies_in(examples, start) or _PLACEHOLDER.search(mention[0]):
@@ -173,7 +162,22 @@ def _candidates(body: str) -> Iterator[Reference]:
             yield Reference(normpath(mention[0]), start, is_loose=True)
 
 
-def _lines(body: str, offsets: list[int]) -> list[tuple[int, int]]:
+def _links(body: str) -> Iterator[tuple[int, str]]:
+    """Yield the offset and the target of each link, definition of a link, and HTML attribute."""
+    for link in _LINK.finditer(body):
+        yield link.start(), link[1] or link[2]
+    for definition in _DEFINITION.finditer(body):
+        if _defines(body, definition.start()):
+            yield definition.start(), definition[1]
+    for attribute in _ATTRIBUTE.finditer(body):
+        yield attribute.start(), attribute[1]
+
+
+def _offsets(words: Words) -> list[int]:
+    return sorted(chain.from_iterable(words.get(folder, ()) for folder in _FOLDERS))
+
+
+def _lines(body: str, offsets: Sequence[int]) -> list[tuple[int, int]]:
     """Return the start and end offsets of the lines with these offsets."""
     lines: list[tuple[int, int]] = []
     for at in offsets:

@@ -14,8 +14,10 @@ from catalog.model.skill import FileEntry
 from catalog.model.values import Json
 from catalog.text import tokens
 from pipeline.parsing.document import Parsed
+from pipeline.parsing.markdown import Block, blocks_of
 from pipeline.roots.file_kinds import is_script
-from pipeline.validation.references import Reference, references
+from pipeline.roots.words import Words, found
+from pipeline.validation.references import Reference, commands, references
 
 
 class TypeMismatch(NamedTuple):
@@ -75,9 +77,24 @@ class Text:
         return "The body" if self.is_body else "The file"
 
     @cached_property
+    def words(self) -> Words:
+        """The words of rules in it."""
+        return found(self.content)
+
+    @cached_property
+    def blocks(self) -> list[Block]:
+        """Its code fences and comments."""
+        return blocks_of(self.content)
+
+    @cached_property
     def references(self) -> list[Reference]:
         """The references to files outside code fences and comments."""
-        return references(self.content)
+        return references(self.content, self.words, self.blocks)
+
+    @cached_property
+    def commands(self) -> list[Reference]:
+        """The scripts that commands in its shell fences run."""
+        return commands(self.content, self.words, self.blocks)
 
     def finding(
         self, kind: FindingType, message: str | None = None, *, offset: int, fix: str | None = None
@@ -126,17 +143,16 @@ class Skill:
         return mentioned(self.parsed.body, self.other_texts, paths)
 
     @cached_property
+    def others(self) -> tuple[Text, ...]:
+        """The documents and scripts beside the body."""
+        texts = self.other_texts.items()
+        return tuple(Text(path, text, is_script=is_script(path)) for path, text in texts)
+
+    @cached_property
     def texts(self) -> tuple[Text, ...]:
         """The body, the documents that it leads to, and all scripts."""
-        others = self.other_texts.items()
-        return (
-            self.body,
-            *(
-                Text(path, content, is_script=is_script(path))
-                for path, content in others
-                if is_script(path) or path in self.led_to
-            ),
-        )
+        led_to = (text for text in self.others if text.is_script or text.path in self.led_to)
+        return self.body, *led_to
 
     @property
     def declared(self) -> Declared:

@@ -8,7 +8,7 @@ from posixpath import dirname, normpath
 from catalog.model.paths import linked
 from catalog.model.skill import MIXED_FIELDS, SkillReference
 from catalog.model.values import Json
-from pipeline.parsing.markdown import code_blocks, lies_in
+from pipeline.parsing.markdown import lies_in
 from pipeline.validation.references import MOST_REFERENCES, Reference
 from pipeline.validation.skill import Skill, Text
 
@@ -35,7 +35,7 @@ def of(skill: Skill) -> tuple[SkillReference, ...]:
     A path in a code span counts if it leads to a SKILL.md, or to a usual folder of another skill.
     """
     files = frozenset(file.path.lower() for file in skill.files)
-    others = (Text(path, text) for path, text in skill.other_texts.items() if may_link(path))
+    others = (text for text in skill.others if may_link(text.path))
     found = chain.from_iterable(_links(text, files) for text in (skill.body, *others))
     return (*islice(found, MOST_REFERENCES), *islice(_declared(skill), MOST_DECLARED))
 
@@ -66,7 +66,7 @@ def _links(text: Text, files: Container[str]) -> Iterator[SkillReference]:
     if not ("../" in content or "/skill.md" in content or "/SKILL.md" in content):
         return  # true of most texts
     offsets = {link.target: link.offset for link in text.references if not link.leads_to_machine}
-    offsets |= dict(_in_code(content))
+    offsets |= dict(_in_code(text))
     places = {target: linked(path, target) for target in offsets if not target.startswith("/")}
     inside = [Reference(at, 0) for at in places.values() if at.lower() not in files]
     nested = nested_skills(inside)
@@ -76,11 +76,10 @@ def _links(text: Text, files: Container[str]) -> Iterator[SkillReference]:
             yield SkillReference("link", target, path, line)
 
 
-def _in_code(text: str) -> Iterator[tuple[str, int]]:
+def _in_code(text: Text) -> Iterator[tuple[str, int]]:
     """Yield path and offset of the paths to files of other skills in code spans, last first."""
-    blocks = code_blocks(text, comments=True)
-    for code in reversed(list(islice(_IN_CODE.finditer(text), MOST_REFERENCES))):
-        if not lies_in(blocks, code.start()):
+    for code in reversed(list(islice(_IN_CODE.finditer(text.content), MOST_REFERENCES))):
+        if not lies_in(text.blocks, code.start()):
             yield normpath(code[1]), code.start()
 
 

@@ -185,7 +185,7 @@ def _record(
         skill_md_name=skill.document,
         skill_md_content=_as_written(snapshot, skill.parsed),
         body_chars=len(body),
-        headings=markdown.headings(body),
+        headings=markdown.headings(body, skill.body.blocks),
         body_lines=len(body.splitlines()),
         estimated_tokens=skill.estimated_tokens,
         files=snapshot.files,

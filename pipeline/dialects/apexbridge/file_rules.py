@@ -171,7 +171,7 @@ def sections_of(body: str) -> set[str]:
     has_title = body.startswith("# ")
     return {
         section
-        for index, heading in enumerate(markdown.headings(body))
+        for index, heading in enumerate(markdown.headings(body, markdown.blocks_of(body)))
         for section, words in SECTIONS.items()
         if (words.fullmatch if has_title and index == 0 else words.search)(heading)
     }

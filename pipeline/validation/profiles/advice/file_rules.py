@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Collection, Container, Iterable, Iterator
-from dataclasses import replace
 from itertools import chain, islice
 from operator import attrgetter
 from posixpath import basename
@@ -13,9 +12,9 @@ from catalog.model.paths import linked
 from catalog.text import humanize, tokens
 from catalog.text.visible import printable, quoted
 from pipeline.roots.file_kinds import FILE_BYTES, SKILL_MD, is_document, may_be_native
-from pipeline.roots.words import found, searched
+from pipeline.roots.words import searched
 from pipeline.validation.profiles.advice import codes
-from pipeline.validation.references import MOST_REFERENCES, Reference, commands
+from pipeline.validation.references import MOST_REFERENCES, Reference
 from pipeline.validation.skill import MOST_ALIKE, Skill, Text
 from pipeline.validation.skill_references import is_below, may_link, nested_skills
 
@@ -93,9 +92,9 @@ def references_are_short(skill: Skill) -> Iterator[Finding]:
 
 def _links(skill: Skill, text: Text) -> list[Reference]:
     """Return the references of a text, with targets relative to the skill's folder."""
-    links, paths = chain(text.references, commands(text.content)), skill.paths
+    links, paths = chain(text.references, text.commands), skill.paths
     return [
-        link if text.is_body else replace(link, target=_from_top(text.path, link.target, paths))
+        link if text.is_body else link._replace(target=_from_top(text.path, link.target, paths))
         for link in links
         if not link.leads_to_machine
         and (not link.is_loose or link.target.partition("/")[0] in paths)
@@ -170,7 +169,7 @@ def _in_another_case(
     """
     if len(real) < 3:
         return []  # only the folder and SKILL.md
-    mentions = _mentions(text.content, tuple(real)) if text.is_body else ()
+    mentions = _mentions(text, tuple(real)) if text.is_body else ()
     wrong = {
         link.target: link
         for link in chain(mentions, named)
@@ -181,9 +180,9 @@ def _in_another_case(
     return sorted(wrong.values(), key=attrgetter("offset"))[: MOST_ALIKE + 1]
 
 
-def _mentions(body: str, paths: tuple[str, ...]) -> Iterator[Reference]:
+def _mentions(text: Text, paths: tuple[str, ...]) -> Iterator[Reference]:
     """Yield the first plain mentions in a text that end with one of the paths in lower case."""
-    words = found(body)
+    body, words = text.content, text.words
     offsets = sorted(chain.from_iterable(words.get(ending, ()) for ending in _ENDINGS))
     endings = filter(None, (_ENDING.match(body, at) for at in offsets))
     for ending in islice(endings, MOST_REFERENCES):

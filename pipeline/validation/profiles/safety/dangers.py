@@ -1,13 +1,13 @@
 """Commands and secrets in a text that harm the machine on which an agent follows it."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
 from catalog.model.finding import FindingType
 from pipeline.roots.secrets import secrets
-from pipeline.roots.words import found, searched
+from pipeline.roots.words import Words, searched
 from pipeline.validation.profiles.safety import codes
 from pipeline.validation.profiles.safety.context import is_warned_of
 
@@ -36,9 +36,8 @@ class Danger:
     end: int
 
 
-def dangers(text: str) -> Iterator[Danger]:
-    """Yield the dangers of a text, except those that it warns of."""
-    words = found(text)
+def dangers(text: str, words: Words) -> Iterator[Danger]:
+    """Yield the dangers of a text in which words were found, except those that it warns of."""
     for shape in () if _WORDS.isdisjoint(words) else SHAPES:
         if words.keys().isdisjoint(shape.words):
             continue
@@ -54,7 +53,7 @@ def dangers(text: str) -> Iterator[Danger]:
         yield Danger(codes.SECRET, f"{secret[0][:4]}…", *secret.span())
 
 
-def _parts(text: str, shape: Shape, words: Mapping[str, Sequence[int]]) -> list[tuple[int, int]]:
+def _parts(text: str, shape: Shape, words: Words) -> list[tuple[int, int]]:
     """Return the offsets of the first lines that contain a word of a shape, with continuations."""
     parts: dict[int, int] = {}
     size = 0
@@ -277,8 +276,8 @@ SHAPES = (
         " alert\x00the alerting\x00the let\x00the letting\x00the"
         " to\x00the\x00user to\x00the\x00human to\x00the\x00operator"
         " so\x00the\x00user so\x00the\x00human that\x00the\x00user that\x00the\x00human"
-        " the\x00user\x00must the\x00user\x00never keep\x00the\x00user the\x00user's the\x00user’s"
-        " 用户 用戶 ユーザー 사용자 nutzer al\x00usuari utilisateur",
+        " the\x00user\x00must the\x00user\x00never keep\x00the\x00user 's\x00knowledge"
+        " ’s\x00knowledge 用户 用戶 ユーザー 사용자 nutzer al\x00usuari utilisateur",
         r"\b(?:hide|conceal) (?:this|it|that|these|them|the (?!cursor|spinner|sidebar)\w+"
         r"|all of this)(?: \w+){0,3} from the (?:user|human|operator|developer)s?\b",
         rf"\bkeep (?:\w+ ){{1,4}}(?:secret|hidden|private) from the {_USER}\b(?!\s+interface)",

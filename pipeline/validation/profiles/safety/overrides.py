@@ -3,15 +3,15 @@
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
 
-from pipeline.roots.words import found, searched
+from pipeline.roots.words import Words, searched
 from pipeline.validation.profiles.safety.codes import INSTRUCTION_OVERRIDE
 from pipeline.validation.profiles.safety.context import is_quoted, is_warned_of
 from pipeline.validation.profiles.safety.dangers import Danger
 
 _MOST = 1_000  # matches of one phrase; an ordinary text has none
-_BEFORE = 60  # bytes before a match that are checked, too
+_AROUND = 400  # characters beside a word that are looked at; no sentence is longer
+_BEFORE = 60  # bytes before a sentence that are checked, too
 
 _GAP = r"""[\s*_"']{1,9}"""
 _ALL = (
@@ -39,32 +39,29 @@ _NOW = tuple(f"{gap}now" for gap in " \t\n\r\f\v*_\"'")
 
 @dataclass(frozen=True, slots=True)
 class _Phrase:
-    """Pattern of such sentences, in lower-case UTF-8, which all have one of the words.
+    """Pattern of such sentences, in lower-case UTF-8, from a word that they all have.
 
-    It starts with a literal, to which the regex engine skips, and every part of it is bounded, so
-    that ordinary and hostile texts are searched quickly.
+    Every part of it is bounded, so that ordinary and hostile texts are searched quickly.
     """
 
     words: tuple[str, ...]
-    pattern: re.Pattern[bytes]
-    only_after: re.Pattern[bytes] | None = None
-    never_after: re.Pattern[bytes] | None = None
+    pattern: re.Pattern[bytes]  # starts with one of the words
+    lead: re.Pattern[bytes] | None  # the part of the sentence before it
+    never_after: re.Pattern[bytes] | None
 
 
-def _phrase(
-    words: Iterable[str], pattern: str, only_after: str = "", never_after: str = ""
-) -> _Phrase:
+def _phrase(words: Iterable[str], pattern: str, lead: str = "", never_after: str = "") -> _Phrase:
     return _Phrase(
         searched(words),
         re.compile(pattern.encode()),
-        re.compile(rf"(?:{only_after})\Z".encode()) if only_after else None,
+        re.compile(rf"(?:{lead})\Z".encode()) if lead else None,
         re.compile(rf"(?:{never_after})\Z".encode()) if never_after else None,
     )
 
 
-def _unless_negated(start: str, pattern: str) -> _Phrase:
+def _unless_negated(start: str, pattern: str, lead: str = "") -> _Phrase:
     never_after = rf"{_NOT}{_GAP}(?:\w{{1,20}}{_GAP})?|{_NAMED}{_GAP}"
-    return _phrase([start], start + pattern, never_after=never_after)
+    return _phrase([start], start + pattern, lead, never_after)
 
 
 _ORDERS_ZH = "(?:指令|指示|提示|规则|規則|要求|设定|設定|命令)"
@@ -88,7 +85,7 @@ _PHRASES = (
         rf"(?:ing)?{_GAP}(?:your|all){_GAP}(?:{_RANK}{_GAP})?"
         r"(?:instruction|guideline|restriction|guardrail|safety)s?\b",
     ),
-    _unless_negated("set", rf"{_GAP}aside{_GAP}{_ALL}(?:{_RANK}|your){_GAP}{_ORDERS}"),
+    _unless_negated("aside", rf"{_GAP}{_ALL}(?:{_RANK}|your){_GAP}{_ORDERS}", rf"set{_GAP}"),
     _unless_negated(
         "pretend",
         rf"(?:ing)?{_GAP}(?:that{_GAP})?(?:your|the{_GAP}{_RANK}){_GAP}{_ALL}"
@@ -96,26 +93,29 @@ _PHRASES = (
     ),
     _phrase(
         ["follow", "obey"],
-        rf"(?:do{_GAP}not|don['’]t|never|stop){_GAP}(?:follow|obey)(?:ing)?{_GAP}"
+        rf"(?:follow|obey)(?:ing)?{_GAP}"
         rf"(?:your|the|any|all){_GAP}{_ALL}(?:{_EARLIER}|{_RANK}){_GAP}{_ORDERS}",
+        lead=rf"(?:do{_GAP}not|don['’]t|never|stop){_GAP}",
         never_after=rf"{_NAMED}{_GAP}",
     ),
     _phrase(
         ["no longer appl", "are void", "are cancelled", "are canceled", "are revoked"],
-        rf"(?:your{_GAP}{_ALL}(?:{_EARLIER}{_GAP}|{_RANK}{_GAP})?{_ORDERS}"
-        rf"|{_ORDERS}{_GAP}(?:that{_GAP})?you{_GAP}were{_GAP}given){_GAP}"
         rf"(?:no{_GAP}longer{_GAP}apply|are{_GAP}(?:void|cancell?ed|revoked))\b",
+        lead=rf"(?:your{_GAP}{_ALL}(?:{_EARLIER}{_GAP}|{_RANK}{_GAP})?{_ORDERS}"
+        rf"|{_ORDERS}{_GAP}(?:that{_GAP})?you{_GAP}were{_GAP}given){_GAP}",
     ),
     _phrase(
         ["over your"],
-        rf"(?:precedence|priority){_GAP}over{_GAP}your{_GAP}(?:{_RANK}|{_EARLIER}){_GAP}{_ORDERS}",
+        rf"over{_GAP}your{_GAP}(?:{_RANK}|{_EARLIER}){_GAP}{_ORDERS}",
+        lead=rf"(?:precedence|priority){_GAP}",
     ),
     _phrase(
         _NOW,
-        rf"you{_GAP}are{_GAP}now{_GAP}(?:an?{_GAP}|in{_GAP})?(?:(?:developer|god|jailbreak){_GAP}mode"
+        rf"""[\s*_"']now{_GAP}(?:an?{_GAP}|in{_GAP})?(?:(?:developer|god|jailbreak){_GAP}mode"""
         rf"|no{_GAP}longer{_GAP}(?:bound|limited|restricted|subject|required|an?|under)|dan|unrestricted"
         rf"|unfiltered|uncensored|jailbroken|free{_GAP}(?:of|from|to)"
         rf"|(?:\w{{1,20}}{_GAP}){{1,3}}without{_GAP}(?:any{_GAP})?(?:rule|limit|restriction|filter)s)\b",
+        lead=rf"""you{_GAP}are[\s*_"']{{0,8}}""",
     ),
     _phrase(
         ["ignorier"],
@@ -139,38 +139,46 @@ _PHRASES = (
     _phrase(
         ["指示"],
         r"指示(?:や[^\n]{1,30}?)?(?:を|は)(?:すべて|全て)?(?:無視|忘れ)(?!しな|せず)",
-        only_after="(?:以前|前|上記|これまで|今まで|すべて|全て|元)の(?:すべての|全ての)?",
+        lead="(?:以前|前|上記|これまで|今まで|すべて|全て|元)の(?:すべての|全ての)?",
     ),
     _phrase(
         ["지시"],
         r"지시(?:사항)?(?:를|을|은|는)?\s?(?:모두|전부)?\s?(?:무시(?!하지)|잊(?!지))",
-        only_after=r"(?:이전|위|모든|앞선|기존)(?:의)?\s?(?:모든\s?)?",
+        lead=r"(?:이전|위|모든|앞선|기존)(?:의)?\s?(?:모든\s?)?",
     ),
 )
 
 
-_WORDS = frozenset(word for phrase in _PHRASES for word in phrase.words)
-
-
-def overrides(text: str) -> Iterator[Danger]:
+def overrides(text: str, words: Words) -> Iterator[Danger]:
     """Yield each sentence that tries to override the agent's instructions, in lower case.
 
-    A quoted sentence, and one of which the text warns, is an example.
+    `words` are those found in the text. A quoted sentence, and one of which the text warns, is an
+    example.
     """
-    in_text = found(text).keys()
-    if _WORDS.isdisjoint(in_text):
-        return
-    phrases = [phrase for phrase in _PHRASES if not in_text.isdisjoint(phrase.words)]
-    data = text.encode("utf-8", "replace").lower()  # of ASCII letters only: lengths stay
-    for phrase in phrases:
-        for match in islice(phrase.pattern.finditer(data), _MOST):
-            start = match.start()
-            before = data[max(start - _BEFORE, 0) : start]
-            if phrase.only_after and not phrase.only_after.search(before):
-                continue
-            if phrase.never_after and phrase.never_after.search(before):
-                continue
-            offset, words = len(data[:start].decode()), match[0].decode("utf-8", "replace")
-            end = offset + len(words)
-            if not (is_quoted(text, offset, end) or is_warned_of(text, offset, end)):
-                yield Danger(INSTRUCTION_OVERRIDE, words, offset, end)
+    for phrase in _PHRASES:
+        for word in phrase.words:
+            for at in words.get(word, ())[:_MOST]:
+                if (found := _sentence(text, at, phrase)) and not (
+                    is_quoted(text, *found) or is_warned_of(text, *found)
+                ):
+                    start, end = found
+                    yield Danger(INSTRUCTION_OVERRIDE, text[start:end].lower(), start, end)
+
+
+def _sentence(text: str, at: int, phrase: _Phrase) -> tuple[int, int] | None:
+    """Return the offsets of a sentence whose word is at an offset; None if it is another one."""
+    before = _in_bytes(text[max(at - _AROUND, 0) : at])
+    if not (match := phrase.pattern.match(_in_bytes(text[at : at + _AROUND]))):
+        return None
+    lead = phrase.lead.search(before) if phrase.lead else None
+    if phrase.lead and not lead:
+        return None
+    start = lead.start() if lead else len(before)
+    if phrase.never_after and phrase.never_after.search(before[max(start - _BEFORE, 0) : start]):
+        return None
+    return at - len(before[start:].decode()), at + len(match[0].decode("utf-8", "replace"))
+
+
+def _in_bytes(text: str) -> bytes:
+    """Return UTF-8 with ASCII letters in lower case."""
+    return text.encode("utf-8", "replace").lower()

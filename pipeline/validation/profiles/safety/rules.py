@@ -25,8 +25,9 @@ from catalog.text.visible import (
     printable,
     quoted,
 )
-from pipeline.parsing.markdown import code_blocks, lies_in
+from pipeline.parsing.markdown import lies_in
 from pipeline.roots.file_kinds import may_be_native
+from pipeline.roots.words import found
 from pipeline.validation.profile import Profile
 from pipeline.validation.profiles.safety import codes
 from pipeline.validation.profiles.safety.context import is_only_named
@@ -90,7 +91,7 @@ def no_instruction_overrides(skill: Skill) -> Iterator[Finding]:
     """Find fields that are meant to override the agent's instructions."""
     for field in _PROMPT_FIELDS:
         value = skill.frontmatter.get(field)
-        for override in islice(overrides(value), 1) if isinstance(value, str) else ():
+        for override in islice(overrides(value, found(value)), 1) if isinstance(value, str) else ():
             message = f"{field} contains {quoted(override.words)}."
             yield skill.finding(codes.INSTRUCTION_OVERRIDE, message, field=field)
 
@@ -99,7 +100,7 @@ def no_dangers(skill: Skill) -> Iterator[Finding]:
     """Find dangerous commands, secrets and requests to ignore instructions or hide something."""
     counts: Counter[str] = Counter()
     for text in skill.texts:
-        for danger in chain(overrides(text.content), dangers(text.content)):
+        for danger in chain(overrides(text.content, text.words), dangers(text.content, text.words)):
             if _is_harmless(text, danger):
                 continue
             counts[danger.kind.code] += 1
@@ -237,7 +238,8 @@ def hidden_in(text: str) -> tuple[Hidden, ...]:
 def _is_harmless(text: Text, danger: Danger) -> bool:
     """Return whether a script only names a command, or a document an override in a code fence."""
     if danger.kind == codes.INSTRUCTION_OVERRIDE:
-        return not text.is_script and lies_in(code_blocks(text.content), danger.offset)
+        fences = [block for block in text.blocks if not block.is_comment]
+        return not text.is_script and lies_in(fences, danger.offset)
     if not text.is_script or danger.kind in (codes.SECRET, codes.HIDDEN_FROM_USER):
         return False  # words for a reader count wherever they are
     return is_only_named(text.content, danger.offset, danger.end)

@@ -10,8 +10,8 @@ from pipeline.dialects.registry import profiles
 from pipeline.parsing.document import parse
 from pipeline.roots.file_kinds import FILE_BYTES
 from pipeline.validation.profiles.safety import rules as safety_rules
-from pipeline.validation.references import MOST_REFERENCES, references
-from pipeline.validation.skill import MOST_ALIKE, Skill
+from pipeline.validation.references import MOST_REFERENCES
+from pipeline.validation.skill import MOST_ALIKE, Skill, Text
 from tests.support.judging import check, declare, public_functions
 from tests.support.parsed_skills import BODY_LINE, DESCRIPTION, codes, file, found, skill
 
@@ -425,9 +425,9 @@ def test_many_references_are_summed_up() -> None:
     findings = found("advice", skill(body))
     assert len(findings) == MOST_ALIKE
     assert "20 more" in findings[-1].message
-    assert len(references("[a](b.md) " * 9)) == 1
+    assert len(Text("SKILL.md", "[a](b.md) " * 9).references) == 1
     many = "".join(f"[a](b{number}.md)" for number in range(2 * MOST_REFERENCES))
-    assert len(references(many)) == MOST_REFERENCES
+    assert len(Text("SKILL.md", many).references) == MOST_REFERENCES
 
 
 def test_files_that_could_not_be_read_are_not_called_missing() -> None:
