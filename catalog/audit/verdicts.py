@@ -68,7 +68,7 @@ def contradictions(db: Database, verdict: Verdict) -> list[str]:
 
 
 def _of_record(db: Database, row: Row, record: SkillRecord) -> Iterator[str]:
-    review = reviews.state_of(db, record, row["id"])
+    review = reviews.state_of(db, record, row["id"], reviews.policies(db))
     is_present = row["status"] in ("active", "shadowed")
     if not _has_review(db, row, record, review):
         yield "the review of its content is wrong"
@@ -155,8 +155,8 @@ def has_loose_findings(db: Database, root: str, loose: Iterable[tuple[str, Findi
     return _findings(db, "skill IS NULL AND root = ?", [root]) == sorted(expected, key=repr)
 
 
-def _findings(db: Database, condition: str, values: list[object]) -> list[Row]:
-    result = db.query(
+def _findings(db: Database, condition: str, values: list[object]) -> list[derived.FindingRow]:
+    result = db.execute(
         f"SELECT {columns(derived.FINDING_COLUMNS)} FROM findings"
         f" WHERE {condition} AND code NOT IN ({', '.join('?' * len(PUBLICATION_CODES))})",
         [*values, *PUBLICATION_CODES],

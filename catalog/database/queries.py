@@ -4,6 +4,7 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from catalog.model.values import Json
@@ -61,6 +62,10 @@ def to_json(value: Json) -> str:
     return _encode(value)
 
 
+ROWS_IN_A_STATEMENT = 256
+"""Most rows of an insert: SQLite takes 32,766 values, and the widest table has 60 columns."""
+
+
 class Writer(Database):
     """Open catalog of its writer; a statement outside a transaction is its own transaction."""
 
@@ -75,6 +80,24 @@ class Writer(Database):
     def table(self, name: str) -> "Table":
         """Return a table to write rows to."""
         return self._tables.table(name)
+
+    def insert(
+        self, table: str, names: Sequence[str], rows: Sequence[Sequence[Any]], conflict: str = ""
+    ) -> None:
+        """Insert rows of these columns; `conflict` is an upsert clause. Raises sqlite3.Error.
+
+        sqlite-utils looks at the table and at each value first, which costs more than the insert.
+        At each statement, full-text tables write what they have gathered, so one has many rows:
+        a power of two, so that SQLite compiles few statements.
+        """
+        begin = f"INSERT INTO {table} ({columns(names)}) VALUES "
+        values = f"({', '.join('?' * len(names))})"
+        start = 0
+        while left := min(len(rows) - start, ROWS_IN_A_STATEMENT):
+            end = start + (1 << left.bit_length() - 1)
+            sql = f"{begin}{', '.join([values] * (end - start))}{conflict}"
+            self.execute(sql, list(chain.from_iterable(rows[start:end])))
+            start = end
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

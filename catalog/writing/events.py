@@ -27,7 +27,7 @@ class Ingestion(NamedTuple):
 
 def add_ingestions(db: Writer, ingestions: Sequence[Ingestion]) -> None:
     """Add rows, in the caller's transaction. Raises sqlite3.Error."""
-    db.table("ingestions").insert_all(each._asdict() for each in ingestions)
+    db.insert("ingestions", Ingestion._fields, ingestions)
 
 
 BATCH = 1000

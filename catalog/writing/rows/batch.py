@@ -53,7 +53,7 @@ def write_batch(
 def accept(work: UnitOfWork, record: SkillRecord, judged: Judged) -> None:
     """Store accepted content: the row of the skill, and a version if the content is new."""
     old = work.old.get(judged.places[0])
-    review = reviews.state_of(work.db, record, old["id"] if old else None)
+    review = reviews.state_of(work.db, record, old["id"] if old else None, work.policies)
     if old and (kept := _kept(work, old, record, review)):
         _accept_behind(work, record, judged, old, kept, review)
         return

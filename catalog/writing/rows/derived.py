@@ -1,11 +1,13 @@
 """Rows that are derived from verdicts, and from other rows."""
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from catalog.database.queries import Database, Row, Writer, columns, to_json
+from catalog.database.tables import TABLES
 from catalog.model.declarations import RECORDS
 from catalog.model.fields import EMPTY
 from catalog.model.finding import Finding
@@ -70,9 +72,13 @@ def file(version_id: int, entry: FileEntry) -> Row:
     }
 
 
-def finding_row(skill: int | None, root: str, folder: str, finding: Finding) -> Row:
+FindingRow: TypeAlias = tuple[Any, ...]
+"""Row of `findings` with the columns of FINDING_COLUMNS."""
+
+
+def finding_row(skill: int | None, root: str, folder: str, finding: Finding) -> FindingRow:
     """Return a row of `findings`."""
-    return {"skill": skill, "root": root, "folder": folder, **finding._asdict()}
+    return (skill, root, folder, *finding)
 
 
 FINDING_COLUMNS = ("skill", "root", "folder", *Finding._fields)
@@ -101,23 +107,16 @@ def write(db: Writer, skills: Iterable[int]) -> None:
             f" FROM {_CURRENT} WHERE json_extract(v.described, '$.{name}') IS NOT NULL",
             ids,
         )
-    db.table("skill_text").insert_all(_search_texts(db, ids))
+    db.insert("skill_text", tuple(TABLES["skill_text"]), list(_search_texts(db, ids)))
 
 
-def _search_texts(db: Database, ids: Sequence[str]) -> Iterator[Row]:
+def _search_texts(db: Database, ids: Sequence[str]) -> Iterator[tuple[Any, ...]]:
     """Yield the searched texts that are neither columns of `skills` nor SKILL.md."""
     for skill, version, described, text, paths in db.execute(_PRESENT, ids).fetchall():
         stored = json.loads(described)
         body = body_of(text, stored["body_chars"])
-        yield {
-            "id": skill,
-            "version": version,
-            "headings": "\n".join(stored["headings"]),
-            "file_names": paths,
-            "body_from": body.first_byte,
-            "body_bytes": body.size,
-            "body_grams": search_terms.pairs_of(body.text),
-        }
+        headings, grams = "\n".join(stored["headings"]), search_terms.pairs_of(body.text)
+        yield skill, version, headings, paths, body.first_byte, body.size, grams
 
 
 class Body(NamedTuple):
@@ -170,21 +169,30 @@ def repair_texts(db: Writer, wrong: Sequence[WrongText]) -> None:
     write(db, [row.skill for row in wrong])
 
 
-def has_findings(
-    db: Database, place: SkillKey, codes: Collection[str], findings: Iterable[Finding]
-) -> bool:
-    """Return whether these are the findings of a skill that have one of some codes, in order."""
-    wanted = [finding_row(*place, finding) for finding in findings]
-    return db.rows(_STORED, [place[0], to_json(list(codes))]) == wanted
+Findings: TypeAlias = Mapping[SkillKey, Sequence[Finding]]
+"""All findings of skills that have one of some codes, in order."""
 
 
-def replace_findings(
-    db: Writer, place: SkillKey, codes: Collection[str], findings: Collection[Finding]
-) -> None:
-    """Replace the findings of a skill that have one of some codes, if they differ."""
-    if not has_findings(db, place, codes, findings):
-        db.execute(f"DELETE FROM findings WHERE {_OF_CODES}", [place[0], to_json(list(codes))])
-        db.table("findings").insert_all(finding_row(*place, each) for each in findings)
+def wrong_findings(db: Database, codes: Collection[str], wanted: Findings) -> Findings:
+    """Return those skills of which the catalog has other findings with one of some codes."""
+    stored: dict[int, list[FindingRow]] = defaultdict(list)
+    parameters = [to_json([skill for skill, *_ in wanted]), to_json(list(codes))]
+    for row in db.execute(_STORED, parameters):
+        stored[row[0]].append(row)
+    return {
+        place: findings
+        for place, findings in wanted.items()
+        if stored[place[0]] != [finding_row(*place, finding) for finding in findings]
+    }
+
+
+def replace_findings(db: Writer, codes: Collection[str], wanted: Findings) -> None:
+    """Replace the findings of skills that have one of some codes, where they differ."""
+    wrong = wrong_findings(db, codes, wanted)
+    parameters = [to_json([skill for skill, *_ in wrong]), to_json(list(codes))]
+    db.execute(f"DELETE FROM findings WHERE skill IN {_IDS} AND code IN {_IDS}", parameters)
+    rows = [finding_row(*place, each) for place, found in wrong.items() for each in found]
+    db.insert("findings", FINDING_COLUMNS, rows)
 
 
 _IDS = "(SELECT value FROM json_each(?))"
@@ -215,8 +223,7 @@ _WRONG = """
     WHERE version IS NOT has_version OR has_text != is_indexed OR NOT is_named
     ORDER BY id
 """
-_OF_CODES = "skill = ? AND code IN (SELECT value FROM json_each(?))"
 _STORED = f"""
     SELECT {columns(FINDING_COLUMNS)} FROM findings INDEXED BY findings_by_skill
-    WHERE {_OF_CODES} ORDER BY id
+    WHERE skill IN {_IDS} AND code IN {_IDS} ORDER BY id
 """

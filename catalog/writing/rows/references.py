@@ -55,19 +55,17 @@ def resolve(db: Writer, skill_ids: Iterable[str]) -> None:
 
 def resolve_skills(db: Writer, skills: Sequence[int]) -> None:
     """Store where the references of some skills lead, and the findings about them."""
-    for skill in list(_states(db, skills)):
-        db.conn.executemany(_SET_RESOLVED, skill.changed)
-        derived.replace_findings(db, skill.place, CODES, skill.findings)
+    states = list(_states(db, skills))
+    db.conn.executemany(_SET_RESOLVED, [row for skill in states for row in skill.changed])
+    derived.replace_findings(db, CODES, {skill.place: skill.findings for skill in states})
 
 
 def wrong_skills(db: Database) -> list[derived.SkillKey]:
     """Return the skills whose references or findings are outdated."""
     skills = [skill for (skill,) in db.execute(_WITH_REFERENCES, CODES)]
-    return [
-        skill.place
-        for skill in _states(db, skills)
-        if skill.changed or not derived.has_findings(db, skill.place, CODES, skill.findings)
-    ]
+    states = list(_states(db, skills))
+    wrong = derived.wrong_findings(db, CODES, {skill.place: skill.findings for skill in states})
+    return [skill.place for skill in states if skill.changed or skill.place in wrong]
 
 
 class _State(NamedTuple):

@@ -3,7 +3,7 @@
 The newest decision on a digest counts, in every folder that has the content.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple, cast
 
 from catalog.database.expressions import HAS_APPROVAL, MAY_BE_PUBLISHED
@@ -36,15 +36,20 @@ class Policy(NamedTuple):
         )
 
 
-def state_of(db: Database, record: SkillRecord, skill: int | None) -> ReviewState | None:
+def policies(db: Database) -> dict[str, Policy]:
+    """Return the settings about reviews of each root that has any."""
+    return {root: Policy(*row) for root, *row in db.execute(_POLICIES)}
+
+
+def state_of(
+    db: Database, record: SkillRecord, skill: int | None, policies: Mapping[str, Policy]
+) -> ReviewState | None:
     """Return the state of the accepted content of a skill; None if it needs no review.
 
     A decision on the content counts, even where the root would not ask for one. Content that
     this skill or a published one of its root had before the present rules needs none.
     """
-    row = db.execute(_POLICY, [record.place.root]).fetchone()
-    policy = Policy(*row) if row else None
-    if not policy or policy.review == "none":
+    if not (policy := policies.get(record.place.root)):
         return None
     if decision := newest_decision(db, record.digest):
         return cast(ReviewState, decision["decision"])
@@ -109,12 +114,11 @@ def update_findings(db: Writer, skill: int) -> None:
     row = next(db.query(_HOLD, [skill]))
     state = row["review"] if row["digest"] == row["seen_digest"] else None
     new = list(findings(db, row["pinned"], state, row["digest"]))
-    derived.replace_findings(
-        db, (skill, row["root"], row["path"]), model_finding.OF_UNPUBLISHED, new
-    )
+    wanted = {(skill, row["root"], row["path"]): new}
+    derived.replace_findings(db, model_finding.OF_UNPUBLISHED, wanted)
 
 
-_POLICY = "SELECT review, review_severity, review_from FROM roots WHERE path = ?"
+_POLICIES = "SELECT path, review, review_severity, review_from FROM roots WHERE review != 'none'"
 _IS_OLD = f"""
     SELECT EXISTS (SELECT 1 FROM versions WHERE skill = :skill AND digest = :digest
                    AND id < :first AND review IS NULL)

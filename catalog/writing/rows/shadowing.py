@@ -207,11 +207,12 @@ def mark_lookalikes(db: Writer, skill_ids: Iterable[str]) -> None:
     groups: dict[str, list[Row]] = defaultdict(list)
     for row in db.query(_ALIKE, [to_json(touched)]):
         groups[row["skeleton"]].append(row)
-    for group in groups.values():
-        for row, message in _messages(group):
-            place = (row["id"], row["root"], row["path"])
-            new = [NAME_CONFUSABLE.at(message)] if message else []
-            derived.replace_findings(db, place, [NAME_CONFUSABLE.code], new)
+    wanted = {
+        (row["id"], row["root"], row["path"]): [NAME_CONFUSABLE.at(message)] if message else []
+        for group in groups.values()
+        for row, message in _messages(group)
+    }
+    derived.replace_findings(db, [NAME_CONFUSABLE.code], wanted)
 
 
 def _messages(group: Sequence[Row]) -> Iterator[tuple[Row, str]]:

@@ -6,6 +6,7 @@ from datetime import datetime
 from itertools import count
 
 from catalog.database.queries import Database, Row, Writer, columns, to_json
+from catalog.database.tables import TABLES
 from catalog.model import finding as model_finding
 from catalog.model.change import Change, ChangeResult, Judged
 from catalog.model.fields import EMPTY
@@ -43,6 +44,7 @@ class UnitOfWork:
         self.old: dict[tuple[str, str], Row] = {}  # stored rows of skills, by root and path
         self.new_skills = _new_ids(db, "skills")
         self._new_versions = _new_ids(db, "versions")
+        self.policies = reviews.policies(db)
         self._commits: dict[str, str | None] = dict(
             db.execute("SELECT root, git_commit FROM mirrors").fetchall()
         )
@@ -51,9 +53,10 @@ class UnitOfWork:
         self.contested: set[str] = set()  # each skill_id whose active skill must be decided again
         # Rows to write, and skills and versions to change
         self._skills: list[Row] = []
+        self._known: list[tuple[int]] = []  # those of them that had a row
         self._versions: list[Row] = []
         self._files: list[Row] = []
-        self._findings: list[Row] = []
+        self._findings: list[derived.FindingRow] = []
         self.described: list[int] = []  # skills whose derived rows are replaced
         self._ingestions: list[Ingestion] = []
         self._superseded: list[tuple[str, int]] = []  # time and version
@@ -105,14 +108,14 @@ class UnitOfWork:
             old[column] != value for column, value in fields.items()
         ):
             return False
-        stored = self.db.query(
+        stored = self.db.execute(
             f"SELECT {columns(derived.FINDING_COLUMNS)} FROM findings WHERE skill = ?"
             f" AND code NOT IN ({', '.join('?' * len(model_finding.ON_OTHERS))})"
             " ORDER BY id",
             [old["id"], *model_finding.ON_OTHERS],
         )
         place = (old["root"], old["path"])
-        if list(stored) != [derived.finding_row(old["id"], *place, each) for each in findings]:
+        if stored.fetchall() != [derived.finding_row(old["id"], *place, each) for each in findings]:
             return False
         if old["fingerprint"] != fingerprint:
             self.db.execute(
@@ -151,6 +154,8 @@ class UnitOfWork:
             row |= NO_NAME
         row["skeleton"] = skeleton(row["skill_id"])
         self._skills.append(row)
+        if old:
+            self._known.append((row["id"],))
         self._findings += [derived.finding_row(row["id"], *place, finding) for finding in findings]
         if old or outcome != "rejected":
             self.contested |= {row["skill_id"], (old or row)["skill_id"]}
@@ -273,11 +278,11 @@ class UnitOfWork:
         """Name the new versions, and write all new rows. Raises sqlite3.Error."""
         execute = self.db.conn.executemany
         self._name_versions()
-        execute("DELETE FROM findings WHERE skill = ?", [(row["id"],) for row in self._skills])
+        execute("DELETE FROM findings WHERE skill = ?", self._known)
         self._write_skills()
         self._write_content()
         execute("UPDATE versions SET superseded_at = ? WHERE id = ?", self._superseded)
-        self.db.table("findings").insert_all(self._findings)
+        self.db.insert("findings", derived.FINDING_COLUMNS, self._findings)
         derived.write(self.db, self.described)
         events.add_ingestions(self.db, self._ingestions)
 
@@ -295,20 +300,9 @@ class UnitOfWork:
             row["version"] = newest[row["skill_id"]] = version_name(at, newest[row["skill_id"]])
 
     def _write_skills(self) -> None:
-        """Write the rows of skills.
-
-        Plain SQL: sqlite-utils writes so wide a row in statements of 18 with a savepoint around
-        each, at which FTS5 writes what it has gathered; and its upsert tries a table of its own.
-        """
-        if not self._skills:
-            return
-        rows = self._stored("skills", self._skills)
-        assignments = ", ".join(f'"{name}" = excluded."{name}"' for name in rows[0])
-        self.db.conn.executemany(
-            f"INSERT INTO skills ({columns(rows[0])}) VALUES ({', '.join('?' * len(rows[0]))})"
-            f" ON CONFLICT (id) DO UPDATE SET {assignments}",
-            [tuple(row.values()) for row in rows],
-        )
+        """Write the rows of skills; a missing column is NULL."""
+        assignments = ", ".join(f'"{name}" = excluded."{name}"' for name in TABLES["skills"])
+        self._insert("skills", self._skills, f" ON CONFLICT (id) DO UPDATE SET {assignments}")
 
     def _write_content(self) -> None:
         """Write texts, and the versions and files that refer to them."""
@@ -316,29 +310,31 @@ class UnitOfWork:
             file["sha256"]: file["text"] for file in self._files if file["text"] is not None
         }
         ids = self._text_ids(wanted)
-        versions = [row | {"text_id": ids[row["skill_md_hash"]]} for row in self._versions]
-        self.db.table("versions").insert_all(self._stored("versions", versions))
+        for row in self._versions:
+            row["text_id"] = ids[row["skill_md_hash"]]
+        self._insert("versions", self._versions)
         for file in self._files:
-            has_text = file.pop("text") is not None or file["kind"] == "skill_md"
+            has_text = file["text"] is not None or file["kind"] == "skill_md"
             file["text_id"] = ids.get(file["sha256"]) if has_text else None
-        self.db.table("files").insert_all(self._files)
+        self._insert("files", self._files)
 
     def _text_ids(self, texts: Mapping[str, str]) -> dict[str, int]:
         """Store texts, by hash, that are not stored yet; return the id of each by its hash."""
-        self.db.table("texts").insert_all(
-            ({"sha256": sha256, "text": text} for sha256, text in texts.items()), ignore=True
-        )
         stored = self.db.execute(_TEXTS, [to_json(list(texts))]).fetchall()
         damaged = [(texts[each], text_id) for each, text_id, text in stored if text != texts[each]]
         if damaged:
             self.db.conn.executemany("UPDATE texts SET text = ? WHERE id = ?", damaged)
             derived.rebuild_search(self.db)
-        return {sha256: text_id for sha256, text_id, _ in stored}
+        ids = {sha256: text_id for sha256, text_id, _ in stored}
+        new_ids = _new_ids(self.db, "texts")
+        new = [(next(new_ids), sha256, texts[sha256]) for sha256 in texts if sha256 not in ids]
+        self.db.insert("texts", tuple(TABLES["texts"]), new)
+        return ids | {sha256: text_id for text_id, sha256, _ in new}
 
-    def _stored(self, table: str, rows: Iterable[Row]) -> list[Row]:
-        """Return rows with all columns of a table that are not generated; a missing one is NULL."""
-        names = list(self.db.table(table).columns_dict)
-        return [{name: row.get(name) for name in names} for row in rows]
+    def _insert(self, table: str, rows: Iterable[Row], conflict: str = "") -> None:
+        """Insert rows; a missing column is NULL, and SQLite gives a missing id."""
+        names = tuple(TABLES[table])
+        self.db.insert(table, names, [[row.get(name) for name in names] for row in rows], conflict)
 
 
 def _new_ids(db: Database, table: str) -> Iterator[int]:

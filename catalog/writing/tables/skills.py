@@ -112,14 +112,14 @@ class Skills:
         below, bounds = _at_or_below("folder", under)
         condition, values = f"skill IS NULL AND root = ? AND {below}", [root, *bounds]
         selected = columns(derived.FINDING_COLUMNS)
-        stored = self._db.query(
+        stored = self._db.execute(
             f"SELECT {selected} FROM findings WHERE {condition} ORDER BY id", values
         )
-        if list(stored) == new:
+        if stored.fetchall() == new:
             return
         with self._db.transaction():
             self._db.execute(f"DELETE FROM findings WHERE {condition}", values)
-            self._db.table("findings").insert_all(new)
+            self._db.insert("findings", derived.FINDING_COLUMNS, new)
 
 
 def _at_or_below(column: str, path: str) -> tuple[str, list[str]]:
