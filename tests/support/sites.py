@@ -204,6 +204,11 @@ def site(request: pytest.FixtureRequest) -> Site:
 @pytest.fixture
 def published(catalog: Path) -> Path:
     """Return the folder of the catalog's published indexes."""
+    return publish_indexes(catalog)
+
+
+def publish_indexes(catalog: Path) -> Path:
+    """Publish the indexes of a filled catalog; return their folder."""
     store = Store.open(catalog)
     store.publish_indexes([DEFAULT, COMPANY], catalog.parent / "index", NOON)
     store.close()
