@@ -4,7 +4,7 @@ import base64
 import os
 import shutil
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -94,6 +94,16 @@ class Seen:
 
     elsewhere: list[str] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
+    excused: Sequence[tuple[str, str]] = ()
+    """Parts of the messages of Chromium itself that are none, and of the addresses they are about.
+
+    They are left out when they come, which on a busy machine is long after the page is there.
+    """
+
+    def hear(self, text: str, url: str) -> None:
+        """Record an error or a warning about an address."""
+        if not any(said in text and place in url for said, place in self.excused):
+            self.complaints.append(text)
 
 
 @dataclass(frozen=True)
@@ -204,7 +214,9 @@ def page(
     page.on(
         "console",
         lambda message: (
-            seen.complaints.append(message.text) if message.type in {"error", "warning"} else None
+            seen.hear(message.text, message.location["url"])
+            if message.type in {"error", "warning"}
+            else None
         ),
     )
     page.on("pageerror", lambda error: seen.complaints.append(str(error)))
