@@ -1,7 +1,7 @@
 """Inspection of the packages folder; follows no links and changes only modes."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from stat import S_IMODE, S_ISDIR, S_ISREG
@@ -139,29 +139,40 @@ def damages(
 
 def _damages(package: int, files: Sequence[PackageFile], *, deep: bool) -> Iterator[Damage]:
     missing = {os_path(file.path): file for file in files}
-    directories = set(directories_of(files))
+    directories = frozenset(directories_of(files))
     yield from _wrong_mode("", os.fstat(package), DIRECTORY_MODE)
-    for above, inner, others, dir_fd in os.fwalk(".", dir_fd=package):
-        for name in (*inner, *others):
-            path = os.path.normpath(f"{above}/{name}")
-            stat = os.stat(name, dir_fd=dir_fd, follow_symlinks=False)
+    yield from _damages_in(package, "", missing, directories, deep=deep)
+    yield from (Damage(file.path, "is missing") for file in missing.values())
+
+
+def _damages_in(
+    dir_fd: int,
+    above: str,
+    missing: dict[str, PackageFile],
+    directories: Collection[str],
+    *,
+    deep: bool,
+) -> Iterator[Damage]:
+    """Yield the damage below an open directory; the files that are there leave `missing`."""
+    with os.scandir(dir_fd) as entries:
+        for entry in entries:
+            name, path = entry.name, above + entry.name
+            stat = entry.stat(follow_symlinks=False)
             if S_ISDIR(stat.st_mode) and path in directories:
                 yield from _wrong_mode(path, stat, DIRECTORY_MODE)
-                continue
-            if name in inner:
-                inner.remove(name)
-            file = missing.pop(path, None)
-            if file is None:
+                with suppress(PermissionError), descended(dir_fd, [name]) as inner:
+                    yield from _damages_in(inner, f"{path}/", missing, directories, deep=deep)
+            elif (file := missing.pop(path, None)) is None:
                 yield Damage(text_path(path), "is not part of this version")
-                continue
-            wrong = list(_wrong_mode(path, stat, file.mode & 0o555))
-            is_intact = S_ISREG(stat.st_mode) and stat.st_size == file.size
-            if is_intact and (deep or wrong):
-                is_intact = _sha256(name, dir_fd) == file.sha256
-            yield from (
-                wrong if is_intact else [Damage(file.path, "differs from the accepted version")]
-            )
-    yield from (Damage(file.path, "is missing") for file in missing.values())
+            else:
+                is_intact = S_ISREG(stat.st_mode) and stat.st_size == file.size
+                has_mode = S_IMODE(stat.st_mode) == file.mode & 0o555
+                if is_intact and (deep or not has_mode):
+                    is_intact = _sha256(name, dir_fd) == file.sha256
+                if not is_intact:
+                    yield Damage(file.path, "differs from the accepted version")
+                elif not has_mode:
+                    yield from _wrong_mode(path, stat, file.mode & 0o555)
 
 
 def _wrong_mode(path: str, stat: os.stat_result, expected: int) -> Iterator[Damage]:
