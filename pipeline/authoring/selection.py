@@ -5,6 +5,7 @@ import os
 import re
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from catalog.model.errors import SettingsInvalid
 from catalog.model.finding import ALWAYS, Finding, FindingType
@@ -31,7 +32,7 @@ _COMMENT = re.compile(
 SELECTORS = frozenset({ALL, READING, *OF_PROFILES, *(kind.code for kind in FINDING_TYPES)})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CodeSelection:
     """Codes to report, with their severities and the paths where some are left out."""
 
@@ -41,7 +42,7 @@ class CodeSelection:
     folder: str = "/"  # real path; patterns are relative to it
     comments: bool = False  # whether comments in a SKILL.md leave out findings
 
-    @property
+    @cached_property
     def profiles(self) -> tuple[str, ...]:
         """Names of the profiles whose rules must run."""
         return tuple(

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from posixpath import dirname, join
@@ -100,6 +100,9 @@ class Exclusions:
     patterns: tuple[tuple[str, tuple[str, ...]], ...] = ()  # a folder's real path and patterns
     gitignore: bool = True
     force: bool = False
+    _above: dict[tuple[str, str | None], tuple[IgnoreFile, ...]] = field(
+        default_factory=dict, init=False, compare=False
+    )
 
     def excludes(self, path: str, named: str) -> bool:
         """Return whether the skill at a path is excluded.
@@ -120,7 +123,25 @@ class Exclusions:
     def _matches(self, path: str) -> bool:
         if any(matches(patterns, folder, path) for folder, patterns in self.patterns):
             return True
-        return _is_ignored(path, _FILES if self.gitignore else (SKILLIGNORE,))
+        folder = os.path.dirname(path.rstrip("/"))
+        decision = ignore_files.decide(self._files_above(folder, _work_tree(folder)), path)
+        return decision is not None and decision.is_ignored
+
+    def _files_above(self, folder: str, top: str | None) -> tuple[IgnoreFile, ...]:
+        """Return the ignore files in a folder and above it, the nearest first.
+
+        Those of git count up to the top of the work tree.
+        """
+        if (known := self._above.get((folder, top))) is not None:
+            return known
+        in_git = self.gitignore and top and f"{folder}/".startswith(f"{top}/")
+        files: list[IgnoreFile] = []
+        for name in _FILES if in_git else (SKILLIGNORE,):
+            with suppress(OSError, IgnoreFileRefused):  # linting its own folder reports it
+                files.append(ignore_files.parse(folder, name, Path(folder, name).read_bytes()))
+        if (above := os.path.dirname(folder)) != folder:
+            files += self._files_above(above, top)
+        return self._above.setdefault((folder, top), tuple(files))
 
 
 def _below(path: str, named: str) -> Iterator[str]:
@@ -138,29 +159,6 @@ def _is_ours(folder: str) -> bool:
     return os.path.isfile(f"{folder}/{MARKER}")
 
 
-def _is_ignored(path: str, names: tuple[str, ...]) -> bool:
-    """Return whether the nearest ignore file with a matching pattern ignores a path."""
-    decision = ignore_files.decide(_files_above(path.rstrip("/"), names), path)
-    return decision is not None and decision.is_ignored
-
-
-def _files_above(path: str, names: tuple[str, ...]) -> Iterator[IgnoreFile]:
-    """Yield the ignore files in the folders above a path, the nearest first.
-
-    Those of git count up to the top of the work tree.
-    """
-    folder = os.path.dirname(path)
-    top = _work_tree(folder)
-    while True:
-        for name in names if top and f"{folder}/".startswith(f"{top}/") else (SKILLIGNORE,):
-            with suppress(OSError, IgnoreFileRefused):  # linting its own folder reports it
-                stat = os.stat(f"{folder}/{name}")
-                yield _file(folder, name, stat.st_mtime_ns, stat.st_size)
-        if folder == os.path.dirname(folder):
-            return
-        folder = os.path.dirname(folder)
-
-
 @lru_cache(4096)
 def _work_tree(folder: str) -> str | None:
     """Return the top of the work tree of git around a folder; None outside of one."""
@@ -168,11 +166,6 @@ def _work_tree(folder: str) -> str | None:
         return folder
     above = os.path.dirname(folder)
     return None if above == folder else _work_tree(above)
-
-
-@lru_cache(4096)
-def _file(folder: str, name: str, _time: int, _size: int) -> IgnoreFile:
-    return ignore_files.parse(folder, name, Path(folder, name).read_bytes())
 
 
 def has_sibling_file(root: Path, folder: str, path: str) -> bool:

@@ -120,17 +120,16 @@ class SecretFile(NamedTuple):
         return f"{self.clause} in line {self.line}" if self.line else self.clause
 
 
-def in_file(path: str, head: bytes, *, is_text: bool) -> SecretFile | None:
-    """Return the secret of a file, given its first bytes; None if none is recognised."""
+def in_file(path: str, text: str | None) -> SecretFile | None:
+    """Return the secret of a file with this path and text; None if none is recognised."""
     *folders, name = path.split("/")
     if _NAMES.fullmatch(name):
         return SecretFile(path, None, "has the name of a file with secrets")
     if folder := next((folder for folder in folders if folder in _FOLDERS), None):
         return SecretFile(path, None, f"lies in a folder with secrets, {folder}")
-    values = _VALUES.get(name)
-    if not is_text:
+    if text is None:
         return None
-    text = head.decode(errors="replace")
+    values = _VALUES.get(name)
     if values and (match := values.search(text)):
         return SecretFile(path, _line(text, match.start()), "contains a password or a token")
     if match := next(secrets(text, found(text)), None):

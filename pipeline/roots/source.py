@@ -170,9 +170,9 @@ class Source:
                 continue
             if path == name:
                 skill_md = head
-            file = _file_entry(path, stat, sha256, head, name, limits)
-            files.append(file)
-            if secret := secrets.in_file(path, head, is_text=file.is_text):
+            text = _text(head, is_whole=len(head) == stat.st_size)
+            files.append(_file_entry(path, stat, sha256, text, name, limits))
+            if secret := secrets.in_file(path, text):
                 found.append(secret)
             if stands_in := file_kinds.pointer(path, head):
                 problems.append(stands_in)
@@ -221,15 +221,18 @@ class Source:
         """
         if folder.content:
             return folder.content.is_unchanged
+        seen = (*folder.directories, *folder.entries)
+        inner = [f"/{os_path(path)}" if path else "" for path, _ in seen]
+        now = self._root.followed(lambda top: self._root.stats(top, inner), _place(folder, ""))
         return self.is_in_place() and all(
-            identity(self._present_stat(_place(folder, path))) == identity(stat)
-            for path, stat in (*folder.directories, *folder.entries)
+            identity(self._target(folder, path) if S_ISLNK(present.st_mode) else present)
+            == identity(stat)
+            for present, (path, stat) in zip(now, seen, strict=True)
         )
 
-    def _present_stat(self, path: str) -> os.stat_result:
-        """Return the stat of a path, or of the target of a link; OSError."""
-        stat = self._root.followed(self._root.stat, path)
-        return self._root.stat(self._root.resolved(path)) if S_ISLNK(stat.st_mode) else stat
+    def _target(self, folder: Folder, path: str) -> os.stat_result:
+        """Return the stat of the target of a link; OSError."""
+        return self._root.stat(self._root.resolved(_place(folder, path)))
 
 
 def _place(folder: Folder, path: str) -> str:
@@ -258,11 +261,10 @@ def _file_entry(
     path: str,
     stat: os.stat_result,
     sha256: str,
-    head: bytes,
+    text: str | None,
     skill_md_name: str | None,
     limits: Limits,
 ) -> FileEntry:
-    text = _text(head, is_whole=len(head) == stat.st_size)
     is_stored = path != skill_md_name and stat.st_size <= limits.text_bytes
     return FileEntry(
         path=path,

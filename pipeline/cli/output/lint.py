@@ -114,10 +114,10 @@ def text(judged: Iterable[Judgement], docs_url: str | None = None) -> Iterator[s
 
 def as_json(judged: Iterable[Judgement], docs_url: str | None = None) -> Iterator[str]:
     """Yield a JSON list with one object per skill."""
-    before = "["
+    before, page = "[", docs_url or explanations.path().as_uri()
     for judgement in judged:
         findings: list[Json] = [
-            {**finding.as_json(), "url": explanations.url(finding.code, docs_url)}
+            {**finding.as_json(), "url": explanations.url(finding.code, page)}
             for finding in judgement.findings
         ]
         skill = {**judgement.as_json(), "findings": findings}

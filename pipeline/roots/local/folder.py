@@ -258,10 +258,8 @@ class StatCache:
         if known is None:
             return False
         fingerprint = self._fingerprints[here.text]
-        parent, _, name = here.path.rpartition("/")
         try:
-            top = self._root.directory(parent)
-            stats = [os.lstat(name + inner, dir_fd=top) for inner in known.paths.split("\n")]
+            stats = self._root.stats(here.path, known.paths.split("\n"))
         except (OSError, ValueError):
             return False
         return bool(fingerprint) and known.digest == self._digest(fingerprint, here.around, stats)

@@ -7,7 +7,7 @@ is opened, even if directories are exchanged meanwhile.
 
 import errno
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from itertools import islice
@@ -148,6 +148,16 @@ class RootDirectory:
         if not slash:
             return os.fstat(self.directory(path))
         return os.stat(name, dir_fd=self.directory(parent), follow_symlinks=False)
+
+    def stats(self, path: str, inner: Iterable[str]) -> list[os.stat_result]:
+        """Return the stats of paths in a directory, which start with a slash, or "" for itself.
+
+        Nothing is opened, and they are compared with those of a walk: so links between the
+        directory and a path may be followed.
+        """
+        parent, _, name = path.rpartition("/")
+        above = self.directory(parent)
+        return [os.lstat(name + each, dir_fd=above) for each in inner]
 
     def file(self, path: str, expected: os.stat_result | None = None) -> int:
         """Return the descriptor of a regular file, which the caller closes.
