@@ -94,15 +94,15 @@ class Seen:
 
     elsewhere: list[str] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
-    excused: Sequence[tuple[str, str]] = ()
-    """Parts of the messages of Chromium itself that are none, and of the addresses they are about.
+    excused: Sequence[str] = ()
+    """Parts of Chromium's own messages, which are left out.
 
-    They are left out when they come, which on a busy machine is long after the page is there.
+    They may come long after their page has been checked.
     """
 
-    def hear(self, text: str, url: str) -> None:
-        """Record an error or a warning about an address."""
-        if not any(said in text and place in url for said, place in self.excused):
+    def hear(self, text: str) -> None:
+        """Record an error or a warning."""
+        if not any(said in text for said in self.excused):
             self.complaints.append(text)
 
 
@@ -213,11 +213,7 @@ def page(
     page = context.new_page()
     page.on(
         "console",
-        lambda message: (
-            seen.hear(message.text, message.location["url"])
-            if message.type in {"error", "warning"}
-            else None
-        ),
+        lambda message: seen.hear(message.text) if message.type in {"error", "warning"} else None,
     )
     page.on("pageerror", lambda error: seen.complaints.append(str(error)))
     page.on(
