@@ -30,7 +30,8 @@ def wrap(app: App) -> App:
                 headers = list(message.get("headers", ()))
                 names = {name.lower() for name, _ in headers}
                 headers += [(name, value) for name, value in fixed if name not in names]
-                if b"content-security-policy" not in names:
+                # The headers of a 304 replace those that the browser has kept with the page.
+                if message["status"] != 304 and b"content-security-policy" not in names:
                     is_page = any(
                         name.lower() == b"content-type" and b"html" in value
                         for name, value in headers

@@ -215,6 +215,13 @@ def test_hostile_skills_do_nothing(page: Page, seen: Seen) -> None:
     assert picture.evaluate("image => image.naturalWidth") == 1
 
 
+def test_a_page_that_is_visited_again_keeps_its_looks(page: Page) -> None:
+    """The answer to the second visit is 304, whose headers replace those of the first one."""
+    for _ in range(3):
+        page.goto("/findings")
+        assert page.evaluate("document.styleSheets[0].cssRules.length") > 0
+
+
 def test_even_an_injected_script_would_not_run(page: Page, seen: Seen) -> None:
     """The policy is a wall of its own: put into the page, a skill's script is refused."""
     hostile = _hostile(page)
