@@ -80,7 +80,7 @@ def byte_findings(data: bytes, text: str, frontmatter_ends: int) -> Iterator[Fin
     """
     if not _other_encoding(data):
         yield from _control_characters(data, frontmatter_ends)
-    if not data.isascii() and any(start in data for start in _MOJIBAKE_BYTES):
+    if b"\xc3" in data and any(start in data for start in _MOJIBAKE_BYTES):
         yield from _mojibake(text)
     if b"\r" in data and (lone := re.search(rb"\r(?![\n\0])", data)):
         yield codes.LONE_CARRIAGE_RETURN.at(line=_line_at(data, lone.start()))

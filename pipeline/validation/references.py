@@ -1,7 +1,7 @@
 """References of a body to files: targets of links, paths in code spans and on their own lines."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from operator import attrgetter
 from posixpath import normpath
@@ -40,7 +40,7 @@ _SHELL_FENCE = re.compile(
     r"[ \t>]{0,20}(?:(?:[-*+]|\d{1,3}[.)])[ \t]{1,4})?[`~]{3,}[ \t]*(?:sh|bash|shell|zsh|console)?"
     r"[ \t]*\n"
 )
-_SPAN = re.compile(r"`(?<!``)(`{0,8})(?!`)[^\n]{0,1000}?(?<!`)`\1(?!`)")
+_SPAN = re.compile(r"`(?<!``)(?:[^`\n]{1,1000}+`(?!`)|(`{0,8})(?!`)[^\n]{0,1000}?(?<!`)`\1(?!`))")
 _NO_FILES = ("https://", "http://", "#")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//|#")
 _PLACEHOLDER = re.compile(
@@ -68,7 +68,8 @@ _MAY_BE_ABSENT = re.compile(
 )
 _DOMAIN = re.compile(r"[\w.-]+\.(?:com|org|net|io|dev|ai|app|edu|gov)")
 _FOLDERS = searched(("scripts/", "reference/", "references/", "assets/", "templates/"))
-_LINE = 200  # characters of a line, before and after a path, that show whose file it is
+_LINE = 200  # characters of a line, before and after a path, that show whose file it is …
+_NEAR = 100  # … and of those before it, without code, the ones that a pattern reaches
 _OWN_FOLDER = "${CLAUDE_SKILL_DIR}/"  # Claude Code replaces it with the skill's folder
 _ON_THIS_MACHINE = re.compile(
     r"(?:file:|~|[A-Za-z]:[\\/]|\\\\"
@@ -118,7 +119,7 @@ def commands(body: str, words: Words, blocks: Sequence[Block]) -> list[Reference
     by_target: dict[str, Reference] = {}
     if blocks and "scripts/" in words:
         shell = [block for block in blocks if _SHELL_FENCE.match(body, block.start)]
-        for start, end in _lines(body, _offsets(words)):
+        for start, end in lines_at(body, _offsets(words)):
             command = lies_in(shell, start) and _COMMAND.match(body, start, end)
             if command and not _PLACEHOLDER.search(command[1]):
                 target = normpath(command[1])
@@ -134,8 +135,8 @@ def _candidates(body: str, words: Words, blocks: Sequence[Block]) -> Iterator[Re
         for at, target in islice((link for link in links if link[1]), MOST_REFERENCES)
         if target and not lies_in(blocks, at)
     ]
-    lines = _lines(body, folders)
-    with_either = _lines(body, sorted((*folders, *(at for at, _ in targets))))
+    lines = lines_at(body, folders)
+    with_either = lines_at(body, sorted((*folders, *(at for at, _ in targets))))
     examples = [span.span() for line in with_either for span in _SPAN.finditer(body, *line)]
     for at, target in targets:
         if not lies_in(examples, at):
@@ -177,7 +178,7 @@ def _offsets(words: Words) -> list[int]:
     return sorted(chain.from_iterable(words.get(folder, ()) for folder in _FOLDERS))
 
 
-def _lines(body: str, offsets: Sequence[int]) -> list[tuple[int, int]]:
+def lines_at(body: str, offsets: Iterable[int]) -> list[tuple[int, int]]:
     """Return the start and end offsets of the lines with these offsets."""
     lines: list[tuple[int, int]] = []
     for at in offsets:
@@ -195,7 +196,7 @@ def _is_elsewhere(body: str, start: int, end: int) -> bool:
     """Return whether a line says that the path in it lies in the reader's project."""
     before = body[max(body.rfind("\n", 0, start) + 1, start - _LINE) : start]
     return bool(
-        _ELSEWHERE.search(_CODE.sub("`x`", before))
+        _ELSEWHERE.search(_CODE.sub("`x`", before)[-_NEAR:])
         or _IN_THE_PROJECT.match(body, end, end + _LINE)
         or _MAY_BE_ABSENT.match(body, end, end + _LINE)
     )

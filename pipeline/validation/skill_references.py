@@ -9,7 +9,7 @@ from catalog.model.paths import linked
 from catalog.model.skill import MIXED_FIELDS, SkillReference
 from catalog.model.values import Json
 from pipeline.parsing.markdown import lies_in
-from pipeline.validation.references import MOST_REFERENCES, Reference
+from pipeline.validation.references import MOST_REFERENCES, Reference, lines_at
 from pipeline.validation.skill import Skill, Text
 
 DECLARING = ("depends_on", "depends-on", "dependsOn", "required_skills", "skill_dependencies")
@@ -19,6 +19,7 @@ MOST_DECLARED = 100
 
 _MARKDOWN = (".md", ".markdown")
 _NESTED_SKILL_MD = "/skill.md"
+_UPWARD = re.compile(r"\.\./")
 _IN_CODE = re.compile(
     r"`(?:[^`\n]{0,200}[\s\"'=])?((?:\.\./)+[\w@+-][\w.@+-]{0,100}/(?:SKILL\.md"
     r"|(?:scripts|references?|assets|templates)/[\w./@+-]{1,200}\.\w{1,8}))[^`\n]{0,200}`"
@@ -78,7 +79,10 @@ def _links(text: Text, files: Container[str]) -> Iterator[SkillReference]:
 
 def _in_code(text: Text) -> Iterator[tuple[str, int]]:
     """Yield path and offset of the paths to files of other skills in code spans, last first."""
-    for code in reversed(list(islice(_IN_CODE.finditer(text.content), MOST_REFERENCES))):
+    content = text.content
+    upward = (match.start() for match in islice(_UPWARD.finditer(content), MOST_REFERENCES))
+    lines = lines_at(content, upward)
+    for code in reversed([code for line in lines for code in _IN_CODE.finditer(content, *line)]):
         if not lies_in(text.blocks, code.start()):
             yield normpath(code[1]), code.start()
 

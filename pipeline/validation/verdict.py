@@ -186,7 +186,7 @@ def _record(
         skill_md_content=_as_written(snapshot, skill.parsed),
         body_chars=len(body),
         headings=markdown.headings(body, skill.body.blocks),
-        body_lines=len(body.splitlines()),
+        body_lines=body.count("\n") + 1 if body else 0,
         estimated_tokens=skill.estimated_tokens,
         files=snapshot.files,
         inventory=Inventory.of(snapshot.files),

@@ -109,10 +109,12 @@ _AGENT = r"(?:claude|codex|gemini|copilot|cursor-agent|aider|qwen|opencode|droid
 
 
 def _shape(kind: FindingType, words: str, *patterns: str) -> Shape:
+    at_words = "|".join(pattern for pattern in patterns if pattern.startswith(r"\b"))
+    elsewhere = [pattern for pattern in patterns if not pattern.startswith(r"\b")]
     return Shape(
         kind,
         searched(word.replace("\0", " ") for word in words.split()),
-        re.compile("|".join(patterns), re.IGNORECASE | re.M),
+        re.compile("|".join([*elsewhere, rf"\b(?:{at_words})"]), re.IGNORECASE | re.M),
     )
 
 

@@ -1,7 +1,7 @@
 """Sentences that tell an agent to ignore its instructions."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.roots.words import Words, searched
@@ -155,14 +155,21 @@ def overrides(text: str, words: Words) -> Iterator[Danger]:
     `words` are those found in the text. A quoted sentence, and one of which the text warns, is an
     example.
     """
-    for phrase in _PHRASES:
-        for word in phrase.words:
-            for at in words.get(word, ())[:_MOST]:
+    for word, offsets in words.items():
+        for phrase in _BY_WORD.get(word, ()):
+            for at in offsets[:_MOST]:
                 if (found := _sentence(text, at, phrase)) and not (
                     is_quoted(text, *found) or is_warned_of(text, *found)
                 ):
                     start, end = found
                     yield Danger(INSTRUCTION_OVERRIDE, text[start:end].lower(), start, end)
+
+
+_BY_WORD: Mapping[str, Sequence[_Phrase]] = {
+    word: [phrase for phrase in _PHRASES if word in phrase.words]
+    for each in _PHRASES
+    for word in each.words
+}
 
 
 def _sentence(text: str, at: int, phrase: _Phrase) -> tuple[int, int] | None:
