@@ -23,10 +23,12 @@ def collection(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def validate(project: Path, *options: str) -> subprocess.CompletedProcess[str]:
+def validate(
+    project: Path, *options: str, path: str | Path = "skills"
+) -> subprocess.CompletedProcess[str]:
     """Run the linter with the baseline."""
     return subprocess.run(
-        [SKILLDROP, "validate", "skills", "--baseline", "baseline.json", *options],
+        [SKILLDROP, "validate", path, "--baseline", "baseline.json", *options],
         cwd=project,
         capture_output=True,
         text=True,
@@ -53,7 +55,8 @@ def test_a_collection_adopts_the_linter(collection: Path) -> None:
     changed = {path for path, data in contents(collection).items() if before[path] != data}
     assert changed == {document}
     assert b"  owner: us\n" in document.read_bytes()
-    assert validate(collection, "--diff").stdout == ""
+    mended = document.parent.parent.relative_to(collection)
+    assert validate(collection, "--diff", path=mended).stdout == ""
 
 
 def contents(project: Path) -> dict[Path, bytes]:
