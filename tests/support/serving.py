@@ -33,6 +33,9 @@ class WrongQuery(AssertionError):
     """Query of a test that does not fit the tables of the catalog."""
 
 
+_HEALTH = "SELECT 1 FROM sqlite_master WHERE name = 'health'"
+"""Query that says whether a catalog has its tables."""
+
 TICK = 0.1
 """Seconds between two checks of the watcher and of requests by a service in a thread."""
 
@@ -146,24 +149,29 @@ class Serving:
         A file that is locked or, on purpose, damaged has no rows either. A query that is wrong,
         for example because it names a column that does not exist, raises WrongQuery.
         """
+        return [tuple(row) for row in self._rows(sql, *values)]
+
+    def _rows(self, sql: str, *values: Any) -> list[sqlite3.Row]:
         try:
             db = sqlite3.connect(f"file:{self.settings.catalog_path}?mode=ro", uri=True)
         except sqlite3.OperationalError:
             return []
+        db.row_factory = sqlite3.Row
         with closing(db), suppress(sqlite3.DatabaseError):
-            has_tables = db.execute("SELECT 1 FROM sqlite_master WHERE name = 'health'").fetchone()
             try:
                 return db.execute(sql, values).fetchall()
             except sqlite3.OperationalError as error:
-                if has_tables and error.sqlite_errorcode == sqlite3.SQLITE_ERROR:
+                if (
+                    error.sqlite_errorcode == sqlite3.SQLITE_ERROR
+                    and db.execute(_HEALTH).fetchone()
+                ):
                     raise WrongQuery(sql) from error
         return []
 
     def health(self) -> dict[str, Any]:
         """Return the health row."""
-        names = [name for (name,) in self.rows("SELECT name FROM pragma_table_info('health')")]
-        rows = self.rows("SELECT * FROM health")
-        return dict(zip(names, rows[0], strict=False)) if rows else {}
+        rows = self._rows("SELECT * FROM health")
+        return dict(rows[0]) if rows else {}
 
     def statuses(self) -> dict[str, str]:
         """Return the status of every stored skill folder except the sentinel."""

@@ -14,13 +14,15 @@ PATIENCE = 60.0
 def wait_for(what: Callable[[], T], meanwhile: Callable[[], object] = lambda: None) -> T:
     """Wait until something is true, and return it.
 
-    Between two looks, call `meanwhile`, which may raise an exception to end the wait.
+    Between two looks, call `meanwhile`, which may raise an exception to end the wait. A look takes
+    processor time from what is waited for, so looks become rarer the longer the wait is.
     """
-    end = time.monotonic() + PATIENCE
+    began = time.monotonic()
     while not (found := what()):
         meanwhile()
-        assert time.monotonic() < end, "it never came true"
-        time.sleep(0.01)  # no event reports the state of another process
+        waited = time.monotonic() - began
+        assert waited < PATIENCE, "it never came true"
+        time.sleep(min(max(0.01, waited / 10), 0.05))  # no event reports another process's state
     return found
 
 
