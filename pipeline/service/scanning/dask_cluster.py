@@ -6,6 +6,7 @@ import socket
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 
 from dask import config
@@ -14,17 +15,27 @@ from distributed.client import ClosedClientError
 from distributed.comm.addressing import get_address_host_port
 
 from catalog.model.errors import ClusterUnusable
+from catalog.model.skill import RootSpec
 from catalog.model.values import VERSION
 from pipeline import processes
+from pipeline.roots.local.folder import Archive, Folder, Limits
+from pipeline.roots.source import open_source
 from pipeline.service.scanning.engines import (
     PIECES_AHEAD,
     Engine,
+    Piece,
     Results,
     if_worth_it,
-    scan_piece,
+    judge_piece,
     share,
 )
-from pipeline.service.scanning.scanner import ScanOptions, ScanResult, ScanScope, Unread
+from pipeline.service.scanning.scanner import (
+    ScanOptions,
+    ScanResult,
+    ScanScope,
+    Unread,
+    Unsettled,
+)
 
 log = logging.getLogger("skilldrop")
 
@@ -140,25 +151,41 @@ def _warn(error: Exception) -> None:
     log.warning("The Dask cluster lost a piece (%s); this process scans it.", type(error).__name__)
 
 
-def _checked(inode: int, expected_version: str, piece: ScanScope, options: ScanOptions) -> Results:
-    """Scan in a worker of the cluster, unless its version or its root is another one."""
-    root = piece.root.path
+def _checked(
+    inode: int, expected_version: str, root: RootSpec, piece: Piece, limits: Limits
+) -> Results:
+    """Judge in a worker of the cluster, unless its version or its root is another one."""
     if expected_version != VERSION:
         raise ClusterUnusable(
             f"A worker of the cluster has skilldrop {VERSION}, not {expected_version}. Install the "
             "same everywhere."
         )
     try:
-        if _inode(root) == inode:
-            return scan_piece(piece, options)
+        if _inode(root.path) == inode:
+            here, gone = _looked_up(root, piece, limits)
+            return [*judge_piece(root, here, limits), *gone]
     except OSError as error:
         raise ClusterUnusable(
-            f"A worker of the cluster cannot read {root}: {error.strerror}. Mount the same storage "
-            "there."
+            f"A worker of the cluster cannot read {root.path}: {error.strerror}. Mount the same "
+            "storage there."
         ) from error
     raise ClusterUnusable(
-        f"A worker of the cluster has another directory at {root}. Mount the same storage there."
+        f"A worker of the cluster has another directory at {root.path}. Mount the same storage "
+        "there."
     )
+
+
+def _looked_up(root: RootSpec, piece: Piece, limits: Limits) -> tuple[Piece, list[ScanResult]]:
+    """Return a piece with the stats that this machine has, and the entries that have vanished."""
+    here, gone = list[Unread](), list[ScanResult]()
+    with open_source(root.path, limits) as source:
+        for unread in piece:
+            entry = source.at(unread.entry.path)
+            if isinstance(entry, (Folder, Archive)):
+                here.append(replace(unread, entry=entry))
+            else:
+                gone.append(Unsettled(unread.entry.path))
+    return here, gone
 
 
 def _inode(root: str) -> int:

@@ -1,7 +1,6 @@
 """Engines of a scan: this process alone, or an executor that shares the work."""
 
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from dataclasses import replace
@@ -9,14 +8,16 @@ from itertools import chain
 from typing import TypeAlias
 
 from catalog.model.errors import ClusterUnusable, RootUnreadable
-from catalog.model.paths import top_of_archive
+from catalog.model.skill import RootSpec
 from pipeline.processes import cores, process_pool
+from pipeline.roots.local.folder import Limits
 from pipeline.service.scanning.scanner import (
     ScanOptions,
     ScanResult,
     ScanScope,
     Unread,
     import_rules,
+    judge_unread,
     scan,
 )
 
@@ -26,6 +27,7 @@ Engine: TypeAlias = Callable[[ScanScope, ScanOptions], Iterator[ScanResult | Non
 Raises RootUnreadable.
 """
 Results: TypeAlias = list[ScanResult]
+Piece: TypeAlias = list[Unread]
 
 WORTH_IT = 512
 """Fewest folders to judge for which worker processes pay off; without fork, starting them takes a
@@ -79,9 +81,7 @@ def if_worth_it(
         if len(unread) == WORTH_IT:
             yield from shared(chain(unread, found))
             return
-    for piece in _pieces(scope, iter(unread)):
-        assert isinstance(piece, ScanScope)
-        yield from judged(piece, options)
+    yield from judge_unread(scope.root, unread, options.limits)
 
 
 def judged(scope: ScanScope, options: ScanOptions) -> Iterator[ScanResult]:
@@ -91,9 +91,9 @@ def judged(scope: ScanScope, options: ScanOptions) -> Iterator[ScanResult]:
         yield result
 
 
-def scan_piece(piece: ScanScope, options: ScanOptions) -> Results:
+def judge_piece(root: RootSpec, piece: Piece, limits: Limits) -> Results:
     """Return the results for some folders and archives, in a worker."""
-    return list(judged(piece, options))
+    return list(judge_unread(root, piece, limits))
 
 
 def share(
@@ -103,7 +103,7 @@ def share(
     options: ScanOptions,
     *,
     room: Callable[[float], int],
-    work: Callable[[ScanScope, ScanOptions], Results] = scan_piece,
+    work: Callable[[RootSpec, Piece, Limits], Results] = judge_piece,
     note_lost: Callable[[Exception], object] = lambda _: None,
 ) -> Iterator[ScanResult | None]:
     """Yield the results of a walk over a scope, and those of an executor for unread folders.
@@ -113,17 +113,18 @@ def share(
     lost, and everything that is left if it has no workers; `note_lost` gets each error. Raises
     ClusterUnusable and RootUnreadable.
     """
-    todo = _pieces(scope, found)
-    running: dict[Future[Results], ScanScope] = {}
-    refused: list[ScanScope] = []
+    root, limits = scope.root, options.limits
+    todo = _pieces(found)
+    running: dict[Future[Results], Piece] = {}
+    refused: list[Piece] = []
     heard = time.monotonic()
     while True:
         most = room(time.monotonic() - heard)
         try:
             while len(running) < most and (piece := next(todo, None)):
-                if isinstance(piece, ScanScope):
+                if isinstance(piece, list):
                     refused.append(piece)
-                    running[executor.submit(work, piece, options)] = piece
+                    running[executor.submit(work, root, piece, limits)] = piece
                     refused.clear()
                 else:
                     yield piece
@@ -143,35 +144,20 @@ def share(
                 raise
             except Exception as error:  # noqa: BLE001  # the worker was killed, or failed
                 note_lost(error)
-                results = judged(piece, options)
+                results = judge_unread(root, piece, limits)
             yield from results
     for piece in chain(running.values(), refused, todo):
-        yield from judged(piece, options) if isinstance(piece, ScanScope) else (piece,)
+        yield from judge_unread(root, piece, limits) if isinstance(piece, list) else (piece,)
 
 
-def _pieces(
-    scope: ScanScope, found: Iterator[ScanResult | Unread]
-) -> Iterator[ScanResult | ScanScope]:
+def _pieces(found: Iterator[ScanResult | Unread]) -> Iterator[ScanResult | Piece]:
     """Yield the results of a walk, and its unread folders and archives in pieces."""
-    known: dict[str, dict[str, str]] | None = None
-    paths: list[str] = []
+    piece: Piece = []
     for result in chain(found, (None,)):
         if isinstance(result, Unread):
-            paths.append(result.path)
+            piece.append(result)
         elif result:
             yield result
-        if len(paths) == FOLDERS_IN_A_PIECE or (paths and result is None):
-            known = _known_at(scope) if known is None else known
-            fingerprints = {
-                name: value for path in paths for name, value in known.get(path, {}).items()
-            }
-            yield ScanScope(scope.root, tuple(paths), fingerprints, is_exact=True)
-            paths = []
-
-
-def _known_at(scope: ScanScope) -> dict[str, dict[str, str]]:
-    """Return the known fingerprints by the folders and archives of their skills."""
-    known: dict[str, dict[str, str]] = defaultdict(dict)
-    for path, fingerprint in scope.known.items():
-        known[top_of_archive(path) or path][path] = fingerprint
-    return known
+        if len(piece) == FOLDERS_IN_A_PIECE or (piece and result is None):
+            yield piece
+            piece = []

@@ -43,7 +43,6 @@ class ScanScope:
     paths: tuple[str, ...]  # relative to the root; "" is all of it
     known: Mapping[str, str]
     stats: Mapping[str, FolderStats] = field(default_factory=dict)  # of folders that have any
-    is_exact: bool = False  # each path is one folder or archive, without the folders below it
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +83,8 @@ class NewFolder:
 class Unread:
     """Folder or archive that must be judged, and is not read yet."""
 
-    path: str
+    entry: Folder | Archive
+    known: Mapping[str, str] = field(default_factory=dict)  # fingerprints of an archive's skills
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +133,8 @@ def _one_by_one(
     stats = {} if options.deep else scope.stats
     with open_source(scope.root.path, options.limits, scope.known, stats) as source:
         for path in scope.paths:
-            for entry in _exactly(source, path) if scope.is_exact else source.walk(path):
-                if isinstance(entry, (SameFolder, Unsettled)):
+            for entry in source.walk(path):
+                if isinstance(entry, SameFolder):
                     yield entry
                 elif isinstance(entry, LooseFinding):
                     yield entry
@@ -153,11 +153,6 @@ def _one_by_one(
                     yield _scan_folder(scope, source, entry, options, began_ns)
 
 
-def _exactly(source: Source, path: str) -> Iterator[Folder | Archive | Unsettled]:
-    entry = source.at(path)
-    yield entry if isinstance(entry, (Folder, Archive)) else Unsettled(path)
-
-
 def _scan_folder(
     scope: ScanScope, source: Source, folder: Folder, options: ScanOptions, began_ns: int
 ) -> ScanResult | Unread:
@@ -169,7 +164,7 @@ def _scan_folder(
         return Unsettled(folder.path)
     if known is None and not options.new_folders:
         return NewFolder(folder.path)
-    return judge_folder(scope.root, source, folder) if options.judges else Unread(folder.path)
+    return judge_folder(scope.root, source, folder) if options.judges else Unread(folder)
 
 
 def _by_archive(known: Mapping[str, str]) -> Mapping[str, Mapping[str, str]]:
@@ -196,16 +191,32 @@ def _scan_archive(
     elif not options.new_folders:
         yield NewFolder(archive.path)
     elif not options.judges:
-        yield Unread(archive.path)
+        yield Unread(archive, known)
     else:
-        try:
-            with archives.open_archive(archive) as folders:
-                for folder in archives.known_at(folders, list(known) or [archive.path]):
-                    yield judge_folder(spec, source, folder)
-        except OSError as error:
-            log.debug("%s%s", archive.root, archive.file, exc_info=True)
-            reason = f"Reading it failed: {error.strerror}." if error.errno in IO_ERRORS else None
-            yield from (Unsettled(path, reason) for path in known or [archive.path])
+        yield from _judge_archive(spec, source, archive, known)
+
+
+def judge_unread(spec: RootSpec, unread: Sequence[Unread], limits: Limits) -> Iterator[ScanResult]:
+    """Yield the results for folders and archives that a walk found. Raises RootUnreadable."""
+    with open_source(spec.path, limits) as source:
+        for each in unread:
+            if isinstance(each.entry, Archive):
+                yield from _judge_archive(spec, source, each.entry, each.known)
+            else:
+                yield judge_folder(spec, source, each.entry)
+
+
+def _judge_archive(
+    spec: RootSpec, source: Source, archive: Archive, known: Mapping[str, str]
+) -> Iterator[ScanResult]:
+    try:
+        with archives.open_archive(archive) as folders:
+            for folder in archives.known_at(folders, list(known) or [archive.path]):
+                yield judge_folder(spec, source, folder)
+    except OSError as error:
+        log.debug("%s%s", archive.root, archive.file, exc_info=True)
+        reason = f"Reading it failed: {error.strerror}." if error.errno in IO_ERRORS else None
+        yield from (Unsettled(path, reason) for path in known or [archive.path])
 
 
 def import_rules() -> None:

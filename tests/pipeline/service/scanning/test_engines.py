@@ -19,7 +19,7 @@ from catalog.model.skill import RootSpec
 from pipeline.processes import process_pool
 from pipeline.roots.local.folder import Limits
 from pipeline.service.scanning import engines as engines_processes
-from pipeline.service.scanning.engines import Results
+from pipeline.service.scanning.engines import Piece, Results
 from pipeline.service.scanning.scanner import ScanOptions, ScanResult, ScanScope, Unchanged, scan
 from tests.support.made_archives import make_tar, make_zip
 from tests.support.skills import SkillWriter
@@ -168,16 +168,16 @@ def rescanned(root: RootSpec) -> tuple[list[str], list[str], set[str]]:
     return sorted(known), _unchanged(seen), events
 
 
-def die(asking: int, folder: Path, scope: ScanScope, options: ScanOptions) -> Results:
+def die(asking: int, folder: Path, root: RootSpec, piece: Piece, limits: Limits) -> Results:
     """Stand in for work that the system kills because memory is short."""
     assert os.getpid() != asking
     with suppress(FileExistsError):
         (folder / "killed").touch(exist_ok=False)
         os.kill(os.getpid(), signal.SIGKILL)
-    return engines_processes.scan_piece(scope, options)
+    return engines_processes.judge_piece(root, piece, limits)
 
 
-def fail(asking: int, folder: Path, scope: ScanScope, options: ScanOptions) -> Results:
+def fail(asking: int, folder: Path, root: RootSpec, piece: Piece, limits: Limits) -> Results:
     """Stand in for work that raises an exception."""
     raise LookupError
 
@@ -225,10 +225,10 @@ def test_if_no_process_can_start_the_caller_scans_alone(
     )
 
 
-def noted(folder: Path, scope: ScanScope, options: ScanOptions) -> Results:
+def noted(folder: Path, root: RootSpec, piece: Piece, limits: Limits) -> Results:
     """Note each piece that is scanned."""
-    (folder / scope.paths[0].replace("/", ":")).touch()
-    return engines_processes.scan_piece(scope, options)
+    (folder / piece[0].entry.path.replace("/", ":")).touch()
+    return engines_processes.judge_piece(root, piece, limits)
 
 
 @pytest.mark.usefixtures("in_processes")
