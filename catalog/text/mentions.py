@@ -6,10 +6,9 @@ from collections.abc import Iterable
 MOST, MOST_TEXT = 200, 2_000_000
 """Hosts that are named, and characters of the texts that are searched for them."""
 
-_SCHEMES = frozenset({"http", "https", "ws", "wss", "ftp", "git", "ssh"})
-_BEFORE = re.compile(r"[A-Za-z]+$")
-_HOST = re.compile(r"(?:[^\s/@]*@)?([\w.-]*\w)")
-_LONGEST_SCHEME = 6
+_SCHEMES = ("http", "https", "ws", "wss", "ftp", "git", "ssh")
+_BEFORE = "|".join(rf"(?<=(?<![A-Za-z])(?i:{scheme})://)" for scheme in _SCHEMES)
+_URL = re.compile(rf"://(?:{_BEFORE})(?:[^\s/@]*@)?([\w.-]*\w)")
 _NOWHERE = re.compile(r"^[^.]*$|^127\.|(?:^|\.)example(?:\.(?:com|net|org))?$")
 
 
@@ -18,21 +17,9 @@ def of_texts(texts: Iterable[str]) -> tuple[str, ...]:
     found: set[str] = set()
     room = MOST_TEXT
     for text in texts:
-        found |= _of_text(text[:room])
+        found.update(url[1].lower() for url in _URL.finditer(text[:room]))
         room = max(room - len(text), 0)
     return tuple(sorted(host for host in found if not _NOWHERE.search(host))[:MOST])
-
-
-def _of_text(text: str) -> set[str]:
-    hosts = set()
-    place = text.find("://")
-    while place >= 0:
-        scheme = _BEFORE.search(text[max(place - _LONGEST_SCHEME, 0) : place])
-        host = _HOST.match(text, place + 3)
-        if scheme and host and scheme[0].lower() in _SCHEMES:
-            hosts.add(host[1].lower())
-        place = text.find("://", place + 3)
-    return hosts
 
 
 MOST_TOOLS = 200

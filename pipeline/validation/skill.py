@@ -57,7 +57,7 @@ _MOST_FOLDERS = 1_000  # names of folders, and code spans, in one text
 
 # The patterns start with a literal, to which the regex engine skips.
 _FOLDER_END = re.compile(r"/(?!\w|\.\w)")
-_FOLDER = re.compile(r"[\w.@-]{1,64}\Z")
+_REVERSED_FOLDER = re.compile(r"[\w.@-]{1,64}")
 _IN_CODE = re.compile(r"`[\w.@/*-]{1,64}`")
 
 
@@ -251,6 +251,7 @@ class _Mentionable(NamedTuple):
 def _folders_named(text: str) -> set[str]:
     """Return the names of folders in a text, and the contents of its code spans."""
     ends = islice(_FOLDER_END.finditer(text), _MOST_FOLDERS)
-    named = (_FOLDER.search(text[max(end.start() - 64, 0) : end.start()]) for end in ends)
+    before = (text[max(end.start() - 64, 0) : end.start()] for end in ends)
+    named = (_REVERSED_FOLDER.match(part[::-1]) for part in before)
     in_code = (match[0].strip("`/*") for match in _IN_CODE.finditer(text))
-    return {*(match[0] for match in named if match), *islice(in_code, _MOST_FOLDERS)}
+    return {*(match[0][::-1] for match in named if match), *islice(in_code, _MOST_FOLDERS)}
