@@ -49,11 +49,12 @@ _PLACEHOLDER = re.compile(
     r"|file-?name|NAME|placeholder)(?=[/_.-]|$)"
 )
 _ELSEWHERE = re.compile(
-    r"\b(?:creat|writ|sav|generat|stor|emit|produc|delet|remov|renam)(?:e|es)\b[^.;:|—]{0,25}\Z"
-    r"|\badd (?:an? |the |another )?(?:new )?(?:file )?\W{0,3}\Z"
-    r"|(?:\be\.g\.|\bfor (?:example|instance)\b|\bsuch as\b|比如|例如)[^.;:|—]{0,60}\Z"
-    r"|\b(?:outputs?|results?)[*:\s]{1,5}\Z|\bpackage['’]s\b[^.;|—]{0,8}\Z"
-    r"|\b(?:your|user['’]s|projects?|repo(?:sitor(?:y|ies))?|codebase|workspace)\b[^.;`]{0,30}\Z",
+    r"\b(?:(?:creat|writ|sav|generat|stor|emit|produc|delet|remov|renam)(?:e|es)\b[^.;:|—]{0,25}"
+    r"|add (?:an? |the |another )?(?:new )?(?:file )?\W{0,3}"
+    r"|(?:e\.g\.|for (?:example|instance)\b|such as\b)[^.;:|—]{0,60}"
+    r"|(?:outputs?|results?)[*:\s]{1,5}|package['’]s\b[^.;|—]{0,8}"
+    r"|(?:your|user['’]s|projects?|repo(?:sitor(?:y|ies))?|codebase|workspace)\b[^.;`]{0,30})\Z"
+    r"|(?:比如|例如)[^.;:|—]{0,60}\Z",
     re.IGNORECASE,
 )
 _IN_THE_PROJECT = re.compile(

@@ -283,14 +283,14 @@ SHAPES = (
         r"\b(?:hide|conceal) (?:this|it|that|these|them|the (?!cursor|spinner|sidebar)\w+"
         r"|all of this)(?: \w+){0,3} from the (?:user|human|operator|developer)s?\b",
         rf"\bkeep (?:\w+ ){{1,4}}(?:secret|hidden|private) from the {_USER}\b(?!\s+interface)",
-        rf"{_NOT}(?:tell|inform|notify|alert|telling|informing|notifying"
+        rf"{_NOT}(?:(?:tell|inform|notify|alert|telling|informing|notifying"
         rf"|alerting)\s+the\s+{_USER}{_LATER}"
         r"(?=[.,;:!?)\]\"'`*_]|\s*$|\s*\n|\s+(?:about (?:it|this|that|these|them|the|your)\b"
-        r"|that (?:you|a|an|the \w+ (?:was|were|has))\b|anything\b|of (?:it|this)\b|and\b|or\b))",
-        rf"{_NOT}let(?:ting)?\s+the\s+{_USER}\s+(?:know|notice|find out|realise|realize|discover"
-        rf"|suspect|see (?:this|it|that|these))\b",
-        rf"{_NOT}(?:mention|reveal|disclos|report)(?:e|ing)?\s+(?:(?:this|it|that|these"
-        rf"|any of (?:this|it))\s+)?to\s+the\s+{_USER}\b",
+        r"|that (?:you|a|an|the \w+ (?:was|were|has))\b|anything\b|of (?:it|this)\b|and\b|or\b))"
+        rf"|let(?:ting)?\s+the\s+{_USER}\s+(?:know|notice|find out|realise|realize|discover"
+        rf"|suspect|see (?:this|it|that|these))\b"
+        rf"|(?:mention|reveal|disclos|report)(?:e|ing)?\s+(?:(?:this|it|that|these"
+        rf"|any of (?:this|it))\s+)?to\s+the\s+{_USER}\b)",
         rf"\bsay nothing\b[^.\n]{{0,40}}\bto the {_USER}\b",
         rf"\bthe {_USER} (?:must|should|may|can)(?:n['’]t| not| never) "
         r"(?:find out|notice|learn|know|realise|realize)\b",
