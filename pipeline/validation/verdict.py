@@ -36,27 +36,6 @@ class Assessment(NamedTuple):
     spec_valid: bool = False
 
 
-def judge(
-    snapshot: Snapshot,
-    parsed: Parsed | None,
-    place: Place,
-    *,
-    acceptance: Acceptance,
-    profiles: Iterable[Profile],
-    dialects: Dialects,
-) -> Verdict:
-    """Return the verdict on a skill folder: its record or its rejection, each with all findings.
-
-    The catalog judges references to other skills itself, as it has these.
-    """
-    assessed = assess(
-        snapshot, parsed, place, acceptance=acceptance, profiles=profiles, dialects=dialects
-    )
-    if snapshot.digest is None or assessed.skill is None:
-        return _rejection(snapshot, parsed, place, assessed)
-    return _record(snapshot, snapshot.digest, place, assessed, assessed.skill)
-
-
 def assess(
     snapshot: Snapshot,
     parsed: Parsed | None,
@@ -72,7 +51,8 @@ def assess(
     parsed is None if no SKILL.md could be read. The specification is always checked, whether or
     not it is among the profiles. The fields of all dialects are read; their rules are checked
     only if their profiles are among the given ones. in_other_skill returns whether another skill
-    has the file at a path relative to the folder. Bad content never raises an exception.
+    has the file at a path relative to the folder; the catalog judges such references itself, as it
+    has the other skills. Bad content never raises an exception.
     """
     rules = Ruleset.of(tuple(dict.fromkeys((SPEC, *profiles))))
     problems = tuple(problem for problem in snapshot.problems if problem.profile in rules.names)
@@ -105,6 +85,15 @@ def assess(
         return Assessment(name, findings)
     spec_valid = not any(_breaks_specification(finding) for finding in found)
     return Assessment(name, findings, skill, description, spec_valid)
+
+
+def verdict_of(
+    assessed: Assessment, snapshot: Snapshot, parsed: Parsed | None, place: Place
+) -> Verdict:
+    """Return the record or the rejection of an assessed folder, each with all findings."""
+    if snapshot.digest is None or assessed.skill is None:
+        return _rejection(snapshot, parsed, place, assessed)
+    return _record(snapshot, snapshot.digest, place, assessed, assessed.skill)
 
 
 def _named(parsed: Parsed, profiles: tuple[Profile, ...], dialects: Dialects) -> Dialects:

@@ -37,9 +37,10 @@ def judge(
 ) -> Verdict:
     """Return the verdict on a skill folder."""
     asked = profiles_named(tuple(profiles))
-    return verdict.judge(
+    assessed = verdict.assess(
         snapshot, parsed, place, acceptance=acceptance, profiles=asked, dialects=dialects()
     )
+    return verdict.verdict_of(assessed, snapshot, parsed, place)
 
 
 def check(skill: Skill, profiles: Iterable[str]) -> tuple[Finding, ...]:

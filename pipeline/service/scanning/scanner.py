@@ -254,7 +254,7 @@ def judge_folder(
 def _judge(spec: RootSpec, source: Source, folder: Folder, place: Place) -> Judged | Unsettled:
     from pipeline.dialects.registry import dialects, profiles_named
     from pipeline.parsing.document import parse
-    from pipeline.validation.verdict import judge
+    from pipeline.validation.verdict import assess, verdict_of
 
     steps = _Steps()
     snapshot = source.read(folder)
@@ -270,7 +270,7 @@ def _judge(spec: RootSpec, source: Source, folder: Folder, place: Place) -> Judg
     if snapshot.skill_md_name:
         parsed = parse(snapshot.skill_md, snapshot.skill_md_name)
         steps.add("parse", snapshot.skill_md_name, {"findings": len(parsed.findings)})
-    verdict = judge(
+    assessed = assess(
         snapshot,
         parsed,
         place,
@@ -278,6 +278,7 @@ def _judge(spec: RootSpec, source: Source, folder: Folder, place: Place) -> Judg
         profiles=profiles_named(spec.profiles),
         dialects=dialects(),
     )
+    verdict = verdict_of(assessed, snapshot, parsed, place)
     steps.add(
         "validate",
         spec.profiles,

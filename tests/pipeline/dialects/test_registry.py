@@ -15,7 +15,7 @@ from pipeline.roots.local.folder import Folder
 from pipeline.roots.source import DEFAULT_LIMITS
 from pipeline.validation.profile import Dialect, Profile
 from pipeline.validation.skill import Skill
-from pipeline.validation.verdict import judge
+from pipeline.validation.verdict import assess, verdict_of
 from tests.support import roots
 from tests.support.skills import SkillWriter
 
@@ -65,14 +65,16 @@ def judged(folder: Path, *profiles: Profile, acceptance: Acceptance = "lenient")
     assert isinstance(found, Folder)
     snapshot = roots.read(folder.parent, found, DEFAULT_LIMITS)
     assert snapshot
-    return judge(
+    parsed, place = parse(snapshot.skill_md), Place(str(folder.parent), folder.name, "project")
+    assessed = assess(
         snapshot,
-        parse(snapshot.skill_md),
-        Place(str(folder.parent), folder.name, "project"),
+        parsed,
+        place,
         acceptance=acceptance,
         profiles=profiles,
         dialects=(*dialects(), TINY),
     )
+    return verdict_of(assessed, snapshot, parsed, place)
 
 
 def messages(verdict: Verdict) -> dict[str, str]:
