@@ -21,6 +21,7 @@ from made_skills import sentence
 from catalog.model.change import Judged
 from catalog.model.skill import FileEntry, Inventory, Place, RootSpec, SkillRecord
 from catalog.prompt_index.spec import IndexSpec
+from catalog.writing.rows import derived
 from catalog.writing.store import Store
 
 ROOT = "/watched"
@@ -134,7 +135,7 @@ def _judged(number: int, rng: random.Random, words: str = "") -> Judged:
         tags=(f"tag-{number % 10}", *(("rare",) if number < 20 else ())),
         priority=0.9 if number % 100 == 0 else None,
     )
-    return Judged(record, "[]", START.isoformat(), 1.0)
+    return derived.judged(record, "[]", START.isoformat(), 1.0)
 
 
 def _arguments() -> argparse.Namespace:

@@ -1,7 +1,8 @@
 """Changes of skills, their results, and the events that listeners receive."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from catalog.model.skill import Verdict
 from catalog.model.values import ChangeOutcome, IngestionOutcome, Json, Trigger
@@ -31,10 +32,19 @@ class StepTrace(NamedTuple):
         }
 
 
+class Columns(NamedTuple):
+    """Columns that follow from a verdict alone; a worker process has made them."""
+
+    skill: Mapping[str, Any]  # of `skills`
+    version: Mapping[str, Any]  # of `versions`, with the text of SKILL.md; of a SkillRecord
+    text: tuple[Any, ...]  # of `skill_text`, without its keys
+
+
 class Judged(NamedTuple):
-    """Skill folder that was read and validated, with its steps."""
+    """Skill folder that was read and validated, with its steps; see `derived.judged`."""
 
     verdict: Verdict
+    columns: Columns
     steps: str  # JSON list of StepTraces, as it is stored
     started_at: str  # ISO 8601, UTC
     took_ms: float

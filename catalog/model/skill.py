@@ -100,7 +100,10 @@ class Inventory(NamedTuple):
 
     def as_json(self) -> dict[str, Json]:
         """Return the eight published fields."""
-        return {to_camel(name): value for name, value in self._asdict().items()}
+        return dict(zip(_PUBLISHED, self, strict=True))
+
+
+_PUBLISHED = tuple(map(to_camel, Inventory._fields))
 
 
 class Place(NamedTuple):

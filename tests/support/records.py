@@ -12,6 +12,7 @@ from catalog.model.naming import qualified_name, skill_id
 from catalog.model.skill import FileEntry, Inventory, Place, Rejection, RootSpec, SkillRecord
 from catalog.model.values import Level
 from catalog.text import mentions, search_terms
+from catalog.writing.rows import derived
 from catalog.writing.store import Store
 
 ROOT = "/root"
@@ -121,7 +122,7 @@ def refused(path: str, content: str = "bad", *, root: str = ROOT) -> Judged:
 
 def _judged(verdict: SkillRecord | Rejection) -> Judged:
     step = StepTrace("1", "read", NOON.isoformat(), 0.5, verdict.place.path, {"files": 2})
-    return Judged(verdict, to_json([step.as_json()]), NOON.isoformat(), 0.5)
+    return derived.judged(verdict, to_json([step.as_json()]), NOON.isoformat(), 0.5)
 
 
 def rooted(store: Store, *roots: RootSpec) -> Store:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from catalog.database.queries import Row, Writer, to_json
+from catalog.database.queries import Row, Writer
 from catalog.model import finding as model_finding
 from catalog.model.change import Change, ChangeResult, Judged, Removal
 from catalog.model.naming import bare_name, qualified_name, skill_id
@@ -12,7 +12,7 @@ from catalog.model.skill import LOST_ROOT, Place, Rejection, SkillRecord
 from catalog.model.values import FolderOutcome, ReviewState, Trigger
 from catalog.reading.skills import versions
 from catalog.text import humanize
-from catalog.writing.rows import derived, reviews
+from catalog.writing.rows import reviews
 from catalog.writing.rows.unit_of_work import PRESENT, UnitOfWork
 
 HOUR = timedelta(hours=1)
@@ -57,13 +57,13 @@ def accept(work: UnitOfWork, record: SkillRecord, judged: Judged) -> None:
     if old and (kept := _kept(work, old, record, review)):
         _accept_behind(work, record, judged, old, kept, review)
         return
-    fields = derived.accepted(record) | SETTLED | {"pinned_version_id": None}
+    fields = {**judged.columns.skill, **SETTLED, "pinned_version_id": None}
     findings = (*record.findings, *reviews.findings(work.db, None, review, record.digest))
     if review in reviews.UNPUBLISHABLE:
         fields |= reviews.unpublished(work.db, review, record.digest) | {"shadowed_by": None}
-    content = derived.version(record, fields)
+    content = judged.columns
     stored = work.stored_version(old["id"], record) if old and old["digest"] else None
-    is_described = stored and stored["described"] == content["described"]
+    is_described = stored and stored["described"] == content.version["described"]
     if old and is_described and work.is_unchanged(old, fields, findings, record.fingerprint):
         return
     if not stored and old and _is_delayed(work, old, record):
@@ -116,7 +116,7 @@ def _accept_behind(
     """Store accepted content as a version, while the skill stays at another one."""
     place, skill = judged.places[0], old["id"]
     fields = SETTLED | {"seen_digest": record.digest, "root": place[0], "path": place[1]}
-    fields["files_left_out"] = to_json(record.left_out)
+    fields["files_left_out"] = judged.columns.skill["files_left_out"]
     pinned = kept["version"] if old["pinned_version_id"] == kept["id"] else None
     has_new_rank = _is_reranked(old, record.place)
     held = reviews.findings(work.db, None if has_new_rank else pinned, review, record.digest)
@@ -124,7 +124,7 @@ def _accept_behind(
     stored = work.stored_version(skill, record)
     if not stored and _is_delayed(work, old, record):
         return
-    content = derived.version(record, derived.accepted(record))
+    content = judged.columns
     if stored:
         work.update_version(stored, content, record.place.root, review)
     fields |= _at_version(work, old, kept)
@@ -196,7 +196,7 @@ def _reject(work: UnitOfWork, rejection: Rejection, judged: Judged) -> None:
             "root": place[0],
             "path": place[1],
             "newest_rejected_at": old["newest_rejected_at"] or work.moment(old),
-            "files_left_out": to_json(rejection.left_out),
+            "files_left_out": judged.columns.skill["files_left_out"],
         }
         if _is_reranked(old, rejection.place):
             fields |= work.readdressed(old, _with_level(old, rejection.place))
@@ -205,16 +205,14 @@ def _reject(work: UnitOfWork, rejection: Rejection, judged: Judged) -> None:
             findings = (*findings, model_finding.pinned_to(pinned))
     else:
         errors = [each.message for each in findings if each.severity == "error"]
-        fields = (
-            SETTLED
-            | derived.rejected(rejection)
-            | {
-                "status": "rejected",
-                "status_reason": " ".join(dict.fromkeys(errors)),
-                "pinned_version_id": None,
-                "shadowed_by": None,
-            }
-        )
+        fields = {
+            **SETTLED,
+            **judged.columns.skill,
+            "status": "rejected",
+            "status_reason": " ".join(dict.fromkeys(errors)),
+            "pinned_version_id": None,
+            "shadowed_by": None,
+        }
     if old and work.is_unchanged(old, fields, findings, rejection.fingerprint):
         return
     skill = old["id"] if old else next(work.new_skills)

@@ -2,18 +2,30 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any, NamedTuple, TypeAlias
 
 from catalog.database.queries import Database, Row, Writer, columns, to_json
 from catalog.database.tables import TABLES
+from catalog.model.change import Columns, Judged
 from catalog.model.declarations import RECORDS
 from catalog.model.fields import EMPTY
 from catalog.model.finding import Finding
-from catalog.model.skill import FileEntry, Place, Rejection, SkillRecord, SkillReference
+from catalog.model.skill import FileEntry, Place, Rejection, SkillRecord, SkillReference, Verdict
 from catalog.text import search_terms
 from catalog.text.visible import with_plain_line_ends
+
+
+def judged(verdict: Verdict, steps: str, started_at: str, took_ms: float) -> Judged:
+    """Return the verdict on a folder with its columns, so that a worker process makes them."""
+    if isinstance(verdict, SkillRecord):
+        skill, paths = accepted(verdict), " ".join(file.path for file in verdict.files)
+        text = _searched(verdict.headings, paths, verdict.skill_md_content, verdict.body_chars)
+        made = Columns(skill, version(verdict, skill), text)
+    else:
+        made = Columns(rejected(verdict), {}, ())
+    return Judged(verdict, made, steps, started_at, took_ms)
 
 
 def accepted(record: SkillRecord) -> Row:
@@ -88,11 +100,13 @@ SkillKey = tuple[int, str, str]
 """Id, root and path of a skill."""
 
 
-def write(db: Writer, skills: Iterable[int]) -> None:
+def write(
+    db: Writer, skills: Iterable[int], made: Mapping[int, tuple[Any, ...]] | None = None
+) -> None:
     """Replace the rows of skills, whose versions are written, in the caller's transaction.
 
-    The references are unresolved. Each dialect has a table of its own. Only present skills are
-    found by searches. Raises sqlite3.Error.
+    made has the searched texts of new versions. The references are unresolved. Each dialect has a
+    table of its own. Only present skills are found by searches. Raises sqlite3.Error.
     """
     ids = [to_json(list(skills))]
     db.execute(f"DELETE FROM skill_text WHERE id IN {_IDS}", ids)
@@ -107,16 +121,29 @@ def write(db: Writer, skills: Iterable[int]) -> None:
             f" FROM {_CURRENT} WHERE json_extract(v.described, '$.{name}') IS NOT NULL",
             ids,
         )
-    db.insert("skill_text", tuple(TABLES["skill_text"]), list(_search_texts(db, ids)))
+    db.insert("skill_text", tuple(TABLES["skill_text"]), _search_texts(db, ids, made or {}))
 
 
-def _search_texts(db: Database, ids: Sequence[str]) -> Iterator[tuple[Any, ...]]:
-    """Yield the searched texts that are neither columns of `skills` nor SKILL.md."""
-    for skill, version, described, text, paths in db.execute(_PRESENT, ids).fetchall():
+def _search_texts(
+    db: Database, ids: Sequence[str], made: Mapping[int, tuple[Any, ...]]
+) -> list[tuple[Any, ...]]:
+    """Return the searched texts that are neither columns of `skills` nor SKILL.md."""
+    present = dict(db.execute(_PRESENT, ids).fetchall())
+    others = {skill for skill, version in present.items() if version not in made}
+    texts = {version: made[version] for version in present.values() if version in made}
+    for version, described, text, paths in db.execute(_CONTENTS, [to_json(list(others))]):
         stored = json.loads(described)
-        body = body_of(text, stored["body_chars"])
-        headings, grams = "\n".join(stored["headings"]), search_terms.pairs_of(body.text)
-        yield skill, version, headings, paths, body.first_byte, body.size, grams
+        texts[version] = _searched(stored["headings"], paths, text, stored["body_chars"])
+    return [(skill, version, *texts[version]) for skill, version in present.items()]
+
+
+def _searched(
+    headings: Iterable[str], paths: str, skill_md: str, body_chars: int
+) -> tuple[Any, ...]:
+    """Return the columns of `skill_text` without its keys."""
+    body = body_of(skill_md, body_chars)
+    grams = search_terms.pairs_of(body.text)
+    return ("\n".join(headings), paths, body.first_byte, body.size, grams)
 
 
 class Body(NamedTuple):
@@ -205,11 +232,12 @@ _REFERENCES = f"""
     INSERT INTO skill_references (skill, {columns(SkillReference._fields)})
     SELECT s.id, {_VALUES} FROM {_CURRENT} CROSS JOIN json_each(v.described, '$.references') AS r
 """
-_PRESENT = f"""
-    SELECT s.id, v.id, v.described, (SELECT text FROM texts WHERE id = v.text_id),
+_PRESENT = f"SELECT s.id, v.id FROM {_CURRENT} WHERE s.status IN ('active', 'shadowed')"
+_CONTENTS = f"""
+    SELECT v.id, v.described, (SELECT text FROM texts WHERE id = v.text_id),
            (SELECT group_concat(path, ' ') FROM (SELECT path FROM files WHERE version = v.id
                                                  ORDER BY id))
-    FROM {_CURRENT} WHERE s.status IN ('active', 'shadowed')
+    FROM {_CURRENT}
 """
 _WRONG = """
     SELECT id, root, path, has_text = is_indexed AND is_named FROM (

@@ -4,11 +4,12 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from itertools import count
+from typing import Any
 
 from catalog.database.queries import Database, Row, Writer, columns, to_json
 from catalog.database.tables import TABLES
 from catalog.model import finding as model_finding
-from catalog.model.change import Change, ChangeResult, Judged
+from catalog.model.change import Change, ChangeResult, Columns, Judged
 from catalog.model.fields import EMPTY
 from catalog.model.finding import Finding
 from catalog.model.naming import skeleton, version_name
@@ -58,6 +59,7 @@ class UnitOfWork:
         self._files: list[Row] = []
         self._findings: list[derived.FindingRow] = []
         self.described: list[int] = []  # skills whose derived rows are replaced
+        self._texts: dict[int, tuple[Any, ...]] = {}  # of `skill_text`, by the new version
         self._ingestions: list[Ingestion] = []
         self._superseded: list[tuple[str, int]] = []  # time and version
 
@@ -203,15 +205,16 @@ class UnitOfWork:
         self,
         skill: int,
         record: SkillRecord,
-        content: Row,
+        content: Columns,
         moment: str,
         review: ReviewState | None,
     ) -> int:
-        """Add accepted content, as `mapping.version` returns it, and return its id."""
+        """Add accepted content as a version, and return its id."""
         version = next(self._new_versions)
+        self._texts[version] = content.text
         self._versions.append(
-            content
-            | {
+            {
+                **content.version,
                 "id": version,
                 "skill": skill,
                 "ingested_at": moment,
@@ -223,7 +226,7 @@ class UnitOfWork:
         return version
 
     def update_version(
-        self, version: Row, content: Row, root: str, review: ReviewState | None
+        self, version: Row, content: Columns, root: str, review: ReviewState | None
     ) -> None:
         """Store a new verdict and review with the stored version of its content.
 
@@ -233,7 +236,7 @@ class UnitOfWork:
         self.db.execute(
             "UPDATE versions SET described = ?1, git_commit = ifnull(git_commit, ?2) WHERE id = ?3"
             " AND (described != ?1 OR git_commit IS NULL AND ?2 IS NOT NULL)",
-            [content["described"], self._commits.get(root), version["id"]],
+            [content.version["described"], self._commits.get(root), version["id"]],
         )
         if version["review"] != review:
             self.db.execute("UPDATE versions SET review = ? WHERE id = ?", [review, version["id"]])
@@ -283,7 +286,7 @@ class UnitOfWork:
         self._write_content()
         execute("UPDATE versions SET superseded_at = ? WHERE id = ?", self._superseded)
         self.db.insert("findings", derived.FINDING_COLUMNS, self._findings)
-        derived.write(self.db, self.described)
+        derived.write(self.db, self.described, self._texts)
         events.add_ingestions(self.db, self._ingestions)
 
     def _name_versions(self) -> None:

@@ -11,6 +11,7 @@ from catalog.model.change import Change, ChangeResult, Judged
 from catalog.model.errors import OutOfRoom
 from catalog.model.skill import RootSpec
 from catalog.model.values import ChangeOutcome, Trigger
+from catalog.writing.rows import derived
 from catalog.writing.store import Store
 from pipeline.roots import internal_errors
 from pipeline.roots.local.folder import Limits
@@ -153,8 +154,8 @@ def _is_internal(error: Exception) -> bool:
 def _rejected(judged: Judged, error: Exception) -> Judged:
     """Return the change with a rejection for an error; the last good version stays."""
     verdict = judged.verdict
-    return judged._replace(
-        verdict=internal_errors.rejection(
-            verdict.place, verdict.skill_id, verdict.name, verdict.fingerprint, error
-        )
+    rejection = internal_errors.rejection(
+        verdict.place, verdict.skill_id, verdict.name, verdict.fingerprint, error
     )
+    rejected = derived.judged(rejection, judged.steps, judged.started_at, judged.took_ms)
+    return rejected._replace(moved_from=judged.moved_from)

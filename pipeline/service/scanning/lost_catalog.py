@@ -13,6 +13,7 @@ from catalog.model.skill import LOST_ROOT, RootSpec, SkillRecord
 from catalog.text.humanize import count, iso
 from catalog.text.suggestions import few
 from catalog.writing.packages.inspection import PackagesListing, list_packages
+from catalog.writing.rows import derived
 from catalog.writing.store import Store
 from catalog.writing.tables.removals import HoldReason
 from catalog.writing.takeover import LostPackage, lost_place
@@ -141,4 +142,4 @@ def _as_expected(judged: Judged, package: LostPackage) -> Judged | None:
         return None
     verdict = verdict._replace(skill_id=package.path.partition("/")[0])
     started_at = iso(datetime.fromisoformat(judged.started_at))
-    return judged._replace(verdict=verdict, steps="[]", started_at=started_at)
+    return derived.judged(verdict, "[]", started_at, judged.took_ms)

@@ -16,6 +16,7 @@ from catalog.model.paths import top_of_archive
 from catalog.model.skill import FolderStats, Place, RootSpec, SkillRecord
 from catalog.model.values import Json
 from catalog.text.humanize import iso
+from catalog.writing.rows import derived
 from pipeline.roots import internal_errors
 from pipeline.roots.archives import reader as archives
 from pipeline.roots.local.folder import (
@@ -248,7 +249,7 @@ def judge_folder(
             folder.fingerprint,
             error,
         )
-        return Judged(verdict, "[]", _now(), 0.0)
+        return derived.judged(verdict, "[]", _now(), 0.0)
 
 
 def _judge(spec: RootSpec, source: Source, folder: Folder, place: Place) -> Judged | Unsettled:
@@ -284,7 +285,7 @@ def _judge(spec: RootSpec, source: Source, folder: Folder, place: Place) -> Judg
         spec.profiles,
         {"accepted": isinstance(verdict, SkillRecord), "findings": len(verdict.findings)},
     )
-    return Judged(verdict, steps.as_json(), steps.started_at, steps.total_ms)
+    return derived.judged(verdict, steps.as_json(), steps.started_at, steps.total_ms)
 
 
 class _Steps:

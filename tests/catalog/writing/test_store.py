@@ -19,6 +19,7 @@ from catalog.model.errors import CatalogBusy, CatalogUnusable, DiskFull
 from catalog.model.skill import Place, RootSpec, SkillRecord
 from catalog.prompt_index.builder import IndexEntry, PromptIndex
 from catalog.prompt_index.spec import IndexSpec
+from catalog.writing.rows import derived
 from catalog.writing.store import Store
 from catalog.writing.tables.removals import NO_ROOT
 from tests.support.candidates import a
@@ -533,7 +534,8 @@ def test_a_last_good_version_takes_the_new_level_of_its_root(store: Store) -> No
     store.roots.configure([RootSpec(ROOT, level="plugin")], "rules-1", NOON)
     broken = refused("pack/a")
     place = Place(ROOT, "pack/a", "plugin", "pack")
-    apply(store, broken._replace(verdict=broken.verdict._replace(place=place)))
+    there = broken.verdict._replace(place=place)
+    apply(store, derived.judged(there, broken.steps, broken.started_at, broken.took_ms))
     skill = row(store, "pack/a")
     assert (skill["level"], skill["name"], skill["skill_id"]) == ("plugin", "pack:a", "pack--a")
 
