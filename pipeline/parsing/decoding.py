@@ -21,6 +21,7 @@ _UNMARKED = (
 )
 
 _C0_AND_DEL = bytes([*range(9), 11, 12, *range(14, 32), 127])
+_C1 = re.compile(rb"\xc2[\x80-\x9f]")
 _CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\xc2[\x80-\x9f]")
 # In UTF-8, what YAML 1.2.2 (5.1) forbids: the same without U+0085, with U+FFFE and U+FFFF.
 _FORBIDDEN_BYTES = re.compile(
@@ -105,7 +106,9 @@ def _may_match(data: bytes) -> bool:
     # bytes.translate is ten times faster than a regex search for a character class.
     if len(data.translate(None, _C0_AND_DEL)) != len(data):
         return True
-    return not data.isascii() and (b"\xc2" in data or b"\xef\xbf" in data)
+    return not data.isascii() and (
+        bool(_C1.search(data)) or b"\xef\xbf\xbe" in data or b"\xef\xbf\xbf" in data
+    )
 
 
 def _control_characters(data: bytes, frontmatter_ends: int) -> Iterator[Finding]:

@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from operator import itemgetter
 from typing import NamedTuple
@@ -52,16 +52,16 @@ def headings(body: str, blocks: Sequence[Block]) -> tuple[str, ...]:
 def first_paragraph(body: str) -> str:
     """Return the first paragraph of prose on one line, or "" if there is none."""
     paragraph: list[str] = []
-    last = 0
-    for number, line in _outside_blocks(body.split("\n")):
-        text = line.strip()
+    blocks, end = blocks_of(body), 0
+    for line in body.split("\n"):
+        start, end = end, end + len(line) + 1
+        text = "" if lies_in(blocks, start) else line.strip()
         if paragraph and _UNDERLINE.match(text):
             paragraph.clear()  # it was a heading
-        elif paragraph and (number > last + 1 or not text or _NOT_PROSE.match(text)):
+        elif paragraph and (not text or _NOT_PROSE.match(text)):
             break
         elif text and not line.startswith(_INDENT) and not _NOT_PROSE.match(text):
             paragraph.append(text)
-            last = number
     return " ".join(" ".join(paragraph).split())
 
 
@@ -98,18 +98,6 @@ def lies_in(parts: Sequence[tuple[int, ...]], offset: int) -> bool:
     """Return whether one of the parts of a text, each with its start and end, has an offset."""
     index = bisect_right(parts, offset, key=itemgetter(0)) - 1
     return index >= 0 and offset < parts[index][1]
-
-
-def _outside_blocks(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Yield the lines outside code fences and HTML comments, each with its index."""
-    blocks = blocks_of("\n".join(lines))
-    offset, following = 0, 0
-    for number, line in enumerate(lines):
-        while following < len(blocks) and blocks[following][1] <= offset:
-            following += 1
-        if following == len(blocks) or offset < blocks[following][0]:
-            yield number, line
-        offset += len(line) + 1
 
 
 def _atx(text: str) -> str:

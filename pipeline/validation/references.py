@@ -184,13 +184,9 @@ def lines_at(body: str, offsets: Iterable[int]) -> list[tuple[int, int]]:
     lines: list[tuple[int, int]] = []
     for at in offsets:
         if not lines or at > lines[-1][1]:
-            lines.append((body.rfind("\n", 0, at) + 1, _line_end(body, at)))
+            end = body.find("\n", at)
+            lines.append((body.rfind("\n", 0, at) + 1, len(body) if end < 0 else end))
     return lines
-
-
-def _line_end(body: str, offset: int) -> int:
-    end = body.find("\n", offset)
-    return len(body) if end < 0 else end
 
 
 def _is_elsewhere(body: str, start: int, end: int) -> bool:

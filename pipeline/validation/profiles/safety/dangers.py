@@ -38,7 +38,7 @@ class Danger:
 
 def dangers(text: str, words: Words) -> Iterator[Danger]:
     """Yield the dangers of a text in which words were found, except those that it warns of."""
-    for shape in () if _WORDS.isdisjoint(words) else SHAPES:
+    for shape in SHAPES:
         if words.keys().isdisjoint(shape.words):
             continue
         matches = (
@@ -325,5 +325,3 @@ SHAPES = (
     ),
 )
 """The shapes of all kinds of danger but secrets."""
-
-_WORDS = frozenset(word for shape in SHAPES for word in shape.words)
