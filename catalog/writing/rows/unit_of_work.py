@@ -337,7 +337,7 @@ class UnitOfWork:
     def _insert(self, table: str, rows: Iterable[Row], conflict: str = "") -> None:
         """Insert rows; a missing column is NULL, and SQLite gives a missing id."""
         names = tuple(TABLES[table])
-        self.db.insert(table, names, [[row.get(name) for name in names] for row in rows], conflict)
+        self.db.insert(table, names, [list(map(row.get, names)) for row in rows], conflict)
 
 
 def _new_ids(db: Database, table: str) -> Iterator[int]:
