@@ -9,7 +9,7 @@ from catalog.database.expressions import FOLDER_NAME
 from catalog.database.queries import Database, Row, to_json
 from catalog.model.fields import COLUMNS, SEARCHED
 from catalog.prompt_index import locations
-from catalog.prompt_index.locations import PUBLISHED
+from catalog.prompt_index.locations import PUBLISHED, Bases
 from catalog.prompt_index.query import bases_of
 from catalog.text import search_terms
 
@@ -119,7 +119,13 @@ def hits(
     marks: tuple[str, str],
 ) -> tuple[Hit, ...]:
     """Return the hits for these skills, in their order; the words are marked in the snippets."""
-    matched, bases = _matched(db, expressions, skills), bases_of(db)
+    matched, rows = (
+        _matched(db, expressions, skills),
+        db.rows(_HITS, {"ids": to_json(list(skills))}),
+    )
+    # Where no skill is published as a package, only a look at all of them would show it.
+    is_published = any(row["package_path"] or row["folder"] for row in rows)
+    bases = bases_of(db) if is_published else Bases()
     return tuple(
         Hit(
             row["id"],
@@ -135,7 +141,7 @@ def hits(
             locations.of_skill_md(PUBLISHED, bases, row),
             _others(row),
         )
-        for row in db.query(_HITS, {"ids": to_json(list(skills))})
+        for row in rows
     )
 
 

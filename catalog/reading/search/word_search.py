@@ -50,8 +50,10 @@ _NOTHING = Query({})
 ALL = -1
 """Size of a page without a limit."""
 
-CANDIDATES = 200
-"""Skills ranked by each part of the score."""
+CANDIDATES = 800
+"""Skills that are ranked: the best by their whole text."""
+COMMON_FROM = 1000
+"""Skills with a word, from which it may be so common that the ranking does without it."""
 SHORT_WEIGHT = 0.4
 """Weight of a match in name, description and tags, beside the match in the whole text."""
 CJK_SHORT_WEIGHT = 0.8
@@ -151,7 +153,7 @@ def _ranked(
 ) -> tuple[list[int], dict[int, float]]:
     """Return the skills for a query, best first, and the scores of those that have its words."""
     if _has_text(filters):
-        scores = _scores(db, query, read.match, filters)
+        scores = _scores(db, query, read, filters)
     else:
         values = {"terms": to_json([term.text for term in terms]), "limit": CANDIDATES}
         without_text = _WITHOUT_TEXT.format(filters.condition)
@@ -164,28 +166,46 @@ def _ranked(
     return ranked, scores
 
 
-def _scores(db: Database, query: str, match: str, filters: Filters) -> dict[int, float]:
-    """Return the best skills with their scores: the weighted sum of a few rankings."""
+def _scores(db: Database, query: str, read: Query, filters: Filters) -> dict[int, float]:
+    """Return the best skills by their whole text with their scores: a weighted sum of rankings."""
     values = filters.values | {
         "limit": CANDIDATES,
-        "most": 4 * CANDIDATES if filters.is_default else -1,
+        "most": 2 * CANDIDATES if filters.is_default else -1,
     }
+    whole, short = _WHOLE.format(filters.condition), _SHORT.format(filters.condition)
     characters = characters_of(query)[:MOST_CHARACTERS]
+    scores: dict[int, float] = {}
+    if read.match:
+        scores |= db.execute(whole, values | {"match": _uncommon(db, read.expressions)}).fetchall()
+    best = to_json(list(scores))
     phrases = " OR ".join(f'"{phrase}"' for phrase in phrases_of(query)[:MOST_PHRASES])
     alone = " OR ".join(f'grams : "{character}"*' for character in characters)
     short_weight = CJK_SHORT_WEIGHT if characters else SHORT_WEIGHT
-    scores: dict[int, float] = {}
     for statement, expression, weight in (
-        (_WHOLE, match, 1.0),
-        (_SHORT, match.replace(GRAMS, "grams"), short_weight),
-        (_WHOLE, phrases, PHRASE_WEIGHT),
-        (_SHORT, alone, CHARACTER_WEIGHT),
+        (_SHORT_AMONG, read.match.replace(GRAMS, "grams"), short_weight),
+        (_WHOLE_AMONG, phrases, PHRASE_WEIGHT),
+        (short, alone, CHARACTER_WEIGHT),
     ):
         if expression:
-            rows = db.execute(statement.format(filters.condition), values | {"match": expression})
+            rows = db.execute(statement, values | {"match": expression, "best": best})
             for skill, score in rows:
                 scores[skill] = scores.get(skill, 0.0) + weight * score
     return scores
+
+
+def _uncommon(db: Database, expressions: Mapping[str, str]) -> str:
+    """Return the expression for any word that at most half of the skills have, if there is one.
+
+    FTS5 gives the other words next to no weight in a ranking, but they match most skills.
+    """
+    (skills,) = db.execute(_SKILLS).fetchone()
+    most = max(skills // 2, COMMON_FROM)
+    kept = [
+        expression
+        for expression in expressions.values()
+        if db.execute(_HAVING, [expression]).fetchone()[0] <= most
+    ]
+    return " OR ".join(kept or expressions.values())
 
 
 def _has_text(filters: Filters) -> bool:
@@ -227,14 +247,20 @@ def why_empty(db: Database, match: str, filters: Filters, *, has_words: bool = F
 
 
 # CROSS JOIN: a search of the text for each skill of a filter's index would cost far more. Without
-# filters only the best matches are looked up among the skills.
+# filters only the best matches are looked up among the skills, in the order of the inner query.
 _WHOLE = """
     SELECT f.rowid, -f.score FROM (
         SELECT rowid, bm25(skill_text_fts) AS score FROM skill_text_fts
         WHERE skill_text_fts MATCH :match ORDER BY score LIMIT :most) AS f
-    CROSS JOIN skills AS s ON s.id = f.rowid WHERE {} ORDER BY f.score LIMIT :limit
+    CROSS JOIN skills AS s ON s.id = f.rowid WHERE {} LIMIT :limit
 """
 _SHORT = _WHOLE.replace("skill_text_fts", "skills_fts")
+# +: one search for all of the skills costs less than one for each.
+_WHOLE_AMONG = """
+    SELECT rowid, -bm25(skill_text_fts) FROM skill_text_fts
+    WHERE skill_text_fts MATCH :match AND +rowid IN (SELECT value FROM json_each(:best))
+"""
+_SHORT_AMONG = _WHOLE_AMONG.replace("skill_text_fts", "skills_fts")
 _WITHOUT_TEXT = """
     SELECT s.id, (SELECT count(*) FROM json_each(:terms) AS t WHERE instr(
         lower(s.name || ' ' || s.path || ' ' || ifnull(s.status_reason, '')), t.value)) AS score
@@ -331,6 +357,8 @@ def _distance(word: str, stem: str, term: str) -> int:
 
 
 _EXISTS = "SELECT 1 FROM skill_text_fts WHERE skill_text_fts MATCH ? LIMIT 1"
+_SKILLS = "SELECT count(*) FROM skills INDEXED BY skills_by_level"
+_HAVING = "SELECT count(*) FROM skill_text_fts WHERE skill_text_fts MATCH ?"
 _COUNT = "SELECT count(*) FROM skills_fts WHERE skills_fts MATCH ?"
 _VOCABULARY = """
     SELECT term, doc FROM search_vocabulary

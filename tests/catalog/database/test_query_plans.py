@@ -71,6 +71,7 @@ MEANT = {
     "GROUP BY status": "counts of all skills by status, from an index alone",
     "INDEXED BY skills_in_index_order WHERE": "so are those of an index",
     "count(*) FROM skills AS s INDEXED BY skills_in_index_order": "also with a filter",
+    "INDEXED BY skills_by_level": "the number of all skills, from the smallest index",
     "SELECT severity, count(*)": "counts of all findings, for the status",
     "SELECT DISTINCT s.skill_id FROM skills AS s": "every skill is compared with its package",
     "FROM versions WHERE package_path IS NOT NULL": "so is every package",

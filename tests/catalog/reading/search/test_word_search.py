@@ -370,6 +370,17 @@ def test_words_that_stand_together_count_more_than_the_same_words_apart() -> Non
     store.close()
 
 
+def test_a_word_that_most_skills_have_finds_them_only_if_it_stands_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Beside a rarer word it would match most of a large catalog, and weigh nothing."""
+    monkeypatch.setattr(word_search, "COMMON_FROM", 1)
+    store = stored(a=("Sings a song.", "\n"), b=("Sings.", "\n"), c=("Dances.", "\n"))
+    assert names(store, "sings song") == ["a"]
+    assert set(names(store, "sings")) == {"a", "b"}
+    store.close()
+
+
 def test_one_character_of_a_chinese_query_suffices() -> None:
     """A query whose pairs no skill has finds the skills with its characters."""
     store = stored(买卖=("比较价格。", "写下结论。\n"), 其他=("画图。", "写下。\n"))
