@@ -44,7 +44,7 @@ def headings(body: str, blocks: Sequence[Block]) -> tuple[str, ...]:
     texts = (
         _atx(line[1].strip()) if line[1].startswith("#") else _underlined(body, line.start())
         for line in lines
-        if not lies_in(blocks, line.start())
+        if not (blocks and lies_in(blocks, line.start()))
     )
     return tuple(text[:LONGEST_HEADING] for text in islice(filter(None, texts), MOST_HEADINGS))
 

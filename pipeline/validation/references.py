@@ -130,12 +130,8 @@ def commands(body: str, words: Words, blocks: Sequence[Block]) -> list[Reference
 
 def _candidates(body: str, words: Words, blocks: Sequence[Block]) -> Iterator[Reference]:
     folders = [at for at in _offsets(words) if not lies_in(blocks, at)]
-    links = ((at, _target(written)) for at, written in _links(body))
-    targets = [
-        (at, target)
-        for at, target in islice((link for link in links if link[1]), MOST_REFERENCES)
-        if target and not lies_in(blocks, at)
-    ]
+    links = islice(_links(body), MOST_REFERENCES)
+    targets = [(at, target) for at, target in links if not lies_in(blocks, at)]
     lines = lines_at(body, folders)
     with_either = lines_at(body, sorted((*folders, *(at for at, _ in targets))))
     examples = [span.span() for line in with_either for span in _SPAN.finditer(body, *line)]
@@ -165,14 +161,11 @@ def _candidates(body: str, words: Words, blocks: Sequence[Block]) -> Iterator[Re
 
 
 def _links(body: str) -> Iterator[tuple[int, str]]:
-    """Yield the offset and the target of each link, definition of a link, and HTML attribute."""
-    for link in _LINK.finditer(body):
-        yield link.start(), link[1] or link[2]
-    for definition in _DEFINITION.finditer(body):
-        if _defines(body, definition.start()):
-            yield definition.start(), definition[1]
-    for attribute in _ATTRIBUTE.finditer(body):
-        yield attribute.start(), attribute[1]
+    """Yield offset and path of each link, definition of a link, and HTML attribute to a file."""
+    definitions = (at for at in _DEFINITION.finditer(body) if _defines(body, at.start()))
+    for link in chain(_LINK.finditer(body), definitions, _ATTRIBUTE.finditer(body)):
+        if target := _target(link[link.lastindex or 1]):
+            yield link.start(), target
 
 
 def _offsets(words: Words) -> list[int]:

@@ -17,7 +17,7 @@ from pipeline.parsing.document import Parsed
 from pipeline.parsing.markdown import Block, blocks_of
 from pipeline.roots.file_kinds import is_script
 from pipeline.roots.words import Words, found
-from pipeline.validation.references import Reference, commands, references
+from pipeline.validation.references import Reference, references
 
 
 class TypeMismatch(NamedTuple):
@@ -90,11 +90,6 @@ class Text:
     def references(self) -> list[Reference]:
         """The references to files outside code fences and comments."""
         return references(self.content, self.words, self.blocks)
-
-    @cached_property
-    def commands(self) -> list[Reference]:
-        """The scripts that commands in its shell fences run."""
-        return commands(self.content, self.words, self.blocks)
 
     def finding(
         self, kind: FindingType, message: str | None = None, *, offset: int, fix: str | None = None

@@ -82,7 +82,8 @@ def _in_code(text: Text) -> Iterator[tuple[str, int]]:
     content = text.content
     upward = (match.start() for match in islice(_UPWARD.finditer(content), MOST_REFERENCES))
     lines = lines_at(content, upward)
-    for code in reversed([code for line in lines for code in _IN_CODE.finditer(content, *line)]):
+    codes = chain.from_iterable(_IN_CODE.finditer(content, *line) for line in lines)
+    for code in reversed([*islice(codes, MOST_REFERENCES)]):
         if not lies_in(text.blocks, code.start()):
             yield normpath(code[1]), code.start()
 

@@ -14,7 +14,7 @@ from catalog.text.visible import printable, quoted
 from pipeline.roots.file_kinds import FILE_BYTES, SKILL_MD, is_document, may_be_native
 from pipeline.roots.words import searched
 from pipeline.validation.profiles.advice import codes
-from pipeline.validation.references import MOST_REFERENCES, Reference
+from pipeline.validation.references import MOST_REFERENCES, Reference, commands
 from pipeline.validation.skill import MOST_ALIKE, Skill, Text
 from pipeline.validation.skill_references import is_below, may_link, nested_skills
 
@@ -92,10 +92,10 @@ def references_are_short(skill: Skill) -> Iterator[Finding]:
 
 def _links(skill: Skill, text: Text) -> list[Reference]:
     """Return the references of a text, with targets relative to the skill's folder."""
-    links, paths = chain(text.references, text.commands), skill.paths
+    run, paths = commands(text.content, text.words, text.blocks), skill.paths
     return [
         link if text.is_body else link._replace(target=_from_top(text.path, link.target, paths))
-        for link in links
+        for link in chain(text.references, run)
         if not link.leads_to_machine
         and (not link.is_loose or link.target.partition("/")[0] in paths)
     ]
@@ -182,8 +182,8 @@ def _in_another_case(
 
 def _mentions(text: Text, paths: tuple[str, ...]) -> Iterator[Reference]:
     """Yield the first plain mentions in a text that end with one of the paths in lower case."""
-    body, words = text.content, text.words
-    offsets = sorted(chain.from_iterable(words.get(ending, ()) for ending in _ENDINGS))
+    body = text.content
+    offsets = sorted(chain.from_iterable(text.words.get(ending, ()) for ending in _ENDINGS))
     endings = filter(None, (_ENDING.match(body, at) for at in offsets))
     for ending in islice(endings, MOST_REFERENCES):
         start = max(ending.start() - _LONGEST_MENTION, 0)

@@ -46,22 +46,22 @@ class _Phrase:
 
     words: tuple[str, ...]
     pattern: re.Pattern[bytes]  # starts with one of the words
-    lead: re.Pattern[bytes] | None  # the part of the sentence before it
-    never_after: re.Pattern[bytes] | None
+    lead: re.Pattern[bytes]  # the part of the sentence before it
+    not_after: re.Pattern[bytes]
 
 
-def _phrase(words: Iterable[str], pattern: str, lead: str = "", never_after: str = "") -> _Phrase:
+def _phrase(words: Iterable[str], pattern: str, lead: str = "", not_after: str = "(?!)") -> _Phrase:
     return _Phrase(
         searched(words),
         re.compile(pattern.encode()),
-        re.compile(rf"(?:{lead})\Z".encode()) if lead else None,
-        re.compile(rf"(?:{never_after})\Z".encode()) if never_after else None,
+        re.compile(rf"(?:{lead})\Z".encode()),
+        re.compile(rf"(?:{not_after})\Z".encode()),
     )
 
 
 def _unless_negated(start: str, pattern: str, lead: str = "") -> _Phrase:
-    never_after = rf"{_NOT}{_GAP}(?:\w{{1,20}}{_GAP})?|{_NAMED}{_GAP}"
-    return _phrase([start], start + pattern, lead, never_after)
+    not_after = rf"{_NOT}{_GAP}(?:\w{{1,20}}{_GAP})?|{_NAMED}{_GAP}"
+    return _phrase([start], start + pattern, lead, not_after)
 
 
 _ORDERS_ZH = "(?:指令|指示|提示|规则|規則|要求|设定|設定|命令)"
@@ -96,7 +96,7 @@ _PHRASES = (
         rf"(?:follow|obey)(?:ing)?{_GAP}"
         rf"(?:your|the|any|all){_GAP}{_ALL}(?:{_EARLIER}|{_RANK}){_GAP}{_ORDERS}",
         lead=rf"(?:do{_GAP}not|don['’]t|never|stop){_GAP}",
-        never_after=rf"{_NAMED}{_GAP}",
+        not_after=rf"{_NAMED}{_GAP}",
     ),
     _phrase(
         ["no longer appl", "are void", "are cancelled", "are canceled", "are revoked"],
@@ -174,14 +174,12 @@ _BY_WORD: Mapping[str, Sequence[_Phrase]] = {
 
 def _sentence(text: str, at: int, phrase: _Phrase) -> tuple[int, int] | None:
     """Return the offsets of a sentence whose word is at an offset; None if it is another one."""
+    match = phrase.pattern.match(_in_bytes(text[at : at + _AROUND]))
     before = _in_bytes(text[max(at - _AROUND, 0) : at])
-    if not (match := phrase.pattern.match(_in_bytes(text[at : at + _AROUND]))):
+    if not match or not (lead := phrase.lead.search(before)):
         return None
-    lead = phrase.lead.search(before) if phrase.lead else None
-    if phrase.lead and not lead:
-        return None
-    start = lead.start() if lead else len(before)
-    if phrase.never_after and phrase.never_after.search(before[max(start - _BEFORE, 0) : start]):
+    start = lead.start()
+    if phrase.not_after.search(before[max(start - _BEFORE, 0) : start]):
         return None
     return at - len(before[start:].decode()), at + len(match[0].decode("utf-8", "replace"))
 
