@@ -37,11 +37,14 @@ def of(
     """
     counted = [each for each in FILTERS if each.is_counted and each.name in only]
     together = [each for each in counted if not filters.excludes(each.name)]
-    found = _facets(db, filters, match, together)
+    found, total = _facets(db, filters, match, together)
     for each in counted:
         if each not in together:
-            found |= _facets(db, filters.without(each.name), match, [each], filters[each.name])
-    return {each.name: found[each.name] for each in counted}, number(db, filters, match)
+            others = filters.without(each.name)
+            found |= _facets(db, others, match, [each], filters[each.name])[0]
+    if total > MOST_COUNTED:
+        total = number(db, filters, match)
+    return {each.name: found[each.name] for each in counted}, total
 
 
 def number(db: Database, filters: Filters, match: str = "") -> int:
@@ -52,8 +55,11 @@ def number(db: Database, filters: Filters, match: str = "") -> int:
 
 def _facets(
     db: Database, filters: Filters, match: str, counted: Sequence[Filter], chosen: Values = ()
-) -> dict[str, Facet]:
-    """Return the values of some filters among the skills with all filters."""
+) -> tuple[dict[str, Facet], int]:
+    """Return the values of some filters among the skills with all filters, and their number.
+
+    The number of more than MOST_COUNTED skills is not exact.
+    """
     columns = ", ".join(f"{each.value} AS {each.name}" for each in counted)
     numbers = "".join(
         f" UNION ALL {(_OF_LISTS if each.is_list else _OF_VALUES).format(each.name)}"
@@ -68,12 +74,13 @@ def _facets(
     for name, value, n in rows:
         counts[name][value] = n
     is_exact = wanted <= MOST_COUNTED
-    return {
+    facets = {
         each.name: _facet(
             each, _merged(counts[each.name]), _named(db, each, chosen), is_exact=is_exact
         )
         for each in counted
     }
+    return facets, wanted
 
 
 def _from(filters: Filters, match: str) -> str:
