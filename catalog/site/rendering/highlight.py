@@ -6,9 +6,9 @@ a list are used, on code of limited size, and they stop when the time is over.
 
 import time
 from functools import cache, lru_cache
+from html import escape
 from typing import Any
 
-from markupsafe import escape
 from pygments.lexers import find_lexer_class_by_name, find_lexer_class_for_filename
 from pygments.token import Token
 from pygments.util import ClassNotFound
@@ -73,7 +73,7 @@ def lines(code: str, language: str, seconds: float = SECONDS) -> list[str] | Non
             if index:
                 parts.append([])
             if piece:
-                html = str(escape(piece))
+                html = escape(piece, quote=False)
                 parts[-1].append(f'<span class="{css_class}">{html}</span>' if css_class else html)
     return ["".join(line) for line in parts]
 

@@ -5,6 +5,7 @@ and attributes listed here, and the policy of the page forbids the rest. A text 
 or takes too much time, is not rendered: the page shows its source.
 """
 
+import re
 import time
 from collections.abc import MutableMapping, Sequence
 from dataclasses import dataclass
@@ -62,7 +63,11 @@ def render(text: str, base: LinkBase = _NOWHERE, seconds: float = SECONDS) -> Re
     """
     if reason := _too_large(text):
         return Rendered(unrendered_reason=reason)
-    environment = {_DEADLINE: time.thread_time() + seconds, _ROOM: HIGHLIGHTED}
+    environment = {
+        _NOT_BEFORE: time.monotonic() + seconds,
+        _DEADLINE: time.thread_time() + seconds,
+        _ROOM: HIGHLIGHTED,
+    }
     try:
         tokens = _parser().parse(text, environment)
         entries = links.number(tokens)
@@ -83,7 +88,7 @@ class _TooSlow(Exception):
 
 
 # Keys in the environment that markdown-it passes to its rules.
-_DEADLINE, _ROOM = "deadline", "room"
+_NOT_BEFORE, _DEADLINE, _ROOM = "not_before", "deadline", "room"
 
 
 def _too_large(text: str) -> str:
@@ -97,9 +102,9 @@ def _too_large(text: str) -> str:
 
 @lru_cache(maxsize=1)
 def _parser() -> MarkdownIt:
-    parser = MarkdownIt("commonmark", {"html": False, "linkify": False, "maxNesting": 20}).enable(
-        ["table", "strikethrough"]
-    )
+    parser = MarkdownIt("commonmark", {"html": False, "linkify": False, "maxNesting": 20})
+    parser.enable(["table", "strikethrough"]).disable(["html_block", "html_inline"])
+    parser.inline.terminator_re = _MARKUP
     # markdown-it tries these two rules first at each place of a text, so they can check the time.
     parser.block.ruler.before(
         "table",
@@ -113,8 +118,13 @@ def _parser() -> MarkdownIt:
     return parser
 
 
+_MARKUP = re.compile(r"[\n!&*<\[\\\]_`~]")
+"""Characters at which a rule may apply; markdown-it tries all rules at forty others, too."""
+
+
 def _check_deadline(state: StateBlock | StateInline, *_: Any) -> bool:
-    if time.thread_time() > state.env[_DEADLINE]:
+    # Processor time, which costs a system call, cannot pass faster than the time of day.
+    if time.monotonic() > state.env[_NOT_BEFORE] and time.thread_time() > state.env[_DEADLINE]:
         raise _TooSlow
     return False  # the rule does not apply, so markdown-it tries the next one
 
