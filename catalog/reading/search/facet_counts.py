@@ -131,6 +131,6 @@ _OF_VALUES = "SELECT '{0}', {0}, count(*) FROM wanted WHERE {0} != '' GROUP BY {
 _OF_LISTS = """
     SELECT '{0}', value, count(*) FROM (
         SELECT min(each.value) AS value FROM wanted, json_each(wanted.{0}) AS each
-        GROUP BY wanted.id, lower(each.value))
+        WHERE wanted.{0} != '[]' GROUP BY wanted.id, lower(each.value))
     GROUP BY value
 """

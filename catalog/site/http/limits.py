@@ -250,9 +250,12 @@ def bounded_rows() -> Callable[[sqlite3.Cursor, tuple[Any, ...]], sqlite3.Row]:
     left: WeakKeyDictionary[sqlite3.Cursor, int] = WeakKeyDictionary()
 
     def row(cursor: sqlite3.Cursor, values: tuple[Any, ...]) -> sqlite3.Row:
-        size = sum(len(value) for value in values if isinstance(value, str | bytes))
-        left[cursor] = left.get(cursor, RESULT_BYTES) - size
-        if left[cursor] < 0:
+        rest = left.get(cursor, RESULT_BYTES)
+        for value in values:
+            if type(value) is str or type(value) is bytes:
+                rest -= len(value)
+        left[cursor] = rest
+        if rest < 0:
             raise TooLarge("These rows are too large for one page; request fewer with _size.")
         return sqlite3.Row(cursor, values)
 
