@@ -1,4 +1,4 @@
-"""Frontmatter delimiters: the start and the end of the frontmatter of a SKILL.md."""
+"""Parser that turns any bytes of a SKILL.md into frontmatter, body and findings."""
 
 import re
 from collections.abc import Mapping
@@ -12,41 +12,9 @@ from catalog.model.finding import Finding
 from catalog.model.values import Json
 from catalog.text.visible import with_plain_line_ends
 from pipeline.parsing import codes
-from pipeline.parsing.codes import FENCE_NOT_ALONE, OPENING_FENCE_TOO_LONG
 from pipeline.parsing.decoding import byte_findings, decode, without_forbidden_characters
 from pipeline.parsing.repair import Repaired, repaired
 from pipeline.parsing.yaml_reader import Position, Unreadable, YamlText, read_yaml
-
-_KEY = re.compile(r"""(?:[\w.-]+|"[^"]*"|'[^']*')[ \t]*:(?:[ \t]|$)""")
-# After an empty line only a lower-case key counts: a body may start with `Note: …`.
-_KEY_AFTER_GAP = re.compile(r"[a-z][a-z0-9_-]*:(?:[ \t]|$)")
-_CLOSING = re.compile(r"^---(?P<rest>[^\n]*)\n?", re.MULTILINE)
-_HEADING = re.compile(r"#{1,6}[ \t]")
-
-
-@dataclass(frozen=True, slots=True)
-class Fences:
-    """A file cut at the two lines of dashes that enclose its frontmatter."""
-
-    frontmatter: str
-    line: int  # of the file, on which the frontmatter starts
-    column: int  # 1, unless text follows the dashes of the opening fence on its line
-    closing_line: int  # of the file
-    body: str
-    body_line: int  # of the file, on which `body` starts
-    findings: tuple[Finding, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Closed:
-    """A text with its missing closing fence inserted."""
-
-    text: str
-    line: int  # of the text, from 0: here …
-    before: str  # … this stood …
-    after: str  # … and was replaced by this
-    is_end: bool  # whether it is the last line of the text, so that the fence follows the text
-
 
 MAX_FRONTMATTER_BYTES = 16_384
 
@@ -128,7 +96,7 @@ class _EventHandler(YAMLHandler):
     The library returns fields and body; lines and findings are kept here.
     """
 
-    def __init__(self, cut: Fences) -> None:
+    def __init__(self, cut: "Fences") -> None:
         self._cut = cut
         self.read = Repaired(YamlText(None, {}, ()), (), "")
 
@@ -182,7 +150,7 @@ def _read_fenced(text: str, first_line: int) -> tuple[Parsed, Repaired | None]:
     return parsed, read
 
 
-def _fence_findings(cut: Fences, read: Repaired) -> tuple[Finding, ...]:
+def _fence_findings(cut: "Fences", read: Repaired) -> tuple[Finding, ...]:
     """Return the findings about the fences, with the repaired text after the opening fence."""
     if cut.column == 1 or not read.repairs:
         return cut.findings
@@ -228,6 +196,36 @@ def _read_closed(text: str, first_line: int) -> Parsed | None:
 
 
 # Fences
+
+_KEY = re.compile(r"""(?:[\w.-]+|"[^"]*"|'[^']*')[ \t]*:(?:[ \t]|$)""")
+# After an empty line only a lower-case key counts: a body may start with `Note: …`.
+_KEY_AFTER_GAP = re.compile(r"[a-z][a-z0-9_-]*:(?:[ \t]|$)")
+_CLOSING = re.compile(r"^---(?P<rest>[^\n]*)\n?", re.MULTILINE)
+_HEADING = re.compile(r"#{1,6}[ \t]")
+
+
+@dataclass(frozen=True, slots=True)
+class Fences:
+    """A file cut at the two lines of dashes that enclose its frontmatter."""
+
+    frontmatter: str
+    line: int  # of the file, on which the frontmatter starts
+    column: int  # 1, unless text follows the dashes of the opening fence on its line
+    closing_line: int  # of the file
+    body: str
+    body_line: int  # of the file, on which `body` starts
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """A text with its missing closing fence inserted."""
+
+    text: str
+    line: int  # of the text, from 0: here …
+    before: str  # … this stood …
+    after: str  # … and was replaced by this
+    is_end: bool  # whether it is the last line of the text, so that the fence follows the text
 
 
 def starts_with_fence(text: str) -> bool:
@@ -313,18 +311,18 @@ def _opening(text: str, line: int) -> tuple[int, int, list[Finding]]:
     if not rest:
         return 1, len(first) + len(newline), []
     if not rest.strip("-"):
-        too_long = OPENING_FENCE_TOO_LONG.at(line=line, before=first.rstrip(), after="---")
+        too_long = codes.OPENING_FENCE_TOO_LONG.at(line=line, before=first.rstrip(), after="---")
         return 1, len(first) + len(newline), [too_long]
     start = len(first) - len(first.lstrip("-"))
     before, after = first.rstrip(), f"---\n{first[start:].rstrip()}"
     if start == 3:
         return 0, start, [_not_alone(line, before, after, "opens")]
-    return 0, start, [OPENING_FENCE_TOO_LONG.at(line=line, before=before, after=after)]
+    return 0, start, [codes.OPENING_FENCE_TOO_LONG.at(line=line, before=before, after=after)]
 
 
 def _not_alone(line: int, before: str, after: str, verb: str) -> Finding:
     message = f"The line that {verb} the frontmatter does not consist of its three dashes alone."
-    return FENCE_NOT_ALONE.at(message, line=line, before=before, after=after)
+    return codes.FENCE_NOT_ALONE.at(message, line=line, before=before, after=after)
 
 
 def _may_continue(line: str) -> bool:

@@ -89,13 +89,13 @@ _PHRASES = (
     _unless_negated(
         "pretend",
         rf"(?:ing)?{_GAP}(?:that{_GAP})?(?:your|the{_GAP}{_RANK}){_GAP}{_ALL}"
-        rf"(?:{_RANK}{_GAP})?{_ORDERS}(?:{_GAP}do(?:n['’]t|{_GAP}not){_GAP}exist)?",
+        rf"(?:{_RANK}{_GAP})?{_ORDERS}(?:{_GAP}do(?:n(?:'|’)t|{_GAP}not){_GAP}exist)?",
     ),
     _phrase(
         ["follow", "obey"],
         rf"(?:follow|obey)(?:ing)?{_GAP}"
         rf"(?:your|the|any|all){_GAP}{_ALL}(?:{_EARLIER}|{_RANK}){_GAP}{_ORDERS}",
-        lead=rf"(?:do{_GAP}not|don['’]t|never|stop){_GAP}",
+        lead=rf"(?:do{_GAP}not|don(?:'|’)t|never|stop){_GAP}",
         not_after=rf"{_NAMED}{_GAP}",
     ),
     _phrase(
