@@ -27,10 +27,10 @@ from catalog.writing.events import Events
 from catalog.writing.folder_ownership import FolderOwnership
 from catalog.writing.journal import DecisionKeeper
 from catalog.writing.links.keeper import LinkKeeper
+from catalog.writing.package_repair import PackageRepair
 from catalog.writing.packager import Packager
 from catalog.writing.packages.builder import Key, Packaging
 from catalog.writing.packages.inspection import list_packages
-from catalog.writing.repair import PackageRepair
 from catalog.writing.retention import PackageCollector
 from catalog.writing.retention import thin as thin_history
 from catalog.writing.rows import derived, references

@@ -13,8 +13,8 @@ from catalog.model.values import Json
 from catalog.text.visible import with_plain_line_ends
 from pipeline.parsing import codes
 from pipeline.parsing.decoding import byte_findings, decode, without_forbidden_characters
-from pipeline.parsing.repair import Repaired, repaired
 from pipeline.parsing.yaml_reader import Position, Unreadable, YamlText, read_yaml
+from pipeline.parsing.yaml_repair import Repaired, repaired
 
 MAX_FRONTMATTER_BYTES = 16_384
 

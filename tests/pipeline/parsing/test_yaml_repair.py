@@ -1,8 +1,8 @@
 import pytest
 
 from pipeline.parsing.document import parse
-from pipeline.parsing.repair import Repaired, repaired
 from pipeline.parsing.yaml_reader import Unreadable, YamlText, read_yaml
+from pipeline.parsing.yaml_repair import Repaired, repaired
 
 
 def mended(text: str, line: int = 1, column: int = 1) -> Repaired:
