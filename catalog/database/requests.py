@@ -59,9 +59,12 @@ def ask(
                 waiting(int(seconds))
                 if not is_same_file(catalog, opened) or _has_ended(connection, catalog):
                     raise RequestFailed(_UNDONE if _withdrawn(connection, request) else ENDED)
-            return _unpacked(_result(connection, request))
+            values: dict[str, Json] = json.loads(_result(connection, request) or "{}")
     except sqlite3.DatabaseError as error:
         raise CatalogUnusable(f"{catalog} cannot be used: {error}.") from error
+    if "error" in values:
+        raise RequestFailed(str(values["error"]))
+    return values["done"]
 
 
 def _until_answered(
@@ -106,13 +109,6 @@ def _has_ended(connection: sqlite3.Connection, catalog: Path) -> bool:
     pid, seen = connection.execute("SELECT service_pid, service_seen FROM health").fetchone()
     is_silent = not seen or datetime.fromisoformat(seen) < datetime.now(UTC) - _SILENT
     return (pid is None or is_silent) and not is_locked(lock_of(catalog))
-
-
-def _unpacked(result: str | None) -> Any:
-    values: dict[str, Json] = json.loads(result or "{}")
-    if "error" in values:
-        raise RequestFailed(str(values["error"]))
-    return values["done"]
 
 
 class Requests:

@@ -5,31 +5,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 from catalog.model.skill import Verdict
-from catalog.model.values import ChangeOutcome, IngestionOutcome, Json, Trigger
-
-
-class StepTrace(NamedTuple):
-    """Step of a run with its time; stored with camelCase keys."""
-
-    step_id: str
-    step_name: str
-    timestamp: str  # ISO 8601, UTC
-    duration: float  # milliseconds
-    input: Json = None
-    output: Json = None
-    error: str | None = None
-
-    def as_json(self) -> dict[str, Json]:
-        """Return the trace in the field names of the product specification."""
-        return {
-            "stepId": self.step_id,
-            "stepName": self.step_name,
-            "input": self.input,
-            "output": self.output,
-            "duration": self.duration,
-            "error": self.error,
-            "timestamp": self.timestamp,
-        }
+from catalog.model.values import ChangeOutcome, IngestionOutcome, Trigger
 
 
 class Columns(NamedTuple):
@@ -45,7 +21,7 @@ class Judged(NamedTuple):
 
     verdict: Verdict
     columns: Columns
-    steps: str  # JSON list of StepTraces, as it is stored
+    steps: str  # JSON list in the form of StepTraces, as it is stored
     started_at: str  # ISO 8601, UTC
     took_ms: float
     moved_from: tuple[str, str] | None = None  # the (root, path) whose content it has, if renamed

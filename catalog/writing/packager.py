@@ -69,9 +69,10 @@ class Packager:
                         retention=self.retention,
                         named_after=self.named_after,
                     )
-                    judged = _judged(remaining)
+                    judged = [each for each in remaining if isinstance(each, Judged)]
+                    batch = frozenset(each.places[0] for each in judged)
                     changed = self._publish(
-                        work.contested, judged, at, staged, trigger=trigger, scan=scan
+                        work.contested, batch, at, staged, trigger=trigger, scan=scan
                     )
                 break
             except _ChangedMeanwhile as error:
@@ -223,10 +224,6 @@ class _ChangedMeanwhile(Exception):
     def __init__(self, places: set[Key]) -> None:
         super().__init__()
         self.places = places
-
-
-def _judged(changes: Iterable[Change]) -> frozenset[Key]:
-    return frozenset(change.places[0] for change in changes if isinstance(change, Judged))
 
 
 def _unsettled(key: Key, reason: str | None = None) -> ChangeResult:

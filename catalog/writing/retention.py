@@ -110,11 +110,7 @@ BATCH = 500
 """Rows deleted in one transaction, so that other writers need not wait."""
 
 
-def thin(
-    db: Writer,
-    keep: Retention,
-    at: datetime,
-) -> int:
+def thin(db: Writer, keep: Retention, at: datetime) -> int:
     """Delete rows past retention, and return the number of versions deleted. Raises sqlite3.Error.
 
     A version stays while it has a package, is the newest or current one of an existing skill, is

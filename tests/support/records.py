@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from catalog.database.queries import to_json
-from catalog.model.change import Judged, StepTrace
+from catalog.model.change import Judged
 from catalog.model.finding import Finding
 from catalog.model.naming import qualified_name, skill_id
 from catalog.model.skill import FileEntry, Inventory, Place, Rejection, RootSpec, SkillRecord
-from catalog.model.values import Level
+from catalog.model.values import Json, Level
 from catalog.text import mentions, search_terms
 from catalog.writing.rows import derived
 from catalog.writing.store import Store
@@ -121,8 +121,16 @@ def refused(path: str, content: str = "bad", *, root: str = ROOT) -> Judged:
 
 
 def _judged(verdict: SkillRecord | Rejection) -> Judged:
-    step = StepTrace("1", "read", NOON.isoformat(), 0.5, verdict.place.path, {"files": 2})
-    return derived.judged(verdict, to_json([step.as_json()]), NOON.isoformat(), 0.5)
+    step: dict[str, Json] = {
+        "stepId": "1",
+        "stepName": "read",
+        "input": verdict.place.path,
+        "output": {"files": 2},
+        "duration": 0.5,
+        "error": None,
+        "timestamp": NOON.isoformat(),
+    }
+    return derived.judged(verdict, to_json([step]), NOON.isoformat(), 0.5)
 
 
 def rooted(store: Store, *roots: RootSpec) -> Store:

@@ -12,7 +12,7 @@ from catalog.model.change import Columns, Judged
 from catalog.model.declarations import RECORDS
 from catalog.model.fields import EMPTY
 from catalog.model.finding import Finding
-from catalog.model.skill import FileEntry, Place, Rejection, SkillRecord, SkillReference, Verdict
+from catalog.model.skill import FileEntry, Place, SkillRecord, SkillReference, Verdict
 from catalog.text import search_terms
 from catalog.text.visible import with_plain_line_ends
 
@@ -24,7 +24,8 @@ def judged(verdict: Verdict, steps: str, started_at: str, took_ms: float) -> Jud
         text = _searched(verdict.headings, paths, verdict.skill_md_content, verdict.body_chars)
         made = Columns(skill, version(verdict, skill), text)
     else:
-        made = Columns(rejected(verdict), {}, ())
+        own = {"name": verdict.name, "spec_valid": 0, "seen_digest": verdict.digest}
+        made = Columns(_of_folder(verdict) | own, {}, ())
     return Judged(verdict, made, steps, started_at, took_ms)
 
 
@@ -42,13 +43,7 @@ def _stored(value: Any) -> Any:
     return to_json(value) if isinstance(value, tuple) else value
 
 
-def rejected(rejection: Rejection) -> Row:
-    """Return the columns of `skills` for a folder without accepted content."""
-    own = {"name": rejection.name, "spec_valid": 0, "seen_digest": rejection.digest}
-    return _of_folder(rejection) | own
-
-
-def _of_folder(verdict: SkillRecord | Rejection) -> Row:
+def _of_folder(verdict: Verdict) -> Row:
     return {"skill_id": verdict.skill_id, **of_place(verdict.place)} | {
         "file_inventory": to_json(verdict.inventory.as_json()),
         "frontmatter": to_json(verdict.frontmatter),

@@ -282,7 +282,8 @@ class UnitOfWork:
         execute = self.db.conn.executemany
         self._name_versions()
         execute("DELETE FROM findings WHERE skill = ?", self._known)
-        self._write_skills()
+        assignments = ", ".join(f'"{name}" = excluded."{name}"' for name in TABLES["skills"])
+        self._insert("skills", self._skills, f" ON CONFLICT (id) DO UPDATE SET {assignments}")
         self._write_content()
         execute("UPDATE versions SET superseded_at = ? WHERE id = ?", self._superseded)
         self.db.insert("findings", derived.FINDING_COLUMNS, self._findings)
@@ -301,11 +302,6 @@ class UnitOfWork:
         for row in self._versions:
             at = datetime.fromisoformat(row["ingested_at"])
             row["version"] = newest[row["skill_id"]] = version_name(at, newest[row["skill_id"]])
-
-    def _write_skills(self) -> None:
-        """Write the rows of skills; a missing column is NULL."""
-        assignments = ", ".join(f'"{name}" = excluded."{name}"' for name in TABLES["skills"])
-        self._insert("skills", self._skills, f" ON CONFLICT (id) DO UPDATE SET {assignments}")
 
     def _write_content(self) -> None:
         """Write texts, and the versions and files that refer to them."""

@@ -142,13 +142,9 @@ def pending(_: object, db: Database) -> Answer:
     """
     waiting = review.waiting(db)
     code = FINDINGS if waiting else DONE
-    return Answer([version.facts for version in waiting], _waiting_lines(waiting), code)
-
-
-def _waiting_lines(waiting: list[review.Waiting]) -> Iterator[str]:
-    for version in waiting:
-        yield from _version_lines(version)
-    yield f"{counted(len(waiting), 'version')} to review."
+    lines = [line for version in waiting for line in _version_lines(version)]
+    lines.append(f"{counted(len(waiting), 'version')} to review.")
+    return Answer([version.facts for version in waiting], lines, code)
 
 
 def _version_lines(waiting: review.Waiting) -> Iterator[str]:

@@ -18,15 +18,12 @@ def device(path: str) -> str | None:
     return f"{number:x}"
 
 
-def mounted_below(directory: str, mounts: str | None = None) -> dict[str, str]:
-    """Return the mounts below a directory: relative path to mounted part of a file system.
-
-    mounts is the text of /proc/self/mountinfo; on a system without this file, it is empty.
-    """
+def mounted_below(directory: str) -> dict[str, str]:
+    """Return the mounts below a directory: relative path to mounted part of a file system."""
     top = os.path.realpath(directory).rstrip("/")
     return {
         mount.point.removeprefix(f"{top}/"): mount.part
-        for mount in _mounts(_read() if mounts is None else mounts)
+        for mount in _mounts(_read())
         if mount.point.startswith(f"{top}/")
     }
 

@@ -44,7 +44,9 @@ PATIENCE = 0.2
 
 def serial(scope: ScanScope, options: ScanOptions) -> Iterator[ScanResult | None]:
     """Scan one folder after the other in this process."""
-    return judged(scope, options)
+    for result in scan(scope, options):
+        assert not isinstance(result, Unread)
+        yield result
 
 
 def processes(scope: ScanScope, options: ScanOptions) -> Iterator[ScanResult | None]:
@@ -54,7 +56,7 @@ def processes(scope: ScanScope, options: ScanOptions) -> Iterator[ScanResult | N
     particular order.
     """
     if cores() < 2:
-        return judged(scope, options)
+        return serial(scope, options)
 
     def in_pool(found: Iterator[ScanResult | Unread]) -> Iterator[ScanResult | None]:
         import_rules()  # before the forks, which share what is imported
@@ -82,13 +84,6 @@ def if_worth_it(
             yield from shared(chain(unread, found))
             return
     yield from judge_unread(scope.root, unread, options.limits)
-
-
-def judged(scope: ScanScope, options: ScanOptions) -> Iterator[ScanResult]:
-    """Scan a scope in this process."""
-    for result in scan(scope, options):
-        assert not isinstance(result, Unread)
-        yield result
 
 
 def judge_piece(root: RootSpec, piece: Piece, limits: Limits) -> Results:

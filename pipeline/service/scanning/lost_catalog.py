@@ -10,7 +10,7 @@ from pathlib import Path
 from catalog.model.change import Judged
 from catalog.model.naming import is_skill_id, is_version
 from catalog.model.skill import LOST_ROOT, RootSpec, SkillRecord
-from catalog.text.humanize import count, iso
+from catalog.text.humanize import count
 from catalog.text.suggestions import few
 from catalog.writing.packages.inspection import PackagesListing, list_packages
 from catalog.writing.rows import derived
@@ -141,5 +141,4 @@ def _as_expected(judged: Judged, package: LostPackage) -> Judged | None:
     if not isinstance(verdict, SkillRecord) or package.digest not in (None, verdict.digest):
         return None
     verdict = verdict._replace(skill_id=package.path.partition("/")[0])
-    started_at = iso(datetime.fromisoformat(judged.started_at))
-    return derived.judged(verdict, "[]", started_at, judged.took_ms)
+    return derived.judged(verdict, "[]", judged.started_at, judged.took_ms)

@@ -10,10 +10,10 @@ from typing import TypeAlias
 
 from catalog.database import queries
 from catalog.model import naming
-from catalog.model.change import Judged, StepTrace
+from catalog.model.change import Judged
 from catalog.model.naming import qualified_name, skill_id
 from catalog.model.paths import top_of_archive
-from catalog.model.skill import FolderStats, Place, RootSpec, SkillRecord
+from catalog.model.skill import FolderStats, Place, RootSpec, SkillRecord, Verdict
 from catalog.model.values import Json
 from catalog.text.humanize import iso
 from catalog.writing.rows import derived
@@ -285,37 +285,35 @@ def _judge(spec: RootSpec, source: Source, folder: Folder, place: Place) -> Judg
         spec.profiles,
         {"accepted": isinstance(verdict, SkillRecord), "findings": len(verdict.findings)},
     )
-    return derived.judged(verdict, steps.as_json(), steps.started_at, steps.total_ms)
+    return steps.judged(verdict)
 
 
 class _Steps:
-    """Step traces of one folder; each step starts at the end of the previous one."""
+    """Steps of one folder, in the form of StepTraces; each starts at the end of the previous."""
 
     def __init__(self) -> None:
         self.started_at = _now()
-        self._traces: list[StepTrace] = []
+        self._traces: list[dict[str, Json]] = []
         self._first = self._last = time.perf_counter()
 
     def add(self, name: str, step_input: Json, output: Json) -> None:
         now = time.perf_counter()
         self._traces.append(
-            StepTrace(
-                step_id=str(len(self._traces) + 1),
-                step_name=name,
-                timestamp=_now(),
-                duration=round((now - self._last) * 1000, 3),
-                input=step_input,
-                output=output,
-            )
+            {
+                "stepId": str(len(self._traces) + 1),
+                "stepName": name,
+                "input": step_input,
+                "output": output,
+                "duration": round((now - self._last) * 1000, 3),  # milliseconds
+                "error": None,
+                "timestamp": _now(),
+            }
         )
         self._last = now
 
-    def as_json(self) -> str:
-        return queries.to_json([trace.as_json() for trace in self._traces])
-
-    @property
-    def total_ms(self) -> float:
-        return round((self._last - self._first) * 1000, 3)
+    def judged(self, verdict: Verdict) -> Judged:
+        took_ms = round((self._last - self._first) * 1000, 3)
+        return derived.judged(verdict, queries.to_json(self._traces), self.started_at, took_ms)
 
 
 def _now() -> str:

@@ -7,8 +7,11 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from catalog.model.change import StepTrace
+from catalog.model.change import Judged
+from catalog.model.skill import RootSpec
 from pipeline.outcomes.schema import SCHEMAS
+from pipeline.roots.local.folder import Limits
+from pipeline.service.scanning.scanner import ScanOptions, ScanScope, scan
 
 SCHEMA_FILES = Path(__file__).parents[3] / "docs" / "schemas"
 GOOD = Path(__file__).parents[2] / "samples" / "outcomes" / "good"
@@ -88,8 +91,16 @@ def test_model_and_schema_reject_the_same_values(name: str) -> None:
 
 
 @pytest.mark.requirement("apexbridge/outcome-own-steps")
-def test_ingestions_are_traced_in_the_same_form() -> None:
-    """A step of an ingestion is a StepTrace of the published schema."""
-    step = StepTrace("1", "read", "2026-11-20T08:00:00.000+00:00", 1.5, "folder", {"files": 2})
-    Draft202012Validator(schema("step-trace")).validate(step.as_json())
-    SCHEMAS["step-trace"].model_validate_json(json.dumps(step.as_json()), strict=True)
+def test_ingestions_are_traced_in_the_same_form(tmp_path: Path) -> None:
+    """Each step of an ingestion is a StepTrace of the published schema."""
+    folder = tmp_path / "word-count"
+    folder.mkdir()
+    (folder / "SKILL.md").write_text("---\nname: word-count\ndescription: Count words.\n---\n")
+    scope = ScanScope(RootSpec(str(tmp_path)), ("",), {})
+    (judged,) = scan(scope, ScanOptions(Limits(), quiet=0.0))
+    assert isinstance(judged, Judged)
+    steps = json.loads(judged.steps)
+    assert [step["stepName"] for step in steps] == ["read", "parse", "validate"]
+    for step in steps:
+        Draft202012Validator(schema("step-trace")).validate(step)
+        SCHEMAS["step-trace"].model_validate_json(json.dumps(step), strict=True)

@@ -15,7 +15,7 @@ from pipeline.roots.local.folder import Archive, Folder, Limits
 from pipeline.roots.local.root_directory import RootDirectory, opened_root
 from pipeline.roots.source import open_source
 from pipeline.service import open_catalog
-from pipeline.service.scanning.engines import judged
+from pipeline.service.scanning.engines import serial
 from pipeline.service.scanning.scanner import ScanOptions, ScanResult, ScanScope, scan
 from tests.support import roots
 from tests.support.packages import World
@@ -43,9 +43,9 @@ def exchange(path: Path, target: Path) -> None:
 class TestExchangedForALink:
     """Directory that becomes a link between listing its parent and entering it."""
 
-    def seen(self, root: Path) -> Iterator[ScanResult]:
+    def seen(self, root: Path) -> Iterator[ScanResult | None]:
         """Read all of a root, as a scan does."""
-        return judged(ScanScope(RootSpec(str(root)), ("",), {}), ScanOptions(Limits(), quiet=0.0))
+        return serial(ScanScope(RootSpec(str(root)), ("",), {}), ScanOptions(Limits(), quiet=0.0))
 
     @pytest.mark.parametrize("name", ["b", "c"])
     def test_a_later_skill_of_a_group(self, root: Path, name: str) -> None:

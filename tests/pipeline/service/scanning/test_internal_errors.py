@@ -30,7 +30,7 @@ STAGES: dict[str, tuple[object, str]] = {
     "walk": (_Walk, "_build"),
     "read": (Source, "_read"),
     "parse": (document, "parse"),
-    "rules": (verdict, "judge"),
+    "rules": (verdict, "assess"),
     "rows": (batch, "accept"),
     "packages": (Packages, "stage"),
 }
