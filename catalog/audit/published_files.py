@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from catalog.audit.difference import Difference
+from catalog.audit.verdicts import Difference
 from catalog.database.queries import Database
 from catalog.filesystem.operations import directory as opened_directory
 from catalog.model.errors import NotInCatalog

@@ -9,8 +9,6 @@ WITHIN_LEVEL = "ifnull(s.priority, 0) DESC, s.name, s.id"
 """Order of skills `s` of one level, as SQL."""
 INDEX_ORDER = f"s.level_rank, {WITHIN_LEVEL}"
 """Order of all skills `s`, as SQL."""
-
-
 FOLDER_NAME = """
     (SELECT name FROM (SELECT l.name, max(l.id) FROM linked_directories AS d
          CROSS JOIN links AS l INDEXED BY links_by_skill
@@ -24,8 +22,6 @@ An entry whose former target is empty is stored, but may not have been made.
 """
 SKILLS_FOLDER = "(SELECT path FROM linked_directories WHERE origin = 'data')"
 """SQL expression: the folder of published skills; NULL where nothing is published."""
-
-
 MAY_BE_PUBLISHED = "ifnull({}.review, 'approved') = 'approved'"
 """SQL condition: a version, whose alias is the field, neither waits for review nor failed it."""
 HAS_APPROVAL = """

@@ -18,7 +18,8 @@ DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 """Flags to open a directory, but no link to one."""
 _NO_DIRECTORY = {errno.ENOTDIR, errno.ELOOP}
 # Opening a FIFO would block, and a terminal could become the controlling terminal.
-_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+"""Flags to open a file, but no link to one."""
 _NO_FILE = {*_NO_DIRECTORY, errno.ENXIO}  # of a link, of a file as a directory, of a socket
 
 
@@ -76,7 +77,7 @@ def open_file(top: str, directories: Sequence[str], path: str) -> BufferedReader
         raise PathRefused(f"'{printable(path, 120)}' is not a path of a file inside a skill.")
     try:
         with directory(top) as top_fd, descended(top_fd, folders) as dir_fd:
-            handle = os.open(name, _FILE, dir_fd=dir_fd)
+            handle = os.open(name, FILE, dir_fd=dir_fd)
         if S_ISREG(os.fstat(handle).st_mode):
             return os.fdopen(handle, "rb")
         os.close(handle)

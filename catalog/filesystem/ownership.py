@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 from uuid import uuid4
 
-from catalog.filesystem.operations import DIRECTORY, directory
+from catalog.filesystem.operations import DIRECTORY, FILE, directory
 from catalog.model.errors import FolderNotOwned
 
 MARKER = ".skilldrop"
@@ -123,9 +123,7 @@ def _read_marker(dir_fd: int) -> tuple[str, ...] | None:
     Without a marker it is None.
     """
     try:
-        handle = os.open(
-            MARKER, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=dir_fd
-        )
+        handle = os.open(MARKER, FILE, dir_fd=dir_fd)
     except OSError:
         return None
     try:

@@ -100,8 +100,6 @@ class SkillServer(Server[None]):
 
 
 log = logging.getLogger("skilldrop")
-
-
 PATH = "/mcp"
 """Path of the server below its address, over HTTP."""
 

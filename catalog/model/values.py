@@ -40,10 +40,6 @@ LEVELS: tuple[Level, ...] = ("enterprise", "personal", "project", "plugin")
 
 Json: TypeAlias = "str | int | float | bool | Sequence[Json] | Mapping[str, Json] | None"
 """Types of a frontmatter value. YAML scalars stay strings, as written."""
-
-
 HeldCause: TypeAlias = Literal["mass_removal", "lost_root", "lost_mount", "unconfigured_root"]
 """Why a skill that is gone stays in the catalog until an operator accepts its removal."""
-
-
 VERSION = "0.1.0"

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
-from catalog.filesystem.operations import sync
+from catalog.filesystem.operations import FILE, sync
 from catalog.model.values import Json
 from catalog.prompt_index.builder import PromptIndex
 from catalog.prompt_index.formats.registry import FORMATS
@@ -90,9 +90,7 @@ def _write(name: str, folder: int, data: bytes) -> None:
 def _read(name: str, folder: int) -> bytes | None:
     """Return the bytes of a file; None where it is missing or a link."""
     try:
-        handle = os.open(
-            name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder
-        )
+        handle = os.open(name, FILE, dir_fd=folder)
     except OSError as error:
         if error.errno in (errno.ENOENT, errno.ELOOP):
             return None

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from stat import S_ISREG
 from typing import NamedTuple
 
-from catalog.filesystem.operations import descended
+from catalog.filesystem.operations import FILE, descended
 from catalog.model.outcome import BadOutcome
 from catalog.model.paths import os_path, text_path
 from pipeline.roots.file_kinds import is_junk
@@ -91,9 +91,7 @@ def read(path: str, dir_fd: int | None = None, start: int = 0, tail: str = "") -
 
     They begin at `start` if the bytes before it still have this tail, else at 0. Raises OSError.
     """
-    handle = os.open(
-        path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=dir_fd
-    )
+    handle = os.open(path, FILE, dir_fd=dir_fd)
     with os.fdopen(handle, "rb") as file:
         if not S_ISREG(os.fstat(handle).st_mode):
             raise OSError(errno.EINVAL, "it is not a regular file", path)

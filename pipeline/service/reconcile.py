@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from catalog.audit import published_files, verdicts
-from catalog.audit.difference import Difference
-from catalog.audit.verdicts import StoredFolder
+from catalog.audit.verdicts import Difference, StoredFolder
 from catalog.database import connection as database_connection
 from catalog.database.connection import explained
 from catalog.database.lock import is_locked, lock_of

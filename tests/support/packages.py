@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from catalog.audit import verdicts
-from catalog.audit.difference import Difference
 from catalog.audit.published_files import of_packages
+from catalog.audit.verdicts import Difference
 from catalog.database.queries import Database
 from catalog.filesystem.ownership import OwnedFolder
 from catalog.model.skill import RootSpec

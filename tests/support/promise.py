@@ -18,7 +18,7 @@ from typing import Any, ClassVar, TypeAlias
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, precondition, rule
 
-from catalog.audit.difference import Difference
+from catalog.audit.verdicts import Difference
 from catalog.filesystem.ownership import MARKER
 from catalog.model.errors import SkilldropError
 from catalog.model.naming import entry_name

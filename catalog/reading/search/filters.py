@@ -11,7 +11,7 @@ from catalog.database.queries import Database
 from catalog.model.errors import FilterInvalid
 from catalog.model.paths import root_name
 from catalog.model.values import LEVELS, Status
-from catalog.reading.findings import grades
+from catalog.reading.findings import finding_lists
 from catalog.text import humanize, suggestions
 
 Values: TypeAlias = tuple[str, ...]
@@ -83,7 +83,7 @@ _ROOT = (
     " OR substr(url, -length({0}) - 5) = '/' || {0} || '.git')"
 )
 _SAFETY = f"""ifnull(
-    (SELECT {grades.WORST} FROM findings WHERE skill = s.id AND profile = 'safety'),
+    (SELECT {finding_lists.WORST} FROM findings WHERE skill = s.id AND profile = 'safety'),
     (SELECT 'clear' FROM roots WHERE path = s.root AND instr(profiles, '"safety"')))"""
 _AGES = {"1d": "in the last day", "7d": "in the last week", "30d": "in the last month"}
 _GRADES = {

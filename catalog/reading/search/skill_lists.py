@@ -8,7 +8,7 @@ from catalog.database.expressions import AWAITING_REVIEW, IS_NEWEST, LOOKS_ALIKE
 from catalog.database.queries import Database, Row, to_json
 from catalog.model.errors import FilterInvalid
 from catalog.reading import status
-from catalog.reading.findings import grades
+from catalog.reading.findings import finding_lists
 from catalog.reading.search.filters import Filters
 from catalog.text import suggestions
 from catalog.text.humanize import count
@@ -118,9 +118,9 @@ _WORDS = {"danger": "danger", "warning": "safety warning", "info": "safety note"
 def _safety(findings: Sequence[Row], *, agents_get_other: bool) -> dict[str, Any] | None:
     if not findings:
         return None
-    found = [grades.grade(finding) for finding in findings]
-    worst = min(found, key=grades.GRADES.index)
-    codes = dict.fromkeys(row["code"] for row in findings if grades.grade(row) == worst)
+    found = [finding_lists.grade(finding) for finding in findings]
+    worst = min(found, key=finding_lists.GRADES.index)
+    codes = dict.fromkeys(row["code"] for row in findings if finding_lists.grade(row) == worst)
     named = ", ".join(code.replace("-", " ") for code in codes)
     return {
         "text": count(found.count(worst), _WORDS[worst])

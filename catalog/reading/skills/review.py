@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from catalog.database.expressions import AWAITING_REVIEW, NEWEST
 from catalog.database.queries import Database, Row
 from catalog.model.errors import NotInCatalog
-from catalog.reading.findings import grades
+from catalog.reading.findings import finding_lists
 from catalog.reading.skills import versions
 from catalog.text import mentions
 from catalog.text.suggestions import closest, few, shown
@@ -151,5 +151,5 @@ _SAME_CONTENT = """
 _SAFETY = f"""
     SELECT code, severity, path, line, message FROM findings
     WHERE skill = ? AND profile = 'safety'
-    ORDER BY code NOT IN ({grades.CODES}), path, line, id
+    ORDER BY code NOT IN ({finding_lists.CODES}), path, line, id
 """

@@ -5,7 +5,7 @@ from itertools import groupby
 from datasette import Response
 
 from catalog.database.queries import Row
-from catalog.reading.findings import explanations, finding_lists, grades
+from catalog.reading.findings import explanations, finding_lists
 from catalog.site.http.request import RequestContext
 from catalog.site.pages.skill import SAFETY
 from catalog.site.rendering import markdown
@@ -23,7 +23,7 @@ async def listing(context: RequestContext) -> Response:
 
 
 def _group(kind: Row) -> str:
-    grade = grades.grade(kind)
+    grade = finding_lists.grade(kind)
     return SAFETY if kind["profile"] == SAFETY and grade != "danger" else grade
 
 

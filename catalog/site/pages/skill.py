@@ -13,7 +13,7 @@ from catalog.model.errors import NotInCatalog
 from catalog.model.fields import COLUMNS
 from catalog.prompt_index import query
 from catalog.reading import disk_paths, index_views, lookup
-from catalog.reading.findings import explanations, finding_lists, grades
+from catalog.reading.findings import explanations, finding_lists
 from catalog.reading.search import duplicates, skill_lists
 from catalog.reading.skills import install_lines, references, review, skill_facts
 from catalog.reading.skills import versions as reading_versions
@@ -88,7 +88,7 @@ async def page(context: RequestContext) -> Response:
         row_query=row_query(skill),
         source=_source(skill),
         declared_version=_declared_version(skill),
-        danger=grades.sentence(sheet.findings) if skill["is_newest"] else "",
+        danger=finding_lists.sentence(sheet.findings) if skill["is_newest"] else "",
         finding_groups=groups(sheet.findings),
         most_findings=MOST_FINDINGS,
         tree=grow(sheet.files),
@@ -261,7 +261,7 @@ def groups(findings: Sequence[Row]) -> list[dict[str, Any]]:
     """
     by_code: dict[tuple[str, str], list[Row]] = {}
     for row in findings:
-        by_code.setdefault((row["code"], grades.grade(row)), []).append(row)
+        by_code.setdefault((row["code"], finding_lists.grade(row)), []).append(row)
     result = [
         {
             "code": code,
@@ -284,7 +284,7 @@ def _problem(code: str) -> str:
 def _rank(group: dict[str, Any]) -> tuple[bool, bool, int]:
     grade = group["grade"]
     is_safety = group["rows"][0]["profile"] == SAFETY and grade != "info"
-    return grade != "danger", not is_safety, grades.GRADES.index(grade)
+    return grade != "danger", not is_safety, finding_lists.GRADES.index(grade)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from catalog.database.queries import Database
-from catalog.filesystem.operations import descended, directory, open_directory, set_mode
+from catalog.filesystem.operations import FILE, descended, directory, open_directory, set_mode
 from catalog.filesystem.ownership import MARKER
 from catalog.model.naming import CURRENT, is_skill_id, is_version
 from catalog.model.paths import os_path, text_path
@@ -204,9 +204,7 @@ def with_modes(
 def _sha256(name: str, dir_fd: int) -> str | None:
     """Return the hash of a file; None if its mode forbids to read it."""
     try:
-        handle = os.open(
-            name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=dir_fd
-        )
+        handle = os.open(name, FILE, dir_fd=dir_fd)
     except PermissionError:
         return None
     try:

@@ -7,7 +7,7 @@ from fcntl import ioctl
 from io import FileIO, RawIOBase
 from typing import BinaryIO, NamedTuple, TypeAlias
 
-from catalog.filesystem.operations import DIRECTORY, descended, remove, set_mode
+from catalog.filesystem.operations import DIRECTORY, FILE, descended, remove, set_mode
 from catalog.model.errors import NotAsJudged
 from catalog.model.paths import os_path
 
@@ -16,7 +16,6 @@ CHUNK = 1024 * 1024
 WORTH_CLONING = 64 * 1024
 """Size in bytes from which sharing blocks is cheaper than copying them."""
 _FICLONE = 0x40049409  # linux/fs.h
-_READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 _NEW_FILE = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
@@ -42,7 +41,7 @@ def files_in(folder: int) -> Original:
     def opened(path: str) -> RawIOBase:
         *above, name = os_path(path).split("/")
         with descended(folder, above) as parent:
-            return FileIO(os.open(name, _READ, dir_fd=parent))
+            return FileIO(os.open(name, FILE, dir_fd=parent))
 
     return opened
 

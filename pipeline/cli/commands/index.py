@@ -151,8 +151,6 @@ _WHY = {
     "hidden": "hidden: agents must not start them (disable-model-invocation)",
     "filtered": "filtered: excluded by the index (its levels, tags or names)",
 }
-
-
 _COLOURS = {"full": "green", "shortened": "yellow", "name_only": "red"}
 
 

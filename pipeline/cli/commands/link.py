@@ -10,8 +10,7 @@ import click
 
 from catalog.database.connection import explained, open_catalog
 from catalog.database.queries import Database
-from catalog.export.archive import write_archive
-from catalog.export.copied import CopiedSkill, Failure
+from catalog.export.copied import CopiedSkill, Failure, write_archive
 from catalog.export.copied import selected as skills_of
 from catalog.export.folder import Exported, export_to
 from catalog.model.errors import NotPossible

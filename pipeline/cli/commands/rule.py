@@ -24,8 +24,6 @@ PURPOSES: Mapping[str, str] = {
     "[Outcomes](outcomes.md).",
 }
 """Purpose of each profile, as Markdown for a page of docs/reference/."""
-
-
 REJECTS: Mapping[frozenset[Acceptance], str] = {
     ALWAYS: "rejects the skill",
     UNLESS_PERMISSIVE: "rejects unless the root is permissive",
@@ -33,11 +31,7 @@ REJECTS: Mapping[frozenset[Acceptance], str] = {
     NEVER: "never rejects",
 }
 """Consequence of a finding, by the acceptances under which it rejects."""
-
-
 _LINK = re.compile(r"\[([^]]*)\]\([^)]*\)")
-
-
 OMITTED = "[…]"
 """Mark in bad lines for a long text that is not shown."""
 

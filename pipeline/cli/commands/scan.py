@@ -8,7 +8,7 @@ from typing import get_args
 
 import click
 
-from catalog.audit.difference import Difference
+from catalog.audit.verdicts import Difference
 from catalog.database.connection import service_runs
 from catalog.model.change import ChangeResult
 from catalog.model.errors import CatalogBusy

@@ -145,12 +145,8 @@ _LISTED: Mapping[str, str] = {
     "not_skills": "not a skill",
 }
 """Keys of `status.load` whose folders are listed, with their labels."""
-
-
 _SHOWN = 20
 """Most lines about problems in all, if they fit on one screen …"""
-
-
 _SHOWN_OF_MUCH = 4
 """… and of each kind, if they do not."""
 

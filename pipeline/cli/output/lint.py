@@ -155,8 +155,6 @@ FORMATS: Mapping[str, Callable[..., Iterator[str]]] = {
     "sarif": sarif,
     "github": github,
 }
-
-
 FOR_READERS = frozenset({"text", "github"})
 """Formats that may end with a summary; the others are for programs only."""
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from catalog.export.archive import write_archive
+from catalog.export.copied import write_archive
 from catalog.model.errors import NotPossible, PackageDamaged
 from pipeline.service.reconcile import compare_once
 from tests.catalog.export.test_folder import sources
