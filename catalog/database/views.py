@@ -6,8 +6,8 @@ from dataclasses import fields
 from sqlite_utils import Database
 
 from catalog.model.declarations import AbpTool
+from catalog.model.errors import Trouble
 from catalog.model.fields import SEARCHED
-from catalog.model.trouble import Trouble
 
 
 def create(db: Database) -> None:

@@ -1,4 +1,7 @@
-"""Errors that a caller can act on; bad skills are findings, never errors."""
+"""Errors that a caller can act on, and records of failed work; bad skills are findings."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
 
 
 class SkilldropError(Exception):
@@ -87,3 +90,23 @@ class SecretMissing(SkilldropError):
 
 class PullFailed(SkilldropError):
     """A repository could not be pulled; its mirror keeps the last state."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """Failed work that is tried again, as it is stored; times are ISO 8601."""
+
+    part: str
+    message: str  # a sentence
+    since: str
+    times: int
+    last_at: str
+    next_try_at: str | None  # None where it is unknown, or no try follows
+
+
+class Problem(NamedTuple):
+    """Failure of a part that tries again by itself."""
+
+    message: str
+    times: int
+    next_try: float | None = None  # seconds on the monotonic clock

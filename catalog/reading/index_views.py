@@ -148,8 +148,7 @@ def index_states(db: Database, skill: int) -> list[Row]:
     return db.rows(
         "SELECT i.name, ifnull(i.budget_chars, i.budget_tokens) AS budget,"
         " iif(i.budget_chars IS NULL, 'tokens', 'characters') AS unit, i.filter,"
-        " e.rank, e.state, e.chars,"
-        " e.reason, e.shown,"
+        " e.rank, e.state, e.chars, e.reason, e.shown,"
         " (SELECT o.reason FROM index_left_out AS o WHERE o.skill = :skill"
         "  AND o.index_name = i.name) AS left_out"
         " FROM indexes AS i LEFT JOIN index_entries AS e"

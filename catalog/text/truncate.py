@@ -55,13 +55,10 @@ def _after_sentence(text: str, limit: int) -> str:
 
 def _after_word(text: str, limit: int) -> str:
     for end in range(limit - len(ELLIPSIS), 0, -1):
-        if text[end].isspace() or (_may_break(text, end) and not _attaches(text[end])):
+        wide = _WIDE.search(text, end - 1, end + 1)  # a line may break beside it
+        if text[end].isspace() or (wide and not _attaches(text[end])):
             return text[:end].rstrip(_LOOSE) + ELLIPSIS
     return ""
-
-
-def _may_break(text: str, end: int) -> bool:
-    return _is_wide(text[end - 1]) or _is_wide(text[end])
 
 
 def _anywhere(text: str, end: int) -> str:

@@ -13,9 +13,15 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from catalog.model.errors import CatalogBusy, CatalogDamaged, NotPossible, SkilldropError
+from catalog.model.errors import (
+    CatalogBusy,
+    CatalogDamaged,
+    NotPossible,
+    Problem,
+    SkilldropError,
+    Trouble,
+)
 from catalog.model.paths import os_path
-from catalog.model.trouble import Problem, Trouble
 from catalog.reading import service_health
 from catalog.text.humanize import iso
 from catalog.writing.store import Store

@@ -10,8 +10,7 @@ from concurrent.futures import Future, wait
 from typing import TypeAlias
 
 from catalog.model.change import Event, MemoryEvent
-from catalog.model.errors import HookFailed
-from catalog.model.trouble import Problem
+from catalog.model.errors import HookFailed, Problem
 from catalog.text import humanize
 from catalog.text.visible import visible
 from catalog.writing.events import Events

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from catalog.database.connection import FileCheck, explained
 from catalog.filesystem.ownership import OwnedFolder
-from catalog.model.errors import CatalogDamaged
-from catalog.model.trouble import Problem
+from catalog.model.errors import CatalogDamaged, Problem
 from catalog.text.suggestions import few
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings

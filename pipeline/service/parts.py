@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from catalog.database.connection import explained
 from catalog.model.change import Event
-from catalog.model.trouble import Problem
+from catalog.model.errors import Problem
 from catalog.text import humanize
 from catalog.writing.packages.builder import Key
 from catalog.writing.store import Store

@@ -12,11 +12,10 @@ from typing import NamedTuple, TypeVar
 from catalog.database.requests import Request
 from catalog.model import paths as model_paths
 from catalog.model.change import ChangeResult
-from catalog.model.errors import OutOfRoom
+from catalog.model.errors import OutOfRoom, Problem
 from catalog.model.naming import qualified_name, skill_id
 from catalog.model.paths import archive_of
 from catalog.model.skill import RootSpec
-from catalog.model.trouble import Problem
 from catalog.model.values import Trigger
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
@@ -376,9 +375,8 @@ class Scans:
         return (
             WatchUnit(change.root, change.path) in self._units
             or self.granted[0].trigger == "start"
-            or any(
-                request.trigger == "command" for request in self.granted
-            )  # it distrusts the rows
+            # A command distrusts the rows.
+            or any(request.trigger == "command" for request in self.granted)
             or not self._is_polling
             or self._is_polling()
             or change.root in self._mirrors  # no events announce what a pull brings

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Literal, TypeAlias
 
-from catalog.model.trouble import Problem
+from catalog.model.errors import Problem
 from catalog.text import humanize
 from pipeline.roots.local.mounts import network_type
 from pipeline.watch.observer import LIMIT_REACHED, FaultKind, Watch, WatchFault, WatchLimitReached

@@ -96,9 +96,14 @@ def package_of(
     (current,) = db.query(_CURRENT, [skill["current_version_id"]])
     if version and not (skill["package_path"] is None and version == current["version"]):
         return _kept(db, packages, skill, _as_text(version), current["version"])
-    if skill["package_path"] is None:
-        return _in_place(db, skill, current)
-    return _published(db, packages, skill)
+    if skill["package_path"] is not None:
+        return _published(db, packages, skill)
+    if "!/" in skill["path"]:
+        raise NotInCatalog(
+            f"The skill {shown(skill['name'])} is in an archive and not yet "
+            "published; try again in a moment."
+        )
+    return _package(db, skill, current, None)
 
 
 def find_file(package: Package, file_path: str) -> PublishedFile:
@@ -177,15 +182,6 @@ _OF_SKILL = f"""
 def _as_text(name: str) -> str:
     """Return a name of the system, which need not be UTF-8, as text for a query."""
     return name.encode(errors="replace").decode()
-
-
-def _in_place(db: Database, skill: Row, version: Row) -> Package:
-    if "!/" in skill["path"]:
-        raise NotInCatalog(
-            f"The skill {shown(skill['name'])} is in an archive and not yet "
-            "published; try again in a moment."
-        )
-    return _package(db, skill, version, None)
 
 
 def _package(

@@ -172,7 +172,9 @@ def validate(
             raise click.UsageError(_ONLY_STDIN)
         data = sys.stdin.buffer.read()
         if fix:
-            return _print_mended(data, stdin_filename, fixer)
+            after, judgement = fixer.fix_text(data, stdin_filename)
+            sys.stdout.buffer.write(after)
+            return FINDINGS if any(f.severity == "error" for f in judgement.findings) else DONE
         judged = iter([judge_text(data, stdin_filename, acceptance=acceptance, select=select)])
     else:
         judged = judge_paths(paths, acceptance=acceptance, select=select, exclusions=exclusions)
@@ -224,13 +226,6 @@ def _selected(
         not options["no_gitignore"],
         options["force_exclude"],
     )
-
-
-def _print_mended(data: bytes, file: Path, fixer: Fixer) -> int:
-    """Print the mended text of standard input; exit 1 if errors remain."""
-    after, judgement = fixer.fix_text(data, file)
-    sys.stdout.buffer.write(after)
-    return FINDINGS if any(f.severity == "error" for f in judgement.findings) else DONE
 
 
 def _write_baseline(file: Path, judged: Iterable[Judgement]) -> int:

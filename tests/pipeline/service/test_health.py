@@ -21,8 +21,7 @@ from apscheduler.jobstores.memory import MemoryJobStore
 
 from catalog.database import connection as database_connection
 from catalog.database.queries import Database
-from catalog.model.errors import NotPossible
-from catalog.model.trouble import Trouble
+from catalog.model.errors import NotPossible, Trouble
 from catalog.reading import service_health
 from catalog.reading import status as reading_status
 from catalog.writing.store import Store

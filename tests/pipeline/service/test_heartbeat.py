@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from catalog.model.trouble import Problem
+from catalog.model.errors import Problem
 from pipeline.service.heartbeat import FIRST_PAUSE, LONGEST_PAUSE, Troubles
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)

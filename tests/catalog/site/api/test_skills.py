@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from catalog.database import connection
-from catalog.model.trouble import Trouble
+from catalog.model.errors import Trouble
 from catalog.reading.search import word_search
 from catalog.writing.store import Store
 from pipeline.service import heartbeat

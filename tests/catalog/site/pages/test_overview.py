@@ -7,7 +7,7 @@ from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from catalog.model.trouble import Trouble
+from catalog.model.errors import Trouble
 from catalog.reading import activity
 from catalog.reading.findings import explanations
 from catalog.text.humanize import iso
