@@ -114,6 +114,9 @@ _SCANS = f"""
 """
 
 
-def newest_change(db: Database) -> int:
-    """Return the id of the newest change; 0 without one. Ids grow."""
-    return int(db.execute("SELECT max(id) FROM ingestions").fetchone()[0] or 0)
+def newest_change(db: Database, skill_id: str = "") -> int:
+    """Return the id of the newest change of all, or of a skill_id; 0 without one. Ids grow."""
+    of_skill = "WHERE skill IN (SELECT id FROM skills WHERE skill_id = ?)" if skill_id else ""
+    values = [skill_id] if skill_id else []
+    newest = db.execute(f"SELECT max(id) FROM ingestions {of_skill}", values).fetchone()[0]
+    return int(newest or 0)
