@@ -241,7 +241,8 @@ def test_a_deleted_catalog_is_rebuilt(
     it = serving().start()
     skill(it.root / "a")
     it.settle()
-    shutil.rmtree(it.settings.data)
+    gone = it.settings.data.rename(it.settings.data.with_name("gone"))  # all of it at once
+    shutil.rmtree(gone)
     it.wait_for(lambda: it.statuses() == {"a": "active"})
     skill(it.root / "b")
     it.settle()
