@@ -21,7 +21,7 @@ help: ## print this list
 up: $(PROGRAM) ## watch the folder and serve the catalog until Ctrl-C
 	@$(BIN)/skilldrop up
 
-test: $(DEVELOPING) ## run the tests on up to four cores
+test: $(DEVELOPING) ## run the tests, one more at once than there are cores, four at most
 	@$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
 
 test-clients: $(DEVELOPING) ## try real agents and installers, and write docs/reference/clients.md; npm and pip fetch 2.5 GB

@@ -27,6 +27,12 @@ pytest_plugins = [
     "tests.support.requirements",
 ]  # the site in this process, a browser before it, and tests that must not be skipped
 
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Return one more worker than cores: many tests wait for a program that they started."""
+    return (os.cpu_count() or 1) + 1
+
+
 SLOWEST = (
     "test_other_users.py",
     "test_end_to_end.py",
