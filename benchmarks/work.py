@@ -23,6 +23,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
@@ -120,8 +121,8 @@ TASKS = (
 FLOOR = Task("floor", _FLOOR)
 
 
-def instructions(task: Task, kind: Kind, skills: int, code: Path) -> int:
-    """Return the instructions of one run of a task with this many skills.
+def instructions(task: Task, kind: Kind, skills: int, code: Path, core: int) -> int:
+    """Return the instructions of one run of a task with this many skills, on one core.
 
     Raises SystemExit if it fails.
     """
@@ -143,7 +144,7 @@ def instructions(task: Task, kind: Kind, skills: int, code: Path) -> int:
         counter = [
             "taskset",
             "--cpu-list",
-            "0",
+            str(core),
             "valgrind",
             "--tool=cachegrind",
             "--cache-sim=no",
@@ -159,8 +160,11 @@ def instructions(task: Task, kind: Kind, skills: int, code: Path) -> int:
 
 def per_skill(task: Task, kind: Kind, code: Path = REPOSITORY) -> float:
     """Return the instructions that one more skill costs."""
-    few, more = (instructions(task, kind, skills, code) for skills in (kind.few, kind.more))
-    return (more - few) / (kind.more - kind.few)
+    cores = sorted(os.sched_getaffinity(0))
+    with ThreadPoolExecutor() as pool:
+        few = pool.submit(instructions, task, kind, kind.few, code, cores[0])
+        more = pool.submit(instructions, task, kind, kind.more, code, cores[-1])
+        return (more.result() - few.result()) / (kind.more - kind.few)
 
 
 def saved_ratios() -> dict[str, float]:
