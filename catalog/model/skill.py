@@ -175,9 +175,7 @@ class SkillRecord(NamedTuple):
     search_words: tuple[str, ...] = ()  # other words and phrases that find it as its tags do
     tools: tuple[str, ...] = ()  # names of the tools in `allowed_tools`
     hosts: tuple[str, ...] = ()  # of the URLs in its texts
-    grams: str = (
-        ""  # of its name, description, tags and search words; see `catalog.text.search_terms`
-    )
+    grams: str = ""  # of its searched fields; see `catalog.text.search_terms`
     priority: float | None = None  # 0 to 1, higher first
     model_invocable: bool = True
     user_invocable: bool = True
