@@ -63,4 +63,6 @@ def _make(packages: dict[str, Path]) -> None:
     venv.create(FOLDER, symlinks=True)
     places = {"base": str(FOLDER), "platbase": str(FOLDER)}
     for name, path in packages.items():
-        (Path(sysconfig.get_path("purelib", "venv", places)) / name).symlink_to(path)
+        # Copies: a deletion must not find the installed packages, not even by a link.
+        target = Path(sysconfig.get_path("purelib", "venv", places)) / name
+        shutil.copytree(path, target) if path.is_dir() else shutil.copy2(path, target)
