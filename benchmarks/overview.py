@@ -50,7 +50,7 @@ skills.
 The service {watching}. The {directories} directories of {most} skills need
 as many watches (`sysctl fs.inotify.max_user_watches`).
 
-The start of a command includes its work, so that of `search` has the time of the row `search`.
+The start of a command includes its work: that of `search` includes a search.
 """
 
 

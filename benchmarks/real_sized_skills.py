@@ -122,7 +122,7 @@ class _Skill:
         return "\n".join(lines) + "\n"
 
     def page(self, size: int) -> str:
-        """Return a Markdown text; a second of its links leads to a file of the skill."""
+        """Return a Markdown text with links to files of the skill."""
         parts = [f"# {self.title()}"]
         parts += [
             f"See [{self.title()}]({file})." for file in self.files if self.rng.random() < 0.6

@@ -39,7 +39,7 @@ def identity_of(folders: Iterable[OwnedFolder]) -> str | None:
         try:
             dir_fd = os.open(folder.path, DIRECTORY)
         except OSError:
-            continue  # whoever opens it for its content reports the error
+            continue  # its reader reports the error
         try:
             if (marker := _read_marker(dir_fd)) and marker[0] == folder.kind:
                 return marker[1]

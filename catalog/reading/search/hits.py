@@ -119,11 +119,9 @@ def hits(
     marks: tuple[str, str],
 ) -> tuple[Hit, ...]:
     """Return the hits for these skills, in their order; the words are marked in the snippets."""
-    matched, rows = (
-        _matched(db, expressions, skills),
-        db.rows(_HITS, {"ids": to_json(list(skills))}),
-    )
-    # Where no skill is published as a package, only a look at all of them would show it.
+    matched = _matched(db, expressions, skills)
+    rows = db.rows(_HITS, {"ids": to_json(list(skills))})
+    # Only published hits have a path below a base, for which the query looks at all skills.
     is_published = any(row["package_path"] or row["folder"] for row in rows)
     bases = bases_of(db) if is_published else Bases()
     return tuple(
