@@ -158,13 +158,11 @@ class Serving:
             return []
         db.row_factory = sqlite3.Row
         with closing(db), suppress(sqlite3.DatabaseError):
+            has_tables = db.execute(_HEALTH).fetchone()  # before: they may appear meanwhile
             try:
                 return db.execute(sql, values).fetchall()
             except sqlite3.OperationalError as error:
-                if (
-                    error.sqlite_errorcode == sqlite3.SQLITE_ERROR
-                    and db.execute(_HEALTH).fetchone()
-                ):
+                if has_tables and error.sqlite_errorcode == sqlite3.SQLITE_ERROR:
                     raise WrongQuery(sql) from error
         return []
 
