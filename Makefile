@@ -22,7 +22,7 @@ up: $(PROGRAM) ## watch the folder and serve the catalog until Ctrl-C
 	@$(BIN)/skilldrop up
 
 test: $(DEVELOPING) ## run the tests, one more at once than there are cores, four at most
-	@$(BIN)/python -m pytest -n auto --maxprocesses 4 --dist loadfile
+	@$(BIN)/python -m pytest -n auto --maxprocesses 4 --max-worker-restart 0 --dist loadfile
 
 test-clients: $(DEVELOPING) ## try real agents and installers, and write docs/reference/clients.md; npm and pip fetch 2.5 GB
 	@$(BIN)/python -m tests.clients.installed

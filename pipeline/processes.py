@@ -4,17 +4,21 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from itertools import zip_longest
-from multiprocessing import active_children, get_context, parent_process
-from multiprocessing.connection import wait
-from typing import Any, ParamSpec, TypeVar
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import ForkContext, ForkServerContext
+from multiprocessing.process import BaseProcess
+from queue import SimpleQueue
+from traceback import format_exc
+from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 P = ParamSpec("P")
 Piece = TypeVar("Piece")
 Result = TypeVar("Result")
+_Request: TypeAlias = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
 
 _PRELOADED = [
     "pipeline.dialects.registry",
@@ -44,7 +48,7 @@ def at_work(
         return
     with process_pool(size) as pool:
         futures: list[Future[Result]] = []
-        with suppress(BrokenProcessPool):
+        with suppress(BrokenExecutor):
             futures += (pool.submit(work, piece) for piece in pieces)
         yield _in_order(work, pieces, futures)
 
@@ -63,7 +67,7 @@ def _in_order(
     for piece, future in zip_longest(pieces, futures):
         try:
             result = future.result() if future else work(piece)
-        except BrokenProcessPool:
+        except BrokenExecutor:
             result = work(piece)
         yield result
 
@@ -74,38 +78,97 @@ def cores() -> int:
 
 
 @contextmanager
-def process_pool(size: int, niceness: int = 0) -> Iterator[ProcessPoolExecutor]:
+def process_pool(size: int, niceness: int = 0) -> Iterator[Executor]:
     """Give an executor of `size` processes, which are killed at the end of the context.
 
     They are forks if Python runs only one thread: a fork copies the locks of other threads. All
     modules are imported then, so it is a hundred times faster.
     """
-    context = get_context("fork" if threading.active_count() == 1 else "forkserver")
-    if context.get_start_method() == "forkserver":
+    if threading.active_count() == 1:
+        context: ForkContext | ForkServerContext = get_context("fork")
+    else:
+        context = get_context("forkserver")
         context.set_forkserver_preload(_PRELOADED)
-    others = set(active_children())
-    pool = _Pool(size, context, _begin, (niceness,))
-    try:
+    with _Pool(size, context, niceness) as pool:
         yield pool
-    finally:
-        for process in set(active_children()) - others:
-            process.kill()
-        with suppress(RuntimeError):  # its thread could not start
-            pool.shutdown()
 
 
-class _Pool(ProcessPoolExecutor):
-    """Executor that breaks if the system allows no more processes or threads."""
+class _Pool(Executor):
+    """Executor whose processes have a pipe each, which ends if its process is killed.
 
-    def submit(self, fn: Callable[P, Any], /, *args: P.args, **kwargs: P.kwargs) -> Future[Any]:
-        """Submit a call; Ctrl-C is meant for this process, so those started now inherit a block."""
+    Those of the standard library share one for all results: if one is killed while it writes there,
+    the rest of its result is waited for without end.
+    """
+
+    def __init__(self, size: int, context: ForkContext | ForkServerContext, niceness: int) -> None:
+        self._processes: list[BaseProcess] = []
+        self._idle: SimpleQueue[Connection] = SimpleQueue()
+        self._threads = ThreadPoolExecutor(size)
+        # Ctrl-C is meant for this process; those started now inherit the block.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
-            return super().submit(fn, *args, **kwargs)
-        except (OSError, EOFError, RuntimeError) as error:
-            raise BrokenProcessPool(str(error)) from error
+            with suppress(OSError, EOFError):  # the system allows no more processes
+                for _ in range(size):
+                    ours, theirs = context.Pipe()
+                    with theirs:
+                        process = context.Process(target=_serve, args=(theirs, niceness))
+                        process.start()
+                    self._processes.append(process)
+                    self._idle.put(ours)
+            self._is_broken = not self._processes
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+    def submit(self, fn: Callable[P, Any], /, *args: P.args, **kwargs: P.kwargs) -> Future[Any]:
+        """Submit a call. Raises BrokenExecutor once a process was killed, or if none started."""
+        if self._is_broken:
+            raise BrokenExecutor
+        try:
+            return self._threads.submit(self._ask, (fn, args, kwargs))
+        except RuntimeError as error:  # the system allows no more threads
+            raise BrokenExecutor from error
+
+    def _ask(self, request: _Request) -> Any:
+        """Return the result of a process that has nothing to do."""
+        pipe = self._idle.get()
+        try:
+            pipe.send(request)
+            result, error = pipe.recv()
+        except (EOFError, OSError) as failure:
+            self._kill()
+            raise BrokenExecutor from failure
+        finally:
+            self._idle.put(pipe)
+        if error:
+            raise error
+        return result
+
+    def _kill(self) -> None:
+        self._is_broken = True
+        for process in self._processes:
+            process.kill()
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = True) -> None:
+        """End all processes at once, and with them what they do."""
+        self._kill()
+        self._threads.shutdown(wait, cancel_futures=cancel_futures)
+        for process in self._processes:
+            process.join()
+
+
+def _serve(pipe: Connection, niceness: int) -> None:
+    """Answer each request with its result or its exception."""
+    _begin(niceness)
+    with suppress(EOFError, OSError):  # the process that asked was killed
+        while True:
+            work, args, kwargs = pipe.recv()
+            result = error = None
+            try:
+                result = work(*args, **kwargs)
+            except Exception as raised:  # noqa: BLE001  # for the process that asked
+                raised.add_note(format_exc())
+                error = raised
+            pipe.send((result, error))
 
 
 def _begin(niceness: int) -> None:

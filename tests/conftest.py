@@ -1,9 +1,11 @@
 """Fixtures of every test: a world without defaults, real skill folders and the corpus."""
 
+import faulthandler
 import gc
 import logging
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -62,12 +64,17 @@ ENOUGH = 8 << 30
 """Bytes: more than the folders of two runs."""
 
 
+_ERRORS = pytest.StashKey[int]()
+"""Standard error of the run, which no test captures."""
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Keep the order of `pytest_collection_modifyitems`, and give examples no time limit.
 
     pytest-xdist would end with the files of the fewest tests, which take the longest.
     """
     config.option.loadscopereorder = False
+    config.stash[_ERRORS] = os.dup(2)
     _let_byte_code_be_cached()
     _work_in_memory()
     gc.disable()  # until all tests are collected
@@ -102,6 +109,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the slowest files, so that no process works alone on one at the end."""
     ranks = {name: rank for rank, name in enumerate(SLOWEST)}
     items.sort(key=lambda item: ranks.get(item.path.name, len(ranks)))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
+    """Limit the time of the end of a test too; pytest stops its watch when a test fails."""
+    seconds = float(item.config.getini("faulthandler_timeout"))
+    faulthandler.dump_traceback_later(seconds, exit=True, file=item.config.stash[_ERRORS])
+    yield
 
 
 def pytest_collection_finish() -> None:
@@ -148,7 +163,9 @@ def skill() -> SkillWriter:
 def elsewhere() -> Iterator[Callable[..., Any]]:
     """Return a function that calls another in a separate process without other threads."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
+        number = process.submit(os.getpid).result(timeout=PATIENCE)
         yield lambda work, *given: process.submit(work, *given).result(timeout=PATIENCE)
+        os.kill(number, signal.SIGKILL)  # it may still be at work if a test waited in vain
 
 
 @pytest.fixture

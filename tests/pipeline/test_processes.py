@@ -103,6 +103,23 @@ def test_a_killed_process_loses_nothing(tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == 1
 
 
+def interrupted_answer(asking: int, piece: int) -> int:
+    """Return the piece; a process that is not the caller dies while it sends the eighth."""
+
+    def send_half(self: Connection, answer: bytes) -> None:
+        os.write(self.fileno(), answer[: len(answer) // 2])
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    if piece == 7 and os.getpid() != asking:
+        Connection._send = send_half  # type: ignore[attr-defined]
+    return piece
+
+
+def test_a_process_killed_while_it_answers_loses_nothing() -> None:
+    """Nobody waits for the rest of its answer."""
+    assert done(partial(interrupted_answer, os.getpid())) == list(PIECES)
+
+
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_the_fork_server_may_be_killed(number: signal.Signals) -> None:
     """The next work is done; later work has other processes again."""

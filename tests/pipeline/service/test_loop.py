@@ -455,7 +455,9 @@ def test_a_damaged_version_of_a_held_skill_leaves_the_indexes_at_once(
     handle(it.settings, "rollback", {"skill": "a", "version": first})
     index = it.settings.index_folder / "default.txt"
     assert location_of(index.read_text(), "a")
-    for folder in (it.settings.packages_folder / "a" / first, it.settings.skills_folder / "a"):
+    copy = it.settings.skills_folder / "a"
+    it.wait_for(lambda: (copy / "x.txt").read_text() == "one")
+    for folder in (it.settings.packages_folder / "a" / first, copy):
         (folder / "x.txt").chmod(0o644)
         (folder / "x.txt").write_text("bad")
     for _ in it.rows("SELECT id FROM versions"):  # of which each time one is due
