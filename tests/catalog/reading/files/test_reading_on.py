@@ -47,8 +47,12 @@ def test_locations_in_an_index_always_lead_to_one_whole_version(serving: Serving
                 or len(seen.keys() - {"not listed"}) < 3
             ):
                 assert time.monotonic() < begun + SECONDS + PATIENCE, seen
-                version = read_whole(serving.settings.index_folder / "default.txt", db)
-                seen[version] += 1
+                index = serving.settings.index_folder / "default.txt"
+                listing = index.read_text("utf-8")
+                try:
+                    seen[read_whole(index, listing, db)] += 1
+                except FileNotFoundError:  # a skill that left, after the index that names it
+                    assert index.read_text("utf-8") != listing
                 reads += 1
         db.close()
     finally:
@@ -56,9 +60,9 @@ def test_locations_in_an_index_always_lead_to_one_whole_version(serving: Serving
         writer.join()
 
 
-def read_whole(index: Path, db: sqlite3.Connection) -> str:
-    """Follow the index as an agent does, check all files, and return the version."""
-    location = location_of(index.read_text("utf-8"), "a")
+def read_whole(index: Path, listing: str, db: sqlite3.Connection) -> str:
+    """Follow the text of an index as an agent does, check all files, and return the version."""
+    location = location_of(listing, "a")
     if not location:
         return "not listed"
     by_path = Path(location).parent
