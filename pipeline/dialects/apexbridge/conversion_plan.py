@@ -26,7 +26,6 @@ from pipeline.validation.profiles.spec.codes import DESCRIPTION_MISSING, NAME_MI
 STAND_INS = ("METADATA.yml", "METADATA.yaml")
 METADATA = (*STAND_INS, "metadata.yml", "metadata.yaml")
 LEGACY = ".legacy"
-MANIFEST = "manifest.json"
 FOLDERS = ("scripts", "references", "assets")
 
 _NO_SCRIPT = """\
@@ -191,7 +190,6 @@ class _Planner:
             self.steps.append(f"write the placeholder {path}")
             message = f"The package had no script; a placeholder was written to {path}."
             self.findings.append(SCRIPT_MISSING.at(message, path=path))
-        self._take_from_manifest()
         self._replace_permissions()
         for name, value in self._placeholders():
             declared = self.fields.get(name)
@@ -229,22 +227,6 @@ class _Planner:
         kind, fix = kinds.get(name, REQUIRED_FIELD_MISSING), REQUIRED.get(name)
         message = f"{name} was missing; {printable(shown)} was filled in."
         self.findings.append(kind.at(message, field=name, path=self.old.document, fix=fix))
-
-    def _take_from_manifest(self) -> None:
-        missing = [key for key in ("name", "description") if _is_empty(self.fields.get(key))]
-        if MANIFEST not in self.old.files or not missing:
-            return
-        try:
-            manifest = json.loads(self.old.texts.get(MANIFEST, ""))
-        except (ValueError, RecursionError):
-            self.steps.append(f"ignore {MANIFEST}, which is not JSON")
-            return
-        for key in missing:
-            value = manifest.get(key) if isinstance(manifest, dict) else None
-            if isinstance(value, str) and value.strip():
-                value = " ".join(value.encode(errors="replace").decode().split())
-                self._add(key, value, dumped({key: value}))
-                self.steps.append(f"take {key} from {MANIFEST}, which stays unchanged")
 
     def _replace_permissions(self) -> None:
         old = self.fields.get("permissions")

@@ -248,33 +248,6 @@ def test_permissions_without_an_equal_stay() -> None:
     assert declared(of)["permissions"] == {"filesystem": "write"}
 
 
-@pytest.mark.requirement("apexbridge/manifest")
-@pytest.mark.parametrize(
-    ("manifest", "name", "description"),
-    [
-        (
-            '{"name": "cubes", "description": "Rolls\\n cubes.", "version": "9"}',
-            "cubes",
-            "Rolls cubes.",
-        ),
-        ('{"name": ["cubes"], "description": ""}', "dice", "Text."),
-        ("[1]", "dice", "Text."),
-        ("{", "dice", "Text."),
-        ("[" * 100_000, "dice", "Text."),
-    ],
-)
-def test_a_manifest_gives_name_and_description_alone(
-    manifest: str, name: str, description: str
-) -> None:
-    """Only missing fields are taken from it, whatever its content."""
-    of = planned(
-        "---\nversion: 1.0.0\n---\nText.\n", "scripts/execute.ts", texts={"manifest.json": manifest}
-    )
-    found = declared(of)
-    assert (found["name"], found["description"], found["version"]) == (name, description, "1.0.0")
-    assert "manifest.json" not in of.moves
-
-
 def test_windows_line_ends_are_kept() -> None:
     """A file with CRLF line ends keeps them."""
     of = planned(FULL.replace("type: direct\n", "").replace("\n", "\r\n"), "scripts/execute.ts")
