@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from docs_from_code import commands, conformance, findings, http, layers, metadata, schema, settings
-from pipeline.outcomes.schema import SCHEMAS
+from docs_from_code.outcome_schemas import SCHEMAS
 
 DOCS = Path(__file__).parents[1] / "docs"
 

@@ -11,7 +11,7 @@ from sqlite_utils import Database
 
 from catalog.database.schema import migrations
 from docs_from_code.markdown import prose
-from pipeline.outcomes.schema import json_schema
+from docs_from_code.outcome_schemas import json_schema
 
 _METADATA = Path(__file__).parents[1] / "datasette-metadata.yml"
 

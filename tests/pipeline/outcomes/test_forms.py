@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from catalog.model.outcome import RunFile, RunOutcome
+from docs_from_code.outcome_schemas import json_schema
 from pipeline.outcomes.parser import judge_outcome
-from pipeline.outcomes.schema import SkillExecutionOutcomeForm, SkillResultForm, json_schema
+from pipeline.outcomes.schema import SkillExecutionOutcomeForm, SkillResultForm
 
 FILE = RunFile("meetings/run-1.json", "0" * 64)
 STEP = {"stepId": "1", "stepName": "read", "input": "a", "output": "b", "duration": 1.5}

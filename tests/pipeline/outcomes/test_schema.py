@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 
 from catalog.model.change import Judged
 from catalog.model.skill import RootSpec
-from pipeline.outcomes.schema import SCHEMAS
+from docs_from_code.outcome_schemas import SCHEMAS
 from pipeline.roots.local.folder import Limits
 from pipeline.service.scanning.scanner import ScanOptions, ScanScope, scan
 

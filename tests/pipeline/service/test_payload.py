@@ -10,9 +10,9 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from catalog.writing.store import Store
+from docs_from_code.outcome_schemas import json_schema
 from pipeline.config.hook import Hook
 from pipeline.outcomes.collect import take_outcomes
-from pipeline.outcomes.schema import json_schema
 from pipeline.service import listeners
 from pipeline.service.listeners import HookQueue
 from tests.pipeline.outcomes.test_collect import LATER, drop, folder, store, take
