@@ -155,11 +155,6 @@ HARD_LINKED_FILE = _SAFETY.warning(
     "A file has a hard link outside the skill's folder, through which it can be changed.",
     "Replace it with a copy (cp --remove-destination), unless the other link is intended.",
 )
-HARD_LINK_REFUSED = _READING.rejection(
-    "hard-link-refused",
-    "A file has a hard link outside the skill's folder, and the settings reject such files.",
-    "Replace it with a copy (cp --remove-destination), or set limits.hard_links to report.",
-)
 LINK_BEHIND_LINK = _READING.warning(
     "link-behind-link",
     "The directory is reached through two links in a row; it is ignored.",

@@ -13,7 +13,6 @@ LIMITS: Mapping[str, Limits] = {
     "too-many-files": Limits(files=2),
     "folder-too-large": Limits(bytes=400),
     "folder-too-deep": Limits(depth=2),
-    "hard-link-refused": Limits(hard_links="reject"),
 }
 """Limits for the samples of these codes; files above the default limits are too large for git."""
 

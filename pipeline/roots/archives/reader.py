@@ -15,11 +15,12 @@ from pipeline.roots.codes import (
     ARCHIVE_UNREADABLE,
     ARCHIVE_WITHOUT_SKILL,
     FOLDER_TOO_DEEP,
+    HARD_LINKED_FILE,
     IGNORE_FILE_REFUSED,
     INTERNAL_ERROR,
 )
 from pipeline.roots.local.directory import Directory
-from pipeline.roots.local.folder import Archive, Folder, LooseFinding, hard_link
+from pipeline.roots.local.folder import Archive, Folder, LooseFinding
 from pipeline.roots.local.root_directory import identity, opened_root
 from pipeline.roots.local.walk import folders_in
 
@@ -164,15 +165,13 @@ def _opened(archive: Archive) -> IO[bytes]:
 
 
 def _hard_links(archive: Archive) -> tuple[Finding, ...]:
-    """Return the finding about hard links to an archive; ArchiveRejected if none are allowed."""
+    """Return the finding about hard links to an archive."""
     links = archive.stat.st_nlink
     if links < 2:
         return ()
-    finding = hard_link(
-        archive.limits,
-        None,
-        f"The archive is a file with {links:,} hard links, some of them perhaps outside the root.",
+    return (
+        HARD_LINKED_FILE.at(
+            f"The archive is a file with {links:,} hard links, some of them perhaps outside the "
+            "root."
+        ),
     )
-    if archive.limits.hard_links == "reject":
-        raise ArchiveRejected(finding)
-    return (finding,)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from operator import attrgetter
-from typing import ClassVar, Literal, Protocol, TypeAlias
+from typing import ClassVar, Protocol, TypeAlias
 
 from pydantic import ByteSize, Field
 from pydantic.dataclasses import dataclass as settings_table
@@ -23,8 +23,6 @@ from pipeline.roots.codes import (
     FILE_UNREADABLE,
     FOLDER_TOO_DEEP,
     FOLDER_TOO_LARGE,
-    HARD_LINK_REFUSED,
-    HARD_LINKED_FILE,
     IGNORE_FILE_REFUSED,
     INTERNAL_ERROR,
     READ_FAILED,
@@ -59,7 +57,6 @@ _INCOMPLETE = frozenset(
         DIRECTORY_UNREADABLE,
         READ_FAILED,
         SKILL_MD_NOT_A_FILE,
-        HARD_LINK_REFUSED,
         IGNORE_FILE_REFUSED,
     )
 )
@@ -85,9 +82,6 @@ class Limits:
         default=20_000, gt=0, description="a whole number of files above 0"
     )
     archive_bytes: Size = Field(default=ByteSize(512 * 2**20), gt=0, description=A_SIZE)
-    hard_links: Literal["report", "reject"] = Field(
-        default="report", description="one of report, reject"
-    )
 
     ignores_folders: ClassVar[bool] = True
     """Whether ignore files outside of skill folders count."""
@@ -131,12 +125,7 @@ class Folder:
         return any(problem.code in LIMIT_CODES for problem in self.problems)
 
     def files_to_read(self, limits: Limits) -> Iterator[Entry]:
-        """Yield the files to read; of a folder that exceeds a limit, only a small SKILL.md.
-
-        No file of a folder that is rejected for its hard links is read.
-        """
-        if any(problem.code == HARD_LINK_REFUSED.code for problem in self.problems):
-            return
+        """Yield the files to read; of a folder that exceeds a limit, only a small SKILL.md."""
         name, too_large = self.skill_md_name, self.exceeds_limits
         for entry in self.entries:
             path, stat = entry
@@ -202,12 +191,6 @@ def failure(problems: Iterable[Finding]) -> str | None:
             clause = f"{problem.message[0].lower()}{problem.message[1:]}"
             return f"{problem.path or 'the folder'}: {clause}"
     return None
-
-
-def hard_link(limits: Limits, path: str | None, message: str) -> Finding:
-    """Return the finding about a file with hard links elsewhere, which the settings select."""
-    kind = HARD_LINK_REFUSED if limits.hard_links == "reject" else HARD_LINKED_FILE
-    return kind.at(message, path=path)
 
 
 def unreadable(path: str, error: OSError) -> Finding:

@@ -12,6 +12,7 @@ from catalog.text.visible import quoted
 from pipeline.roots.codes import (
     FOLDER_TOO_DEEP,
     FOLDER_TOO_LARGE,
+    HARD_LINKED_FILE,
     LINK_DANGLING,
     LINK_LEAVES_ROOT,
     LINK_LOOP,
@@ -25,7 +26,7 @@ from pipeline.roots.codes import (
 )
 from pipeline.roots.file_kinds import SKILL_MD, is_skill_md, why_junk
 from pipeline.roots.local.directory import Directory, Listing, Target, Targets, Tree
-from pipeline.roots.local.folder import Entry, Folder, Limits, hard_link, unreadable
+from pipeline.roots.local.folder import Entry, Folder, Limits, unreadable
 from pipeline.roots.snapshot import fingerprint
 
 _NOT_A_FILE = {
@@ -192,7 +193,7 @@ class FolderBuilder:
                 f"{path} is a file with {links:,} hard links, some of them outside the skill's "
                 f"folder.{more}"
             )
-            self._report(hard_link(self._limits, path, message))
+            self._report(HARD_LINKED_FILE.at(message, path=path))
 
     def _check_limits(self, entries: tuple[Entry, ...]) -> None:
         limits = self._limits

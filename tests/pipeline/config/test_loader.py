@@ -59,7 +59,6 @@ def test_without_any_configuration_the_defaults_hold(tmp_path: Path) -> None:
         "text_bytes": 65_536,
         "archive_members": 20_000,
         "archive_bytes": 512 * MIB,
-        "hard_links": "report",
     }
 
 

@@ -126,7 +126,6 @@ MADE: Mapping[str, Callable[[Path], None]] = {
     "link-loop": _loop,
     "link-behind-link": _behind_link,
     "hard-linked-file": _hard_link,
-    "hard-link-refused": _hard_link,
     "secret-left-out": _env,
     "secret-refused": _env,
     "secret-published": _env,
