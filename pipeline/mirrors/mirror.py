@@ -27,10 +27,6 @@ _MOST_PACKS = 32
 """Packs of a repository after which all is fetched again: git never drops old content."""
 _OBJECT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _PULLED = "refs/skilldrop/pulled"
-_WHOLE = "skilldrop-whole"
-"""File in a repository that has the whole history of its origin."""
-_PLAIN_FILES = "dumb http transport"
-"""Words of git about a server of plain files, which can only give the whole history."""
 
 
 class Pulled(NamedTuple):
@@ -162,16 +158,13 @@ class Mirror:
         raise PullFailed(f"it has no branch or tag {asked}" if asked else "it has no commits")
 
     def _fetch(self, git: Git, ref: str) -> Pulled:
+        """Fetch the newest commit with the files of the path, and check them out."""
         path = self.origin.path
-        whole = git.repository / _WHOLE
-        try:
-            self._fetch_objects(git, ref, is_whole=whole.exists())
-        except PullFailed as error:
-            if _PLAIN_FILES not in str(error):
-                raise
-            git.create()  # without what git noted of the filter
-            whole.touch()
-            self._fetch_objects(git, ref, is_whole=True)
+        newest = ["--depth=1", *(["--filter=blob:none"] if path else [])]
+        git.run(
+            "fetch", "--quiet", *newest, "--no-tags", "--no-recurse-submodules",
+            "--no-write-fetch-head", "origin", f"+{ref}:{_PULLED}",
+        )  # fmt: skip
         commit = git.line("rev-parse", "--verify", f"{_PULLED}^{{commit}}")
         tree = git.line("rev-parse", "--verify", f"{commit}^{{tree}}")
         if path:
@@ -179,16 +172,6 @@ class Mirror:
         if tree != self.tree or self._is_edited(git, tree):
             self._check_out(git, tree)
         return Pulled(commit, tree)
-
-    def _fetch_objects(self, git: Git, ref: str, *, is_whole: bool) -> None:
-        """Fetch the newest commit with the files of the path, or the whole history."""
-        newest = [] if is_whole else ["--depth=1"]
-        if self.origin.path and not is_whole:
-            newest.append("--filter=blob:none")
-        git.run(
-            "fetch", "--quiet", *newest, "--no-tags", "--no-recurse-submodules",
-            "--no-write-fetch-head", "origin", f"+{ref}:{_PULLED}",
-        )  # fmt: skip
 
     def _is_edited(self, git: Git, tree: str) -> bool:
         """Return whether the present content is not that of its commit, by the stats of files."""

@@ -6,8 +6,7 @@ import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
-from http.server import BaseHTTPRequestHandler, SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -122,21 +121,6 @@ def served(folder: Path, password: str | None = None) -> Iterator[str]:
             pass
 
     with _running(Handler) as url:
-        yield url
-
-
-@contextmanager
-def served_as_files(folder: Path) -> Iterator[str]:
-    """Serve a folder as plain files, from which git reads by its "dumb" protocol; give the URL.
-
-    `git update-server-info` must have run in the repositories.
-    """
-
-    class Handler(SimpleHTTPRequestHandler):
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with _running(partial(Handler, directory=str(folder))) as url:
         yield url
 
 

@@ -12,7 +12,7 @@ from catalog.model.errors import PullFailed
 from catalog.model.skill import GitOrigin
 from pipeline.mirrors import mirror as mirror_module
 from pipeline.mirrors.mirror import Mirror
-from tests.support.repositories import Repository, served, served_as_files
+from tests.support.repositories import Repository, served
 
 
 @pytest.fixture
@@ -81,21 +81,6 @@ def test_a_mirror_follows_its_origin_by_each_transport(
         assert pull(it) == it.commit == repository.commit() or form
         pull(it)
         assert files(it) == ["one/SKILL.md", "three/SKILL.md"]
-
-
-def test_a_server_of_plain_files_gives_the_whole_history(
-    repository: Repository, tmp_path: Path
-) -> None:
-    """It cannot leave out old commits or files, and is still followed."""
-    with served_as_files(tmp_path / "team") as server:
-        it = mirror(tmp_path, f"{server}/repo/.git", path="skills")
-        for name in ("three", "four"):
-            repository.skill(f"skills/{name}")
-            repository.commit()
-            repository.git("update-server-info")
-            assert pull(it) == repository.git("rev-parse", "HEAD")
-            assert f"{name}/SKILL.md" in files(it)
-    assert len(files(it)) == 3
 
 
 def test_only_the_files_of_the_path_are_fetched(repository: Repository, tmp_path: Path) -> None:
