@@ -5,16 +5,14 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, time
-from typing import Any, get_args
+from typing import Any
 
 import click
 
 from catalog.database.queries import Database
 from catalog.model.setting import Selection
 from catalog.prompt_index import builder, history, query
-from catalog.prompt_index.formats.form import Language
 from catalog.prompt_index.formats.registry import FORMATS
-from catalog.prompt_index.spec import IndexSpec, Overflow
 from catalog.reading import index_views
 from catalog.reading.skills import offered
 from catalog.text.visible import visible
@@ -55,22 +53,7 @@ def _moment(context: click.Context, option: click.Parameter, value: str | None) 
 )
 @click.option("--format", "form", type=click.Choice(list(FORMATS)), help="Format of the text.")
 @click.option("--budget-chars", type=click.IntRange(min=1), help="Most characters of the text.")
-@click.option(
-    "--budget-tokens", type=click.IntRange(min=1), help="Most tokens of the text, by estimate."
-)
-@click.option(
-    "--overflow",
-    type=click.Choice(get_args(Overflow)),
-    help="Shorten descriptions to fit, or exclude whole entries.",
-)
-@click.option(
-    "--language", type=click.Choice(get_args(Language)), help="Language of the added text."
-)
-@click.option("--location-base", metavar="PATH|URL", help="Start of all locations.")
 @with_words
-@click.option(
-    "--featured", metavar="SKILL", multiple=True, help="List this skill first; may be repeated."
-)
 @with_catalog
 def index(
     _: object, db: Database, /, name: str, explain: bool, at: datetime | None, **options: Any
@@ -97,7 +80,9 @@ def index(
         past = index_views.said_at(db, name, at)
         text = past.pop("text")
         return Answer({"text": text, "report": past}, _whole(text))
-    spec = _with_options(query.index_spec(db, name), given)
+    if "budget_chars" in given:
+        given["budget_tokens"] = None
+    spec = replace(query.index_spec(db, name), **given)
     typed = {key: getattr(spec, key) for key in Selection._fields if key in given}
     if typed and not explain:  # the explanation has the skills that the filter leaves out
         offered.check_typed(db, Selection(**typed), spec.selection, offered.IN_INDEX)
@@ -114,14 +99,6 @@ def _whole(text: str) -> Iterator[str]:
     """Yield the text of an index, which ends with a line end, for a line of output."""
     if text:
         yield text.removesuffix("\n")
-
-
-def _with_options(spec: IndexSpec, given: Mapping[str, Any]) -> IndexSpec:
-    budgets = {"budget_chars", "budget_tokens"}
-    if budgets <= given.keys():
-        raise click.UsageError("Give --budget-chars or --budget-tokens, not both.")
-    others: dict[str, Any] = dict.fromkeys(budgets) if budgets & given.keys() else {}
-    return replace(spec, **{**others, **given})
 
 
 def width_of_terminal() -> int | None:
