@@ -82,17 +82,15 @@ def of_settings(
     """
     settings = config.settings
     for source, given in (("the command line", options), (config.source, settings)):
-        for key in ("select", "extend_select", "ignore"):
-            _check(getattr(given, key), f"{source}: {key.replace('_', '-')}")
+        _check(given.select, f"{source}: select")
+        _check(given.ignore, f"{source}: ignore")
     _check(settings.severity, f"{config.source}: severity")
     for pattern, selectors in settings.per_path_ignores.items():
         _check(selectors, f'{config.source}: per-path-ignores, "{pattern}",')
     file = ValidateSettings() if options.select else settings
     select = options.select or file.select or DEFAULT
     return CodeSelection(
-        _chosen(
-            (*select, *file.extend_select, *options.extend_select), (*file.ignore, *options.ignore)
-        ),
+        _chosen(select, (*file.ignore, *options.ignore)),
         {
             kind.code: settings.severity[selector]
             for kind in FINDING_TYPES

@@ -69,7 +69,6 @@ class ValidateSettings(Table):
     """Settings of `[validate]`; hyphens in keys are read as underscores."""
 
     select: Selectors = ()
-    extend_select: Selectors = ()
     ignore: Selectors = ()
     per_path_ignores: dict[str, Selectors] = Field(
         {}, description="a table of patterns, each with a list of finding codes and profiles"

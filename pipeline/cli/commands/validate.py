@@ -4,7 +4,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, TextIO, get_args
+from typing import Any, get_args
 
 import click
 
@@ -52,7 +52,6 @@ def _selectors(*names: str, text: str) -> Callable[[Callable[..., Any]], Callabl
     "--select",
     text="Codes and profiles to report instead of the default; with commas, or repeated.",
 )
-@_selectors("--extend-select", text="Codes and profiles to report in addition.")
 @_selectors("--ignore", text="Codes and profiles to leave out.")
 @click.option(
     "--profile",
@@ -87,15 +86,6 @@ def _selectors(*names: str, text: str) -> Callable[[Callable[..., Any]], Callabl
     default="text",
     show_default=True,
     help="Output format.",
-)
-@click.option(
-    "--statistics", is_flag=True, help="Print how often each code occurs instead of the findings."
-)
-@click.option(
-    "--output-file",
-    "-o",
-    type=click.File("w", encoding="utf-8", lazy=True, atomic=True),
-    help="Write the output to this file.",
 )
 @click.option(
     "--baseline",
@@ -142,12 +132,10 @@ def validate(
     diff: bool,
     unsafe_fixes: bool,
     stdin_filename: Path,
-    output_file: TextIO | None,
     fail_on: Severity,
     form: str,
     as_json: bool,
     quiet: bool,
-    statistics: bool,
     **chosen: Any,
 ) -> int:
     """Validate skill folders, trees, archives or a SKILL.md; exit 1 on errors.
@@ -159,7 +147,7 @@ def validate(
       skilldrop validate my-skill other-skill.zip
       skilldrop validate my-skill --fix
       skilldrop validate skills --select safety,name-not-folder --quiet
-      skilldrop validate skills --format sarif --output-file skills.sarif
+      skilldrop validate skills --format sarif > skills.sarif
     """
     if write_baseline and not baseline:
         raise click.UsageError("--write-baseline needs the file: add --baseline FILE.")
@@ -180,9 +168,7 @@ def validate(
         judged = judge_paths(paths, acceptance=acceptance, select=select, exclusions=exclusions)
     if write_baseline and baseline:
         return _write_baseline(baseline, judged)
-    output = LintOutput(
-        "json" if as_json else form, quiet, statistics, output_file, config.settings.docs_url
-    )
+    output = LintOutput("json" if as_json else form, quiet, config.settings.docs_url)
     known = Baseline.read(baseline) if baseline else None
     reported = known.new_only if known else lambda judgement: judgement
     judged = map(reported, judged)
@@ -213,7 +199,6 @@ def _selected(
     by_profile = ("reading", "spec", *options["profiles"]) if options["profiles"] else ()
     given = ValidateSettings(
         select=(*options["select"], *by_profile),
-        extend_select=options["extend_select"],
         ignore=options["ignore"],
     )
     select = selection.of_settings(config, given, comments=not options["no_comments"])

@@ -4,8 +4,6 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import TextIO
 
 import click
 
@@ -16,7 +14,6 @@ from catalog.text.visible import visible, with_plain_line_ends
 from pipeline.authoring.fixer import Fixer
 from pipeline.authoring.lint import Judgement
 from pipeline.cli.output import terminal
-from pipeline.cli.output.finding_types import REGISTRY
 from pipeline.cli.output.sarif import sarif
 from pipeline.cli.output.terminal import counted
 
@@ -27,8 +24,6 @@ class LintOutput:
 
     form: str = "text"
     quiet: bool = False
-    statistics: bool = False
-    file: TextIO | None = None
     docs_url: str | None = None
     skills: int = 0
     loadable: int = 0
@@ -41,14 +36,13 @@ class LintOutput:
         with terminal.progress("skills") as progress:
             counting = self.counting(judged, progress)
             shown = map(errors_only, counting) if self.quiet else counting
-            form = partial(statistics, form=self.form) if self.statistics else FORMATS[self.form]
-            for lines in form(shown, docs_url=self.docs_url):
+            for lines in FORMATS[self.form](shown, docs_url=self.docs_url):
                 progress.clear()
-                self._echo(lines)
+                terminal.echo(lines)
         for note in (*self.notes, *fixer.problems):
             click.echo(f"skilldrop: {note}", err=True)
         if self.form in FOR_READERS:
-            self._echo(self.summary(fixer.fixed))
+            terminal.echo(self.summary(fixer.fixed))
 
     def show_diff(self, judged: Iterable[Judgement], fixer: Fixer) -> None:
         """Print the changes that the fixer would make."""
@@ -57,7 +51,7 @@ class LintOutput:
                 skill = fixer.draft(judgement)
                 for line in skill.diff(judgement.path) if skill else ():
                     progress.clear()
-                    self._echo(visible(line))
+                    terminal.echo(visible(line))
         found, skills = counted(fixer.fixed, "finding"), counted(fixer.skills, "skill")
         click.echo(f"--fix would fix {found} in {skills}.", err=True)
 
@@ -87,12 +81,6 @@ class LintOutput:
         rejected = self.skills - self.loadable
         found = f"{counted(self.skills, 'skill')}, {rejected or 'none'} rejected; {counts}"
         return f"{found}{mended}{left_out}."
-
-    def _echo(self, lines: str) -> None:
-        if self.file is None:
-            terminal.echo(lines)
-        else:
-            self.file.write(f"{click.unstyle(lines)}\n")
 
 
 # A format yields each line as soon as its judgements are available; `docs_url` is the address of
@@ -157,26 +145,6 @@ FORMATS: Mapping[str, Callable[..., Iterator[str]]] = {
 }
 FOR_READERS = frozenset({"text", "github"})
 """Formats that may end with a summary; the others are for programs only."""
-
-
-def statistics(
-    judged: Iterable[Judgement], form: str, docs_url: str | None = None
-) -> Iterator[str]:
-    """Yield how often each code occurs, most frequent first; a JSON list for the format json."""
-    counts = Counter(
-        (finding.code, finding.severity) for judgement in judged for finding in judgement.findings
-    )
-    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    if form == "json":
-        rows = [{"code": code, "severity": word, "count": n} for (code, word), n in ordered]
-        yield json.dumps(rows, indent=2)
-        return
-    yield from terminal.table(
-        [
-            (f"{count:>6,}", click.style(word, fg=_COLOURS[word]), code, REGISTRY[code].summary)
-            for (code, word), count in ordered
-        ]
-    )
 
 
 def errors_only(judgement: Judgement) -> Judgement:

@@ -14,9 +14,9 @@ BY_CODE = {kind.code: kind for kind in FINDING_TYPES}
 
 
 def selected(folder: Path, *options: tuple[str, ...], **settings: object) -> CodeSelection:
-    """Return the selection of options (select, extend-select, ignore) and settings."""
+    """Return the selection of options (select, ignore) and settings."""
     config = ValidateConfig(ValidateSettings.model_validate(settings), folder, "skilldrop.toml")
-    keys = ("select", "extend_select", "ignore")
+    keys = ("select", "ignore")
     return of_settings(config, ValidateSettings(**dict(zip(keys, options, strict=False))))
 
 
@@ -33,7 +33,7 @@ def finding(code: str, path: str | None = "SKILL.md") -> Finding:
         ({"select": ["name-not-folder"]}, {"name-not-folder"}, {"name-missing"}),
         ({"ignore": ["spec"]}, {"description-vague"}, {"name-not-folder", "name-missing"}),
         (
-            {"ignore": ["spec"], "extend-select": ["name-missing"]},
+            {"select": ["advice", "name-missing"], "ignore": ["spec"]},
             {"name-missing"},
             {"name-not-folder"},
         ),
@@ -55,7 +55,7 @@ def test_the_command_line_replaces_the_selectors_of_the_file(tmp_path: Path) -> 
     """`--select` takes back what the file ignores; `--ignore` alone adds to it."""
     file = {"ignore": ["name-missing"]}
     assert "name-missing" in selected(tmp_path, ("spec",), **file).codes
-    codes = selected(tmp_path, (), (), ("name-not-folder",), **file).codes
+    codes = selected(tmp_path, (), ("name-not-folder",), **file).codes
     assert codes.isdisjoint({"name-missing", "name-not-folder"})
 
 

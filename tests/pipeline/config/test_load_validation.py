@@ -23,10 +23,12 @@ def test_the_nearest_file_with_such_a_table_counts(project: Path) -> None:
     (project / "deeper/pyproject.toml").write_text("[tool.other]\n")
     found = loader.load_validation()
     assert (found.settings.ignore, found.folder) == (("spec",), project.resolve())
-    (project / "skilldrop.toml").write_text('[validate]\nextend-select = ["advice"]\n')
-    assert loader.load_validation().settings.extend_select == ("advice",)
-    (project / "other.toml").write_text('[validate]\nextend_select = ["safety"]\n')
-    assert loader.load_validation(project / "other.toml").settings.extend_select == ("safety",)
+    (project / "skilldrop.toml").write_text('[validate]\nignore = ["advice"]\n')
+    assert loader.load_validation().settings.ignore == ("advice",)
+    (project / "other.toml").write_text('[validate]\nper-path-ignores = {old = ["spec"]}\n')
+    assert loader.load_validation(project / "other.toml").settings.per_path_ignores == {
+        "old": ("spec",)
+    }
 
 
 @pytest.mark.parametrize(

@@ -121,20 +121,6 @@ def test_a_baseline_makes_only_new_findings_fail(project: Path, skill: SkillWrit
     assert "skills/one/SKILL.md: gone name-not-folder" in result.stderr
 
 
-def test_statistics_count_codes(project: Path) -> None:
-    """The most frequent is first; JSON is a list."""
-    assert run("skills", "--statistics").stdout.split()[:3] == ["2", "error", "name-not-folder"]
-    (row,) = json.loads(run("skills", "--statistics", "--json").stdout)
-    assert row == {"code": "name-not-folder", "severity": "error", "count": 2}
-
-
-def test_the_output_can_be_written_to_a_file(project: Path) -> None:
-    """Nothing is printed."""
-    result = run("skills", "--format", "sarif", "--output-file", "out.sarif")
-    assert (result.stdout, result.return_value) == ("", 1)
-    assert len(json.loads((project / "out.sarif").read_text())["runs"][0]["results"]) == 2
-
-
 def test_a_diff_shows_the_fixes_and_writes_nothing(project: Path, skill: SkillWriter) -> None:
     """The exit code is 1 if `--fix` would change a file, and 0 after it."""
     skill(project / "skills/one", name="One")
