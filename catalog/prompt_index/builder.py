@@ -271,24 +271,26 @@ class _Allocation:
 
 def _entry(layout: Layout, skill: Candidate, step: Step) -> IndexEntry:
     """Return the entry of a skill with the room of a step for its description."""
+    room = _room(skill, step)
+    if not room:
+        return IndexEntry(skill, "name_only", layout.item(skill, ""), reason=_NO_ROOM)
     whole = one_line(skill.description)
     text = one_line(skill.fallback) if skill.fallback else whole
-    room = _room(skill, step)
-    if len(text) <= room:
-        shown = text
-    else:
-        shown = shorten_description(text, skill.name, int(room)) if room else ""
+    shown = text if len(text) <= room else shorten_description(text, skill.name, int(room))
     item = layout.item(skill, shown)
     if shown == whole:
         return IndexEntry(skill, "full", item, shown)
     if not shown:
-        return IndexEntry(skill, "name_only", item, reason="only its name fits")
+        return IndexEntry(skill, "name_only", item, reason=_NO_ROOM)
     reason = (
         "its description says nothing; the first sentence of its instructions is shown"
         if skill.fallback
         else f"{len(shown)} of {len(whole)} characters of its description are shown"
     )
     return IndexEntry(skill, "shortened", item, shown, reason)
+
+
+_NO_ROOM = "only its name fits"
 
 
 def _room(skill: Candidate, step: Step) -> float:

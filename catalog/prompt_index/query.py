@@ -3,6 +3,7 @@
 import json
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
+from itertools import starmap
 from typing import Any
 
 from catalog.database.expressions import FOLDER_NAME, INDEX_ORDER, SKILLS_FOLDER, WITHIN_LEVEL
@@ -181,6 +182,7 @@ _FILES = """
 
 def _candidate(row: Row, spec: IndexSpec, bases: Bases) -> Candidate:
     is_featured = row["name"] in spec.featured
+    files = json.loads(row["files"]) if row["files"] else ()
     return Candidate(
         row["id"],
         row["name"],
@@ -190,7 +192,7 @@ def _candidate(row: Row, spec: IndexSpec, bases: Bases) -> Candidate:
         locations.name_in_pattern(spec, row) == row["skill_id"],
         row["package_path"] if spec.names_versions else None,
         bool(row["user_invocable"]),
-        tuple(FileGroup(*group) for group in json.loads(row["files"] or "[]")),
+        tuple(starmap(FileGroup, files)),
         row["skill_md_hash"],
         row["fallback_description"],
         is_featured,

@@ -135,7 +135,7 @@ def one_line(text: str) -> str:
         text = "".join(
             " " if c.isspace() else c for c in text if c.isspace() or not is_invisible(c)
         )
-    return _SPACES.sub(" ", text).strip()
+    return " ".join(text.split())
 
 
 def in_xml(text: str) -> str:
@@ -161,6 +161,5 @@ def in_code(text: str) -> str:
     return f"{fence}{pad}{line}{pad}{fence}"
 
 
-_SPACES = re.compile(r"\s+")
 _MARKS = re.compile(r"[\\`*_\[\]]")
 _BACKTICKS = re.compile(r"`+")

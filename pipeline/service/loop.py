@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from catalog.database.connection import FileCheck, explained
@@ -159,7 +160,7 @@ class Service:
             *([every("webhook", TICK, self._webhook.ensure)] if self._webhook else []),
             every("requests", TICK, requests.grant),
             every("packages", TICK, store.packager.switch_current),
-            every("skills", TICK, partial(_find_taken, store)),
+            every("skills", TICK, partial(_find_taken, store, settings.skills_folder)),
             quiet,  # before the next changes become visible
             self._watching.polls(),
             *work.parts(),
@@ -305,12 +306,12 @@ def _keep_running(site: "SiteProcess") -> Problem | None:
     return Problem(site.trouble, site.failures, site.next_start) if site.trouble else None
 
 
-def _find_taken(store: Store) -> Problem | None:
-    path, names = store.links.taken()
+def _find_taken(store: Store, folder: Path) -> Problem | None:
+    names = store.links.taken()
     if not names:
         return None
     return Problem(
-        f"{path} has entries that skilldrop did not make under the names of skills, so these "
+        f"{folder} has entries that skilldrop did not make under the names of skills, so these "
         f"skills are not there: {few(names)}. Move the entries away.",
         len(names),
     )

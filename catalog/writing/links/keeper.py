@@ -130,13 +130,9 @@ class LinkKeeper:
         """Return the stored directory with this path."""
         return next((row for row in table.directories(self._db) if row.spec.path == path), None)
 
-    def taken(self) -> tuple[str, list[str]]:
-        """Return the directory beside the catalog, and the names that others have taken there."""
-        for directory in table.directories(self._db):
-            if directory.is_own:
-                rows = table.stored_links(self._db, directory).values()
-                return directory.spec.path, [row.name for row in rows if not row.is_linked]
-        return "", []
+    def taken(self) -> list[str]:
+        """Return the names that others have taken in the directory beside the catalog."""
+        return [name for (name,) in self._db.execute(table.TAKEN)]
 
     # Damage
 

@@ -133,6 +133,12 @@ _UPSERT = """
 """
 
 
+TAKEN = """
+    SELECT name FROM links INDEXED BY links_missing WHERE is_linked = 0
+        AND directory = (SELECT id FROM linked_directories WHERE origin = 'data') ORDER BY name
+"""
+
+
 def directories(db: Database) -> list[DirectoryRow]:
     """Return the directories of skills; that beside the catalog comes first."""
     return [

@@ -282,7 +282,9 @@ class UnitOfWork:
         execute = self.db.conn.executemany
         self._name_versions()
         execute("DELETE FROM findings WHERE skill = ?", self._known)
-        assignments = ", ".join(f'"{name}" = excluded."{name}"' for name in TABLES["skills"])
+        # Setting the id, too, would let SQLite look through all skills for references to it.
+        changed = [name for name in TABLES["skills"] if name != "id"]
+        assignments = ", ".join(f'"{name}" = excluded."{name}"' for name in changed)
         self._insert("skills", self._skills, f" ON CONFLICT (id) DO UPDATE SET {assignments}")
         self._write_content()
         execute("UPDATE versions SET superseded_at = ? WHERE id = ?", self._superseded)

@@ -563,12 +563,12 @@ def test_the_cost_of_a_change_does_not_depend_on_the_size_of_the_catalog(
 ) -> None:
     """The cost is counted in SQLite steps, from the scan of a folder to its package and the index.
 
-    Ten times the rows make trees deeper; a full table scan would cost four times as much.
+    Ten times the rows make trees deeper, and the index counts its skills.
     """
     steps = [
         _steps_of_a_change(World(tmp_path / str(count)), skill, count) for count in (100, 1000)
     ]
-    assert steps[1] < 2 * steps[0], steps
+    assert steps[1] < 1.5 * steps[0], steps
 
 
 def _steps_of_a_change(world: World, skill: SkillWriter, count: int) -> int:
