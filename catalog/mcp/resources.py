@@ -95,7 +95,7 @@ class SkillResources:
         with protocol_errors():
             asked = uris.parse(uri)
             package = self._access.package(asked.skill_id, asked.version)
-            if uris.split(package, asked.path)[1] == uris.MANIFEST:
+            if uris.inside(package, asked.path) == uris.MANIFEST:
                 text = json.dumps(manifest(package), ensure_ascii=False, indent=1)
                 content: TextResourceContents | BlobResourceContents = TextResourceContents(
                     uri=uri, text=text, mime_type="application/json"
@@ -129,7 +129,7 @@ def manifest(package: Package) -> dict[str, Any]:
 
 def _path(package: Package, asked: SkillUri) -> str:
     """Return the path of a file in a package: as decoded, or as written if there is only that."""
-    decoded, literal = (uris.split(package, path)[1] for path in (asked.path, asked.literal_path))
+    decoded, literal = (uris.inside(package, path) for path in (asked.path, asked.literal_path))
     is_literal = decoded not in package.by_path and literal in package.by_path
     return (literal if is_literal else decoded) or "."
 

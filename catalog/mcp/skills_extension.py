@@ -1,4 +1,4 @@
-"""MCP skills extension: skills/list, skills/get and resources/directory/read.
+"""MCP skills extension: skills/list and skills/get.
 
 Sources: SEP-2640, `io.modelcontextprotocol/skills`, for protocol 2026-07-28, with "Skill Entries"
 and "Limits"; older clients that know the methods get the same.
@@ -13,22 +13,21 @@ import anyio.to_thread
 import yaml
 from mcp.server import Server, ServerRequestContext
 from mcp.server.context import CallNext, HandlerResult
-from mcp.types import PaginatedRequestParams, RequestParams, Resource
+from mcp.types import PaginatedRequestParams, RequestParams
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from catalog.mcp import uris
-from catalog.mcp.access import PAGE, CatalogAccess, after_cursor, protocol_errors
+from catalog.mcp.access import CatalogAccess, after_cursor, protocol_errors
 from catalog.model.errors import NotInCatalog, PackageDamaged
 from catalog.model.fields import COMPATIBILITY_LIMIT, DESCRIPTION_LIMIT, NAME_LIMIT
 from catalog.reading.files import skill_files
 from catalog.reading.files.published import SKILL_MD, Package, package_of
 from catalog.text.suggestions import shown
-from catalog.text.visible import one_line
 
 IDENTIFIER = "io.modelcontextprotocol/skills"
 
 _ENVELOPE = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
-_SETTINGS = {"directoryRead": True}
+_SETTINGS: dict[str, Any] = {}
 
 
 async def _declared(ctx: ServerRequestContext[Any], call_next: CallNext) -> HandlerResult:
@@ -43,10 +42,6 @@ class _GetParams(RequestParams):
     uri: str
 
 
-class _DirectoryParams(PaginatedRequestParams):
-    uri: str
-
-
 class SkillsExtension:
     """Handlers of the extension's methods."""
 
@@ -57,7 +52,6 @@ class SkillsExtension:
         """Register the methods and declare the extension."""
         server.add_request_handler("skills/list", PaginatedRequestParams, self._list)
         server.add_request_handler("skills/get", _GetParams, self._get)
-        server.add_request_handler("resources/directory/read", _DirectoryParams, self._directory)
         server.extensions[IDENTIFIER] = _SETTINGS
         server.middleware.append(_declared)
 
@@ -68,12 +62,6 @@ class SkillsExtension:
 
     async def _get(self, _: ServerRequestContext[Any], params: _GetParams) -> dict[str, Any]:
         return await anyio.to_thread.run_sync(self.skill, params.uri)
-
-    async def _directory(
-        self, _: ServerRequestContext[Any], params: _DirectoryParams
-    ) -> dict[str, Any]:
-        start = after_cursor("directory", params) or 0
-        return await anyio.to_thread.run_sync(self.directory, params.uri, start)
 
     def page(self, after: int | None) -> dict[str, Any]:
         """Return a page of the skills that a model may start and that are as clients want them."""
@@ -94,22 +82,6 @@ class SkillsExtension:
             if asked.version or uris.of(asked.skill_id, asked.path) != entry["uri"]:
                 raise NotInCatalog(f"{shown(uri)} is not a skill's URI; that is {entry['uri']}.")
             return _ENVELOPE | {"skill": entry}
-
-    def directory(self, uri: str, start: int) -> dict[str, Any]:
-        """Return files and directories in a directory of a skill, from the `start`th on."""
-        with protocol_errors():
-            asked = uris.parse(uri)
-            package = self._access.package(asked.skill_id, asked.version)
-            children = children_of(package, asked.path, asked.version)
-        last = start + PAGE
-        following = {"nextCursor": f"directory-{last}"}
-        return {
-            "resultType": "complete",
-            "resources": [
-                child.model_dump(mode="json", by_alias=True, exclude_none=True)
-                for child in children[start:last]
-            ],
-        } | (following if last < len(children) else {})
 
 
 MOST_FILES = 512
@@ -187,34 +159,6 @@ def _check_files(package: Package) -> None:
         raise ValueError(f"a file is named {uris.MANIFEST}, which is the URI of its list of files")
     if wrong := next((path for path in package.by_path if "\\" in path), None):
         raise ValueError(f"the name {shown(wrong)} has a backslash")
-
-
-DIRECTORY_TYPE = "inode/directory"
-
-
-def children_of(package: Package, path: str, version: str = "") -> list[Resource]:
-    """Return the files and directories in a directory, by name; path is "" for the skill itself.
-
-    With a version, the URIs name it. Raises NotInCatalog if the path is not a directory.
-    """
-    own, path = uris.split(package, path.rstrip("/"))
-    start = f"{path}/" if path else ""
-    suffix = f"?version={version}" if version else ""
-    found: dict[str, Resource] = {}
-    for file in package.files:
-        if file.path.startswith(start):
-            name, _, rest = file.path.removeprefix(start).partition("/")
-            uri = uris.of(package.skill_id, own + start + name) + suffix
-            found[name] = Resource(
-                uri=uri,
-                name=one_line(name),
-                mime_type=DIRECTORY_TYPE if rest else file.media_type,
-                size=None if rest else file.size,
-            )
-    if not found:
-        kind = "a file, not a directory" if path in package.by_path else "not a directory"
-        raise NotInCatalog(f"{shown(path)} of {shown(package.skill)} is {kind}.")
-    return [resource for _, resource in sorted(found.items())]
 
 
 _BLOCK = re.compile(r"\A---[ \t]*\r?\n(.*?)^---[ \t]*\r?$", re.DOTALL | re.MULTILINE)

@@ -59,9 +59,7 @@ def own_folder(package: Package) -> str:
     return name if colon and not has_folder else ""
 
 
-def split(package: Package, path: str) -> tuple[str, str]:
-    """Return the own folder with a slash, or "", and the path in the package, for a URI's path."""
+def inside(package: Package, path: str) -> str:
+    """Return the path in the package for the path of a URI, without the own folder."""
     folder = own_folder(package)
-    if folder and f"{path}/".startswith(f"{folder}/"):
-        return f"{folder}/", path[len(folder) + 1 :]
-    return "", path
+    return path[len(folder) + 1 :] if folder and f"{path}/".startswith(f"{folder}/") else path

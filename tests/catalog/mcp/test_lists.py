@@ -145,7 +145,7 @@ def test_the_extension_is_declared_to_clients_of_all_versions(shelf: Shelf) -> N
     client = [advertise("io.modelcontextprotocol/skills", {})]
     for mode in ("auto", "legacy"):
         declared = session(in_process(shelf), work, mode=mode, extensions=client)
-        assert declared.extensions == {"io.modelcontextprotocol/skills": {"directoryRead": True}}
+        assert declared.extensions == {"io.modelcontextprotocol/skills": {}}
         assert declared.resources.subscribe == (mode == "auto")
         assert declared.resources.list_changed
         assert declared.prompts.list_changed

@@ -162,53 +162,6 @@ def test_what_is_no_skill_is_an_error(extension: SkillsExtension, uri: str) -> N
     message(caught)
 
 
-def names(page: dict[str, Any]) -> dict[str, str]:
-    """Return the media types in a directory by name."""
-    return {child["name"]: child["mimeType"] for child in page["resources"]}
-
-
-def test_directories_are_read_level_by_level(
-    access: CatalogAccess, extension: SkillsExtension
-) -> None:
-    """A directory has its files and directories, each with the URI by which it is read."""
-    assert names(extension.directory("skill://whole", 0)) == {
-        "SKILL.md": "text/markdown",
-        "assets": "inode/directory",
-        "empty": "text/plain",
-        "references": "inode/directory",
-    }
-    assets = extension.directory("skill://whole/assets", 0)
-    assert names(assets) == {
-        "deep": "inode/directory",
-        "logo.png": "image/png",
-        "空 格#?%20.txt": "text/plain",
-    }
-    deep, *files = assets["resources"]
-    assert [file["size"] for file in files] == [len(content(access, f["uri"])) for f in files]
-    assert names(extension.directory(deep["uri"], 0)) == {"er": "inode/directory"}
-
-
-def test_a_large_directory_has_pages(extension: SkillsExtension) -> None:
-    """All children come, each once."""
-    first = extension.directory("skill://many-files/f", 0)
-    assert first["nextCursor"] == "directory-100"
-    children = [
-        c["uri"]
-        for n in range(0, 512, 100)
-        for c in extension.directory("skill://many-files/f", n)["resources"]
-    ]
-    assert len(set(children)) == len(children) == 512
-    assert "nextCursor" not in extension.directory("skill://many-files/f", 500)
-
-
-@pytest.mark.parametrize("path", ["/SKILL.md", "/nowhere", "/..", "/assets/logo", "/asset"])
-def test_what_is_no_directory_is_an_error(extension: SkillsExtension, path: str) -> None:
-    """A file is none, nor a part of a name."""
-    with pytest.raises(MCPError) as caught:
-        extension.directory(f"skill://whole{path}", 0)
-    message(caught)
-
-
 @pytest.fixture(scope="module")
 def plugins(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CatalogAccess]:
     """Return access to a catalog with skills of plugins, two of which have the same name."""
@@ -223,7 +176,7 @@ def plugins(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CatalogAccess]
 
 
 def test_the_uri_of_a_plugins_skill_ends_with_its_name(plugins: CatalogAccess) -> None:
-    """As the extension demands; files and directories have their place below that URI, too."""
+    """As the extension demands; files have their place below that URI, too."""
     extension = SkillsExtension(plugins)
     (skill,) = extension.page(None)["skills"]
     assert skill["uri"] == "skill://office--pdf/pdf/SKILL.md"
@@ -231,10 +184,7 @@ def test_the_uri_of_a_plugins_skill_ends_with_its_name(plugins: CatalogAccess) -
     for file in skill["resources"]:
         digest = hashlib.sha256(content(plugins, file["uri"])).hexdigest()
         assert file["digest"] == f"sha256:{digest}"
-    (_, references) = extension.directory("skill://office--pdf/pdf", 0)["resources"]
-    assert references["uri"] == "skill://office--pdf/pdf/references"
-    (file,) = extension.directory(references["uri"], 0)["resources"]
-    assert content(plugins, file["uri"]) == b"office\n"
+    assert content(plugins, "skill://office--pdf/pdf/references/a%20b.md") == b"office\n"
     assert content(plugins, "skill://office--pdf/pdf/_manifest").startswith(b"{")
     assert extension.skill(skill["uri"])["skill"] == skill
     with pytest.raises(MCPError) as caught:
@@ -269,6 +219,3 @@ def test_an_entry_and_its_files_are_of_one_version(shelf: Shelf, access: Catalog
     assert len(listed[0]["resources"]) == 3
     assert content(access, "skill://edited/a.md") == b"two\n"
     assert content(access, f"skill://edited/a.md?version={version}") == b"one\n"
-    earlier = extension.directory(f"skill://edited?version={version}", 0)
-    assert list(names(earlier)) == ["SKILL.md", "a.md"]
-    assert all(child["uri"].endswith(f"?version={version}") for child in earlier["resources"])
