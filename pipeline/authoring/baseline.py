@@ -33,7 +33,6 @@ class Baseline:
 
     file: Path
     known: Counter[Known] = field(default_factory=Counter)
-    _met: dict[str, Counter[Known]] = field(default_factory=dict)  # by the path of a skill
 
     @classmethod
     def read(cls, file: Path) -> "Baseline":
@@ -60,61 +59,32 @@ class Baseline:
         return cls(file, Counter(known))
 
     def new_only(self, judgement: Judgement) -> Judgement:
-        """Return a judgement without the known findings; a later one of a skill replaces it."""
+        """Return a judgement without the known findings."""
         met: Counter[Known] = Counter()
         new = []
-        for finding, line in with_lines(judgement):
-            known = Known(self._relative(judgement.place(finding)), finding.code, line)
+        for known, finding in self._identified(judgement):
             met[known] += 1
             if met[known] > self.known[known]:
                 new.append(finding)
-        self._met[self._relative(judgement.path)] = met
         return replace(judgement, findings=tuple(new))
 
-    def gone(self) -> list[Known]:
-        """Return the known findings that the judged skills no longer have, or whose file is gone.
-
-        A skill is judged if its judgement has passed through `new_only`.
-        """
-        met = self._all_met()
-        return sorted(
-            known
-            for known, count in self.known.items()
-            if met[known] < count and self._is_judged(known.path)
-        )
-
     def write(self, judged: Iterable[Judgement]) -> int:
-        """Write the findings of the judged skills in place of their old ones; return how many.
-
-        Those of skills that were not judged stay, unless their files are gone.
-        """
-        for judgement in judged:
-            self.new_only(judgement)
-        met = self._all_met()
-        kept = {known: n for known, n in self.known.items() if not self._is_judged(known.path)}
+        """Write the findings of the judged skills; return how many."""
+        counts = Counter(known for one in judged for known, _ in self._identified(one))
         content: dict[str, Any] = {}
-        for known, count in sorted({**kept, **met}.items()):
+        for known, count in sorted(counts.items()):
             content.setdefault(known.path, {}).setdefault(known.code, {})[known.line] = count
         text = json.dumps({"version": _VERSION, "findings": content}, indent=1, ensure_ascii=False)
         write_whole(self.file, f"{text}\n".encode())
-        return met.total()
+        return counts.total()
 
-    def _all_met(self) -> Counter[Known]:
-        total: Counter[Known] = Counter()
-        for met in self._met.values():  # `sum` would copy the total for each
-            total.update(met)
-        return total
+    def _identified(self, judgement: Judgement) -> Iterator[tuple[Known, Finding]]:
+        for finding, line in with_lines(judgement):
+            yield Known(self._relative(judgement.place(finding)), finding.code, line), finding
 
     def _relative(self, path: str) -> str:
         folder = os.path.realpath(self.file.parent)
         return text_path(os.path.relpath(os.path.realpath(path), folder))
-
-    def _is_judged(self, path: str) -> bool:
-        parts = path.split("/")
-        if any("/".join(parts[:end]) in self._met for end in range(1, len(parts) + 1)):
-            return True
-        file = self.file.parent / path.partition("!")[0]
-        return "." in self._met or not os.path.lexists(file)
 
 
 def with_lines(judgement: Judgement) -> Iterator[tuple[Finding, str]]:

@@ -1,4 +1,4 @@
-"""Baselines: known findings are not reported, new ones are, and gone ones are named."""
+"""Baselines: known findings are not reported, and new ones are."""
 
 from pathlib import Path
 
@@ -25,50 +25,38 @@ def judge(folder: Path) -> list[Judgement]:
     return list(judge_paths([folder], profiles=["advice"], cores=1))
 
 
-def new_and_gone(file: Path) -> tuple[list[str], list[str]]:
-    """Return the codes that are new to a baseline, and those that are gone from it."""
+def new(file: Path) -> list[str]:
+    """Return the codes that are new to a baseline."""
     baseline = Baseline.read(file)
-    new = [f.code for one in judge(file.parent) for f in baseline.new_only(one).findings]
-    return new, [known.code for known in baseline.gone()]
+    return [f.code for one in judge(file.parent) for f in baseline.new_only(one).findings]
 
 
 def test_known_findings_are_not_reported_wherever_their_lines_move(
     file: Path, skill: SkillWriter
 ) -> None:
     """Path, code and the text of the line identify a finding."""
-    assert new_and_gone(file) == ([], [])
+    assert new(file) == []
     skill(
         file.parent / "skills/two",
         name="another",
         more="license: MIT",
         body="A line.\n\n  See [it](a.md).\n",
     )
-    assert new_and_gone(file) == ([], [])
+    assert new(file) == []
 
 
 def test_another_finding_of_a_known_code_is_new(file: Path, skill: SkillWriter) -> None:
     """Its line differs."""
     skill(file.parent / "skills/two", name="another", body="See [it](a.md).\n\nAnd [it](b.md).\n")
-    assert new_and_gone(file) == (["reference-missing"], [])
+    assert new(file) == ["reference-missing"]
 
 
-def test_findings_that_are_gone_are_named(file: Path, skill: SkillWriter) -> None:
-    """Those of deleted skills, too; a new baseline leaves them out."""
+def test_a_new_baseline_leaves_out_what_is_gone(file: Path, skill: SkillWriter) -> None:
+    """A finding that comes back is new."""
     skill(file.parent / "skills/one")
-    (file.parent / "skills/two/SKILL.md").unlink()
-    _, gone = new_and_gone(file)
-    assert gone == ["name-not-folder", "name-not-folder", "reference-missing"]
-    Baseline.read(file).write(judge(file.parent))
-    assert new_and_gone(file) == ([], [])
-
-
-def test_a_baseline_of_one_skill_keeps_the_findings_of_others(file: Path) -> None:
-    """So a part of a collection can be frozen again; findings of others are not gone."""
-    baseline = Baseline.read(file)
-    assert [baseline.new_only(one).findings for one in judge(file.parent / "skills/one")] == [()]
-    assert baseline.gone() == []
-    Baseline.read(file).write(judge(file.parent / "skills/one"))
-    assert new_and_gone(file) == ([], [])
+    Baseline(file).write(judge(file.parent))
+    skill(file.parent / "skills/one", name="other")
+    assert new(file) == ["name-not-folder"]
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"version": 2}', '{"version": 1, "findings": 3}'])
