@@ -212,8 +212,7 @@ def _add_folder(source: Path, place: Path, root: RootSpec, *, fix: bool, dry_run
                 put(built, place)
             else:
                 replaced_folder = place.lstat()
-                if backup := exchange(built, place, lambda: True):
-                    remove_made(backup, replaced_folder)
+                remove_made(exchange(built, place), replaced_folder)
     return Addition(source, place, judgements, is_accepted, fixer.fixed, files)
 
 

@@ -3,7 +3,7 @@
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from stat import S_IMODE
@@ -33,26 +33,22 @@ def put(built: Path, place: Path) -> None:
     _sync(place.parent)
 
 
-def exchange(built: Path, place: Path, still_same: Callable[[], bool]) -> Path | None:
+def exchange(built: Path, place: Path) -> Path:
     """Exchange a built folder with the one at a place; return the backup of the old one.
 
     One of the two is complete at the place at every moment. On a file system that cannot exchange
-    two names atomically, the old one may briefly exist only as the backup. Returns None and does
-    nothing if `still_same` denies. Raises OSError.
+    two names atomically, the old one may briefly exist only as the backup. Raises OSError.
     """
     _sync(built)
     backup, made = _free(place), built.lstat()
     os.rename(built, backup)
-    done = False
     try:
-        if still_same():
-            exchange_names(backup, place)
-            done = True
-    finally:
-        if not done:  # if the exchange cannot be undone, the backup is the old folder
-            remove_made(backup, made)
+        exchange_names(backup, place)
+    except BaseException:  # if the exchange cannot be undone, the backup is the old folder
+        remove_made(backup, made)
+        raise
     _sync(place.parent)
-    return backup if done else None
+    return backup
 
 
 def write_whole(file: Path, content: bytes) -> None:

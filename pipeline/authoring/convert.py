@@ -204,12 +204,6 @@ def _carried_out(
     conversion: ConversionResult, root: Path, folder: Folder, options: ConversionOptions
 ) -> ConversionResult:
     """Build the package beside its place, and move it there; a dry run builds it elsewhere."""
-
-    def still_same() -> bool:
-        with open_source(root) as opened:
-            now = opened.folder(folder.path)
-        return now is not None and now.fingerprint == folder.fingerprint
-
     source, place = root / model_paths.os_path(folder.path), Path(conversion.output)
     beside = Path(tempfile.gettempdir(), source.name) if options.dry_run else place
     with built_beside(beside, source) as built:
@@ -217,10 +211,7 @@ def _carried_out(
         if options.dry_run:
             return _judged(conversion, built, options)
         if options.output is None:
-            backup = exchange(built, place, still_same)
-            if backup is None:
-                return _refused(conversion, _CHANGING)
-            conversion = replace(conversion, backup=str(backup))
+            conversion = replace(conversion, backup=str(exchange(built, place)))
         elif os.path.lexists(place):
             if _contents(built) != _contents(place):
                 raise NotPossible(
@@ -228,10 +219,8 @@ def _carried_out(
                     "--output."
                 )
             conversion = replace(conversion, plan=Plan(), diff="")
-        elif still_same():
-            put(built, place)
         else:
-            return _refused(conversion, _CHANGING)
+            put(built, place)
     return _judged(conversion, place, options)
 
 
