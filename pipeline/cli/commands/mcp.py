@@ -1,7 +1,5 @@
 """Command that serves agents over MCP."""
 
-from pathlib import Path
-
 import click
 
 from catalog.model.errors import NotPossible
@@ -57,7 +55,6 @@ def mcp(context: click.Context, http: str | None, names: tuple[str, ...]) -> Non
         and (settings.site.behind_proxy or not address.is_loopback(listen[0])),
         counter=counter,
     )
-    _warn_without_catalog(settings.catalog_path)
     if listen is None:
         mcp_server.serve_stdio(server)
         return
@@ -71,16 +68,6 @@ def mcp(context: click.Context, http: str | None, names: tuple[str, ...]) -> Non
     if warning:
         click.echo(f"skilldrop: {warning}", err=True)
     mcp_server.serve_http(server, host, port, names, settings.tokens_path)
-
-
-def _warn_without_catalog(path: Path) -> None:
-    """Warn on stderr that the catalog is missing; it may exist before the first agent asks."""
-    if not path.is_file():
-        click.echo(
-            f"skilldrop: There is no catalog at {path} yet. Make one with `skilldrop scan` or "
-            "`skilldrop up`.",
-            err=True,
-        )
 
 
 def _address(value: str) -> tuple[str, int]:
