@@ -78,10 +78,6 @@ class ValidateSettings(Table):
         {}, description="a table of finding codes and profiles, each error, warning or info"
     )
 
-    docs_url: str | None = Field(
-        None, pattern=r"\Ahttps?://", description="the address of a page, with http or https"
-    )
-
     @model_validator(mode="before")
     @classmethod
     def _with_underscores(cls, values: Any) -> Any:

@@ -35,15 +35,6 @@ def path(name: str = "reference/findings.md") -> Path:
     return inside if inside.exists() else Path(__file__).parents[3] / "docs" / name
 
 
-def url(code: str, page: str | None = None) -> str:
-    """Return the address of a code's section on a page; by default on the installed one.
-
-    A `{code}` in the address of the page stands for the code.
-    """
-    page = page or path().as_uri()
-    return page.replace("{code}", code) if "{code}" in page else f"{page}#{code}"
-
-
 @cache
 def sections() -> Mapping[str, str]:
     """Return the section of each code, as Markdown; none if the page is missing."""

@@ -9,7 +9,6 @@ from typing import Any, get_args
 import click
 
 from catalog.model.values import Acceptance, Severity
-from catalog.text.visible import visible
 from pipeline.authoring import selection
 from pipeline.authoring.baseline import Baseline
 from pipeline.authoring.fixer import Fixer
@@ -168,7 +167,7 @@ def validate(
         judged = judge_paths(paths, acceptance=acceptance, select=select, exclusions=exclusions)
     if write_baseline and baseline:
         return _write_baseline(baseline, judged)
-    output = LintOutput("json" if as_json else form, quiet, config.settings.docs_url)
+    output = LintOutput("json" if as_json else form, quiet)
     known = Baseline.read(baseline) if baseline else None
     reported = known.new_only if known else lambda judgement: judgement
     judged = map(reported, judged)
@@ -176,8 +175,6 @@ def validate(
         output.show_diff(judged, fixer)
         return FINDINGS if fixer.skills else DONE
     output.show(fixer.fix(judged, reported) if fix else judged, fixer)
-    if known:
-        _tell_gone(known)
     if fixer.problems:
         return USAGE_ERROR
     return FINDINGS if output.reaches(fail_on) else DONE
@@ -216,21 +213,7 @@ def _selected(
 def _write_baseline(file: Path, judged: Iterable[Judgement]) -> int:
     if not file.parent.is_dir():
         raise click.UsageError(f"The folder of the baseline {file} does not exist.")
-    old = Baseline.read(file) if file.exists() else Baseline(file)
     with terminal.progress("skills") as progress:
-        count = old.write(LintOutput().counting(judged, progress))
+        count = Baseline(file).write(LintOutput().counting(judged, progress))
     terminal.echo(f"Wrote {terminal.counted(count, 'finding')} to {file}.")
     return DONE
-
-
-def _tell_gone(baseline: Baseline) -> None:
-    """List the findings of a baseline that are gone on standard error."""
-    if not (gone := baseline.gone()):
-        return
-    for known in gone:
-        click.echo(f"{visible(known.path)}: gone {visible(known.code)}", err=True)
-    click.echo(
-        f"skilldrop: {terminal.counted(len(gone), 'finding')} of the baseline gone; "
-        "remove with --write-baseline.",
-        err=True,
-    )

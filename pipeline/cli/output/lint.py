@@ -24,7 +24,6 @@ class LintOutput:
 
     form: str = "text"
     quiet: bool = False
-    docs_url: str | None = None
     skills: int = 0
     loadable: int = 0
     severities: Counter[Severity] = field(default_factory=Counter)
@@ -36,7 +35,7 @@ class LintOutput:
         with terminal.progress("skills") as progress:
             counting = self.counting(judged, progress)
             shown = map(errors_only, counting) if self.quiet else counting
-            for lines in FORMATS[self.form](shown, docs_url=self.docs_url):
+            for lines in FORMATS[self.form](shown):
                 progress.clear()
                 terminal.echo(lines)
         for note in (*self.notes, *fixer.problems):
@@ -83,11 +82,10 @@ class LintOutput:
         return f"{found}{mended}{left_out}."
 
 
-# A format yields each line as soon as its judgements are available; `docs_url` is the address of
-# the page with a section for each code.
+# A format yields each line as soon as its judgements are available.
 
 
-def text(judged: Iterable[Judgement], docs_url: str | None = None) -> Iterator[str]:
+def text(judged: Iterable[Judgement]) -> Iterator[str]:
     """Yield `path:line: severity code message`, the source line and the fix.
 
     Control and invisible characters of untrusted text are made visible.
@@ -100,13 +98,12 @@ def text(judged: Iterable[Judgement], docs_url: str | None = None) -> Iterator[s
             yield _consequence(judgement)
 
 
-def as_json(judged: Iterable[Judgement], docs_url: str | None = None) -> Iterator[str]:
+def as_json(judged: Iterable[Judgement]) -> Iterator[str]:
     """Yield a JSON list with one object per skill."""
-    before, page = "[", docs_url or explanations.path().as_uri()
+    before, page = "[", explanations.path().as_uri()
     for judgement in judged:
         findings: list[Json] = [
-            {**finding.as_json(), "url": explanations.url(finding.code, page)}
-            for finding in judgement.findings
+            {**finding.as_json(), "url": f"{page}#{finding.code}"} for finding in judgement.findings
         ]
         skill = {**judgement.as_json(), "findings": findings}
         yield before + json.dumps(skill, indent=2)
@@ -114,7 +111,7 @@ def as_json(judged: Iterable[Judgement], docs_url: str | None = None) -> Iterato
     yield "]" if before == "," else "[]"
 
 
-def github(judged: Iterable[Judgement], docs_url: str | None = None) -> Iterator[str]:
+def github(judged: Iterable[Judgement]) -> Iterator[str]:
     """Yield workflow commands of GitHub Actions, which annotate a pull request.
 
     Source: GitHub Actions documentation, Workflow commands; escapes as in the toolkit's

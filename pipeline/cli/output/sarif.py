@@ -21,18 +21,19 @@ _LEVELS: Mapping[Severity, str] = {"error": "error", "warning": "warning", "info
 _RULE_INDEX = {code: number for number, code in enumerate(REGISTRY)}
 
 
-def sarif(judged: Iterable[Judgement], docs_url: str | None = None) -> Iterator[str]:
+def sarif(judged: Iterable[Judgement]) -> Iterator[str]:
     """Yield one log with one run: first all rules, then one result at a time.
 
     Source: SARIF 2.1.0 (OASIS). Paths are URIs, relative to the working directory if the author's
-    were relative; columns count characters. `docs_url` is the page with a section for each code.
+    were relative; columns count characters.
     """
+    page = explanations.path().as_uri()
     run: dict[str, Json] = {
         "tool": {
             "driver": {
                 "name": "skilldrop",
                 "version": VERSION,
-                "rules": [_rule(kind, docs_url) for kind in REGISTRY.values()],
+                "rules": [_rule(kind, page) for kind in REGISTRY.values()],
             }
         },
         "columnKind": "unicodeCodePoints",
@@ -49,13 +50,13 @@ def sarif(judged: Iterable[Judgement], docs_url: str | None = None) -> Iterator[
     yield "]}]}"
 
 
-def _rule(kind: FindingType, docs_url: str | None) -> Json:
+def _rule(kind: FindingType, page: str) -> Json:
     return {
         "id": kind.code,
         "shortDescription": {"text": kind.summary},
         "fullDescription": {"text": f"{kind.summary} Source: {kind.source}."},
         "help": {"text": kind.fix, "markdown": f"{kind.fix}\n\nSource: {kind.source}."},
-        "helpUri": explanations.url(kind.code, docs_url),
+        "helpUri": f"{page}#{kind.code}",
         "defaultConfiguration": {"level": _LEVELS[kind.severity]},
         "properties": {"tags": [kind.profile]},
     }

@@ -113,10 +113,3 @@ def test_equal_findings_have_different_fingerprints() -> None:
     )
     assert first.partition(":")[0] == second.partition(":")[0]
     assert first != second
-
-
-def test_rules_link_to_their_page_if_its_address_is_known() -> None:
-    """The section of a page has the code as its anchor."""
-    log = json.loads("\n".join(sarif([], "https://example.org/findings.html")))
-    (rule, *_) = log["runs"][0]["tool"]["driver"]["rules"]
-    assert rule["helpUri"] == f"https://example.org/findings.html#{rule['id']}"
