@@ -137,6 +137,7 @@ INDEXES: Mapping[str, Sequence[str]] = {
         "skeleton",
         "current_version_id",
         "pinned_version_id",
+        "shadowed_by WHERE shadowed_by IS NOT NULL",
         "level",
         "plugin WHERE plugin IS NOT NULL",
         "license WHERE license IS NOT NULL",

@@ -418,6 +418,22 @@ def test_no_canned_query_goes_through_a_whole_table_but_those_meant_to(
     assert scanned == OF_EVERYTHING.get(name, set())
 
 
+def test_no_new_row_lets_sqlite_look_for_its_users_in_a_whole_table(tmp_path: Path) -> None:
+    """SQLite does so for each row, while another one refers to a row that is yet to come."""
+    store = Store.open(tmp_path / "catalog.db")
+    keys = store.db.execute("""
+        SELECT t.name, k."from" FROM pragma_table_list AS t, pragma_foreign_key_list(t.name) AS k
+        WHERE k."table" IN ('skills', 'versions', 'texts', 'scans', 'outcomes')""").fetchall()
+    scanned = {
+        (table, column)
+        for table, column in keys
+        if [*full_scans(store.db.conn, f"SELECT 1 FROM {table} WHERE {column} = 1")]
+    }
+    store.close()
+    assert ("skills", "shadowed_by") in keys
+    assert not scanned
+
+
 def test_what_changed_last_costs_the_same_however_much_did(tmp_path: Path) -> None:
     """As after a first scan: a page of it is read, and not all that is younger than a week."""
     store = Store.open(tmp_path / "catalog.db")
