@@ -4,6 +4,7 @@ import hashlib
 import re
 import unicodedata
 from datetime import UTC, datetime, timedelta
+from typing import Literal, TypeAlias
 
 from catalog.model.paths import last_name
 
@@ -124,51 +125,23 @@ def _hash8(text: str) -> str:
 
 
 NO_NAMESPACE, BY_FOLDER, BY_PATH = "none", "folder", "path"
+NamespaceRule: TypeAlias = Literal["none", "folder", "path"]
 OF_PLUGIN = "plugin"
 """Rule of plugin roots: the first folder, even where it is the skill folder itself."""
-_IN_BRACES = re.compile(r"\{\w+\}")
 
 
 def namespace_of(path: str, rule: str) -> str | None:
     """Return the namespace of a skill folder, from its path relative to its root.
 
-    The rule is `none`, `folder` (the first folder is the owner), `path` (all folders above the
-    skill folder, joined by dots), or a pattern such as `teams/{team}/*`, in which names in braces
-    stand for the folders that make the namespace and `*` for any other folder. Skills that lie
-    less deep have no namespace.
+    The rule is `none`, `folder` (the first folder is the owner) or `path` (all folders above the
+    skill folder, joined by dots). Skills that lie directly in the root have no namespace.
     """
     *above, _ = folders = [last_name(folder) for folder in path.split("/") if folder]
     if rule == OF_PLUGIN:
         return folders[0]
     if rule == BY_FOLDER:
         return above[0] if above else None
-    if rule == BY_PATH:
-        return ".".join(above) or None
-    return _matched(above, rule.split("/")) if rule != NO_NAMESPACE else None
-
-
-def _matched(above: list[str], pattern: list[str]) -> str | None:
-    """Return the folders that a pattern names, joined by dots; None where it does not match."""
-    if len(above) < len(pattern):
-        return None
-    pairs = list(zip(pattern, above, strict=False))
-    named = [folder for part, folder in pairs if _IN_BRACES.fullmatch(part)]
-    others = [(part, folder) for part, folder in pairs if not _IN_BRACES.fullmatch(part)]
-    return ".".join(named) if all(part in ("*", folder) for part, folder in others) else None
-
-
-def check_namespace_rule(rule: str) -> str:
-    """Return the rule of a root for namespaces. Raises ValueError for any other text."""
-    parts = rule.split("/")
-    if rule in (NO_NAMESPACE, BY_FOLDER, BY_PATH):
-        return rule
-    if not all(parts) or not any(map(_IN_BRACES.fullmatch, parts)):
-        raise ValueError("it needs a folder name in braces, as in teams/{team}")
-    if wrong := [
-        part for part in parts if set(part) & set("{}") and not _IN_BRACES.fullmatch(part)
-    ]:
-        raise ValueError(f"{wrong[0]} is neither a name in braces nor the name of a folder")
-    return rule
+    return ".".join(above) or None if rule == BY_PATH else None
 
 
 # Source: Unicode Technical Standard #39. This is the part of its table that a normalised skill name

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 from pydantic.alias_generators import to_camel
 
 from catalog.model.finding import Finding
+from catalog.model.naming import NamespaceRule
 from catalog.model.paths import last_name
 from catalog.model.values import (
     Acceptance,
@@ -222,7 +223,7 @@ class RootSpec:
     level: Level = "project"
     acceptance: Acceptance = "lenient"
     profiles: tuple[str, ...] = ("spec",)
-    namespace: str = "none"  # none, folder, path, or a pattern; see `catalog.model.naming`
+    namespace: NamespaceRule = "none"
     review: Review = "none"
     review_severity: Severity = "warning"  # from which a safety finding needs a review
     secrets: SecretRule = "leave-out"  # the treatment of files with keys or passwords

@@ -34,10 +34,7 @@ class RootSettings(Table):
         DEFAULT_PROFILES,
         description="a list of profiles; `skilldrop validate --help` lists them",
     )
-    namespace: Annotated[str, AfterValidator(naming.check_namespace_rule)] = Field(
-        naming.NO_NAMESPACE, description="none, folder, path, or a pattern such as teams/{team}"
-    )
-
+    namespace: naming.NamespaceRule = Field("none", description="one of none, folder, path")
     review: Review = Field("none", description="one of none, findings, always")
     review_severity: Severity = Field("warning", description="one of error, warning, info")
     secrets: SecretRule = Field("leave-out", description="one of leave-out, reject, report")

@@ -81,7 +81,7 @@ def test_a_shadowed_skill_makes_no_bare_name_ambiguous(it: Linking) -> None:
 
 def test_a_new_rule_renames_the_skills_of_a_root(it: Linking) -> None:
     """The next scan does; nothing is left of the old names."""
-    it.with_settings(roots=(RootSettings(path=it.root, namespace="{team}/skills"),))
+    it.with_settings(roots=(RootSettings(path=it.root, namespace="folder"),))
     it.scan()
     it.with_settings(roots=(RootSettings(path=it.root, namespace="path"),))
     it.scan()
