@@ -274,7 +274,6 @@ TABLES: Mapping[str, Mapping[str, Any]] = {
         "budget_tokens": int | None,
         "overflow": str,
         "location_base": str | None,
-        "locations": "current",
         "instruction": str | None,  # null: that of the format
         "how_to_search": str | None,  # null: the default sentence
         "last_build_id": Key("index_builds", is_optional=True),
@@ -298,7 +297,6 @@ TABLES: Mapping[str, Mapping[str, Any]] = {
         "state": str,  # full, shortened or name_only
         "chars": int,
         "reason": str | None,
-        "package_path": str | None,  # of the version in the text; kept while it is
         "shown": str,  # words of the description that agents see
     },
     "outcomes": {

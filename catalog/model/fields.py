@@ -268,9 +268,6 @@ COLUMNS: Mapping[str, Column] = {
     "spec_valid": Column(
         "Whether it has no error under the Agent Skills specification", bool | None, 0
     ),
-    "fallback_description": Column(
-        "First sentence of its instructions, if its description says nothing"
-    ),
     "body_lines": Column("Lines of SKILL.md below the frontmatter", int | None),
     "estimated_tokens": Column("Approximate tokens of its SKILL.md", int | None),
     "skill_md_name": Column("SKILL.md, or its variant such as skill.md"),

@@ -180,7 +180,6 @@ class SkillRecord(NamedTuple):
     priority: float | None = None  # 0 to 1, higher first
     model_invocable: bool = True
     user_invocable: bool = True
-    fallback_description: str | None = None  # from the body, where the description says nothing
     dialects: Mapping[str, Any] = _NOTHING  # declarations for each dialect, by its name
     left_out: tuple[LeftOutFile, ...] = ()  # sorted by path
     references: tuple[SkillReference, ...] = ()  # to other skills

@@ -275,18 +275,13 @@ def _entry(layout: Layout, skill: Candidate, step: Step) -> IndexEntry:
     if not room:
         return IndexEntry(skill, "name_only", layout.item(skill, ""), reason=_NO_ROOM)
     whole = one_line(skill.description)
-    text = one_line(skill.fallback) if skill.fallback else whole
-    shown = text if len(text) <= room else shorten_description(text, skill.name, int(room))
+    shown = whole if len(whole) <= room else shorten_description(whole, skill.name, int(room))
     item = layout.item(skill, shown)
     if shown == whole:
         return IndexEntry(skill, "full", item, shown)
     if not shown:
         return IndexEntry(skill, "name_only", item, reason=_NO_ROOM)
-    reason = (
-        "its description says nothing; the first sentence of its instructions is shown"
-        if skill.fallback
-        else f"{len(shown)} of {len(whole)} characters of its description are shown"
-    )
+    reason = f"{len(shown)} of {len(whole)} characters of its description are shown"
     return IndexEntry(skill, "shortened", item, shown, reason)
 
 

@@ -120,14 +120,14 @@ def _forget(db: Database, spec: IndexSpec, past: str, most: int) -> None:
     )
 
 
-_COLUMNS = ("skill", "state", "chars", "reason", "package_path", "shown")
+_COLUMNS = ("skill", "state", "chars", "reason", "shown")
 
 
 def _rows(index: PromptIndex) -> list[tuple[Any, ...]]:
     """Return the rows of the entries of an index, in their order."""
     return [
-        (e.skill.skill, e.state, len(e.text), e.reason, e.skill.package_path, e.shown)
-        for e in index.entries
+        (entry.skill.skill, entry.state, len(entry.text), entry.reason, entry.shown)
+        for entry in index.entries
     ]
 
 

@@ -8,9 +8,6 @@ from catalog.model.naming import CURRENT
 from catalog.prompt_index.formats.form import NAME
 from catalog.prompt_index.spec import IndexSpec
 
-VERSION = "VERSION"
-"""Placeholder for the version that an index gives beside the name."""
-
 SITE = "/skills"
 """Path of the skills on the site."""
 
@@ -28,17 +25,12 @@ PUBLISHED = IndexSpec()
 
 
 def pattern(spec: IndexSpec, bases: Bases) -> str | None:
-    """Return the folder of a skill NAME, for all skills of an index; None without a base.
-
-    Where the index names versions, the pattern has VERSION, too.
-    """
-    return _folder(spec, bases, NAME, VERSION)
+    """Return the folder of a skill NAME, for all skills of an index; None without a base."""
+    return _folder(spec, bases, NAME)
 
 
 def name_in_pattern(spec: IndexSpec, skill: Row) -> str | None:
     """Return the name of a skill's folder in the pattern of an index; None if it is elsewhere."""
-    if skill["package_path"] and spec.names_versions:
-        return str(skill["package_path"].partition("/")[0])
     if is_url(spec.location_base):
         return str(skill["skill_id"])
     if skill["package_path"] is None:
@@ -55,37 +47,32 @@ def of_skill_md(spec: IndexSpec, bases: Bases, skill: Row) -> str:
     folder, or in its root if it is not published as a package.
     """
     file, package_path = skill["skill_md_name"] or "", skill["package_path"]
-    version = package_path.rpartition("/")[2] if package_path and spec.names_versions else None
     if is_url(spec.location_base):
-        return on_site(skill["skill_id"], file, spec.location_base or "", version)
+        return on_site(skill["skill_id"], file, spec.location_base or "")
     if spec.format == "discovery":
-        return on_site(skill["skill_id"], file, version=version)
+        return on_site(skill["skill_id"], file)
     name = name_in_pattern(spec, skill)
-    folder = _folder(spec, bases, name, version or "") if name else None
+    folder = _folder(spec, bases, name) if name else None
     if package_path and not folder and bases.packages:
         folder = f"{bases.packages}/{skill['skill_id']}/{CURRENT}/"
     return f"{folder or '{root}/{path}/'.format(**skill)}{file}".rstrip("/")
 
 
-def _folder(spec: IndexSpec, bases: Bases, name: str, version: str) -> str | None:
+def _folder(spec: IndexSpec, bases: Bases, name: str) -> str | None:
     """Return the folder of the files of a skill with a slash at its end; None without a base."""
     base = spec.location_base
     if is_url(base):
-        rest = f"/versions/{version}/files" if spec.names_versions else "/files"
+        rest = "/files"
     elif spec.names_packages:
-        base, rest = base or bases.packages, f"/{version if spec.names_versions else CURRENT}"
+        base, rest = base or bases.packages, f"/{CURRENT}"
     else:
         base, rest = base or bases.skills, ""
     return f"{base.rstrip('/')}/{name}{rest}/" if base else None
 
 
-def on_site(skill_id: str, file_name: str, base: str = SITE, version: str | None = None) -> str:
+def on_site(skill_id: str, file_name: str, base: str = SITE) -> str:
     """Return the percent-encoded URL of a skill's file; relative references work from there."""
-    version_path = f"versions/{quote(version, safe='')}/" if version else ""
-    return (
-        f"{base.rstrip('/')}/{quote(skill_id, safe='')}/{version_path}files/"
-        f"{quote(file_name, safe='')}"
-    )
+    return f"{base.rstrip('/')}/{quote(skill_id, safe='')}/files/{quote(file_name, safe='')}"
 
 
 def search_on_site(base: str | None) -> str | None:

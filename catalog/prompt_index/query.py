@@ -28,7 +28,7 @@ FEATURED_FACTOR = 2.0
 
 STORED = (
     *("name", "format", "language", "budget_chars", "budget_tokens", "overflow"),
-    *("location_base", "locations", "instruction", "how_to_search"),
+    *("location_base", "instruction", "how_to_search"),
 )
 """Settings of an index that are stored as they are, in columns of these names."""
 
@@ -170,7 +170,7 @@ def _rows(db: Database, spec: IndexSpec, source: str, **values: Any) -> Iterator
 
 _COLUMNS = f"""
     s.id, s.skill_id, s.name, s.description, s.root, s.path, s.skill_md_name, s.package_path,
-    {FOLDER_NAME} AS folder, s.user_invocable, s.skill_md_hash, s.level, s.fallback_description
+    {FOLDER_NAME} AS folder, s.user_invocable, s.skill_md_hash, s.level
 """
 _FILES = """
     (SELECT json_group_array(json_array(iif(files = 1, first, folder), files)) FROM (
@@ -190,11 +190,9 @@ def _candidate(row: Row, spec: IndexSpec, bases: Bases) -> Candidate:
         locations.of_skill_md(spec, bases, row),
         row["skill_id"],
         locations.name_in_pattern(spec, row) == row["skill_id"],
-        row["package_path"] if spec.names_versions else None,
         bool(row["user_invocable"]),
         tuple(starmap(FileGroup, files)),
         row["skill_md_hash"],
-        row["fallback_description"],
         is_featured,
         FEATURED_FACTOR if is_featured else ROOM_FACTORS[row["level"]],
     )

@@ -16,7 +16,6 @@ INDEX_SHARE = 2
 """Percent of a context window that an index may take."""
 
 Overflow: TypeAlias = Literal["fit", "exclude"]
-Locations: TypeAlias = Literal["current", "version"]
 
 
 class Budget(NamedTuple):
@@ -60,7 +59,6 @@ class IndexSpec:
     location_base: Annotated[str | None, AfterValidator(lambda base: base or None)] = Field(
         default=None, description="a path or a URL"
     )  # None: the folder beside the catalog
-    locations: Locations = Field(default="current", description="one of current, version")
     instruction: str | None = Field(default=None, description="a text; an empty one for none")
     how_to_search: str | None = Field(default=None, description="a text; an empty one for none")
 
@@ -87,14 +85,9 @@ class IndexSpec:
         return Selection(self.levels, self.tags, self.names)
 
     @property
-    def names_versions(self) -> bool:
-        """Whether its locations have the version."""
-        return self.locations == "version"
-
-    @property
     def names_packages(self) -> bool:
         """Whether its locations are in the packages folder."""
-        return self.names_versions or FORMATS[self.format].names_packages
+        return FORMATS[self.format].names_packages
 
     @property
     def file_name(self) -> str:

@@ -89,16 +89,14 @@ _COLLECTABLE = f"""
                v.id = {NEWEST} AS is_newest,
                ifnull(v.review, '') = 'waits' AND s.status != 'removed' AS waits,
                row_number() OVER (PARTITION BY v.skill ORDER BY v.id DESC) AS place,
-               EXISTS (SELECT 1 FROM index_entries AS e WHERE e.skill = s.id) AS is_listed,
-               EXISTS (SELECT 1 FROM index_entries AS e WHERE e.skill = s.id
-                       AND e.package_path = v.package_path) AS is_named
+               EXISTS (SELECT 1 FROM index_entries AS e WHERE e.skill = s.id) AS is_listed
         FROM versions AS v JOIN skills AS s ON s.id = v.skill
         WHERE v.package_path IS NOT NULL
             AND v.skill IN (SELECT skill FROM versions
                             WHERE package_path IS NOT NULL AND retired_at < :graced)
     )
     SELECT id, package_path FROM kept
-    WHERE retired_at < :graced AND NOT is_pinned AND NOT is_named
+    WHERE retired_at < :graced AND NOT is_pinned
         AND NOT (waits AND is_newest)
         AND NOT (is_current AND is_listed)
         AND (NOT is_public

@@ -22,9 +22,6 @@ from pipeline.validation.profiles.spec.codes import FIELDS_OF_DIALECT
 from pipeline.validation.profiles.spec.rules import SPEC
 from pipeline.validation.skill import Skill
 
-LONGEST_FALLBACK = 300
-"""Characters of a text that stands for a description."""
-
 
 class Assessment(NamedTuple):
     """Findings about a skill folder, and everything that its record is built from."""
@@ -190,7 +187,6 @@ def _record(
         ),
         model_invocable=not declared.disable_model_invocation,
         user_invocable=declared.user_invocable is not False,
-        fallback_description=_fallback(name, description, body),
         dialects={
             dialect.profile.name: record
             for dialect, of in own
@@ -218,14 +214,6 @@ def _name(declared: Declared | None, place: Place) -> str:
     if place.plugin and "/" not in place.path.rstrip("/"):
         return place.plugin
     return (declared and declared.name) or place.folder_name
-
-
-def _fallback(name: str, description: str, body: str) -> str | None:
-    """Return the first sentence of the body if the description says nothing."""
-    if not truncate.says_nothing(description, name):
-        return None
-    sentences = truncate.sentences(markdown.first_paragraph(body))
-    return truncate.shorten(sentences[0], LONGEST_FALLBACK) if sentences else None
 
 
 def _tags(declared: Declared) -> tuple[str, ...]:

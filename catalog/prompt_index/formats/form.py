@@ -90,18 +90,11 @@ class Candidate:
     location: str  # of its SKILL.md: a path or a URL
     skill_id: str = ""
     follows_pattern: bool = False  # whether its location follows from its skill_id
-    package_path: str | None = None  # where the index names versions: `<skill_id>/<version>`
     user_invocable: bool = True
     files: tuple[FileGroup, ...] = ()
     skill_md_hash: str = ""
-    fallback: str | None = None  # shown if the description says nothing
     is_featured: bool = False  # it has words even where others have names only
     factor: float = 1.0  # its room, as a multiple of the usual one
-
-    @property
-    def version(self) -> str | None:
-        """Version that its location names; None where it follows `current`."""
-        return self.package_path.rpartition("/")[2] if self.package_path else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,12 +162,10 @@ class Format:
 
 
 def named(skill: Candidate, options: FormatOptions) -> str:
-    """Return a name, and where the pattern needs more than the name, the missing parts."""
+    """Return a name, and what the pattern needs instead of the name."""
     if options.pattern is None or not skill.follows_pattern:
         return f"{skill.name} ({skill.location})"
-    parts = [skill.skill_id] if skill.name != skill.skill_id else []
-    parts += [skill.version] if skill.version else []
-    return f"{skill.name} ({', '.join(parts)})" if parts else skill.name
+    return skill.name if skill.name == skill.skill_id else f"{skill.name} ({skill.skill_id})"
 
 
 def line(skill: Candidate, words: str, options: FormatOptions) -> str:

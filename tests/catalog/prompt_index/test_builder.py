@@ -176,21 +176,6 @@ def test_an_entry_of_semibot_takes_50_to_100_tokens_and_is_cut_by_the_budget_alo
         assert all(least <= tokens.estimate(entry) <= most for entry in entries)
 
 
-def test_a_short_first_sentence_of_instructions_shortens_no_other_entry() -> None:
-    """The least size of a skill is about entries that lack room, not about those without words."""
-    vague = a("pdf", "Use when this capability is needed.", fallback="Fills forms.")
-    text = builder.build(IndexSpec(format="semibot"), [vague, *many(3, 900)]).text
-    assert ("<by_name" in text, text.count("<skill ")) == (False, 4)
-
-
-def test_a_skill_whose_description_says_nothing_shows_its_fallback() -> None:
-    """The reason says so."""
-    skill = a("pdf", "Use when this capability is needed.", fallback="Fills forms.")
-    (entry,) = builder.build(IndexSpec(), [skill]).entries
-    assert (entry.state, entry.shown) == ("shortened", "Fills forms.")
-    assert "says nothing" in str(entry.reason)
-
-
 def test_a_cut_entry_has_a_reason() -> None:
     """The reason gives the characters shown."""
     index = builder.build(IndexSpec(budget_chars=5_000, location_base="/p"), many(40))

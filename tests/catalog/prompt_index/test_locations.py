@@ -38,11 +38,6 @@ IN_PLACE = {"package_path": None, "folder": None}
             {},
             "/srv/packages/my-技能/current/SKILL.md",
         ),
-        (
-            {"locations": "version"},
-            {"package_path": "old/20261122-081500"},
-            "/data/packages/old/20261122-081500/SKILL.md",
-        ),
         ({}, IN_PLACE, "/root/My Skill/SKILL.md"),
         ({"location_base": "/srv/skills"}, IN_PLACE, "/root/My Skill/SKILL.md"),
         (

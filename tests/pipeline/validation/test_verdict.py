@@ -182,16 +182,6 @@ def test_a_derived_description_is_reported() -> None:
     assert not record.spec_valid
 
 
-def test_a_description_that_says_nothing_has_a_fallback_from_the_body() -> None:
-    """The first sentence of the first paragraph, and only there."""
-    head = "---\nname: pdf\ndescription: Use when this capability is needed.\n---\n"
-    record = accepted(f"{head}# Title\n\nReads a PDF. It is quick.\n")
-    assert record.fallback_description == "Reads a PDF."
-    assert record.description == "Use when this capability is needed."
-    assert accepted(f"{head}# Title\n").fallback_description is None
-    assert accepted(GOOD).fallback_description is None
-
-
 @pytest.mark.parametrize(
     ("paragraph", "ending", "length"),
     [

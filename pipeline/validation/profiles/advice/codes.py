@@ -33,7 +33,7 @@ DESCRIPTION_VAGUE = TYPES.warning(
 DESCRIPTION_SAYS_NOTHING = TYPES.warning(
     "description-says-nothing",
     "description does not say what the skill does.",
-    "Say what it does and when to use it; until then, indexes show the first sentence of the body.",
+    "Say what it does and when to use it.",
     f"{_DESCRIPTION}; {_OPTIMIZING}",
 )
 DESCRIPTION_WITHOUT_WHEN = TYPES.warning(

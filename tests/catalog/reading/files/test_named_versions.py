@@ -6,7 +6,6 @@ import re
 import threading
 import zipfile
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
 from io import BytesIO
 from pathlib import Path
 
@@ -18,15 +17,8 @@ from catalog.mcp.access import CatalogAccess
 from catalog.mcp.resources import SkillResources
 from catalog.mcp.tools import SkillTools
 from catalog.model.errors import NotInCatalog
-from catalog.model.setting import Retention
-from catalog.prompt_index import builder, query
-from catalog.prompt_index.formats.form import Candidate
-from catalog.prompt_index.spec import DEFAULT_BUDGET_CHARS, IndexSpec
 from catalog.reading.files import published, skill_files
-from catalog.writing import retention as package_retention
 from pipeline.cli.app import cli
-from pipeline.service.open_catalog import open_store
-from tests.support.records import NOON
 from tests.support.shelf import Shelf
 from tests.support.sites import Site, site_of_shelf
 from tests.support.skills import write_skill
@@ -208,91 +200,3 @@ def test_readers_meet_one_version_while_a_writer_publishes(
         has_checked = True
     writer.join()
     assert len(names(shelf)) == 14
-
-
-@pytest.mark.parametrize("base", [None, "http://localhost/skills"])
-@pytest.mark.parametrize("form", ["xml", "semibot", "markdown", "json"])
-def test_an_index_names_versions(shelf: Shelf, site: Site, form: str, base: str | None) -> None:
-    """Each location points to the files of the version, and so does the pattern for names."""
-    _, new = names(shelf)
-    rest = f"/flip/versions/{new}/files/" if base else f"/flip/{new}/"
-    spec = IndexSpec(format=form, locations="version", location_base=base)
-    text = query.build_index(shelf.db, spec).text
-    assert f"{base or shelf.packages}{rest}" in text
-    assert (shelf.packages / "flip" / new / "SKILL.md").is_file()
-    assert site.get(f"/skills/flip/versions/{new}/files/notes.md").text == "number 2\n"
-    assert "current" not in text
-
-
-@pytest.mark.parametrize(
-    ("base", "where"),
-    [
-        ("/p", "/p/NAME/VERSION/"),
-        ("http://h/skills", "http://h/skills/NAME/versions/VERSION/files/"),
-    ],
-)
-def test_bare_names_have_their_version(base: str, where: str) -> None:
-    """For a skill listed by name only, the pattern and the version locate its files."""
-    many = [
-        Candidate(
-            n,
-            f"skill-{n}",
-            "words " * 40,
-            f"/p/skill-{n}/7/SKILL.md",
-            f"skill-{n}",
-            follows_pattern=True,
-            package_path=f"skill-{n}/7",
-        )
-        for n in range(99)
-    ]
-    text = builder.build(
-        IndexSpec(budget_chars=3_000, location_base=base, locations="version"), many
-    ).text
-    assert where in text
-    assert "skill-98 (7)" in text
-
-
-def test_a_version_in_an_index_is_kept(shelf: Shelf) -> None:
-    """It stays while the index names it, even if superseded and beyond retention."""
-    spec = IndexSpec(locations="version", budget_chars=DEFAULT_BUDGET_CHARS)
-    old, new = names(shelf)
-    store = open_store(shelf.settings)
-    store.indexes.configure([spec])
-    store.publish_indexes([spec], shelf.settings.index_folder, NOON)
-    assert query.index_spec(store.db, "default") == spec
-    assert [path for (path,) in store.db.execute("SELECT package_path FROM index_entries")] == [
-        f"flip/{new}"
-    ]
-
-    packaging = store.packager.packaging
-    assert packaging
-
-    def collect() -> list[str]:
-        package_retention.PackageCollector(store.db).collect(
-            packaging,
-            Retention(versions=1, version_days=0, grace=0),
-            datetime.now(UTC) + timedelta(days=900),
-        )
-        return [name for name in (old, new) if (shelf.packages / "flip" / name).is_dir()]
-
-    store.db.execute("UPDATE index_entries SET package_path = ?", [f"flip/{old}"])
-    assert collect() == [old, new]
-    store.db.execute("UPDATE index_entries SET package_path = ?", [f"flip/{new}"])
-    assert collect() == [new]
-    store.close()
-
-
-def test_an_index_follows_its_versions(shelf: Shelf) -> None:
-    """Each publication names the newest version, so the index is written again."""
-    spec = IndexSpec(locations="version")
-    texts = []
-    for number in (3, 4):
-        write(shelf, number)
-        shelf.scan()
-        store = open_store(shelf.settings)
-        store.indexes.configure([spec])
-        assert store.publish_indexes([spec], shelf.settings.index_folder, NOON) == ["default"]
-        store.close()
-        texts.append((shelf.settings.index_folder / "default.txt").read_text())
-        assert names(shelf)[-1] in texts[-1]
-    assert texts[0] != texts[1]

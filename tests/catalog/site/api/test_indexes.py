@@ -1,6 +1,5 @@
 """Prompt indexes over HTTP."""
 
-import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,12 +14,11 @@ from tests.support.skills import SkillWriter
 
 @pytest.fixture
 def shelf(tmp_path: Path, skill: SkillWriter) -> Iterator[Shelf]:
-    """Return two published skills, and an index in each of three formats."""
+    """Return two published skills, and an index in each of two formats."""
     shelf = Shelf(tmp_path)
     indexes = (
         IndexSpec(),
         IndexSpec(name="as-xml", format="xml"),
-        IndexSpec(name="of-versions", format="json", locations="version"),
         IndexSpec(name="mirror", location_base="https://mirror.example/skills"),
     )
     shelf.settings = shelf.settings.model_copy(update={"indexes": indexes})
@@ -99,15 +97,6 @@ def test_the_first_line_leads_to_the_list_of_files(far: Site) -> None:
     assert pattern
     listed = far.get(pattern[1].replace("NAME", "会议")).json()
     assert [file["path"] for file in listed["files"]] == ["SKILL.md", "scripts/a b.py"]
-
-
-def test_an_index_of_versions_names_those_of_the_site(far: Site) -> None:
-    """Its locations are in a version, which caches may keep for ever."""
-    skills = json.loads(far.get("/index/of-versions").text)["skills"]
-    for skill in skills:
-        response = far.get(skill["location"].removeprefix("http://localhost"))
-        assert response.status_code == 200
-        assert "immutable" in response.headers["cache-control"]
 
 
 def test_a_url_of_its_own_stays(far: Site) -> None:
