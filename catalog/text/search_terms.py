@@ -9,6 +9,8 @@ from itertools import pairwise
 from typing import NamedTuple
 from unicodedata import normalize
 
+from catalog.text.visible import beyond_ascii
+
 _CJK = (
     "[\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
     "\uff66-\uff9f\U00020000-\U0003ffff]+"
@@ -48,8 +50,8 @@ def _stored_terms(text: str, longest: int) -> str:
     """Return the pairs of CJK runs, or with `longest` their runs of up to so many characters."""
     if text.isascii():
         return ""
-    found = []
-    if CJK_RUN.search(text):
+    found, beyond = [], beyond_ascii(text)
+    if CJK_RUN.search(beyond):
         found = [
             term
             for word in re.findall(r"\w+", normalize("NFKC", text))
@@ -57,7 +59,7 @@ def _stored_terms(text: str, longest: int) -> str:
             for part, is_cjk in parts(word)
             for term in (_cut(part, longest) if is_cjk else [part])
         ]
-    if _FULL_WIDTH.search(text):
+    if _FULL_WIDTH.search(beyond):
         found += [
             normalize("NFKC", word)
             for word in re.findall(r"\w+", text)

@@ -18,6 +18,8 @@ NEVER_SEEN = (
 )
 _CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff"
 
+_ASCII = bytes(range(128))
+
 # Legitimate uses of these characters. A joiner joins emoji, or letters of scripts with alternative
 # letter forms; one selector follows a visible character; tags spell a flag.
 _PICTURE = "\u00a9\u00ae\u203c-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
@@ -41,6 +43,14 @@ _BLANK = re.compile(
 _UNSEEN = f"{TAGS}{BIDI}{MARKS}{JOINERS}{NEVER_SEEN}{_CONTROLS}\u2800\U000e0100-\U000e01ef"
 _MAYBE = re.compile(f"[{_UNSEEN}]")
 _RUN = re.compile(f"((?:{FLAG_PART}|{CHARACTER_PART})+)|((?:(?!{CHARACTER_PART})[{_UNSEEN}])++)")
+
+
+def beyond_ascii(text: str) -> str:
+    """Return the characters of a text that are not ASCII, for a search for rare ones among them.
+
+    Nearly every text has a dash or an arrow. Without its ASCII bytes, UTF-8 is still UTF-8.
+    """
+    return text.encode("utf-8", "replace").translate(None, _ASCII).decode()
 
 
 def with_plain_line_ends(text: str) -> str:

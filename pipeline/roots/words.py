@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from operator import itemgetter
 from typing import TypeAlias
 
 from ahocorasick_rs import BytesAhoCorasick, Implementation
@@ -25,20 +24,22 @@ def found(text: str) -> Words:
 
     ASCII letters match in either case. The time does not depend on the number of words.
     """
-    data = text.encode("utf-8", "replace").lower()
+    data = lower(text)
     words, automaton = _search(len(_searched))
-    matches = automaton.find_matches_as_indexes(data, overlapping=True)
-    if not matches:
-        return {}
-    matches.sort(key=itemgetter(1))
     is_ascii = text.isascii()
     offsets: dict[str, list[int]] = {}
     at = characters = 0
-    for number, start, _ in matches:
-        characters += start - at if is_ascii else len(data[at:start].decode())
-        at = start
-        offsets.setdefault(words[number], []).append(characters)
+    for number, _, end in automaton.find_matches_as_indexes(data, overlapping=True):  # by their end
+        characters += end - at if is_ascii else len(data[at:end].decode())
+        at = end
+        word = words[number]
+        offsets.setdefault(word, []).append(characters - len(word))
     return offsets
+
+
+def lower(text: str) -> bytes:
+    """Return a text in UTF-8, with ASCII letters in lower case."""
+    return text.encode("utf-8", "replace").lower()
 
 
 @lru_cache(1)

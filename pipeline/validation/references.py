@@ -135,24 +135,29 @@ def _candidates(body: str, words: Words, blocks: Sequence[Block]) -> Iterator[Re
     lines = lines_at(body, folders)
     with_either = lines_at(body, sorted((*folders, *(at for at, _ in targets))))
     examples = [span.span() for line in with_either for span in _SPAN.finditer(body, *line)]
-    for at, target in targets:
-        if not lies_in(examples, at):
-            yield Reference(target, at)
+    known: set[str] = set()  # those of which a later mention tells nothing new
     for line in lines:
         for code in _CODE.finditer(body, *line):
             if "/" not in code[1] or lies_in(blocks, code.start()):
                 continue
-            paths = list(_PATH_IN_CODE.finditer(code[1].replace(_OWN_FOLDER, "")))
-            if paths and not _is_elsewhere(body, code.start(), code.end()):
-                for path in paths:
-                    if not _PLACEHOLDER.search(path[1]):
-                        yield Reference(normpath(path[1]), code.start())
+            paths = _PATH_IN_CODE.findall(code[1].replace(_OWN_FOLDER, ""))
+            new = [path for path in paths if path not in known and not _PLACEHOLDER.search(path)]
+            if new and not _is_elsewhere(body, code.start(), code.end()):
+                known.update(new)
+                for path in new:
+                    yield Reference(normpath(path), code.start())
         alone = _ALONE.match(body, *line)
         if alone and not _PLACEHOLDER.search(alone[1]):
             yield Reference(normpath(alone[1]), alone.start(1))
+    for at, target in targets:
+        if not lies_in(examples, at):
+            known.add(target)
+            yield Reference(target, at)
     for start in folders:
         mention = _IN_PROSE.match(body, start)
-        if not mention or lies_in(examples, start) or _PLACEHOLDER.search(mention[0]):
+        if not mention or mention[0] in known or lies_in(examples, start):
+            continue
+        if _PLACEHOLDER.search(mention[0]):
             continue
         end = mention.end()
         is_link = body[start - 2 : start] == "](" and body[end : end + 1] == ")"

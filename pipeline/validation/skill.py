@@ -16,7 +16,7 @@ from catalog.text import tokens
 from pipeline.parsing.document import Parsed
 from pipeline.parsing.markdown import Block, blocks_of
 from pipeline.roots.file_kinds import is_script
-from pipeline.roots.words import Words, found
+from pipeline.roots.words import Words, found, lower
 from pipeline.validation.references import Reference, references
 
 
@@ -194,11 +194,11 @@ def mentioned(body: str, texts: Mapping[str, str], paths: Sequence[str]) -> froz
     unread = [("", body)]
     while unread and left:
         reader, text = unread.pop()
-        lower = text.lower()
+        text = lower(text).decode()
         in_script = is_script(reader)
-        new = [file for file in left if file.is_named(lower, in_script)]
+        new = [file for file in left if file.is_named(text, in_script)]
         if len(new) < len(left) and not in_script:
-            folders = _folders_named(lower)
+            folders = _folders_named(text)
             starts = tuple(word for word in folders if len(word) > 2 and word[-1] in "-_")
             found.update(file.path for file in new)
             unnamed = [file for file in left if file.path not in found]
@@ -220,7 +220,7 @@ class _Mentionable(NamedTuple):
 
     @classmethod
     def of(cls, path: str) -> Self:
-        folder, _, name = path.lower().rpartition("/")
+        folder, _, name = lower(path).decode().rpartition("/")
         stem = splitext(name)[0]
         folders = set[str]()
         module = f"{folder}/{stem}".replace("/", ".") if folder else name

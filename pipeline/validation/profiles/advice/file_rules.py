@@ -20,7 +20,7 @@ from pipeline.validation.skill_references import is_below, may_link, nested_skil
 
 _ENDINGS = searched((".md", ".txt", ".py", ".sh", ".js"))  # of `.json`, its start
 _ENDING = re.compile(r"\.(?:md|txt|py|sh|js|json)\b(?!/)", re.IGNORECASE)
-_STEM = re.compile(r"(?<![\w./~@-])(?:[\w-]{1,64}/){0,3}[\w-]{1,64}\Z")
+_REVERSED_STEM = re.compile(r"[\w-]{1,64}(?:/[\w-]{1,64}){0,3}(?![\w./~@-])")
 _LONGEST_MENTION = 100
 _OF_EVERY_PROJECT = frozenset(
     ("skill.md", "readme.md", "changelog.md", "license.md", "license.txt", "contributing.md")
@@ -189,8 +189,8 @@ def _mentions(text: Text, paths: tuple[str, ...]) -> Iterator[Reference]:
         start = max(ending.start() - _LONGEST_MENTION, 0)
         if not body[start : ending.end()].lower().endswith(paths):
             continue
-        if stem := _STEM.search(body[start : ending.start()]):
-            yield Reference(stem[0] + ending[0], start + stem.start())
+        if stem := _REVERSED_STEM.match(body[start : ending.start()][::-1]):
+            yield Reference(stem[0][::-1] + ending[0], ending.start() - stem.end())
 
 
 def _same_name(skill: Skill, target: str) -> str | None:

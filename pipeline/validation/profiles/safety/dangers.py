@@ -122,7 +122,7 @@ SHAPES = (
     _shape(
         codes.DOWNLOAD_RUN,
         "curl wget iex invoke-expression urlopen requests.get deno\x00run",
-        rf"{_FETCH}(?:[^|;\n\\]|\\[^|]){{1,300}}\|\s*(?:tee\s+\S{{1,60}}\s*\|\s*)?{_RUNS}",
+        rf"{_FETCH}(?:[^|;\n\\]++|\\[^|])++\|\s*(?:tee\s+\S{{1,60}}\s*\|\s*)?{_RUNS}",
         rf"\b(?:ba|z)?sh\s+<\(\s*{_FETCH}",
         rf"\b(?:(?:ba|z)?sh|python3?|node|perl|ruby)\s+-\w*[ce]\w*\s+[\"']?\$\(\s*{_FETCH}",
         rf"\b(?:eval|source|\.)\s+[\"']?(?:\$\(|<\()\s*{_FETCH}",
@@ -130,11 +130,11 @@ SHAPES = (
         r"|invoke-expression)\b",
         r"\b(?:iex|invoke-expression)\b[\s(&]{1,5}[^\n]{0,60}(?:irm|iwr|invoke-webrequest"
         r"|downloadstring)",
-        rf"{_FETCH}[^\n;&]{{1,300}}?[/\s](?P<got>[\w.-]{{2,60}})[\"']?\s*(?:&&|;)\s*"
+        rf"{_FETCH}(?=[^\n;&]*[;&])[^\n;&]{{1,300}}?[/\s](?P<got>[\w.-]{{2,60}})[\"']?\s*(?:&&|;)\s*"
         r"(?:chmod\s+\S{1,10}\s+\S{0,60}(?P=got)\s*(?:&&|;)\s*)?"
         r"(?:sudo\s+)?(?:(?:ba|z)?sh\s+\S{0,60}|\./)(?P=got)\b",
-        rf"{_FETCH}[^\n;&]{{0,200}}?\s-o\s+(?P<out>[\w./-]{{2,60}})\s[^\n;&]{{1,200}}(?:&&|;)\s*"
-        r"(?:sudo\s+)?(?:(?:ba|z)?sh\s+)(?P=out)\b",
+        rf"{_FETCH}(?=[^\n;&]*[;&])[^\n;&]{{0,200}}?\s-o\s+(?P<out>[\w./-]{{2,60}})\s[^\n;&]{{1,200}}"
+        r"(?:&&|;)\s*(?:sudo\s+)?(?:(?:ba|z)?sh\s+)(?P=out)\b",
         r"\b(?:exec|eval)\s*\(\s*(?:\w+\.){0,3}(?:urlopen|requests\.get|httpx\.get"
         r"|get)\(\s*[\"']https?:",
         r"\bdeno run\s+(?:-\S+\s+)*https?://",
@@ -248,7 +248,7 @@ SHAPES = (
         rf"|set)\b[^\n]{{0,100}}",
         rf"{_FETCH}[^\n]{{0,200}}[?&/][\w=-]{{0,40}}\$\(\s*(?:cat|base64)\b[^\n]{{0,100}}",
         rf"{_FETCH}[^\n]{{0,200}}(?:-d|--data\S*|-F|--form|-T|--upload-file"
-        rf"|--post-file)[\s=]*[^\n]{{0,40}}@?(?:{_KEYS}|[\w./~-]{{0,40}}{_ENV_FILE})",
+        rf"|--post-file)[^\n]{{0,80}}(?:{_KEYS}|{_ENV_FILE})",
         r"\b(?:env|printenv|history)\s*\|\s*(?:\w+[^|\n]{0,60}\|\s*)?(?:curl|nc|wget)\b"
         r"[^\n]{0,100}(?:https?:|@-|\d{2,5})",
         rf"\b(?:cat|tar)\s[^|\n]{{0,60}}(?:{_KEYS}|~/\.(?:ssh|aws|gnupg)\b|{_ENV_FILE}|secret"

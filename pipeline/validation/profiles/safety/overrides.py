@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pipeline.roots.words import Words, searched
+from pipeline.roots.words import Words, lower, searched
 from pipeline.validation.profiles.safety.codes import INSTRUCTION_OVERRIDE
 from pipeline.validation.profiles.safety.context import is_quoted, is_warned_of
 from pipeline.validation.profiles.safety.dangers import Danger
@@ -174,16 +174,11 @@ _BY_WORD: Mapping[str, Sequence[_Phrase]] = {
 
 def _sentence(text: str, at: int, phrase: _Phrase) -> tuple[int, int] | None:
     """Return the offsets of a sentence whose word is at an offset; None if it is another one."""
-    match = phrase.pattern.match(_in_bytes(text[at : at + _AROUND]))
-    before = _in_bytes(text[max(at - _AROUND, 0) : at])
+    match = phrase.pattern.match(lower(text[at : at + _AROUND]))
+    before = lower(text[max(at - _AROUND, 0) : at])
     if not match or not (lead := phrase.lead.search(before)):
         return None
     start = lead.start()
     if phrase.not_after.search(before[max(start - _BEFORE, 0) : start]):
         return None
     return at - len(before[start:].decode()), at + len(match[0].decode("utf-8", "replace"))
-
-
-def _in_bytes(text: str) -> bytes:
-    """Return UTF-8 with ASCII letters in lower case."""
-    return text.encode("utf-8", "replace").lower()

@@ -22,6 +22,7 @@ from catalog.text.visible import (
     NEVER_SEEN,
     SELECTORS,
     TAGS,
+    beyond_ascii,
     printable,
     quoted,
 )
@@ -168,7 +169,6 @@ SAFETY = Profile(
 
 Kind: TypeAlias = Literal["invisible", "bidi", "tag"]
 
-_ASCII = bytes(range(128))
 _RUN = re.compile(f"[{TAGS}{BIDI}{MARKS}{JOINERS}{SELECTORS}{NEVER_SEEN}]++")
 _PART = re.compile(
     f"(?:{CHARACTER_PART}|{FLAG_PART})|(?P<bidi>[{BIDI}]+)|(?P<mark>[{MARKS}]+)"
@@ -203,11 +203,7 @@ def hidden_in(text: str) -> tuple[Hidden, ...]:
     tags, and directional marks in right-to-left text are not hidden. Source: Unicode Technical
     Standards #39 and #51, Standard Annex #9.
     """
-    if text.isascii():
-        return ()
-    # Nearly every text has a dash or an arrow, so only the few characters beyond ASCII are searched
-    # here: without its ASCII bytes, UTF-8 is still UTF-8.
-    beyond = text.encode("utf-8", "replace").translate(None, _ASCII).decode()
+    beyond = "" if text.isascii() else beyond_ascii(text)
     if not _RUN.search(beyond):
         return ()
     needs_marks = bool(_RIGHT_TO_LEFT.search(beyond))
