@@ -57,9 +57,9 @@ class PendingUnits:
         """Return the number of units that settle."""
         return len(self._settling)
 
-    def __contains__(self, place: WatchUnit) -> bool:
-        """Return whether the unit of a folder settles."""
-        return self._unit_of(place) in self._settling
+    def __contains__(self, unit: WatchUnit) -> bool:
+        """Return whether a unit settles."""
+        return unit in self._settling
 
     @property
     def count(self) -> int:
@@ -372,8 +372,9 @@ class Scans:
 
         Changes from before the watch began could not be announced, and do not count as missed.
         """
+        place = WatchUnit(change.root, archive_of(change.path) or change.path)
         return (
-            WatchUnit(change.root, change.path) in self._units
+            any(unit in self._units or unit in self.superseded for unit in (place, *place.wholes()))
             or self.granted[0].trigger == "start"
             # A command distrusts the rows.
             or any(request.trigger == "command" for request in self.granted)

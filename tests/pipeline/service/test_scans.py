@@ -1,5 +1,6 @@
 """Full scans, one after another."""
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,8 +9,11 @@ import pytest
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
 from pipeline.service.scanning import change_batches
+from pipeline.service.scanning.change_batches import Report
 from pipeline.service.scanning.engines import serial
+from pipeline.service.scanning.scanner import ScanOptions, ScanResult, ScanScope
 from pipeline.service.scans import PendingUnits, ScanRequest, Scans
+from pipeline.watch.settling import WatchUnit
 from tests.support.records import NOON
 from tests.support.skills import SkillWriter
 
@@ -74,6 +78,59 @@ def test_a_poll_leaves_a_row_only_if_something_changed(
     passes.request(ScanRequest("re-scan"))
     assert passes.step()
     assert scans(store) == [("start", 3, True), ("re-scan", 4, True), ("re-scan", 4, True)]
+
+
+def test_a_change_that_an_event_announced_is_not_missed(
+    store: Store, tmp_path: Path, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Even if it was scanned by itself after a re-scan had read it, or if the whole root waits."""
+
+    def ahead(scope: ScanScope, options: ScanOptions) -> Iterator[ScanResult | None]:
+        results = list(serial(scope, options))
+        yield None
+        yield from results
+
+    monkeypatch.setattr(change_batches, "PAUSE", 0.0)
+    root = tmp_path / "root"
+    ignoring = root / ".gitignore"
+    skill(root / "a")
+    skill(root / "new")
+    ignoring.write_text("new/\n")
+    settings = Settings(watched=root, data=tmp_path / "data", settle_quiet=0)
+    store.roots.configure(settings.root_specs, "rules", NOON)
+    units = PendingUnits(settings.root_specs, 0.0, 1.0)
+    scans = Scans(settings, store, units, engine=ahead, is_polling=lambda: False)
+
+    def scan() -> None:
+        while not scans.step():
+            pass
+
+    def missed() -> int:
+        (count,) = store.db.execute("SELECT missed_by_events FROM health").fetchone()
+        return int(count)
+
+    scans.request(ScanRequest("start"))
+    scan()
+    skill(root / "a", description="The re-scan reads this.")
+    scans.request(ScanRequest("re-scan"))
+    scans.step()
+    skill(root / "a", description="The event announces this.")
+    units.hint(str(root / "a/SKILL.md"), time.monotonic() - 1)
+    scans.scan_settled(lambda: False)
+    scan()
+    assert (scans.report.outcomes["updated"], missed()) == (1, 0)
+    scans.superseded.clear()
+    ignoring.unlink()
+    units.hint(str(ignoring), time.monotonic())
+    scans.request(ScanRequest("re-scan"))
+    scan()
+    assert (scans.report.outcomes["added"], missed()) == (1, 0)
+    units.due(time.monotonic() + 1)
+    units.scanned([WatchUnit(str(root), "")], Report())
+    skill(root / "a", description="Nobody announces this.")
+    scans.request(ScanRequest("re-scan"))
+    scan()
+    assert missed() == 1
 
 
 def test_a_failed_scan_is_repeated(
