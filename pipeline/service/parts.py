@@ -202,6 +202,7 @@ class Work:
         if not scans.report.unsettled and can_list_all(self.settings.root_specs):
             for _ in self.store.repair.end_takeover(datetime.now(UTC)):
                 pass
+        self.store.repair.mend_copies()
         scans.write_row()
         self.collect()
 

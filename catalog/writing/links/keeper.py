@@ -50,7 +50,6 @@ class LinkKeeper:
         self._db = db
         self._folders = folders
         self._unchecked: set[str] | None = None  # None: all directories
-        self._compares_files = True
         self._foreign: set[str] = set()  # entries of others beside the catalog
         self._gone: dict[str, dict[str, LinkRow]] = {}  # entries to remove, by directory and name
 
@@ -58,7 +57,6 @@ class LinkKeeper:
         """Store the directory beside the catalog and those of the settings."""
         table.configure(self._db, str(own), configured)
         self.check_all()
-        self._compares_files = True
 
     def check_all(self) -> None:
         """Let the next update compare every entry of every directory."""
@@ -89,7 +87,6 @@ class LinkKeeper:
         self._unchecked = troubled
         if failure:
             raise failure
-        self._compares_files = False
 
     def withdraw(self) -> None:
         """Remove the entries of skills that left, the links to copies first.
@@ -284,10 +281,8 @@ class LinkKeeper:
         return found
 
     def _is_right(self, entries: Entries, row: LinkRow) -> bool:
-        """Return whether an entry is as stored; the files of a copy are compared after a start."""
-        if row.is_copy and not self._compares_files:
-            return entries.is_folder(row.name)
-        return entries.fault(row, deep=False) is None
+        """Return whether an entry is as stored; `mend` compares the files of a copy."""
+        return entries.is_folder(row.name) if row.is_copy else entries.fault(row) is None
 
     def _put(
         self,
