@@ -12,7 +12,7 @@ from pathlib import Path
 
 from catalog.database.lock import is_locked, lock_of
 from catalog.database.queries import Database
-from catalog.model.errors import CatalogDamaged, CatalogUnusable, DiskFull, NotInCatalog
+from catalog.model.errors import CatalogDamaged, CatalogUnusable, NotInCatalog, NotPossible
 
 VALUE_BYTES = 32 * 2**20
 """Longest text, blob or row; by default no value in a catalog is above 1 MiB."""
@@ -200,7 +200,7 @@ def refuse_directory(path: Path) -> None:
 
 @contextmanager
 def explained(path: Path) -> Iterator[None]:
-    """Turn errors of SQLite and the disk into DiskFull, CatalogDamaged or CatalogUnusable."""
+    """Turn errors of SQLite and the disk into NotPossible, CatalogDamaged or CatalogUnusable."""
     try:
         yield
     except (sqlite3.IntegrityError, sqlite3.ProgrammingError):
@@ -222,8 +222,8 @@ def explained(path: Path) -> Iterator[None]:
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 
 
-def _disk_full(path: Path) -> DiskFull:
-    return DiskFull(f"There is no room left on the disk of {path.parent}.")
+def _disk_full(path: Path) -> NotPossible:
+    return NotPossible(f"There is no room left on the disk of {path.parent}.")
 
 
 def open_catalog(path: Path) -> Database:

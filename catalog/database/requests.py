@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, cast
 
 from catalog.database.lock import is_locked, is_same_file, lock_of
 from catalog.database.queries import Database, to_json
-from catalog.model.errors import CatalogUnusable, RequestFailed
+from catalog.model.errors import CatalogUnusable, NotPossible
 from catalog.model.values import Json
 from catalog.text.humanize import iso
 
@@ -40,7 +40,7 @@ def ask(
 ) -> Any:
     """Send a request to the service, wait until it is done, and return the result, from JSON.
 
-    waiting is called with the seconds waited so far. Raises RequestFailed where the request fails,
+    waiting is called with the seconds waited so far. Raises NotPossible where the request fails,
     where the service ends meanwhile, or where the request does not start within `patience`
     seconds; it is then withdrawn. Raises CatalogUnusable.
     """
@@ -58,12 +58,12 @@ def ask(
             for seconds in _until_answered(connection, request, patience):
                 waiting(int(seconds))
                 if not is_same_file(catalog, opened) or _has_ended(connection, catalog):
-                    raise RequestFailed(_UNDONE if _withdrawn(connection, request) else ENDED)
+                    raise NotPossible(_UNDONE if _withdrawn(connection, request) else ENDED)
             values: dict[str, Json] = json.loads(_result(connection, request) or "{}")
     except sqlite3.DatabaseError as error:
         raise CatalogUnusable(f"{catalog} cannot be used: {error}.") from error
     if "error" in values:
-        raise RequestFailed(str(values["error"]))
+        raise NotPossible(str(values["error"]))
     return values["done"]
 
 
@@ -76,7 +76,7 @@ def _until_answered(
         while _result(connection, request) is None:
             waited = time.monotonic() - began
             if waited >= patience and _withdrawn(connection, request):
-                raise RequestFailed(_UNDONE)
+                raise NotPossible(_UNDONE)
             yield waited
             time.sleep(_POLL)
     except KeyboardInterrupt:
@@ -87,7 +87,7 @@ def _until_answered(
 def _result(connection: sqlite3.Connection, request: int | None) -> str | None:
     row = connection.execute("SELECT result FROM requests WHERE id = ?", [request]).fetchone()
     if row is None:  # it was dropped after a long wait, as on a machine that slept
-        raise RequestFailed(_UNDONE)
+        raise NotPossible(_UNDONE)
     return cast(str | None, row[0])
 
 

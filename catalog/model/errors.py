@@ -28,10 +28,6 @@ class FolderNotOwned(SkilldropError):
     """A folder that skilldrop would write to belongs to another program or catalog."""
 
 
-class DiskFull(SkilldropError):
-    """The disk is full."""
-
-
 class OutOfRoom(SkilldropError):
     """Publishing would exceed the settings for disk space; it continues once there is room."""
 
@@ -44,10 +40,6 @@ class TokensInvalid(SkilldropError):
     """The file of readers' tokens cannot be used, or not changed like that."""
 
 
-class SettingsInvalid(SkilldropError):
-    """The configuration cannot be used as it is written."""
-
-
 class NotAsJudged(SkilldropError):
     """A skill's files changed after validation; they must be read again."""
 
@@ -58,10 +50,6 @@ class NotInCatalog(SkilldropError):
 
 class FilterInvalid(SkilldropError):
     """A filter of a search has a value that it cannot have."""
-
-
-class RequestFailed(SkilldropError):
-    """The running service could not carry out a request."""
 
 
 class ClusterUnusable(SkilldropError):

@@ -60,7 +60,7 @@ class CatalogFile:
         A damaged file is put aside, with the time `at` in its name, and counts as lost; `damage` is
         the reason if the damage is known already. Raises CatalogBusy if another process writes the
         catalog, CatalogUnusable if the file is not a catalog, CatalogDamaged if it is damaged and
-        `at` is missing, and DiskFull.
+        `at` is missing, and NotPossible if the disk is full.
         """
         with explained(path):
             path.parent.mkdir(parents=True, exist_ok=True)

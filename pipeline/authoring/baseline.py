@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from catalog.model.errors import SettingsInvalid
+from catalog.model.errors import NotPossible
 from catalog.model.finding import Finding
 from catalog.model.paths import text_path
 from catalog.text.visible import with_plain_line_ends
@@ -36,7 +36,7 @@ class Baseline:
 
     @classmethod
     def read(cls, file: Path) -> "Baseline":
-        """Return the baseline in a file. Raises SettingsInvalid if it is none."""
+        """Return the baseline in a file. Raises NotPossible if it is none."""
         try:
             content = json.loads(file.read_text("utf-8"))
             if content["version"] != _VERSION:
@@ -48,12 +48,12 @@ class Baseline:
                 for line, count in lines.items()
             }
         except OSError as error:
-            raise SettingsInvalid(
+            raise NotPossible(
                 f"The baseline {file} cannot be read: {error.strerror or error}. "
                 "Write it with --write-baseline."
             ) from error
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise SettingsInvalid(
+            raise NotPossible(
                 f"{file} is not a baseline; write it with --write-baseline."
             ) from error
         return cls(file, Counter(known))

@@ -7,7 +7,7 @@ from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from catalog.model.errors import SettingsInvalid
+from catalog.model.errors import NotPossible
 from catalog.model.finding import ALWAYS, Finding, FindingType
 from catalog.model.values import Severity
 from catalog.text.visible import with_plain_line_ends
@@ -77,7 +77,7 @@ def of_settings(
 ) -> CodeSelection:
     """Return the selection of the settings, changed by the selectors of the command line.
 
-    Its `select` replaces the selectors of the file. Raises SettingsInvalid for an unknown selector,
+    Its `select` replaces the selectors of the file. Raises NotPossible for an unknown selector,
     with its source and the nearest known one.
     """
     settings = config.settings
@@ -106,9 +106,9 @@ def of_settings(
 
 
 def _check(selectors: Iterable[str], source: str) -> None:
-    """Raise SettingsInvalid for a selector that is neither a code nor a profile."""
+    """Raise NotPossible for a selector that is neither a code nor a profile."""
     if message := _unknown(selectors):
-        raise SettingsInvalid(f"{source} {message}")
+        raise NotPossible(f"{source} {message}")
 
 
 def _unknown(selectors: Iterable[str]) -> str | None:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias, get_args, get_origin
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
-from catalog.model.errors import SettingsInvalid
+from catalog.model.errors import NotPossible
 from pipeline.config.root_settings import GitRootSettings
 from pipeline.config.settings import Settings, ValidateConfig, ValidateSettings
 
@@ -42,7 +42,7 @@ def load(
     `config` is the settings file; without it, SKILLDROP_CONFIG or an existing skilldrop.toml in the
     working directory. `watched` and `data` come from the command line, which overrides SKILLDROP_…
     variables; these override the file, and the file overrides the defaults. Relative paths in the
-    file start from its folder, all others from the working directory. Raises SettingsInvalid with
+    file start from its folder, all others from the working directory. Raises NotPossible with
     one sentence that names the file, the key and the error.
     """
     options = {"watched": watched, "data": data}
@@ -58,14 +58,14 @@ def load(
         match error.errors(include_url=False)[0]["loc"]:
             case ("roots", int(number), *_) if "git" in _root(layers, number):
                 tables["roots"] = GitRootSettings
-        raise SettingsInvalid(_sentence(error, layers, tables)) from None
+        raise NotPossible(_sentence(error, layers, tables)) from None
 
 
 def load_validation(config: Path | None = None) -> ValidateConfig:
     """Return the settings of `[validate]` for the working directory.
 
     `config` is the settings file; without it, SKILLDROP_CONFIG, or the nearest file with such a
-    table in the working directory and the directories above it. Raises SettingsInvalid as `load`.
+    table in the working directory and the directories above it. Raises NotPossible as `load`.
     """
     named, here = config or os.environ.get(CONFIG_VARIABLE), Path.cwd()
     for file in [Path(named)] if named else _files_above(here):
@@ -79,7 +79,7 @@ def load_validation(config: Path | None = None) -> ValidateConfig:
             settings = ValidateSettings.model_validate(values)
         except ValidationError as error:
             layer, tables = _Layer(source, {"validate": values}), {"validate": ValidateSettings}
-            raise SettingsInvalid(_sentence(error, [layer], tables, "validate")) from None
+            raise NotPossible(_sentence(error, [layer], tables, "validate")) from None
         return ValidateConfig(settings, file.resolve().parent, source)
     return ValidateConfig(ValidateSettings(), here, "the defaults")
 
@@ -122,19 +122,19 @@ def _file(config: Path | None) -> list[_Layer]:
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """Return the values of a TOML file. Raises SettingsInvalid if it cannot be read."""
+    """Return the values of a TOML file. Raises NotPossible if it cannot be read."""
     try:
         return tomllib.loads(path.read_text("utf-8-sig"))
     except OSError as error:
-        raise SettingsInvalid(
+        raise NotPossible(
             f"The configuration file {path} cannot be read: {error.strerror or error}."
         ) from error
     except UnicodeDecodeError as error:
-        raise SettingsInvalid(
+        raise NotPossible(
             f"{path}: the file is not valid UTF-8 (byte {error.start}); save it as UTF-8."
         ) from error
     except tomllib.TOMLDecodeError as error:
-        raise SettingsInvalid(f"{path}: the file is not valid TOML: {error}.") from error
+        raise NotPossible(f"{path}: the file is not valid TOML: {error}.") from error
 
 
 def _starting_from(folder: Path, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -176,7 +176,7 @@ def _joined(folder: Path, path: object) -> object:
 def _environment() -> dict[str, Any]:
     """Return the settings of the environment.
 
-    Raises SettingsInvalid for invalid JSON, or a variable that resembles a setting; others may use
+    Raises NotPossible for invalid JSON, or a variable that resembles a setting; others may use
     the prefix for other purposes.
     """
     values: dict[str, Any] = {}
@@ -205,7 +205,7 @@ def _parsed(variable: str, text: str, annotation: object) -> object:
     try:
         return json.loads(text)
     except ValueError as error:
-        raise SettingsInvalid(
+        raise NotPossible(
             f"The environment: {variable} is not valid JSON; lists and tables must be JSON in "
             "environment variables."
         ) from error
@@ -214,7 +214,7 @@ def _parsed(variable: str, text: str, annotation: object) -> object:
 def _refuse_misspelt(variable: str, key: str) -> None:
     known = [*Settings.model_fields, "config"]
     if matches := difflib.get_close_matches(key, known, n=1, cutoff=0.75):
-        raise SettingsInvalid(
+        raise NotPossible(
             f"The environment: {variable} is not a setting; "
             f"did you mean {PREFIX}{matches[0].upper()}?"
         )

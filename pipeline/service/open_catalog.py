@@ -50,9 +50,9 @@ def open_store(
     progress is called with the number of skills published so far by that repair. A damaged catalog
     is replaced by a new one; damage describes damage that an earlier attempt found.
 
-    Raises CatalogBusy, CatalogUnusable, DiskFull, FolderNotOwned if a folder belongs to another
-    catalog, and RootUnreadable if no root can be read and needs_root is set. If only some roots
-    cannot be read, the catalog notes this, and later scans try again.
+    Raises CatalogBusy, CatalogUnusable, NotPossible if the disk is full, FolderNotOwned if a folder
+    belongs to another catalog, and RootUnreadable if no root can be read and needs_root is set. If
+    only some roots cannot be read, the catalog notes this, and later scans try again.
     """
     roots = settings.root_specs
     troubles = [trouble for root in roots if (trouble := _trouble(root.path))]

@@ -203,8 +203,8 @@ def repair(
     """Run a full scan that trusts nothing stored; return its changes and the remaining differences.
 
     A running service does that scan; waiting is called with the seconds taken so far. Raises
-    CatalogBusy if another process writes the catalog, RequestFailed, NotInCatalog, CatalogUnusable
-    and DiskFull.
+    CatalogBusy if another process writes the catalog, NotPossible, NotInCatalog and
+    CatalogUnusable.
     """
     before = compare(settings, progress=progress)  # opening the catalog already repairs some
     checkpoint = _from_catalog(settings, events.checkpoint)

@@ -11,7 +11,7 @@ from catalog.database import connection as database_connection
 from catalog.database import requests
 from catalog.database.connection import explained
 from catalog.database.requests import Request, Requests
-from catalog.model.errors import CatalogBusy, NotPossible, RequestFailed, SkilldropError
+from catalog.model.errors import CatalogBusy, NotPossible, SkilldropError
 from catalog.model.values import Json
 from catalog.reading.skills import review, skill_facts, versions
 from catalog.reading.skills.review import Asked
@@ -59,7 +59,7 @@ def run_or_request(
     """Do work with the catalog open for writing, or send a request to the service that has it open.
 
     waiting is called with the seconds that the service has taken so far. Raises CatalogBusy if
-    another process than a service writes the catalog, RequestFailed, and the errors of `open_store`
+    another process than a service writes the catalog, NotPossible, and the errors of `open_store`
     and of the work.
     """
     try:
@@ -207,7 +207,7 @@ class RequestRunner:
         settings = self._work.settings
         try:
             if request.action not in HANDLERS:  # from a newer version of skilldrop
-                raise RequestFailed(
+                raise NotPossible(
                     f"The running service does not know the request {request.action!r}; restart it."
                 )
             with explained(settings.catalog_path):

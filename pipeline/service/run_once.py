@@ -73,7 +73,7 @@ def scan_once(
 
     A folder that is still changing is scanned again, up to the longest settling time.
     accepts_removals confirms all removals; with pulls, roots that are repositories are pulled
-    first. Raises DiskFull and CatalogUnusable.
+    first. Raises CatalogUnusable, and NotPossible if the disk is full.
     """
     began = time.monotonic()
     loop = Loop()
@@ -153,7 +153,7 @@ def scan_by_service(
 ) -> Result:
     """Let the running service scan all roots, and return the result.
 
-    waiting is called with the seconds that the service has taken so far. Raises RequestFailed and
+    waiting is called with the seconds that the service has taken so far. Raises NotPossible and
     CatalogUnusable.
     """
     began = time.monotonic()

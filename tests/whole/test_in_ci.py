@@ -104,13 +104,13 @@ def test_the_linter_imports_only_its_own_group_of_dependencies(
     (tmp_path / "bad.toml").write_text("[validate]\nselct = []\n")
     code = (
         "import sys\nfrom importlib.metadata import packages_distributions\n"
-        "from catalog.model.errors import SettingsInvalid\nfrom pipeline.cli.app import cli\n"
+        "from catalog.model.errors import NotPossible\nfrom pipeline.cli.app import cli\n"
         "for words in (['validate', '.', '--fix'], ['validate', '.', '--format', 'sarif'],"
         " ['validate', '.', '--baseline', 'b', '--write-baseline'],"
         " ['rule', 'name-missing'], ['migrate', 'one']):\n"
         "    cli.main(words, standalone_mode=False)\n"
         "try:\n    cli.main(['--config', 'bad.toml', 'validate', '.'], standalone_mode=False)\n"
-        "except SettingsInvalid as error:\n    print(error)\n"
+        "except NotPossible as error:\n    print(error)\n"
         "tops = {name.split('.')[0] for name in sys.modules}\n"
         "by_top = packages_distributions()\n"
         "print('\\n', *sorted({d for t in tops for d in by_top.get(t, ())}))\n"

@@ -191,7 +191,7 @@ def _selected(
 ) -> tuple[CodeSelection, Exclusions]:
     """Return the selected findings and the excluded paths of settings and options.
 
-    Raises SettingsInvalid.
+    Raises NotPossible.
     """
     by_profile = ("reading", "spec", *options["profiles"]) if options["profiles"] else ()
     given = ValidateSettings(

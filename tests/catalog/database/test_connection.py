@@ -9,7 +9,7 @@ import pytest
 
 from catalog.database import connection as database_connection
 from catalog.database.connection import check_pages, explained
-from catalog.model.errors import CatalogDamaged, CatalogUnusable, DiskFull, SkilldropError
+from catalog.model.errors import CatalogDamaged, CatalogUnusable, NotPossible, SkilldropError
 from catalog.writing.store import Store
 
 PAGE = 16_384
@@ -78,7 +78,7 @@ def test_a_directory_in_place_of_the_catalog_is_reported_in_one_sentence(
 @pytest.mark.parametrize(
     ("code", "expected"),
     [
-        (sqlite3.SQLITE_FULL, DiskFull),
+        (sqlite3.SQLITE_FULL, NotPossible),
         (sqlite3.SQLITE_CORRUPT, CatalogDamaged),
         (sqlite3.SQLITE_CORRUPT_INDEX, CatalogDamaged),
         (sqlite3.SQLITE_NOTADB, CatalogDamaged),

@@ -13,7 +13,7 @@ import pytest
 
 from catalog.database.connection import connect
 from catalog.filesystem.ownership import MARKER
-from catalog.model.errors import DiskFull
+from catalog.model.errors import NotPossible
 from catalog.reading.skills.versions import history
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
@@ -256,7 +256,7 @@ def test_a_killed_rebuild_loses_nothing(
 
     with monkeypatch.context() as broken:
         broken.setattr("catalog.writing.takeover.Takeover.begin", full)
-        with pytest.raises(DiskFull):
+        with pytest.raises(NotPossible):
             open_store(settings)
     (aside,) = settings.data.glob("catalog.db.damaged-*[0-9]")
     assert aside.read_bytes() == damaged

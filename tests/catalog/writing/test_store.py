@@ -15,7 +15,7 @@ import pytest
 from catalog.database.connection import explained
 from catalog.model import finding
 from catalog.model.change import Change, Judged, Removal
-from catalog.model.errors import CatalogBusy, CatalogUnusable, DiskFull
+from catalog.model.errors import CatalogBusy, CatalogUnusable, NotPossible
 from catalog.model.skill import Place, RootSpec, SkillRecord
 from catalog.prompt_index.builder import IndexEntry, PromptIndex
 from catalog.prompt_index.spec import IndexSpec
@@ -498,7 +498,7 @@ def test_a_full_disk_is_reported_and_rolls_back_the_batch(tmp_path: Path) -> Non
     store = rooted(Store.open(path))
     pages = store.db.execute("PRAGMA page_count").fetchone()[0]
     store.db.execute(f"PRAGMA max_page_count = {pages}")
-    with pytest.raises(DiskFull, match="no room left"), explained(path):
+    with pytest.raises(NotPossible, match="no room left"), explained(path):
         store.apply([judged("big", body="x" * 1_000_000)], trigger="command", at=NOON)
     assert (count(store, "skills"), count(store, "ingestions")) == (0, 0)
     store.db.execute("PRAGMA max_page_count = 1000000")

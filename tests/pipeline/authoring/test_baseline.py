@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from catalog.model.errors import SettingsInvalid
+from catalog.model.errors import NotPossible
 from pipeline.authoring.baseline import Baseline
 from pipeline.authoring.lint import Judgement, judge_paths
 from tests.support.skills import SkillWriter
@@ -63,7 +63,7 @@ def test_a_new_baseline_leaves_out_what_is_gone(file: Path, skill: SkillWriter) 
 def test_another_file_is_refused(tmp_path: Path, content: str) -> None:
     """The sentence says how to write a baseline."""
     (tmp_path / "base.json").write_text(content)
-    with pytest.raises(SettingsInvalid, match="--write-baseline"):
+    with pytest.raises(NotPossible, match="--write-baseline"):
         Baseline.read(tmp_path / "base.json")
-    with pytest.raises(SettingsInvalid, match="cannot be read"):
+    with pytest.raises(NotPossible, match="cannot be read"):
         Baseline.read(tmp_path / "missing.json")

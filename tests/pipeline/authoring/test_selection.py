@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from catalog.model.errors import SettingsInvalid
+from catalog.model.errors import NotPossible
 from catalog.model.finding import Finding
 from pipeline.authoring.selection import CodeSelection, comments_in, of_profiles, of_settings
 from pipeline.config.settings import ValidateConfig, ValidateSettings
@@ -100,7 +100,7 @@ def test_an_unknown_selector_is_refused_with_the_nearest(
     tmp_path: Path, settings: dict[str, object], message: str
 ) -> None:
     """The sentence names the source and the key."""
-    with pytest.raises(SettingsInvalid, match=r"did you mean (name-missing|safety|spec)\?") as info:
+    with pytest.raises(NotPossible, match=r"did you mean (name-missing|safety|spec)\?") as info:
         selected(tmp_path, **settings)
     assert message in str(info.value)
 

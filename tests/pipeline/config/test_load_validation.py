@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from catalog.model.errors import SettingsInvalid
+from catalog.model.errors import NotPossible
 from pipeline.config import loader
 
 
@@ -45,7 +45,7 @@ def test_the_nearest_file_with_such_a_table_counts(project: Path) -> None:
 def test_an_error_is_one_sentence(project: Path, line: str, message: str) -> None:
     """It names the file, the table and the key."""
     (project / "deeper/skilldrop.toml").write_text(f"[validate]\n{line}\n")
-    with pytest.raises(SettingsInvalid) as info:
+    with pytest.raises(NotPossible) as info:
         loader.load_validation()
     assert str(info.value).startswith("skilldrop.toml: ")
     assert message.lower() in str(info.value).lower()
@@ -55,7 +55,7 @@ def test_an_error_is_one_sentence(project: Path, line: str, message: str) -> Non
 def test_a_value_that_is_no_table_is_an_error(project: Path, content: str) -> None:
     """The sentence names the table."""
     (project / "deeper/skilldrop.toml").write_text(content)
-    with pytest.raises(SettingsInvalid) as raised:
+    with pytest.raises(NotPossible) as raised:
         loader.load_validation()
     assert str(raised.value) == "skilldrop.toml: [validate] must be a table."
 

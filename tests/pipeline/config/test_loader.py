@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from catalog.model.errors import SettingsInvalid
+from catalog.model.errors import NotPossible
 from catalog.model.setting import LinkedDirectory
 from catalog.model.skill import RootSpec
 from catalog.prompt_index.spec import Budget, IndexSpec
@@ -368,7 +368,7 @@ def test_every_setting_of_an_index_reaches_the_catalog(toml: str, spec: dict[str
 def test_an_invalid_setting_is_named(toml: str, complaint: str) -> None:
     """One sentence gives the file, the key and the allowed values."""
     write(toml)
-    with pytest.raises(SettingsInvalid) as caught:
+    with pytest.raises(NotPossible) as caught:
         load()
     assert complaint in str(caught.value)
     assert str(caught.value).startswith("skilldrop.toml: ")
@@ -384,7 +384,7 @@ def test_a_loop_of_links_is_no_directory(toml: str, source: str) -> None:
     """The message names its source, even if that is the default."""
     Path("watched").symlink_to("watched")
     write(toml)
-    with pytest.raises(SettingsInvalid, match="it must be the path of a directory") as caught:
+    with pytest.raises(NotPossible, match="it must be the path of a directory") as caught:
         load()
     assert str(caught.value).startswith(source)
 
@@ -405,7 +405,7 @@ def test_an_invalid_variable_is_named_instead_of_the_file(
     """The valid value in the file is not blamed for the variable that overrides it."""
     write("site = {port = 1}\nlimits = {files = 1}")
     monkeypatch.setenv(variable, value)
-    with pytest.raises(SettingsInvalid) as caught:
+    with pytest.raises(NotPossible) as caught:
         load()
     assert complaint in str(caught.value)
     assert "skilldrop.toml" not in str(caught.value)
@@ -444,7 +444,7 @@ def test_nested_directories_are_refused(
     if complaint is None:
         assert len(load().root_specs) == len(roots)
         return
-    with pytest.raises(SettingsInvalid, match=complaint):
+    with pytest.raises(NotPossible, match=complaint):
         load()
 
 
@@ -453,7 +453,7 @@ def test_data_of_the_command_line_is_checked_against_the_roots_of_the_file(
 ) -> None:
     """If they only conflict together, the message names both sources."""
     write("watched = 'w'")
-    with pytest.raises(SettingsInvalid) as caught:
+    with pytest.raises(NotPossible) as caught:
         load(data=Path("w/data"))
     assert str(caught.value) == (
         f"skilldrop.toml and the command line: the data directory {tmp_path}/w/data and the root "
@@ -476,7 +476,7 @@ def test_an_unreadable_configuration_file_is_named(content: bytes | None, compla
     """A file given by name must exist and be text."""
     if content is not None:
         Path("missing.toml").write_bytes(content)
-    with pytest.raises(SettingsInvalid, match=complaint):
+    with pytest.raises(NotPossible, match=complaint):
         load(Path("missing.toml"))
 
 
@@ -528,5 +528,5 @@ def test_directories_of_links_start_from_the_file_or_the_home(
 )
 def test_impossible_directories_of_links_are_refused(links: str, message: str) -> None:
     """One sentence names the directory and the reason."""
-    with pytest.raises(SettingsInvalid, match=message):
+    with pytest.raises(NotPossible, match=message):
         load(write(f"[[links]]\n{links}\n"))

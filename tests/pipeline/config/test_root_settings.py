@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from catalog.model.errors import SettingsInvalid
+from catalog.model.errors import NotPossible
 from pipeline.config.loader import load
 
 
@@ -47,7 +47,7 @@ def test_forms_of_urls(tmp_path: Path, url: str) -> None:
 )
 def test_credentials_in_urls_are_refused_and_not_shown(tmp_path: Path, url: str) -> None:
     """A password or token is refused with a sentence that does not contain it."""
-    with pytest.raises(SettingsInvalid, match="credential helper") as refused:
+    with pytest.raises(NotPossible, match="credential helper") as refused:
         load(root(tmp_path, f'git = "{url}"'))
     assert "hunter2" not in str(refused.value)
 
@@ -70,7 +70,7 @@ def test_credentials_in_urls_are_refused_and_not_shown(tmp_path: Path, url: str)
 )
 def test_settings_that_cannot_work_are_refused(tmp_path: Path, more: str, message: str) -> None:
     """With one sentence; none of them reaches git."""
-    with pytest.raises(SettingsInvalid, match=message):
+    with pytest.raises(NotPossible, match=message):
         load(root(tmp_path, more))
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from catalog.database import requests
 from catalog.database.lock import WriterLock
-from catalog.model.errors import CatalogBusy, RequestFailed
+from catalog.model.errors import CatalogBusy, NotPossible
 from catalog.model.setting import Retention
 from catalog.reading.skills.versions import history
 from catalog.writing.store import Store
@@ -99,7 +99,7 @@ def test_a_diff_is_shown_on_request(serving: Serving) -> None:
 
 def test_a_request_unknown_to_the_service_is_refused(serving: Serving) -> None:
     """The service may be older than the command."""
-    with pytest.raises(RequestFailed, match="restart it"):
+    with pytest.raises(NotPossible, match="restart it"):
         requests.ask(serving.settings.catalog_path, "dance", {})
 
 

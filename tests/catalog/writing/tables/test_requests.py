@@ -8,7 +8,7 @@ import pytest
 
 from catalog.database import requests
 from catalog.database.requests import Requests
-from catalog.model.errors import CatalogUnusable, RequestFailed
+from catalog.model.errors import CatalogUnusable, NotPossible
 from catalog.writing.store import Store
 from tests.support.records import rooted
 
@@ -52,7 +52,7 @@ def test_a_result_reaches_the_command(
     thread.start()
     opened.wait()
     if said:
-        with pytest.raises(RequestFailed, match=said):
+        with pytest.raises(NotPossible, match=said):
             requests.ask(catalog, "rollback", {"skill": "x"})
     else:
         assert requests.ask(catalog, "rollback", {"skill": "x"}) == answer["done"]
@@ -63,7 +63,7 @@ def test_a_result_reaches_the_command(
 def test_a_request_that_does_not_start_in_time_is_withdrawn(catalog: Path) -> None:
     """It is not carried out later, when its command has ended."""
     store = Store.open(catalog)
-    with pytest.raises(RequestFailed, match="nothing was changed"):
+    with pytest.raises(NotPossible, match="nothing was changed"):
         requests.ask(catalog, "rollback", {}, patience=0.1)
     assert Requests(store.db).waiting(now()) == []
     store.close()
@@ -81,7 +81,7 @@ def test_a_command_learns_that_the_service_was_killed(catalog: Path) -> None:
             assert Requests(store.db).begin(Requests(store.db).waiting(now())[0], now())
             store.close()
 
-    with pytest.raises(RequestFailed, match="ended before it was done"):
+    with pytest.raises(NotPossible, match="ended before it was done"):
         requests.ask(catalog, "repair", {}, waiting=waiting)
     assert len(waited) == 3
 
@@ -89,7 +89,7 @@ def test_a_command_learns_that_the_service_was_killed(catalog: Path) -> None:
 def test_a_command_learns_that_the_catalog_was_replaced(catalog: Path) -> None:
     """The result would be written to another file."""
     store = Store.open(catalog)
-    with pytest.raises(RequestFailed, match="nothing was changed"):
+    with pytest.raises(NotPossible, match="nothing was changed"):
         requests.ask(catalog, "repair", {}, waiting=lambda _: catalog.unlink())
     store.close()
 
