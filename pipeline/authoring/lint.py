@@ -132,7 +132,7 @@ def judge_text(
             known = source.folder(path)
             snapshot = (known and source.read(known)) or snapshot
     return _Judge(acceptance, select, None, "leave-out").of_snapshot(
-        target, path, replace(snapshot, skill_md=data, skill_md_name=file.name), file.name
+        target, path, replace(snapshot, skill_md=data, skill_md_name=file.name, words={}), file.name
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from math import log2
 from typing import NamedTuple
 
-from pipeline.roots.words import Words, found, searched
+from pipeline.roots.words import Words, searched
 
 _MOST_STARTS = 2_000  # of one form
 _LEAST_ENTROPY = 3.0  # bits per character, below which a text is a placeholder
@@ -120,8 +120,8 @@ class SecretFile(NamedTuple):
         return f"{self.clause} in line {self.line}" if self.line else self.clause
 
 
-def in_file(path: str, text: str | None) -> SecretFile | None:
-    """Return the secret of a file with this path and text; None if none is recognised."""
+def in_file(path: str, text: str | None, words: Words) -> SecretFile | None:
+    """Return the secret of a file with this path, text and words in it; None if it has none."""
     *folders, name = path.split("/")
     if _NAMES.fullmatch(name):
         return SecretFile(path, None, "has the name of a file with secrets")
@@ -132,13 +132,13 @@ def in_file(path: str, text: str | None) -> SecretFile | None:
     values = _VALUES.get(name)
     if values and (match := values.search(text)):
         return SecretFile(path, _line(text, match.start()), "contains a password or a token")
-    if match := next(secrets(text, found(text)), None):
-        words = f"{match[0][:4]}…"
+    if match := next(secrets(text, words), None):
+        shown = f"{match[0][:4]}…"
         if match[0].startswith("-"):
-            words = "a private key"
+            shown = "a private key"
         elif "value" in match.groupdict():
-            words = "a password or a key"
-        return SecretFile(path, _line(text, match.start()), f"contains {words}")
+            shown = "a password or a key"
+        return SecretFile(path, _line(text, match.start()), f"contains {shown}")
     return None
 
 

@@ -3,7 +3,7 @@
 import hashlib
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from catalog.model.finding import Finding
 from catalog.model.skill import FileEntry, LeftOutFile
@@ -11,6 +11,7 @@ from catalog.model.values import FileKind, SecretRule
 from pipeline.roots.codes import SECRET_LEFT_OUT, SECRET_PUBLISHED, SECRET_REFUSED
 from pipeline.roots.file_kinds import chosen
 from pipeline.roots.secrets import SecretFile
+from pipeline.roots.words import Words
 
 DATA_FOLDERS = frozenset({"assets", "templates", "examples", "tests", "evals"})
 """A SKILL.md below one of these folders of a skill is that skill's data, not a skill."""
@@ -43,6 +44,7 @@ class Snapshot:
     problems: tuple[Finding, ...]  # of reading: limits, links, special files …
     left_out: tuple[LeftOutFile, ...] = ()  # sorted by path
     secrets: tuple[SecretFile, ...] = ()  # in files that are not left out
+    words: Mapping[str, Words] = field(default_factory=dict)  # found in texts, by path
 
     @property
     def is_whole(self) -> bool:

@@ -29,6 +29,7 @@ from pipeline.roots.local.folder import (
 )
 from pipeline.roots.local.root_directory import RootDirectory, identity, opened_root
 from pipeline.roots.snapshot import Snapshot, digest, kind_of
+from pipeline.roots.words import Words, found
 
 DEFAULT_LIMITS = Limits()
 _CHUNK = 1024 * 1024  # bytes read at once; the first ones decide whether a file is text
@@ -160,7 +161,8 @@ class Source:
         skill_md: bytes | None = None
         files: list[FileEntry] = []
         problems: list[Finding] = list(folder.problems)
-        found: list[secrets.SecretFile] = []
+        secret_files: list[secrets.SecretFile] = []
+        words: dict[str, Words] = {}
         most = max(_CHUNK, limits.skill_md_bytes, limits.text_bytes)
         for path, stat in folder.files_to_read(limits):
             try:
@@ -172,8 +174,9 @@ class Source:
                 skill_md = head
             text = _text(head, is_whole=len(head) == stat.st_size)
             files.append(_file_entry(path, stat, sha256, text, name, limits))
-            if secret := secrets.in_file(path, text):
-                found.append(secret)
+            words[path] = Words() if text is None else found(text)
+            if secret := secrets.in_file(path, text, words[path]):
+                secret_files.append(secret)
             if stands_in := file_kinds.pointer(path, head):
                 problems.append(stands_in)
         return Snapshot(
@@ -185,7 +188,8 @@ class Source:
             digest=digest(files) if folder.is_whole(problems) else None,
             problems=tuple(problems),
             left_out=folder.left_out,
-            secrets=tuple(found),
+            secrets=tuple(secret_files),
+            words=words,
         )
 
     def _chunks(self, folder: Folder, path: str, expected: os.stat_result) -> Iterator[bytes]:
@@ -274,18 +278,18 @@ def _file_entry(
         mode=0o755 if stat.st_mode & S_IXUSR else 0o644,
         kind=kind_of(path, skill_md_name),
         is_text=text is not None,
-        text=text.removeprefix("\ufeff") if text is not None and is_stored else None,
+        text=text if is_stored else None,
     )
 
 
 def _text(head: bytes, *, is_whole: bool) -> str | None:
     """Return the first bytes of a file as text; None unless they are UTF-8 without NUL.
 
-    If they are not the whole file, their last character may be cut.
+    It has no byte order mark. If the bytes are not the whole file, the last character may be cut.
     """
     if b"\0" in head:
         return None
     try:
-        return codecs.utf_8_decode(head, "strict", is_whole)[0]
+        return codecs.utf_8_decode(head, "strict", is_whole)[0].removeprefix("\ufeff")
     except UnicodeDecodeError:
         return None

@@ -1,15 +1,28 @@
 """Words that rules search for, all of them found in one pass over a text."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
-from typing import TypeAlias
 
 from ahocorasick_rs import BytesAhoCorasick, Implementation
 
-Words: TypeAlias = Mapping[str, Sequence[int]]
-"""Searched words in a text, each with its offsets in characters."""
-
 _searched: dict[str, None] = {}
+
+
+class Words(dict[str, list[int]]):
+    """Searched words in a text, each with its offsets in characters."""
+
+    number = 0  # of the words that were searched for
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether no rule has been imported since, so that nothing more can be found."""
+        return self.number == len(_searched)
+
+    def after(self, start: int) -> "Words":
+        """Return those in the rest of the text, with their offsets in it."""
+        rest = Words({word: [at - start for at in self[word] if at >= start] for word in self})
+        rest.number = self.number
+        return rest
 
 
 def searched(words: Iterable[str]) -> tuple[str, ...]:
@@ -27,7 +40,8 @@ def found(text: str) -> Words:
     data = lower(text)
     words, automaton = _search(len(_searched))
     is_ascii = text.isascii()
-    offsets: dict[str, list[int]] = {}
+    offsets = Words()
+    offsets.number = len(_searched)
     at = characters = 0
     for number, _, end in automaton.find_matches_as_indexes(data, overlapping=True):  # by their end
         characters += end - at if is_ascii else len(data[at:end].decode())

@@ -70,6 +70,7 @@ class Text:
     first_line: int = 1  # in its file
     is_script: bool = False
     is_body: bool = False
+    read_words: Words = field(default_factory=Words)  # found when it was read
 
     @property
     def name(self) -> str:
@@ -79,7 +80,7 @@ class Text:
     @cached_property
     def words(self) -> Words:
         """The words of rules in it."""
-        return found(self.content)
+        return self.read_words if self.read_words.is_complete else found(self.content)
 
     @cached_property
     def blocks(self) -> list[Block]:
@@ -110,6 +111,7 @@ class Skill:
     files: Sequence[FileEntry]  # sorted by path
     is_whole: bool = True  # False if some files could not be read and are missing from `files`
     other_texts: Mapping[str, str] = field(default_factory=dict)  # of files, by path
+    words: Mapping[str, Words] = field(default_factory=dict)  # in files as they were read, by path
     in_other_skill: Callable[[str], bool] = lambda _: False
     """Whether another skill has the file at a path relative to this folder, so that agents find it.
     """
@@ -117,7 +119,10 @@ class Skill:
     @cached_property
     def body(self) -> Text:
         """The text below the frontmatter."""
-        return Text(self.document, self.parsed.body, self.parsed.body_line, is_body=True)
+        body, text = self.parsed.body, self.parsed.text.rstrip()
+        is_end = self.document in self.words and text.endswith(body)  # and has plain line ends
+        words = self.words[self.document].after(len(text) - len(body)) if is_end else Words()
+        return Text(self.document, body, self.parsed.body_line, is_body=True, read_words=words)
 
     @cached_property
     def estimated_tokens(self) -> int:
@@ -140,8 +145,10 @@ class Skill:
     @cached_property
     def others(self) -> tuple[Text, ...]:
         """The documents and scripts beside the body."""
-        texts = self.other_texts.items()
-        return tuple(Text(path, text, is_script=is_script(path)) for path, text in texts)
+        return tuple(
+            Text(path, text, is_script=is_script(path), read_words=self.words.get(path, Words()))
+            for path, text in self.other_texts.items()
+        )
 
     @cached_property
     def texts(self) -> tuple[Text, ...]:

@@ -9,6 +9,7 @@ from catalog.model.paths import linked
 from catalog.model.skill import MIXED_FIELDS, SkillReference
 from catalog.model.values import Json
 from pipeline.parsing.markdown import lies_in
+from pipeline.roots.words import searched
 from pipeline.validation.references import MOST_REFERENCES, Reference, lines_at
 from pipeline.validation.skill import Skill, Text
 
@@ -19,7 +20,7 @@ MOST_DECLARED = 100
 
 _MARKDOWN = (".md", ".markdown")
 _NESTED_SKILL_MD = "/skill.md"
-_UPWARD = re.compile(r"\.\./")
+_LEADING_OUT = searched(("../", "/skill.md"))
 _IN_CODE = re.compile(
     r"`(?:[^`\n]{0,200}[\s\"'=])?((?:\.\./)+[\w@+-][\w.@+-]{0,100}/(?:SKILL\.md"
     r"|(?:scripts|references?|assets|templates)/[\w./@+-]{1,200}\.\w{1,8}))[^`\n]{0,200}`"
@@ -64,7 +65,7 @@ def _links(text: Text, files: Container[str]) -> Iterator[SkillReference]:
     `files` contains the paths of the skill's own files, in lower case.
     """
     path, content = text.path, text.content
-    if not ("../" in content or "/skill.md" in content or "/SKILL.md" in content):
+    if text.words.keys().isdisjoint(_LEADING_OUT):
         return  # true of most texts
     offsets = {link.target: link.offset for link in text.references if not link.leads_to_machine}
     offsets |= dict(_in_code(text))
@@ -80,8 +81,7 @@ def _links(text: Text, files: Container[str]) -> Iterator[SkillReference]:
 def _in_code(text: Text) -> Iterator[tuple[str, int]]:
     """Yield path and offset of the paths to files of other skills in code spans, last first."""
     content = text.content
-    upward = (match.start() for match in islice(_UPWARD.finditer(content), MOST_REFERENCES))
-    lines = lines_at(content, upward)
+    lines = lines_at(content, islice(text.words.get("../", ()), MOST_REFERENCES))
     codes = chain.from_iterable(_IN_CODE.finditer(content, *line) for line in lines)
     for code in reversed([*islice(codes, MOST_REFERENCES)]):
         if not lies_in(text.blocks, code.start()):

@@ -64,6 +64,7 @@ def assess(
         files=snapshot.files,
         is_whole=snapshot.is_whole,
         other_texts=snapshot.texts,
+        words=snapshot.words,
         in_other_skill=in_other_skill,
     )
     by_rules = rules.check(skill)

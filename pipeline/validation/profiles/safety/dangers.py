@@ -121,20 +121,24 @@ def _shape(kind: FindingType, words: str, *patterns: str) -> Shape:
 SHAPES = (
     _shape(
         codes.DOWNLOAD_RUN,
-        "curl wget iex invoke-expression urlopen requests.get deno\x00run",
+        "curl wget",
         rf"{_FETCH}(?:[^|;\n\\]++|\\[^|])++\|\s*(?:tee\s+\S{{1,60}}\s*\|\s*)?{_RUNS}",
         rf"\b(?:ba|z)?sh\s+<\(\s*{_FETCH}",
         rf"\b(?:(?:ba|z)?sh|python3?|node|perl|ruby)\s+-\w*[ce]\w*\s+[\"']?\$\(\s*{_FETCH}",
         rf"\b(?:eval|source|\.)\s+[\"']?(?:\$\(|<\()\s*{_FETCH}",
-        r"\b(?:irm|iwr|invoke-\w{1,20}|downloadstring)\b[^;\n]{1,300}\|\s*(?:iex"
-        r"|invoke-expression)\b",
-        r"\b(?:iex|invoke-expression)\b[\s(&]{1,5}[^\n]{0,60}(?:irm|iwr|invoke-webrequest"
-        r"|downloadstring)",
         rf"{_FETCH}(?=[^\n;&]*[;&])[^\n;&]{{1,300}}?[/\s](?P<got>[\w.-]{{2,60}})[\"']?\s*(?:&&|;)\s*"
         r"(?:chmod\s+\S{1,10}\s+\S{0,60}(?P=got)\s*(?:&&|;)\s*)?"
         r"(?:sudo\s+)?(?:(?:ba|z)?sh\s+\S{0,60}|\./)(?P=got)\b",
         rf"{_FETCH}(?=[^\n;&]*[;&])[^\n;&]{{0,200}}?\s-o\s+(?P<out>[\w./-]{{2,60}})\s[^\n;&]{{1,200}}"
         r"(?:&&|;)\s*(?:sudo\s+)?(?:(?:ba|z)?sh\s+)(?P=out)\b",
+    ),
+    _shape(
+        codes.DOWNLOAD_RUN,
+        "iex invoke-expression urlopen requests.get deno\x00run",
+        r"\b(?:irm|iwr|invoke-\w{1,20}|downloadstring)\b[^;\n]{1,300}\|\s*(?:iex"
+        r"|invoke-expression)\b",
+        r"\b(?:iex|invoke-expression)\b[\s(&]{1,5}[^\n]{0,60}(?:irm|iwr|invoke-webrequest"
+        r"|downloadstring)",
         r"\b(?:exec|eval)\s*\(\s*(?:\w+\.){0,3}(?:urlopen|requests\.get|httpx\.get"
         r"|get)\(\s*[\"']https?:",
         r"\bdeno run\s+(?:-\S+\s+)*https?://",
@@ -171,14 +175,17 @@ SHAPES = (
     ),
     _shape(
         codes.DESTRUCTIVE_COMMAND,
-        "rm\x00- remove-item mkfs of=/dev >\x00/dev/ :"
-        "(){ find\x00/ find\x00~ find\x00$home del\x00/"
-        " rd\x00/ rmdir\x00/ format\x00 rmtree rmsync wipefs shred diskutil",
+        "rm\x00-",
         rf"\brm\s+(?:-\w+\s+|--[\w-]+\s+){{0,9}}-\w*(?:r\w*f"
         rf"|f\w*r)\w*\s+(?:--[\w-]+\s+)*(?:--\s+)?{_HOME}",
         rf"\brm\s+(?:-r\s+-f|--recursive\s+--force|--force\s+--recursive)\s+{_HOME}",
         r"\brm\s+-(?:rf|fr)\s+/(?:usr|etc|var|bin|lib|boot|home|root|System|Users)/?(?=\s|$"
         r"|[`\"';&|)])",
+    ),
+    _shape(
+        codes.DESTRUCTIVE_COMMAND,
+        "remove-item mkfs of=/dev >\x00/dev/ :(){ find\x00/ find\x00~ find\x00$home del\x00/"
+        " rd\x00/ rmdir\x00/ format\x00 rmtree rmsync wipefs shred diskutil",
         r"\bfind\s+(?:/|~/?|\"?\$HOME\"?)\s+(?:-type\s+\w\s+|-mindepth\s+\d\s+)*-(?:delete"
         r"|exec\s+rm)\b",
         r"\bremove-item\b[^\n]{0,80}(?:\$HOME|\$env:USERPROFILE|[A-Z]:\\)[\"']?(?=\s|$)",
@@ -240,10 +247,7 @@ SHAPES = (
     ),
     _shape(
         codes.DATA_SENT_AWAY,
-        "curl wget |\x00nc webhook.site requestbin. pipedream burpcollab oastify interact.sh !["
-        " nslookup"
-        " dig\x00 os.environ process.env get-content chat\x00history conversation system\x00prompt"
-        " 's\x00api\x00key",
+        "curl wget |\x00nc",
         rf"{_FETCH}[^\n]{{0,200}}(?:\$\(|`)\s*(?:env|printenv|whoami|id|hostname"
         rf"|set)\b[^\n]{{0,100}}",
         rf"{_FETCH}[^\n]{{0,200}}[?&/][\w=-]{{0,40}}\$\(\s*(?:cat|base64)\b[^\n]{{0,100}}",
@@ -254,6 +258,12 @@ SHAPES = (
         rf"\b(?:cat|tar)\s[^|\n]{{0,60}}(?:{_KEYS}|~/\.(?:ssh|aws|gnupg)\b|{_ENV_FILE}|secret"
         rf"|credential"
         r"|passw(?:or)?d)[^|\n]{0,40}\|\s*(?:\w+[^|\n]{0,60}\|\s*)?(?:curl|nc|wget)\b",
+    ),
+    _shape(
+        codes.DATA_SENT_AWAY,
+        "webhook.site requestbin. pipedream burpcollab oastify interact.sh ![ nslookup dig\x00"
+        " os.environ process.env get-content chat\x00history conversation system\x00prompt"
+        " 's\x00api\x00key",
         r"!\[[^\]\n]{0,60}\]\(https?://[^\s)]{1,200}[?&][\w-]{1,30}=[{<$\[]{1,3}[\w .]{0,20}"
         r"(?:conversation|history|secret|token|key|prompt|context|message|env)",
         r"https?://webhook\.site/[\w-]{5,}",
