@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 REPOSITORY = Path(__file__).parents[2]
-CHROMIUM = os.environ.get("SKILLDROP_CHROMIUM") or shutil.which("chromium")
+_HEADLESS = shutil.which("chromium-headless-shell")  # half the work of the whole browser
+CHROMIUM = os.environ.get("SKILLDROP_CHROMIUM") or _HEADLESS or shutil.which("chromium")
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA"
