@@ -29,10 +29,20 @@ from tests.support.skills import SkillWriter
 from tests.support.waiting import PATIENCE, wait_for
 
 distributed = pytest.importorskip("distributed")
+config = pytest.importorskip("dask.config")
 
 pytestmark = pytest.mark.filterwarnings("ignore:::distributed")
 
 HOW = ScanOptions(Limits(), quiet=0.0)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def without_profiles() -> Iterator[None]:
+    """Let no process of Dask look a hundred times a second at what it does."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED", "False")
+        with config.set({"distributed.worker.profile.enabled": False}):
+            yield
 
 
 @pytest.fixture(scope="module")
@@ -187,7 +197,7 @@ def test_a_loss_is_reported_in_sentences(
     number: signal.Signals,
 ) -> None:
     """Standard error has no log line and no traceback of Dask."""
-    for name in range(600):
+    for name in range(520):
         skill(tmp_path / f"root/s{name}")
     address, running = team
     with distributed.Client(address, set_as_default=False) as client:
@@ -200,7 +210,7 @@ def test_a_loss_is_reported_in_sentences(
                 *("scan", "--engine", "dask", "--scheduler", address),
             ],
             # Without it, too few of the new folders have settled for the scan to need the cluster.
-            env=os.environ | {"SKILLDROP_SETTLE_QUIET": "0"},
+            env=os.environ | {"SKILLDROP_SETTLE_QUIET": "0", "SKILLDROP_PUBLISH": "in-place"},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
