@@ -33,7 +33,7 @@ class Running:
         self.log = folder / "up.log"
         self.process = self.start()
 
-    def start(self) -> subprocess.Popen[bytes]:
+    def start(self, *options: str) -> subprocess.Popen[bytes]:
         """Start the program and return its process."""
         with self.log.open("wb") as log:
             return subprocess.Popen(
@@ -46,6 +46,7 @@ class Running:
                     "up",
                     "--port",
                     str(self.port),
+                    *options,
                 ],
                 env=os.environ | {"SKILLDROP_SETTLE_QUIET": "0.2"},
                 stderr=log,
@@ -190,7 +191,7 @@ def test_a_signal_ends_everything_within_two_seconds(
     assert up.site("/search.json?q=a") is None
     assert up.rows("PRAGMA integrity_check") == [("ok",)]
     skill(up.watched / "meanwhile")
-    up.process = up.start()
+    up.process = up.start("--no-site")
     up.eventually(lambda: location_of(up.index(), "meanwhile"))
     assert location_of(up.index(), "before")
 
@@ -204,7 +205,7 @@ def test_a_killed_program_leaves_neither_site_nor_lock_behind(
     up.process.wait()
     wait_for(lambda: up.site("/search.json?q=a") is None)
     skill(up.watched / "meanwhile")
-    up.process = up.start()
+    up.process = up.start("--no-site")
     up.eventually(lambda: location_of(up.index(), "meanwhile"))
 
 

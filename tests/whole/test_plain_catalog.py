@@ -10,8 +10,7 @@ import re
 import shutil
 import sqlite3
 import subprocess
-import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import cache
 from pathlib import Path
@@ -20,11 +19,10 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.support import bare
+from tests.support import bare, program
 from tests.support.made_archives import pack_zip
 from tests.support.paths import REPOSITORY
 from tests.support.skills import write_skill
-from tests.support.waiting import PATIENCE
 
 METADATA = REPOSITORY / "datasette-metadata.yml"
 PAGES = Path(__file__).with_name("bare_pages.py")
@@ -81,20 +79,20 @@ RUN = {
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def made(tmp_path_factory: pytest.TempPathFactory, elsewhere: Callable[..., None]) -> Path:
     """Return the data directory of made skills of every status, after several scans."""
     folder = tmp_path_factory.mktemp("made")
     write_made_skills(folder)
-    scan(folder)
+    elsewhere(scan, folder)
     for version in ("print(2)\n", "print(3)\n"):  # SKILL.md stays
         (folder / "team" / WORD / "scripts/count.py").write_text(version)
-        scan(folder)
+        elsewhere(scan, folder)
     shutil.rmtree(folder / "team/gone")
     (folder / "team/moved").rename(folder / "team/moved-away")
     (folder / f"data/outcomes/{WORD}").mkdir()
     (folder / f"data/outcomes/{WORD}/run-1.json").write_text(json.dumps(RUN))
     (folder / "data/outcomes/broken.json").write_text("{")
-    scan(folder)
+    elsewhere(scan, folder)
     return folder / "data"
 
 
@@ -131,13 +129,15 @@ def write_made_skills(folder: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def real(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def real(
+    corpus: Path, tmp_path_factory: pytest.TempPathFactory, elsewhere: Callable[..., None]
+) -> Path:
     """Return the data directory of real skills."""
     folder = tmp_path_factory.mktemp("real")
     (folder / "skilldrop.toml").write_text(
         f'settle_quiet = 0\ndata = "data"\nwatched = "{corpus / "packages"}"\n'
     )
-    scan(folder)
+    elsewhere(scan, folder)
     return folder / "data"
 
 
@@ -574,16 +574,11 @@ def check(db: sqlite3.Connection, table: str) -> None:
 
 
 def scan(folder: Path) -> None:
-    """Run `skilldrop scan` with the settings in a folder."""
-    done = subprocess.run(
-        [Path(sys.executable).with_name("skilldrop"), "scan"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=PATIENCE,
-        env={name: value for name, value in os.environ.items() if "SKILLDROP_" not in name},
-    )
+    """Run `skilldrop scan` with the settings in a folder, in a process that only scans."""
+    for name in [name for name in os.environ if "SKILLDROP_" in name]:
+        del os.environ[name]
+    os.chdir(folder)
+    done = program.run("scan")
     assert done.returncode == 0, done.stderr
 
 
