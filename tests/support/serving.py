@@ -276,12 +276,12 @@ class ServingProcess(Serving):
         self.clock.write_text(f"{hours * 3600:+d}")
 
     def kill_helper(self, chance: random.Random) -> bool:
-        """Kill one child process of the program; return whether it had one."""
+        """End one child process of the program by some signal; return whether it had one."""
         assert self.process
         there = helpers(self.process.pid)
         with suppress(ProcessLookupError):
             if there:
-                os.kill(chance.choice(there), signal.SIGKILL)
+                os.kill(chance.choice(there), chance.choice((signal.SIGKILL, signal.SIGTERM)))
         return bool(there)
 
     def rescan(self) -> None:

@@ -87,7 +87,7 @@ def drop_archives(it: ServingProcess, packs: list[Path], chance: random.Random) 
 
 @pytest.mark.parametrize("number", range(CRASHES // 2))
 def test_a_program_outlives_its_helpers(tmp_path: Path, skill: SkillWriter, number: int) -> None:
-    """Worker processes and the site are killed until the program is stopped."""
+    """Worker processes, their parents and the site are killed until the program is stopped."""
     it = ServingProcess(tmp_path, rescan_every=3600.0, site={"enabled": True})
     chance = random.Random(number)
     for at in range(550):  # so many that helpers read them, too

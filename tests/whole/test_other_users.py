@@ -17,6 +17,9 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.types import CallToolResult
 
+from pipeline.service.open_catalog import open_store
+from pipeline.service.run_once import scan_once
+from pipeline.service.scanning.engines import serial
 from tests.support.paths import REPOSITORY
 from tests.support.ports import free_port
 from tests.support.serving import ServingProcess
@@ -60,16 +63,31 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.fixture
-def up(skill: SkillWriter) -> Iterator[ServingProcess]:
-    """Return a running service with a skill `a`, in a directory that other users can enter."""
+def made(skill: SkillWriter) -> Iterator[ServingProcess]:
+    """Return a service with a skill `a`, in a directory that other users can enter."""
     with TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
         made = ServingProcess(Path(folder), rescan_every=3600.0)
         skill(made.root / "a")
-        made.start()
-        made.settle()
         yield made
         made.kill()
+
+
+@pytest.fixture
+def up(made: ServingProcess) -> ServingProcess:
+    """Return it while it runs."""
+    made.start()
+    made.settle()
+    return made
+
+
+@pytest.fixture
+def stopped(made: ServingProcess) -> ServingProcess:
+    """Return it with a complete catalog, while it does not run."""
+    store = open_store(made.settings)
+    scan_once(made.settings, store, engine=serial)
+    store.close()
+    return made
 
 
 def reading(up: ServingProcess, *words: str) -> subprocess.CompletedProcess[str]:
@@ -109,16 +127,14 @@ COMMANDS = (
 
 
 @pytest.mark.parametrize("end", ["runs", "stopped", "killed", "copied"])
-def test_every_reading_command_answers(up: ServingProcess, end: str) -> None:
-    """Beside the service, after its stop or kill, and for a copy of the file."""
-    if end == "stopped":
-        up.stop()
-    elif end == "killed":
+def test_every_reading_command_answers(request: pytest.FixtureRequest, end: str) -> None:
+    """Beside the service, without it, after its kill, and for a copy of the file."""
+    up: ServingProcess = request.getfixturevalue("up" if end in ("runs", "killed") else "stopped")
+    if end == "killed":
         up.kill()
         subprocess.run([sys.executable, "-c", WRITE_AND_DIE, up.settings.catalog_path], check=True)
         assert up.settings.catalog_path.with_name("catalog.db-wal").stat().st_size
     elif end == "copied":
-        up.stop()
         for ending in ("-wal", "-shm", ".lock"):
             up.settings.catalog_path.with_name(f"catalog.db{ending}").unlink()
     ended = reading_in_turn(up, *COMMANDS)
@@ -168,10 +184,10 @@ def site_of_another_user(up: ServingProcess, log: Path) -> Iterator[Callable[[],
 
 @pytest.mark.parametrize("is_alone", [False, True], ids=["stopped", "copied"])
 def test_the_site_of_a_user_who_cannot_write_follows_the_writer(
-    up: ServingProcess, is_alone: bool, tmp_path: Path
+    stopped: ServingProcess, is_alone: bool, tmp_path: Path
 ) -> None:
     """The writer starts later; the site starts again and does not show old rows."""
-    up.stop()
+    up = stopped
     if is_alone:
         for ending in ("-wal", "-shm"):
             up.settings.catalog_path.with_name(f"catalog.db{ending}").unlink()
@@ -188,12 +204,11 @@ def test_the_site_of_a_user_who_cannot_write_follows_the_writer(
     assert ("opened as immutable" in log.read_text()) is is_alone
 
 
-def test_agents_can_read_by_mcp_without_the_right_to_write(up: ServingProcess) -> None:
-    """Over stdio, after the service has stopped."""
-    up.stop()
+def test_agents_can_read_by_mcp_without_the_right_to_write(stopped: ServingProcess) -> None:
+    """Over stdio, while no service runs."""
     server = StdioServerParameters(
         command=NOBODY[0],
-        args=[*NOBODY[1:], SKILLDROP, "--data", str(up.settings.data), "mcp"],
+        args=[*NOBODY[1:], SKILLDROP, "--data", str(stopped.settings.data), "mcp"],
         cwd="/",
     )
 

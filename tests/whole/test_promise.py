@@ -7,7 +7,7 @@ from hypothesis.stateful import run_state_machine_as_test
 from tests.support.promise import Life, LifeOfAProcess, LifeUnderReview
 
 LIVES = settings(
-    max_examples=8,
+    max_examples=6,
     stateful_step_count=25,
     deadline=None,
     database=None,
@@ -25,7 +25,7 @@ def test_the_promise_holds_after_any_life_of_a_root() -> None:
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_the_promise_holds_for_the_program_itself() -> None:
     """In a process with full scans, which is suspended and whose helpers are killed."""
-    few = settings(LIVES, max_examples=4, stateful_step_count=15)
+    few = settings(LIVES, max_examples=3, stateful_step_count=15)
     run_state_machine_as_test(seed(5)(LifeOfAProcess), settings=few)
 
 

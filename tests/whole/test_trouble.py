@@ -1,16 +1,13 @@
 """Problems between the system and the watcher, forced on the program."""
 
 import os
-import random
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tarfile
 import time
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +16,7 @@ import pytest
 from pipeline.service import reconcile
 from pipeline.service.scanning.engines import serial
 from tests.support import disks
-from tests.support.serving import ServingProcess, helpers
+from tests.support.serving import ServingProcess
 from tests.support.skills import SkillWriter, write_skill
 from tests.support.waiting import overflow
 
@@ -293,31 +290,6 @@ def test_many_folders_unpacked_at_once_are_all_stored(
     before = cpu_seconds(up.process.pid)
     time.sleep(1)  # a second of rest, in which a livelock would burn one of the processor's
     assert cpu_seconds(up.process.pid) - before < 0.5
-
-
-def test_killed_helpers_do_not_end_the_service(up: ServingProcess, skill: SkillWriter) -> None:
-    """Workers and their parents are killed, in different ways, at random moments."""
-    for number in range(600):
-        skill(up.root / f"s{number:03}", description="Does one thing.")
-    up.start()
-    assert up.process
-    killed = 0
-    chance = random.Random(7)
-    for description in ("Does another.", "Does a third."):
-        for number in range(0, 600, 2):
-            skill(up.root / f"s{number:03}", description=description)
-        up.wait_for(lambda: not up.is_quiet())
-        while not up.is_quiet():
-            for helper in chance.sample(there := helpers(up.process.pid), min(1, len(there))):
-                with suppress(ProcessLookupError):
-                    os.kill(helper, chance.choice((signal.SIGKILL, signal.SIGTERM)))
-                    killed += 1
-            assert up.process.poll() is None, up.log.read_text()
-            time.sleep(chance.uniform(0.0, 0.1))  # the random moment
-        up.settle()
-    assert killed
-    assert_promise(up)
-    assert "Traceback" not in up.log.read_text()
 
 
 def cpu_seconds(pid: int) -> float:

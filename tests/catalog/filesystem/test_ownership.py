@@ -1,6 +1,6 @@
 """Nothing is removed but what skilldrop itself made, whatever lies beside it or is linked there.
 
-What could reach something outside runs where only the test's own folder can be written.
+A scan that could follow a link or a mount runs where only the test's own folder can be written.
 """
 
 import os
@@ -15,6 +15,7 @@ from catalog.model.errors import FolderNotOwned
 from pipeline.service.reconcile import compare
 from pipeline.service.scanning.engines import serial
 from tests.support.confinement import run_confined
+from tests.support.program import run
 from tests.support.shelf import Shelf
 from tests.support.skills import SkillWriter
 
@@ -22,6 +23,16 @@ SKILLDROP = Path(sys.executable).with_name("skilldrop")
 
 
 def scan(folder: Path, *more: str) -> tuple[int, str]:
+    """Make one pass in this process; return the exit code and what was said of errors.
+
+    Only for what reaches nothing outside even where it goes wrong: nothing is linked or mounted.
+    """
+    catalog = ("--watched", folder / "watched", "--data", folder / "data")
+    done = run(*catalog, *(more or ("scan",)))
+    return done.returncode, done.stderr
+
+
+def scan_confined(folder: Path, *more: str) -> tuple[int, str]:
     """Make one pass, confined to a folder; return the exit code and what was said of errors."""
     done = run_confined(
         folder,
@@ -85,7 +96,7 @@ def test_a_link_among_the_packages_is_never_followed(
             link.rename(top / f"away-{link.name}")
         link.parent.mkdir(exist_ok=True)
         link.symlink_to(top / "led to" / place)
-    assert scan(top)[0] == 0
+    assert scan_confined(top)[0] == 0
     assert {place: files(top / "led to" / place) for place in PLACES} == dict.fromkeys(
         PLACES, before
     )
@@ -112,7 +123,7 @@ def test_a_link_in_place_of_a_folder_is_refused(top: Path, outside: Path, name: 
     (top / "data" / name).rename(top / "away")
     (top / "data" / name).symlink_to(outside)
     before = files(outside)
-    code, said = scan(top)
+    code, said = scan_confined(top)
     assert (code, files(outside)) == (2, before)
     assert f"{top}/data/{name} " in said
 
@@ -125,7 +136,7 @@ def test_the_folders_of_another_catalog_are_refused(top: Path) -> None:
     assert code == 0, said
     shutil.rmtree(top / "other/packages")
     (top / "other/packages").symlink_to(top / "data/packages")
-    code, said = scan(top, "--data", str(top / "other"), "scan")
+    code, said = scan_confined(top, "--data", str(top / "other"), "scan")
     assert (code, files(top / "data/packages")) == (2, before)
     assert "belongs to another catalog" in said
 

@@ -67,15 +67,15 @@ async def all_lists(client: Client) -> dict[str, list[list[Any]]]:
     return {method: await whole(client, method) for method in METHODS}
 
 
-@pytest.mark.parametrize("transport", ["stdio", "http", "older"])
+@pytest.mark.parametrize("transport", ["stdio", "http"])
 def test_every_list_is_whole(shelf: Shelf, transport: str) -> None:
     """Each of 120 skills is on one page, over both transports and for clients of before 2026."""
     if transport == "http":
         with over_http(shelf) as url:
             lists = session(url, all_lists)
+            assert session(url, all_lists, mode="legacy") == lists
     else:
-        options = {"mode": "legacy"} if transport == "older" else {}
-        lists = session(over_stdio(shelf), all_lists, **options)
+        lists = session(over_stdio(shelf), all_lists)
     for method in ("resources/list", "prompts/list", "skills/list"):
         assert [len(entries) for entries in lists[method]] == [100, 20]
     uris = [f"skill://{name}/SKILL.md" for name in NAMES]

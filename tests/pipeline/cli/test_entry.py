@@ -1,5 +1,6 @@
 """Start of the program in a directory that is not trusted."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -56,7 +57,7 @@ def test_nothing_is_imported_from_the_working_directory(
     tmp_path: Path, skill: SkillWriter, engine: str
 ) -> None:
     """Not even by child processes, and not if the directory is a skill's folder."""
-    for number in range(600):
+    for number in range(520):
         skill(tmp_path / f"root/s{number}")
     here = skill(
         tmp_path / "root/hostile",
@@ -74,6 +75,7 @@ def test_nothing_is_imported_from_the_working_directory(
             engine,
         ],
         cwd=here,
+        env=os.environ | {"SKILLDROP_SETTLE_QUIET": "0", "SKILLDROP_PUBLISH": "in-place"},
         capture_output=True,
         text=True,
         check=False,

@@ -71,8 +71,13 @@ def test_the_child_serves_until_it_is_stopped(child: SiteProcess) -> None:
     child.start()
 
 
-def test_the_child_serves_a_catalog_of_any_name(tmp_path: Path) -> None:
-    """The database is named `catalog`, whatever the name of its folder or file."""
+def test_the_child_serves_a_catalog_of_any_name_from_any_directory(tmp_path: Path) -> None:
+    """The database is named `catalog`, whatever the name of its folder or file.
+
+    A `catalog` that lies where a command is started is not the package that is run.
+    """
+    (tmp_path / "catalog").mkdir()
+    (tmp_path / "catalog" / "__init__.py").write_text("raise SystemExit('astray')")
     path = tmp_path / "100% #1? 目录" / "skills.sqlite"
     fill(Store.open(path)).close()
     child = SiteProcess(path, "127.0.0.1", free_port(), tmp_path / "site.log")
@@ -81,16 +86,6 @@ def test_the_child_serves_a_catalog_of_any_name(tmp_path: Path) -> None:
         assert len(ask(child)) == 11
     finally:
         child.stop()
-
-
-def test_the_child_is_not_led_astray_by_the_working_directory(
-    child: SiteProcess, tmp_path: Path
-) -> None:
-    """A `catalog` that lies where a command is started is not the package that is run."""
-    (tmp_path / "catalog").mkdir()
-    (tmp_path / "catalog" / "__init__.py").write_text("raise SystemExit('astray')")
-    child.start()
-    assert len(ask(child)) == 11
 
 
 def test_the_child_dies_with_its_parent(catalog: Path) -> None:
@@ -244,14 +239,24 @@ def test_the_command_says_in_one_line_why_it_cannot_serve(tmp_path: Path) -> Non
     assert re.fullmatch(r"There is no catalog at .*none.db yet\. .*\n", done.stderr)
 
 
-def test_a_large_log_is_set_aside(child: SiteProcess, tmp_path: Path) -> None:
-    """The log of months does not fill the disk; the last one is kept."""
+def test_a_large_log_is_set_aside(child: SiteProcess, catalog: Path, tmp_path: Path) -> None:
+    """At the start and while the site runs; the last one is kept.
+
+    Neither the log of months nor a visitor who makes it complain fills the disk.
+    """
     log = tmp_path / "site.log"
     log.write_bytes(b"x" * (LOG_BYTES + 1))
     child.start()
     ask(child)
     assert log.stat().st_size < LOG_BYTES
     assert (tmp_path / "site.log.1").stat().st_size == LOG_BYTES + 1
+
+    with log.open("ab") as file:
+        file.write(b"x" * (LOG_BYTES + 2))
+    catalog.with_name(token_file.NAME).write_text("no token")
+    assert loopback.get(child.url).status_code == 503  # and complains
+    assert log.stat().st_size < LOG_BYTES
+    assert (tmp_path / "site.log.1").stat().st_size > LOG_BYTES + 1
 
 
 @pytest.mark.parametrize("name", ["site.log", "site.log.1"])
@@ -267,21 +272,6 @@ def test_what_a_link_in_place_of_a_log_leads_to_stays(
     child.start()
     ask(child)
     assert other.read_bytes().startswith(b"x" * (LOG_BYTES + 1))
-
-
-def test_a_log_that_grows_large_is_set_aside_while_the_site_runs(
-    child: SiteProcess, catalog: Path, tmp_path: Path
-) -> None:
-    """A visitor who makes it complain for months does not fill the disk."""
-    child.start()
-    ask(child)
-    log = tmp_path / "site.log"
-    with log.open("ab") as file:
-        file.write(b"x" * (LOG_BYTES + 1))
-    catalog.with_name(token_file.NAME).write_text("no token")
-    assert loopback.get(child.url).status_code == 503  # and complains
-    assert log.stat().st_size < LOG_BYTES
-    assert (tmp_path / "site.log.1").stat().st_size > LOG_BYTES
 
 
 def serve(catalog: Path, port: int) -> subprocess.Popen[str]:
