@@ -98,7 +98,6 @@ class Exclusions:
     """Patterns relative to folders, and whether a path named by the author can be excluded."""
 
     patterns: tuple[tuple[str, tuple[str, ...]], ...] = ()  # a folder's real path and patterns
-    gitignore: bool = True
     force: bool = False
     _above: dict[tuple[str, str | None], tuple[IgnoreFile, ...]] = field(
         default_factory=dict, init=False, compare=False
@@ -134,7 +133,7 @@ class Exclusions:
         """
         if (known := self._above.get((folder, top))) is not None:
             return known
-        in_git = self.gitignore and top and f"{folder}/".startswith(f"{top}/")
+        in_git = top and f"{folder}/".startswith(f"{top}/")
         files: list[IgnoreFile] = []
         for name in _FILES if in_git else (SKILLIGNORE,):
             with suppress(OSError, IgnoreFileRefused):  # linting its own folder reports it

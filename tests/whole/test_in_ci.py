@@ -68,7 +68,7 @@ def test_the_action_validates_the_named_paths(
     binaries.mkdir(parents=True)
     (binaries / "skilldrop").symlink_to(SKILLDROP)
     step = ACTION["runs"]["steps"][-1]
-    given = {"PATHS": "skills\nmore\n", "ARGS": "--no-gitignore", "SARIF_FILE": ""}
+    given = {"PATHS": "skills\nmore\n", "ARGS": "--no-comments", "SARIF_FILE": ""}
     result = subprocess.run(
         ["bash", "-eo", "pipefail", "-c", step["run"]],
         cwd=tmp_path,

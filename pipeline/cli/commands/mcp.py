@@ -17,15 +17,8 @@ LOOPBACK = "127.0.0.1"
     metavar="[HOST:]PORT",
     help="Serve over streamable HTTP at this address instead of stdin and stdout.",
 )
-@click.option(
-    "--name",
-    "names",
-    metavar="HOST",
-    multiple=True,
-    help="Additional host name that HTTP clients may use; may be repeated.",
-)
 @click.pass_context
-def mcp(context: click.Context, http: str | None, names: tuple[str, ...]) -> None:
+def mcp(context: click.Context, http: str | None) -> None:
     """Serve search and skill files to agents over the Model Context Protocol.
 
     \b
@@ -67,7 +60,7 @@ def mcp(context: click.Context, http: str | None, names: tuple[str, ...]) -> Non
     warning = address.warning(settings.catalog_path, host, behind_proxy=settings.site.behind_proxy)
     if warning:
         click.echo(f"skilldrop: {warning}", err=True)
-    mcp_server.serve_http(server, host, port, names, settings.tokens_path)
+    mcp_server.serve_http(server, host, port, settings.site.names, settings.tokens_path)
 
 
 def _address(value: str) -> tuple[str, int]:

@@ -27,12 +27,6 @@ from pipeline.config.settings import Settings
 @click.argument("skill")
 @click.argument("file", default=SKILL_MD)
 @click.option(
-    "--offset", type=click.IntRange(min=0), default=0, metavar="BYTE", help="Start at this byte."
-)
-@click.option(
-    "--limit", type=click.IntRange(min=1), metavar="BYTES", help="Print about this many bytes."
-)
-@click.option(
     "--version",
     "of_version",
     metavar="VERSION",
@@ -45,8 +39,6 @@ def read(
     settings: Settings,
     skill: str,
     file: str,
-    offset: int,
-    limit: int | None,
     of_version: str | None,
     wrapped: bool,
     as_json: bool,
@@ -57,33 +49,33 @@ def read(
     Examples:
       skilldrop read csv-profile
       skilldrop read csv-profile scripts/profile_csv.py > profile_csv.py
-      skilldrop read csv-profile references/reading-the-profile.md --limit 2000 --json
+      skilldrop read csv-profile references/reading-the-profile.md --json
     """
     if wrapped and (as_json or file != SKILL_MD):
         raise click.UsageError("--wrapped works only for SKILL.md, and not with --json.")
     with explained(settings.catalog_path):
         db = open_catalog(settings.catalog_path)
         package = package_of(db, settings.packages_folder, skill, of_version)
-    page = skill_files.read(package, file, offset=offset, limit=limit)
+    whole = skill_files.read(package, file)
     if as_json:
-        click.echo(to_json(asdict(page)))
+        click.echo(to_json(asdict(whole)))
     elif wrapped:
-        _print(skill_files.wrap(package, page).encode())
-    elif page.encoding == "base64" and sys.stdout.isatty():
+        _print(skill_files.wrap(package, whole).encode())
+    elif whole.encoding == "base64" and sys.stdout.isatty():
         raise click.UsageError(
-            f"{page.path} is {page.media_type}, not text: write it to a file with > NAME, or "
+            f"{whole.path} is {whole.media_type}, not text: write it to a file with > NAME, or "
             "print it with --json."
         )
     else:
-        _print(_bytes(page))
-    if settings.usage_path and not offset:
-        _count(settings.usage_path, page)
+        _print(_bytes(whole))
+    if settings.usage_path:
+        _count(settings.usage_path, whole)
 
 
-def _count(path: Path, page: SkillFile) -> None:
+def _count(path: Path, file: SkillFile) -> None:
     """Count a read after its output; without the right to write the database, count nothing."""
     day = usage_database.today()
-    read = SkillRead(page.skill_id, page.version, "command", day.isoformat())
+    read = SkillRead(file.skill_id, file.version, "command", day.isoformat())
     with suppress(OSError, ValueError):
         sys.stdout.flush()
     try:
@@ -94,10 +86,10 @@ def _count(path: Path, page: SkillFile) -> None:
 
 
 def _bytes(file: SkillFile) -> bytes:
-    """Return the bytes of a page as they are on disk."""
+    """Return the bytes of a file as they are on disk."""
     if file.encoding == "base64":
         return base64.b64decode(file.text)
-    return file.text.encode("utf-8" if file.offset else file.encoding)  # the BOM comes first
+    return file.text.encode(file.encoding)
 
 
 def _print(data: bytes) -> None:

@@ -71,9 +71,6 @@ def _selectors(*names: str, text: str) -> Callable[[Callable[..., Any]], Callabl
     help="Leave out excluded paths even if they are given as PATHS.",
 )
 @click.option(
-    "--no-gitignore", is_flag=True, help="Also validate paths that .gitignore files leave out."
-)
-@click.option(
     "--no-comments",
     is_flag=True,
     help="Report findings that comments in a SKILL.md leave out; use it for skills of others.",
@@ -205,7 +202,6 @@ def _selected(
     )
     return select, Exclusions(
         tuple((folder, lines) for folder, lines in patterns if lines),
-        not options["no_gitignore"],
         options["force_exclude"],
     )
 

@@ -61,9 +61,11 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shelf]:
 
 @pytest.fixture(scope="module")
 def url(shelf: Shelf) -> Iterator[str]:
-    """Return the address of a server that runs over HTTP."""
-    with over_http(shelf) as address:
-        yield address
+    """Return the address of a server that runs over HTTP, with one more name."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SKILLDROP_SITE__NAMES", '["skills.example"]')
+        with over_http(shelf) as address:
+            yield address
 
 
 @pytest.fixture(scope="module")
@@ -427,11 +429,12 @@ def test_answers_follow_the_catalog(tmp_path: Path, skill: SkillWriter) -> None:
         ("Origin", "http://evil.example", 403),
         ("Origin", "null", 403),
         ("Host", "localhost", 200),
+        ("Host", "skills.example", 200),
         ("Origin", "http://localhost:3000", 200),
     ],
 )
 def test_a_foreign_page_cannot_reach_it(url: str, header: str, value: str, status: int) -> None:
-    """DNS rebinding: only the names of this machine are answered."""
+    """DNS rebinding: only the names of this machine and of the settings are answered."""
     answer = loopback.post(
         url,
         json={

@@ -45,7 +45,6 @@ def test_gitignore_files_are_respected_inside_a_work_tree(tree: Path) -> None:
     assert judged(tree) == ["kept"]
     (tree / "old/.gitignore").write_text("!first\n")
     assert judged(tree) == ["kept", "first"]
-    assert len(judged(tree, gitignore=False)) == 4
 
 
 def test_a_named_path_is_validated_unless_exclusion_is_forced(tree: Path) -> None:

@@ -131,25 +131,12 @@ def test_resources_are_of_a_version(shelf: Shelf) -> None:
 
 
 def test_the_command_reads_a_version(shelf: Shelf) -> None:
-    """`read --version` also works for one page."""
+    """`read --version` prints the file of that version."""
     old, _ = names(shelf)
-    done = CliRunner().invoke(
-        cli,
-        [
-            "--data",
-            str(shelf.settings.data),
-            "read",
-            "flip",
-            "long.txt",
-            "--version",
-            old,
-            "--offset",
-            "19",
-            "--limit",
-            "19",
-        ],
-    )
-    assert (done.exit_code, done.output) == (0, "a line of number 1\n")
+    data = str(shelf.settings.data)
+    done = CliRunner().invoke(cli, ["--data", data, "read", "flip", "long.txt", "--version", old])
+    assert done.exit_code == 0
+    assert set(done.output.splitlines()) == {"a line of number 1"}
 
 
 def check_site(site: Site) -> None:

@@ -74,9 +74,9 @@ def test_a_binary_file_is_not_printed_on_a_terminal(shelf: Shelf) -> None:
 
 
 def test_json_has_the_published_keys(shelf: Shelf) -> None:
-    """With the hash, and the offset of the next part."""
+    """With the whole text and its hash."""
     file = ("read", "word-count", "scripts/count.py")
-    told = json.loads(run_raw(*file, "--json", "--limit", "6").stdout)
+    told = json.loads(run_raw(*file, "--json").stdout)
     assert {
         "skill",
         "skill_id",
@@ -91,8 +91,7 @@ def test_json_has_the_published_keys(shelf: Shelf) -> None:
         "next_offset",
         "executable",
     } == set(told)
-    assert (told["text"], told["offset"], told["next_offset"]) == ("print(", 0, 6)
-    assert run_raw(*file, "--offset", "6").stdout == b"'words')\n"
+    assert (told["text"], told["offset"], told["next_offset"]) == ("print('words')\n", 0, None)
 
 
 def test_a_skill_can_be_wrapped_as_for_agents(shelf: Shelf) -> None:
@@ -111,7 +110,6 @@ def test_a_skill_can_be_wrapped_as_for_agents(shelf: Shelf) -> None:
         (("read", "Word-Count"), "The closest are: word-count."),
         (("read", "word-count", "../secret"), "it leads upwards"),
         (("read", "word-count", "count.py"), "The closest are: scripts/count.py."),
-        (("read", "word-count", "--offset", "9999"), "give an offset from 0"),
         (("--data", "elsewhere", "read", "word-count"), "There is no catalog at"),
         (("mcp", "--http", "nowhere"), "has no port from 1 to 65535"),
         (("mcp", "--http", "127.0.0.1:99999"), "has no port from 1 to 65535"),
@@ -169,10 +167,9 @@ def reads(shelf: Shelf) -> list[tuple[str, str, int]]:
 
 
 def test_each_file_is_counted_once(shelf: Shelf) -> None:
-    """The later pages of a file are no further reads, and an error is none."""
+    """Whatever the form of the output; an error is no read."""
     run_raw("read", "word-count")
-    run_raw("read", "word-count", "scripts/count.py", "--limit", "5", "--json")
-    run_raw("read", "word-count", "scripts/count.py", "--offset", "5", "--json")
+    run_raw("read", "word-count", "scripts/count.py", "--json")
     run_raw("read", "word-count", "nothing")
     assert reads(shelf) == [("word-count", "command", 2)]
 
