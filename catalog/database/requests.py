@@ -1,10 +1,12 @@
 """Requests of commands, which the process that writes the catalog carries out."""
 
 import json
+import os
+import signal
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -15,6 +17,8 @@ from catalog.model.errors import CatalogUnusable, NotPossible
 from catalog.model.values import Json
 from catalog.text.humanize import iso
 
+ASKED = signal.SIGURG
+"""Signal on which a service looks for requests at once; any other process ignores it."""
 PATIENCE = 30.0
 """Seconds that a command waits for its request to start."""
 _POLL = 0.05
@@ -55,6 +59,9 @@ def ask(
                 "INSERT INTO requests (action, arguments, asked_at) VALUES (?, ?, ?)",
                 [action, to_json(arguments), iso(datetime.now(UTC))],
             ).lastrowid
+            (pid,) = connection.execute("SELECT service_pid FROM health").fetchone()
+            with suppress(OSError, TypeError):  # it starts now, or it is not this user's
+                os.kill(pid, ASKED)
             for seconds in _until_answered(connection, request, patience):
                 waiting(int(seconds))
                 if not is_same_file(catalog, opened) or _has_ended(connection, catalog):

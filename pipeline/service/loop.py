@@ -79,6 +79,10 @@ class Service:
         self._stopping = True
         self._loop.wake()
 
+    def wake(self) -> None:
+        """Look for requests now; safe in a signal handler."""
+        self._loop.wake()
+
     def rescan(self) -> None:
         """Request a full scan, from any thread."""
         self._loop.call(lambda: self._work.scans.request(ScanRequest("re-scan")))
@@ -158,7 +162,7 @@ class Service:
             every("watcher", TICK, self._watching.keep),
             *([every("site", TICK, partial(_keep_running, self._site))] if self._site else []),
             *([every("webhook", TICK, self._webhook.ensure)] if self._webhook else []),
-            every("requests", TICK, requests.grant),
+            Part("requests", each_turn, requests.grant),
             every("packages", TICK, store.packager.switch_current),
             every("skills", TICK, partial(_find_taken, store, settings.skills_folder)),
             quiet,  # before the next changes become visible

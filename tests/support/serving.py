@@ -37,7 +37,7 @@ _HEALTH = "SELECT 1 FROM sqlite_master WHERE name = 'health'"
 """Query that says whether a catalog has its tables."""
 
 TICK = 0.1
-"""Seconds between two checks of the watcher and of requests by a service in a thread."""
+"""Seconds between two checks of the watcher by a service in a thread."""
 
 
 class Serving:

@@ -14,6 +14,7 @@ from typing import Literal, TypeAlias, get_args
 import click
 
 from catalog.database.connection import explained, open_catalog, service_runs
+from catalog.database.requests import ASKED
 from catalog.model.errors import CatalogBusy
 from catalog.site import address
 from catalog.site.server.process import SiteProcess
@@ -73,6 +74,8 @@ def up(
         store = open_store(settings, progress)
     try:
         service = Service(settings, store, site)
+        wake = service.wake
+        signal.signal(ASKED, lambda *_: wake())
         with explained(settings.catalog_path):  # else a broken pipe would seem to be stdout's
             service.run(lambda: _print(_welcome(settings, site.url if site else None)))
     finally:

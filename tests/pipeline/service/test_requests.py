@@ -1,6 +1,8 @@
 """Commands that change the catalog, with a running service and without one."""
 
 import json
+import re
+import signal
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -16,11 +18,12 @@ from catalog.model.setting import Retention
 from catalog.reading.skills.versions import history
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
+from pipeline.service import parts
 from pipeline.service.open_catalog import open_store
 from pipeline.service.requests import handle
 from pipeline.service.run_once import scan_once
 from tests.support.program import run
-from tests.support.serving import Serving
+from tests.support.serving import Serving, ServingProcess
 from tests.support.skills import SkillWriter
 
 
@@ -120,6 +123,36 @@ def test_the_log_of_a_request_has_no_path_twice(
     caplog.set_level("INFO")
     assert command(serving, "prefer", "a").returncode == 0
     assert "prefer a, requested by a command" in caplog.messages
+
+
+def test_a_request_wakes_the_service(
+    tmp_path: Path, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It answers the signal of the command at once, though it looks for nothing by itself."""
+    monkeypatch.setattr(parts, "LONGEST_WAIT", 3600.0)
+    monkeypatch.setattr("tests.support.serving.TICK", 3600.0)
+    it = Serving(tmp_path).start()
+    former = signal.signal(requests.ASKED, lambda *_: it.service and it.service.wake())
+    try:
+        skill(it.root / "a")
+        it.settle()
+        with pytest.raises(NotPossible, match="is not pinned"):
+            requests.ask(it.settings.catalog_path, "unpin", {"skill": "a"}, patience=10.0)
+    finally:
+        signal.signal(requests.ASKED, former)
+        it.stop()
+
+
+def test_up_catches_the_signal_of_a_request(tmp_path: Path) -> None:
+    """A program that does not is not ended by it."""
+    it = ServingProcess(tmp_path).start()
+    try:
+        assert it.process
+        status = Path(f"/proc/{it.process.pid}/status").read_text()
+        (caught,) = re.findall(r"^SigCgt:\s*(\w+)", status, re.MULTILINE)
+        assert int(caught, 16) >> requests.ASKED - 1 & 1
+    finally:
+        it.stop()
 
 
 def test_during_a_scan_the_command_names_the_writer(tmp_path: Path) -> None:
