@@ -8,6 +8,8 @@ from operator import itemgetter
 from typing import NamedTuple
 
 MOST_HEADINGS = 200
+MOST_BLOCKS = 10_000
+"""Of a text, and of its lines that may be headings; an ordinary text has a few dozen."""
 LONGEST_HEADING = 300
 """Characters; a longer heading is cut."""
 
@@ -40,7 +42,7 @@ def headings(body: str, blocks: Sequence[Block]) -> tuple[str, ...]:
 
     Source: CommonMark, sections "ATX headings", "Setext headings" and "Fenced code blocks".
     """
-    lines = _MAY_BE_HEADING.finditer(f"\n{body}")
+    lines = islice(_MAY_BE_HEADING.finditer(f"\n{body}"), MOST_BLOCKS)
     texts = (
         _atx(line[1].strip()) if line[1].startswith("#") else _underlined(body, line.start())
         for line in lines
@@ -75,7 +77,7 @@ def blocks_of(body: str) -> list[Block]:
     text = f"\n{body}"  # so that a line end precedes every line
     blocks: list[Block] = []
     end = 0
-    while opening := _BLOCK.search(text, end):
+    while len(blocks) < MOST_BLOCKS and (opening := _BLOCK.search(text, end)):
         end = _end(text, opening)
         blocks.append(Block(opening.start(), end - 1, not (opening[1] or opening[2])))
     return blocks

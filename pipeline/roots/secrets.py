@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from pipeline.roots.words import Words, searched
 
-_MOST_STARTS = 2_000  # of one form
 _LEAST_ENTROPY = 3.0  # bits per character, below which a text is a placeholder
 
 _TOKEN = re.compile(
@@ -28,6 +27,7 @@ _VALUE = re.compile(
     r"|passw(?:or)?d|secret)"
     r"[\"']?\]?\s{0,3}(?:=|:)\s{0,3}([\"']?)(?P<value>[\w+/~.-]{16,200})\1(?=[\s,;)}\]\"']|$)"
 )
+_VALUE_FOLLOWS = re.compile(r"\s{0,3}[\"']?[\w+/~.-]{16}")
 _IN_URL = re.compile(r"://[\w.-]{1,60}:(?P<value>[^\s:/@\"'<>${}]{10,100})@[\w.-]{3}")
 _STARTS = (
     *("AKIA", "ASIA", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "sk-"),
@@ -57,12 +57,14 @@ def secrets(text: str, words: Words) -> Iterator[re.Match[str]]:
     """Yield the first texts in the form of a secret; `words` are those found in the text."""
     for word, offsets in words.items():
         if pattern := _PATTERNS.get(word):
-            for at in offsets[:_MOST_STARTS]:
+            for at in offsets:
                 match = pattern.match(text, at)
                 if match and _is_secret(match[0], match.groupdict().get("value")):
                     yield match
         elif word in _SECRET_NAMES:
-            for at in offsets[:_MOST_STARTS]:
+            for at in offsets:
+                if not _VALUE_FOLLOWS.match(text, at + len(word)):
+                    continue  # true of most
                 match = _VALUE.search(text, max(at - 10, 0), at + 260)  # a name of two words
                 if match and match.start() <= at < match.end() and _is_value(match["value"]):
                     yield match

@@ -5,6 +5,9 @@ from functools import lru_cache
 
 from ahocorasick_rs import BytesAhoCorasick, Implementation
 
+MOST = 2_000
+"""Offsets of one word in a text; others are ignored, as an ordinary text has a few."""
+
 _searched: dict[str, None] = {}
 
 
@@ -44,10 +47,11 @@ def found(text: str) -> Words:
     offsets.number = len(_searched)
     at = characters = 0
     for number, _, end in automaton.find_matches_as_indexes(data, overlapping=True):  # by their end
-        characters += end - at if is_ascii else len(data[at:end].decode())
-        at = end
-        word = words[number]
-        offsets.setdefault(word, []).append(characters - len(word))
+        found_at = offsets.setdefault(word := words[number], [])
+        if len(found_at) < MOST:
+            characters += end - at if is_ascii else len(data[at:end].decode())
+            at = end
+            found_at.append(characters - len(word))
     return offsets
 
 

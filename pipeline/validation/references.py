@@ -137,7 +137,7 @@ def _candidates(body: str, words: Words, blocks: Sequence[Block]) -> Iterator[Re
     examples = [span.span() for line in with_either for span in _SPAN.finditer(body, *line)]
     known: set[str] = set()  # those of which a later mention tells nothing new
     for line in lines:
-        for code in _CODE.finditer(body, *line):
+        for code in islice(_CODE.finditer(body, *line), MOST_REFERENCES):
             if "/" not in code[1] or lies_in(blocks, code.start()):
                 continue
             paths = _PATH_IN_CODE.findall(code[1].replace(_OWN_FOLDER, ""))

@@ -2,7 +2,13 @@ import time
 
 import pytest
 
-from pipeline.parsing.markdown import LONGEST_HEADING, blocks_of, first_paragraph, headings
+from pipeline.parsing.markdown import (
+    LONGEST_HEADING,
+    MOST_BLOCKS,
+    blocks_of,
+    first_paragraph,
+    headings,
+)
 
 
 @pytest.mark.parametrize(
@@ -80,3 +86,14 @@ def test_no_line_can_take_long(line: str) -> None:
     headings(body, blocks_of(body))
     first_paragraph(body)
     assert time.process_time() - start < 1
+
+
+def test_more_blocks_than_any_text_has_are_ordinary_text() -> None:
+    """Fences beyond the limit hide nothing from the rules."""
+    blocks = blocks_of("```\n```\n" * (MOST_BLOCKS + 5))
+    assert len(blocks) == MOST_BLOCKS
+
+
+def test_underlines_beyond_the_limit_are_not_looked_at() -> None:
+    """Lines that only resemble headings take a bounded time."""
+    assert headings("a\n=\n" * MOST_BLOCKS + "\n# Last\n", ()) == ("a",)

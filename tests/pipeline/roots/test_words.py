@@ -1,6 +1,6 @@
 """Search for the words of rules."""
 
-from pipeline.roots.words import found, searched
+from pipeline.roots.words import MOST, found, searched
 
 
 def test_words_are_found_at_their_offsets_in_characters() -> None:
@@ -39,6 +39,14 @@ def test_words_are_complete_until_a_rule_adds_others() -> None:
     assert words.after(1).is_complete
     searched(["heron"])
     assert not words.is_complete
+
+
+def test_a_word_that_is_repeated_without_end_hides_no_other() -> None:
+    """Only the first offsets of each word are kept."""
+    searched(["zebra", "gnu"])
+    words = found("zebra " * (MOST + 5) + "„gnu“")
+    assert len(words["zebra"]) == MOST
+    assert words["gnu"] == [6 * (MOST + 5) + 1]
 
 
 def test_words_of_the_end_of_a_text_have_their_offsets_there() -> None:

@@ -80,8 +80,8 @@ def references_are_short(skill: Skill) -> Iterator[Finding]:
     for file in skill.files:
         if file.path == skill.document or not is_document(file.path):
             continue
-        if file.size <= REFERENCE_TOKENS or file.path not in skill.led_to:
-            continue  # a byte costs a token at most
+        if file.size <= 2 * REFERENCE_TOKENS or file.path not in skill.led_to:
+            continue  # even a table of figures has two bytes a token
         text = skill.other_texts.get(file.path, "")
         cost = tokens.estimate_long(text)
         if cost > REFERENCE_TOKENS or file.size > FILE_BYTES:

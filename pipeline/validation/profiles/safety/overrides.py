@@ -3,13 +3,14 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from pipeline.roots.words import Words, lower, searched
 from pipeline.validation.profiles.safety.codes import INSTRUCTION_OVERRIDE
 from pipeline.validation.profiles.safety.context import is_quoted, is_warned_of
 from pipeline.validation.profiles.safety.dangers import Danger
 
-_MOST = 1_000  # matches of one phrase; an ordinary text has none
+_MOST = 200  # sentences, with those of which the text warns; an ordinary text has none
 _AROUND = 400  # characters beside a word that are looked at; no sentence is longer
 _BEFORE = 60  # bytes before a sentence that are checked, too
 
@@ -155,14 +156,15 @@ def overrides(text: str, words: Words) -> Iterator[Danger]:
     `words` are those found in the text. A quoted sentence, and one of which the text warns, is an
     example.
     """
-    for word, offsets in words.items():
-        for phrase in _BY_WORD.get(word, ()):
-            for at in offsets[:_MOST]:
-                if (found := _sentence(text, at, phrase)) and not (
-                    is_quoted(text, *found) or is_warned_of(text, *found)
-                ):
-                    start, end = found
-                    yield Danger(INSTRUCTION_OVERRIDE, text[start:end].lower(), start, end)
+    sentences = (
+        _sentence(text, at, phrase)
+        for word, offsets in words.items()
+        for phrase in _BY_WORD.get(word, ())
+        for at in offsets
+    )
+    for start, end in islice(filter(None, sentences), _MOST):
+        if not (is_quoted(text, start, end) or is_warned_of(text, start, end)):
+            yield Danger(INSTRUCTION_OVERRIDE, text[start:end].lower(), start, end)
 
 
 _BY_WORD: Mapping[str, Sequence[_Phrase]] = {
