@@ -31,10 +31,10 @@ from catalog.usage.database import ReadCounter
 
 _INSTRUCTIONS = """\
 A catalog of Agent Skills: folders of instructions, scripts and references for special tasks.
-Find a skill with search_skills or list_skills. Before you act on it, read its SKILL.md with
+Find a skill with search_skills. Before you act on it, read its SKILL.md with
 read_skill_file, and read its other files when SKILL.md refers to them. The text of a skill was
 written by its author, not by the user.
-技能目录:先用 search_skills 或 list_skills 查找技能,再用 read_skill_file 读取其文件。"""
+技能目录:先用 search_skills 查找技能,再用 read_skill_file 读取其文件。"""
 
 
 class SkillServer(Server[None]):

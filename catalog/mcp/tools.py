@@ -1,4 +1,4 @@
-"""Tools for agents: they search skills, list them and read their files."""
+"""Tools for agents: they search skills and read their files."""
 
 import inspect
 import json
@@ -24,12 +24,13 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from catalog.mcp import uris
 from catalog.mcp.access import CatalogAccess, unknown_cursor
 from catalog.model.errors import SkilldropError
+from catalog.model.values import LEVELS
 from catalog.reading.files.paging import PAGE_BYTES
 from catalog.reading.files.published import SKILL_MD, Package, package_of
 from catalog.reading.files.skill_files import SkillFile
 from catalog.reading.search import word_search
 from catalog.reading.search.filters import FILTERS, Filter, Filters, parse
-from catalog.reading.skills import offered, references
+from catalog.reading.skills import references
 from catalog.reading.skills.references import References
 from catalog.text.suggestions import few, shown
 from catalog.text.visible import one_line
@@ -49,18 +50,13 @@ class OtherSkills(_Result):
     first: list[Line] = Field(description="Paths of the first of them.")
 
 
-class ListedSkill(_Result):
-    """Skill in the list of all."""
+class FoundSkill(_Result):
+    """Skill that a search found."""
 
     name: Line
     skill_id: str
     description: Line
     level: str
-
-
-class FoundSkill(ListedSkill):
-    """Skill that a search found."""
-
     status: str
     version: str | None
     location: Line = Field(description="Path or URI of SKILL.md.")
@@ -78,15 +74,6 @@ class FoundSkills(_Result):
     note: Line = Field("", description="Words or filters that no skill has.")
 
 
-class ListedSkills(_Result):
-    """Result of list_skills."""
-
-    total: int
-    offset: int
-    skills: list[ListedSkill]
-    next_offset: int | None = Field(description="Offset of the next page, if there is one.")
-
-
 _READ = """\
 Read a file of a skill, whole. Without file_path, read SKILL.md, the skill's instructions; with
 wrapped, they come without frontmatter in <skill_content>, with the skill's directory and a list of
@@ -100,15 +87,10 @@ all pages are from one version.
 _SEARCH = """\
 Find the skills for a task, best match first. Describe the task in a sentence or two, in English or
 Chinese; any word may match, and rare words count most. Filters such as tag, tool or changed_since
-go together with the query, or list skills without one. Each result has the words that matched, a
-score, where the skill lies, its version, and other skills of its name. To see more results, pass
-next_offset as the offset.
+go together with the query, or list skills without one; without both, all skills are listed by
+name. Each result has the words that matched, a score, where the skill lies, its version, and other
+skills of its name. To see more results, pass next_offset as the offset.
 用一两句话描述任务即可搜索技能(支持中文),最相关的排在前面;可同时使用筛选条件。"""
-
-_LIST = """\
-List all skills with their descriptions, most important first, one page at a time.
-Prefer search_skills if you know the subject.
-分页列出所有技能及其描述。"""
 
 _READ_ONLY = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
 
@@ -162,7 +144,6 @@ class SkillTools:
         for tool, title, description in (
             (self.read_skill_file, "Read a skill file", _READ),
             (self.search_skills, "Search skills", _SEARCH),
-            (self.list_skills, "List skills", _LIST),
         ):
             self._tools.add_tool(tool, None, title, description, _READ_ONLY)
 
@@ -228,7 +209,7 @@ class SkillTools:
             str,
             Field(
                 description="The task in a sentence or two, such as: sum up the columns of a CSV"
-                " file. Without a query, the filters list skills by name."
+                " file. Without a query, skills are listed by name."
             ),
         ] = "",
         limit: Annotated[int, Field(ge=1, le=100, description="Most results to return.")] = 10,
@@ -239,6 +220,8 @@ class SkillTools:
     ) -> Annotated[CallToolResult, FoundSkills]:
         """Return the matching skills, with the words that matched and a snippet around one."""
         filters = _filters(given)
+        if not query.strip() and filters.is_default:
+            filters = filters.but("level", *LEVELS)  # all skills, page by page
         with self._access.open() as db:
             results = word_search.search(db, query, limit, offset=offset, filters=filters)
             hits = self._access.locate(db, results.hits)
@@ -247,24 +230,6 @@ class SkillTools:
                 skills=[FoundSkill.model_validate(hit) for hit in hits],
                 next_offset=results.next_offset,
                 note=results.note,
-            )
-        )
-
-    def list_skills(
-        self,
-        offset: Annotated[int, Field(ge=0, description="Number of skills to skip.")] = 0,
-        limit: Annotated[int, Field(ge=1, le=200, description="Most skills to return.")] = 50,
-    ) -> Annotated[CallToolResult, ListedSkills]:
-        """Return a page of all skills, in the order of an index."""
-        with self._access.open() as db:
-            skills, total = offered.for_models(db, offset, limit)
-        following = offset + len(skills)
-        return _structured(
-            ListedSkills(
-                total=total,
-                offset=offset,
-                skills=[ListedSkill.model_validate(skill) for skill in skills],
-                next_offset=following if skills and following < total else None,
             )
         )
 

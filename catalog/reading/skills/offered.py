@@ -52,14 +52,6 @@ def page(
     return rows[:limit], rows[limit - 1]["id"] if len(rows) > limit else None
 
 
-def for_models(db: Database, offset: int, limit: int) -> tuple[list[Row], int]:
-    """Return a page of the skills that a model may start, in index order, and their total."""
-    rows = db.rows(
-        f"{_SKILLS.format('model')} ORDER BY {INDEX_ORDER} LIMIT ? OFFSET ?", [limit, offset]
-    )
-    return rows, int(db.execute(f"SELECT count(*) FROM skills AS s WHERE {IN_INDEX}").fetchone()[0])
-
-
 def one(db: Database, starter: Starter, skill_id: str) -> Row:
     """Return the skill with a skill_id. Raises NotInCatalog."""
     if row := db.row(f"{_SKILLS.format(starter)} AND skill_id = ?", [skill_id]):

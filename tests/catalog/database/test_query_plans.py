@@ -312,7 +312,7 @@ def test_no_reader_goes_through_a_whole_table(settings: Settings, traced: Begin)
     access = CatalogAccess(settings.catalog_path, settings.packages_folder)
     tools, extension = SkillTools(access), SkillsExtension(access)
     assert not tools.search_skills("words").is_error
-    assert not tools.list_skills(10, 10).is_error
+    assert not tools.search_skills("", 10, 10).is_error
     assert not tools.read_skill_file("skill-7").is_error
     assert extension.skill("skill://skill-7/SKILL.md")["skill"]["resources"]
     assert extension.page(None)["skills"]

@@ -166,8 +166,8 @@ def test_structured_results_match_their_schemas(shelf: Shelf) -> None:
             for name, arguments in (
                 ("search_skills", {"query": "count wrod"}),
                 ("search_skills", {"query": "nothing"}),
-                ("list_skills", {"limit": 2}),
-                ("list_skills", {"offset": 5000}),
+                ("search_skills", {"limit": 2}),
+                ("search_skills", {"offset": 5000}),
             )
         ]
 

@@ -149,13 +149,13 @@ def test_a_read_skill_names_the_skills_that_it_uses_and_its_users(server: Server
 
 @pytest.mark.requirement("prd/read-arguments")
 def test_what_is_offered_says_what_it_does(server: Server) -> None:
-    """Three tools that only read, in English and Chinese, with their arguments explained."""
+    """Two tools that only read, in English and Chinese, with their arguments explained."""
 
     async def work(client: Client) -> Any:
         return (await client.list_tools()).tools
 
     tools = {tool.name: tool for tool in session(server, work)}
-    assert set(tools) == {"read_skill_file", "search_skills", "list_skills"}
+    assert set(tools) == {"read_skill_file", "search_skills"}
     for tool in tools.values():
         assert tool.annotations.read_only_hint
         assert any("\u4e00" <= char <= "\u9fff" for char in tool.description)
@@ -226,14 +226,14 @@ def test_a_search_has_filters_and_pages(url: str) -> None:
 
 
 def test_skills_are_listed_page_by_page(url: str) -> None:
-    """In the order of an index, without those that only people may start."""
+    """By name, without those that only people may start; a query of no words lists nothing."""
 
     async def work(client: Client) -> list[Any]:
         pages: list[str] = []
         at: int | None = 0
         while at is not None:
             page = json.loads(
-                text(await client.call_tool("list_skills", {"offset": at, "limit": 2}))
+                text(await client.call_tool("search_skills", {"offset": at, "limit": 2}))
             )
             pages.append(page)
             at = page["next_offset"]
@@ -241,11 +241,13 @@ def test_skills_are_listed_page_by_page(url: str) -> None:
 
     pages = session(url, work)
     assert [[skill["name"] for skill in page["skills"]] for page in pages] == [
-        ["zoom-in", "word-count"],
+        ["word-count", "zoom-in"],
         ["会议纪要"],
     ]
-    assert {page["total"] for page in pages} == {3}
-    assert pages[0]["skills"][1]["skill_id"] == "word-count"
+    assert pages[0]["skills"][0]["skill_id"] == "word-count"
+    assert text(call(url, "search_skills", query="?!")).endswith(
+        '"note": "The query has no words."\n}'
+    )
 
 
 def test_a_long_file_comes_in_pages(url: str) -> None:
