@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
-from markdown_it.token import Token
-
 from catalog.model.paths import linked
 
 PREFIX = "md-"
@@ -47,27 +45,17 @@ def slug(text: str) -> str:
     return "".join(kept).replace(" ", "-")
 
 
-def number(tokens: Sequence[Token]) -> tuple[Heading, ...]:
-    """Give each heading an anchor and a level below those of the page; return all headings.
+def anchor(text: str, taken: dict[str, int]) -> str:
+    """Return the anchor of a heading, and store it in those taken.
 
     Of equal slugs, the second has `-1` at its end, as on GitHub.
     """
-    taken: dict[str, int] = {}  # last number given to an anchor
-    headings = []
-    for opening, inline, closing in zip(tokens, tokens[1:], tokens[2:], strict=False):
-        if opening.type != "heading_open":
-            continue
-        text = _text(inline.children or ()).strip()
-        base = anchor = slug(text)
-        while anchor in taken:
-            taken[base] += 1
-            anchor = f"{base}-{taken[base]}"
-        taken[anchor] = 0
-        level = int(opening.tag[1:])
-        opening.attrSet("id", PREFIX + anchor)
-        opening.tag = closing.tag = f"h{min(level + 2, 6)}"
-        headings.append(Heading(level, text, PREFIX + anchor))
-    return tuple(headings)
+    base = name = slug(text)
+    while name in taken:
+        taken[base] += 1
+        name = f"{base}-{taken[base]}"
+    taken[name] = 0
+    return PREFIX + name
 
 
 def contents(headings: Sequence[Heading]) -> tuple[Heading, ...]:
@@ -85,11 +73,6 @@ def contents(headings: Sequence[Heading]) -> tuple[Heading, ...]:
         if heading.text and heading.level - highest < DEEPEST
     ]
     return tuple(entries[:MOST]) if len(entries) > 1 else ()
-
-
-def _text(tokens: Sequence[Token]) -> str:
-    """Return the text of a heading without its markup; a picture has none."""
-    return "".join(token.content for token in tokens if token.type in ("text", "code_inline"))
 
 
 def _is_word(char: str) -> bool:

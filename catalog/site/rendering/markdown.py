@@ -1,36 +1,29 @@
 """Safe HTML from the Markdown of skills: it runs nothing and loads nothing from elsewhere.
 
-Three barriers stop a hostile text: the renderer escapes raw HTML, a sanitiser keeps only the tags
-and attributes listed here, and the policy of the page forbids the rest. A text that is too long,
-or takes too much time, is not rendered: the page shows its source.
+Three barriers stop a hostile text: raw HTML stays text, a sanitiser keeps only the tags and
+attributes listed here, and the policy of the page forbids the rest. A text that is too long, too
+deeply nested, or takes too much time, is not rendered: the page shows its source.
 """
 
 import re
 import time
-from collections.abc import MutableMapping, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from html import escape
 from typing import Any
 
 import nh3
-from markdown_it import MarkdownIt
-from markdown_it.renderer import RendererHTML
-from markdown_it.rules_block import StateBlock
-from markdown_it.rules_inline import StateInline
-from markdown_it.token import Token
-from markupsafe import escape
+from pyromark import Markdown, Options
 
 from catalog.site.rendering import formatting, highlight, links
 from catalog.site.rendering.links import SCHEMES, Heading, LinkBase
 
 LONGEST = 200_000
 """Most characters of a text that is rendered."""
-MOST_LINES = 10_000
-"""Most lines of a text that is rendered."""
+DEEPEST = 100
+"""Most elements in one another, such as lists in lists."""
 SECONDS = 1.0
 """Most processor time for rendering a text; nearly all texts take a hundredth of it."""
-HIGHLIGHTED = 60_000
-"""Most characters of code in a text that are highlighted: the first ones."""
 _TAGS = set(
     "h1 h2 h3 h4 h5 h6 p br hr em strong s code pre blockquote ul ol li a img table thead"
     " tbody tr th td span".split()
@@ -42,6 +35,21 @@ _ATTRIBUTES = {
     **{f"h{level}": {"id"} for level in range(1, 7)},
 }
 _CLASSES = {"a": {"anchor"}, "span": {*highlight.CLASSES, "missing"}}
+SANITISER = nh3.Cleaner(
+    tags=_TAGS,
+    attributes=_ATTRIBUTES,
+    # The keyboard scrolls code and tables.
+    set_tag_attribute_values={"pre": {"tabindex": "0"}, "table": {"tabindex": "0"}},
+    allowed_classes=_CLASSES,
+    url_schemes=set(SCHEMES),
+    link_rel="noopener noreferrer nofollow",
+)
+_PARSER = Markdown(
+    options=Options.ENABLE_TABLES
+    | Options.ENABLE_STRIKETHROUGH
+    | Options.ENABLE_SUBSCRIPT
+    | Options.ENABLE_TASKLISTS
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +58,7 @@ class Rendered:
 
     html: str = ""
     contents: tuple[Heading, ...] = ()
-    unrendered_reason: str = ""  # a clause such as "it has 12,000 lines, the limit is 10,000"
+    unrendered_reason: str = ""  # a clause such as "it is nested more than 100 deep"
 
 
 _NOWHERE = LinkBase()
@@ -61,146 +69,194 @@ def render(text: str, base: LinkBase = _NOWHERE, seconds: float = SECONDS) -> Re
 
     seconds limits the processor time; a text beyond a limit is not rendered.
     """
-    if reason := _too_large(text):
-        return Rendered(unrendered_reason=reason)
-    environment = {
-        _NOT_BEFORE: time.monotonic() + seconds,
-        _DEADLINE: time.thread_time() + seconds,
-        _ROOM: HIGHLIGHTED,
-    }
     try:
-        tokens = _parser().parse(text, environment)
-        entries = links.number(tokens)
-        anchors = {entry.anchor for entry in entries}
-        for index, token in enumerate(tokens):
-            if token.children:
-                if index > 1 and tokens[index - 2].type == "list_item_open":
-                    _draw_task(token.children[0])
-                token.children = _with_targets(token.children, base, anchors)
-        html = _parser().renderer.render(tokens, _parser().options, environment)
-        return Rendered(formatting.in_html(_sanitise(html)), links.contents(entries))
-    except _TooSlow:
-        return Rendered(unrendered_reason=f"rendering takes more than {seconds:g} s")
+        page = _Page(text, base, seconds)
+        html = SANITISER.clean(page.html())
+    except _NotRendered as error:
+        return Rendered(unrendered_reason=str(error))
+    return Rendered(formatting.in_html(html), links.contents(page.headings))
 
 
-class _TooSlow(Exception):
-    """Rendering of a text takes too much time."""
+class _NotRendered(Exception):
+    """A text is beyond a limit."""
 
 
-# Keys in the environment that markdown-it passes to its rules.
-_NOT_BEFORE, _DEADLINE, _ROOM = "not_before", "deadline", "room"
+_TAGS_OF = {
+    "Paragraph": ("<p>", "</p>\n"),
+    "HtmlBlock": ("<p>", "</p>\n"),
+    "BlockQuote": ("<blockquote>\n", "</blockquote>\n"),
+    "Item": ("<li>", "</li>\n"),
+    "Table": ("<table>\n", "</tbody>\n</table>\n"),
+    "TableHead": ("<thead>\n<tr>", "</tr>\n</thead>\n<tbody>\n"),
+    "TableRow": ("<tr>", "</tr>\n"),
+    "Emphasis": ("<em>", "</em>"),
+    "Strong": ("<strong>", "</strong>"),
+    "Strikethrough": ("<s>", "</s>"),
+    "Subscript": ("~", "~"),  # of `~$5 (~$2 a day)`, which GitHub strikes through
+}
+_CELLS = {"TableHead": "th", "TableRow": "td"}
+_BREAKS = {"SoftBreak": "\n", "HardBreak": "<br>\n", "Rule": "<hr>\n"}
 
 
-def _too_large(text: str) -> str:
-    """Return the reason why a text is too large to be rendered; empty if it is not."""
-    if len(text) > LONGEST:
-        return f"it has {len(text):,} characters, and the limit is {LONGEST:,}"
-    if (lines := text.count("\n") + 1) > MOST_LINES:
-        return f"it has {lines:,} lines, and the limit is {MOST_LINES:,}"
-    return ""
+_MAYBE_HTML = re.compile(r"\n[ \t>*+\-\d.)]*<")
+_PASSES = 4
 
 
-@lru_cache(maxsize=1)
-def _parser() -> MarkdownIt:
-    parser = MarkdownIt("commonmark", {"html": False, "linkify": False, "maxNesting": 20})
-    parser.enable(["table", "strikethrough"]).disable(["html_block", "html_inline"])
-    parser.inline.terminator_re = _MARKUP
-    # markdown-it tries these two rules first at each place of a text, so they can check the time.
-    parser.block.ruler.before(
-        "table",
-        "deadline",
-        _check_deadline,
-        {"alt": ["paragraph", "reference", "blockquote", "list"]},
-    )
-    parser.inline.ruler.before("text", "deadline", _check_deadline)
-    parser.add_render_rule("fence", _code)
-    parser.add_render_rule("heading_close", _heading_end)
-    return parser
+def _named(event: Any) -> tuple[str, Any]:
+    """Return the name of an event or element with its data."""
+    return (event, None) if isinstance(event, str) else next(iter(event.items()))
 
 
-_MARKUP = re.compile(r"[\n!&*<\[\\\]_`~]")
-"""Characters at which a rule may apply; markdown-it tries all rules at forty others, too."""
+def _titled(title: str) -> str:
+    return f' title="{escape(title)}"' if title else ""
 
 
-def _check_deadline(state: StateBlock | StateInline, *_: Any) -> bool:
-    # Processor time, which costs a system call, cannot pass faster than the time of day.
-    if time.monotonic() > state.env[_NOT_BEFORE] and time.thread_time() > state.env[_DEADLINE]:
-        raise _TooSlow
-    return False  # the rule does not apply, so markdown-it tries the next one
+class _Page:
+    """HTML of a text, written as the parser tells of it; raises _NotRendered."""
 
+    def __init__(self, text: str, base: LinkBase, seconds: float) -> None:
+        if len(text) > LONGEST:
+            raise _NotRendered(f"it has {len(text):,} characters, and the limit is {LONGEST:,}")
+        self.headings: list[Heading] = []
+        self._base, self._seconds = base, seconds
+        self._end = time.thread_time() + seconds
+        self._events = self._in_time(_PARSER.events(self._without_html(text)))
+        self._html: list[str] = []
+        self._words: list[str] = []  # since the start of a heading
+        self._heading = self._link = 0  # places of their first tags
+        self._address = self._title = ""  # of a link
+        self._links: list[tuple[int, int, str, str]] = []
+        self._taken: dict[str, int] = {}  # last number given to an anchor
+        self._cell, self._depth = "td", 0
 
-def _with_targets(tokens: Sequence[Token], base: LinkBase, anchors: "set[str]") -> list[Token]:
-    """Point links to the site's pages and pictures to files of the skill, or only name them."""
-    result: list[Token] = []
-    note = ""
-    for token in tokens:
-        result.append(token)
-        if token.type == "link_open" and "class" not in token.attrs:
-            target = base.link(str(token.attrGet("href") or ""), anchors)
-            token.attrSet("href", target.address)
-            note = target.note
-            if note:  # an <a> without an address would be a link that leads nowhere
-                token.tag, token.attrs = "span", {}
-        elif token.type == "link_close" and note:
-            token.tag = "span"
-            html = f' <span class="missing">({note})</span>'
-            result.append(Token("html_inline", "", 0, content=html))
-            note = ""
-        elif token.type == "image":
-            _rewrite_picture(token, base)
-    return result
+    def html(self) -> str:
+        """Return the HTML."""
+        for event in self._events:
+            kind, value = _named(event)
+            if kind == "Start":
+                self._open(*_named(value))
+            elif kind == "End":
+                self._close(*_named(value))
+            elif kind == "TaskListMarker":
+                self._html.append("☑ " if value else "☐ ")
+            elif kind in _BREAKS:
+                self._html.append(_BREAKS[kind])
+            else:
+                self._words.append(value)
+                html = escape(value, quote=False)
+                self._html.append(f"<code>{html}</code>" if kind == "Code" else html)
+        anchors = {heading.anchor for heading in self.headings}
+        for first, last, address, title in self._links:
+            tags = self._tags_of_link(address, title, anchors)
+            self._html[first], self._html[last] = tags
+        return "".join(self._html)
 
+    def _in_time(self, events: Iterator[Any]) -> Iterator[Any]:
+        for number, event in enumerate(events):
+            if number % 64 == 0 and time.thread_time() > self._end:
+                raise _NotRendered(f"rendering takes more than {self._seconds:g} s")
+            yield event
 
-def _draw_task(token: Token) -> None:
-    """Draw the box at the start of an item of a list of tasks, which GitHub's Markdown has."""
-    box = _TASKS.get(token.content[:4].lower())
-    if token.type == "text" and box:
-        token.content = box + token.content[4:]
+    def _without_html(self, text: str) -> str:
+        """Return a text in which blocks of HTML begin with `\\<`, so that Markdown in them is read.
 
+        The first line of a block may hide others, so a few passes are made.
+        """
+        for _ in range(_PASSES if _MAYBE_HTML.search(f"\n{text}") else 0):
+            data, end, parts = text.encode(), 0, []
+            for event, place in self._in_time(_PARSER.events_with_range(text, merge_text=True)):
+                if event == {"Start": "HtmlBlock"}:
+                    start = data.index(b"<", place["start"])
+                    parts.append(data[end:start])
+                    end = start
+            text = b"\\".join((*parts, data[end:])).decode()
+            if not parts:
+                break
+        return text
 
-_TASKS = {"[ ] ": "☐ ", "[x] ": "☑ "}
+    def _open(self, name: str, data: Any) -> None:
+        self._depth += 1
+        if self._depth > DEEPEST:
+            raise _NotRendered(f"it is nested more than {DEEPEST} deep")
+        self._cell = _CELLS.get(name, self._cell)
+        html = ""
+        if name == "TableCell":
+            html = f"<{self._cell}>"
+        elif name == "Heading":
+            self._heading, self._words = len(self._html), []
+        elif name == "Link":
+            is_mail = data["link_type"] == "Email"
+            self._link, self._title = len(self._html), data["title"]
+            self._address = "mailto:" * is_mail + data["dest_url"]
+        elif name == "Image":
+            html = self._picture(data["dest_url"], data["title"])
+        elif name == "CodeBlock":
+            html = self._code("" if data == "Indented" else data["Fenced"])
+        elif name == "List":
+            html = "<ul>\n" if data is None else f'<ol start="{data}">\n'
+        else:
+            html = _TAGS_OF[name][0]
+        self._html.append(html)
 
+    def _close(self, name: str, data: Any) -> None:
+        self._depth -= 1
+        html = ""
+        if name == "TableCell":
+            html = f"</{self._cell}>"
+        elif name == "Heading":
+            html = self._end_of_heading(int(data[1:]))
+        elif name == "Link":
+            self._links.append((self._link, len(self._html), self._address, self._title))
+        elif name == "List":
+            html = "</ol>\n" if data else "</ul>\n"
+        else:
+            html = _TAGS_OF[name][1]
+        self._html.append(html)
 
-def _rewrite_picture(token: Token, base: LinkBase) -> None:
-    source = str(token.attrGet("src") or "")
-    if address := base.picture(source):
-        token.attrSet("src", address)
-        return
-    token.type, token.tag, token.nesting = "text", "", 0
-    token.content = f"[picture: {token.content or source}]"
-    token.children = None
+    def _end_of_heading(self, level: int) -> str:
+        """Give a heading an anchor and a level below those of the page; return a link to it."""
+        text = "".join(self._words).strip()
+        anchor = links.anchor(text, self._taken)
+        self.headings.append(Heading(level, text, anchor))
+        tag = f"h{min(level + 2, 6)}"
+        self._html[self._heading] = f'<{tag} id="{escape(anchor)}">'
+        label = escape(f"Link to {text[: links.LONGEST]}")
+        return f'<a class="anchor" href="#{escape(anchor)}" aria-label="{label}">#</a></{tag}>\n'
 
+    def _tags_of_link(self, address: str, title: str, anchors: Collection[str]) -> tuple[str, str]:
+        """Point a link to a page of the site, or only name its target."""
+        target = self._base.link(address, anchors)
+        if target.note:  # an <a> without an address would be a link that leads nowhere
+            return "<span>", f'</span> <span class="missing">({target.note})</span>'
+        return f'<a href="{escape(target.address)}"{_titled(title)}>', "</a>"
 
-def _code(
-    _: RendererHTML, tokens: Sequence[Token], index: int, *rest: MutableMapping[str, Any]
-) -> str:
-    """Return a block of code, highlighted as long as there is room."""
-    code, info = tokens[index].content, tokens[index].info.split()
-    environment, lines = rest[-1], None
-    if info and len(code) <= environment[_ROOM]:
-        environment[_ROOM] -= len(code)
-        left = environment[_DEADLINE] - time.thread_time()
-        lines = highlight.lines(code, info[0].strip("{.}"), max(0, left / 2))
-    html = "\n".join(lines) if lines is not None else str(escape(code))
-    return f"<pre><code>{html}</code></pre>\n"
+    def _picture(self, source: str, title: str) -> str:
+        """Return a picture that is a file of the skill, or only its name."""
+        name = self._text_of_element()
+        if address := self._base.picture(source):
+            return f'<img src="{escape(address)}" alt="{escape(name)}"{_titled(title)}>'
+        return escape(f"[picture: {name or source}]")
 
+    def _code(self, info: str) -> str:
+        """Return a block of code, highlighted as long as there is time."""
+        code, language, lines = self._text_of_element(), info.split(), None
+        if language:
+            left = self._end - time.thread_time()
+            lines = highlight.lines(code, language[0].strip("{.}"), max(0, left / 2))
+        html = "\n".join(lines) if lines is not None else escape(code, quote=False)
+        return f"<pre><code>{html}</code></pre>\n"
 
-def _heading_end(_: RendererHTML, tokens: Sequence[Token], index: int, *rest: object) -> str:
-    """Return the end of a heading with a link to it."""
-    opening, tag = tokens[index - 2], tokens[index].tag
-    anchor = escape(opening.attrGet("id") or "")
-    label = escape(f"Link to {tokens[index - 1].content[: links.LONGEST]}")
-    return f'<a class="anchor" href="#{anchor}" aria-label="{label}">#</a></{tag}>\n'
-
-
-def _sanitise(html: str) -> str:
-    """Return HTML with the allowed tags and attributes; the keyboard scrolls code and tables."""
-    return nh3.clean(
-        html,
-        tags=_TAGS,
-        attributes=_ATTRIBUTES,
-        set_tag_attribute_values={"pre": {"tabindex": "0"}, "table": {"tabindex": "0"}},
-        allowed_classes=_CLASSES,
-        url_schemes=set(SCHEMES),
-        link_rel="noopener noreferrer nofollow",
-    )
+    def _text_of_element(self) -> str:
+        """Return the text of the element that has just been opened, and read its end."""
+        depth, words = self._depth, []
+        for event in self._events:
+            kind, value = _named(event)
+            if kind == "Start":
+                self._depth += 1
+            elif kind == "End":
+                self._depth -= 1
+                if self._depth < depth:
+                    break
+            elif kind not in _BREAKS:
+                words.append(value)
+        return "".join(words)

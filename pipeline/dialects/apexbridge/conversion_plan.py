@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, count
 from posixpath import splitext
+from typing import Any
 
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
+from pyromark import events_with_range
 
 from catalog.model.finding import Finding
 from catalog.model.values import Json
@@ -311,7 +311,6 @@ DEFAULT_ENDING = "ts"
 """File ending for a block without a known language: ApexBridge's own scripts are TypeScript."""
 
 _AROUND = re.compile(r"^[\W\d_]+|[\W_]+$")
-_MARKDOWN = MarkdownIt("commonmark")
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,34 +330,48 @@ def code_block(text: str) -> CodeBlock | None:
 
     The text's lines end in LF. A section ends at the next heading of its level or above.
     """
-    lines = text.split("\n")
-    heading, level, depth = "", 0, 0
-    for token in _MARKDOWN.parse(text):
-        if token.type == "heading_open":
-            depth = int(token.tag[1:])
-        elif token.type == "inline" and depth:
-            title = _AROUND.sub("", token.content).lower()
-            if title in HEADINGS:
-                heading, level = title, depth
-            elif depth <= level:
-                heading, level = "", 0
-            depth = 0
-        elif token.type == "fence" and not token.level and heading and _is_closed(token, lines):
-            first, end = token.map or (0, 0)
-            language = token.info.partition(" ")[0].lower()
-            return CodeBlock(
-                first,
-                end - 1,
-                _ENDINGS.get(language, DEFAULT_ENDING),
-                language in _ENDINGS,
-                token.content,
-                not heading.isascii(),
-            )
+    data = text.encode("utf-8", "replace")
+    heading, level, depth, is_fence = "", 0, 0, False
+    words: list[str] = []  # since the start of a heading or a block
+    events: Iterator[Any] = events_with_range(text, merge_text=True)
+    for event, place in events:
+        match event:
+            case {"Text": word} | {"Code": word}:
+                words.append(word)
+            case {"Start": {"CodeBlock": kind}}:
+                depth, words, is_fence = depth + 1, [], kind != "Indented"
+            case {"Start": {"Heading": _}}:
+                depth, words = depth + 1, []
+            case {"Start": _}:
+                depth += 1
+            case {"End": {"Heading": name}}:
+                depth -= 1
+                title = _AROUND.sub("", "".join(words)).lower()
+                if title in HEADINGS:
+                    heading, level = title, int(name[1:])
+                elif int(name[1:]) <= level:
+                    heading, level = "", 0
+            case {"End": name}:
+                depth -= 1
+                if name != "CodeBlock" or not (is_fence and heading) or depth:
+                    continue
+                lines = data[place["start"] : place["end"]].decode().split("\n")
+                if _is_closed(lines):
+                    first = data.count(b"\n", 0, place["start"])
+                    language = lines[0].strip("`~ ").partition(" ")[0].lower()
+                    return CodeBlock(
+                        first,
+                        first + len(lines) - 1,
+                        _ENDINGS.get(language, DEFAULT_ENDING),
+                        language in _ENDINGS,
+                        "".join(words),
+                        not heading.isascii(),
+                    )
     return None
 
 
-def _is_closed(block: Token, lines: list[str]) -> bool:
+def _is_closed(block: list[str]) -> bool:
     """Return whether a fence closes a block, rather than the end of the text."""
-    first, end = block.map or (0, 0)
-    last = lines[end - 1].strip()
-    return end - 1 > first and last.startswith(block.markup) and not last.strip(block.markup[0])
+    last = block[-1].strip()
+    fence = block[0][: len(block[0]) - len(block[0].lstrip(block[0][0]))]
+    return len(block) > 1 and last.startswith(fence) and not last.strip(fence[0])

@@ -58,7 +58,7 @@ def test_nothing_in_it_runs_or_calls_elsewhere(text: str) -> None:
 )
 def test_the_sanitiser_is_a_wall_of_its_own(html: str) -> None:
     """The sanitiser removes scripts and traps even if the renderer let HTML through."""
-    left = markdown._sanitise(html)
+    left = markdown.SANITISER.clean(html)
     for trap in ("script", "alert", "style", "svg", "base", "form", "input", "data:"):
         assert trap not in left
 
@@ -106,6 +106,25 @@ def test_pictures_of_the_skill_are_shown() -> None:
     assert 'src="/skills/s/files/assets/a.png"' in html(
         "![A](assets/a.png)", frozenset({"assets/a.png"})
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("<Good>\n```python\nif a:\n\n    b\n```\n</Good>", "<p>&lt;Good&gt;</p>\n<pre"),
+        ("<details>\n<summary>*a*</summary>", "&lt;summary&gt;<em>a</em>&lt;/summary&gt;"),
+        ("<!-- hidden\n\nstill -->", "<p>&lt;!-- hidden</p>\n<p>still --&gt;</p>"),
+        ("- <b>x</b> *y*", "<li>&lt;b&gt;x&lt;/b&gt; <em>y</em></li>"),
+    ],
+)
+def test_html_is_shown_as_it_was_written(text: str, shown: str) -> None:
+    """Also comments, which a reader of the page could not see otherwise; Markdown in it works."""
+    assert shown in html(text)
+
+
+def test_only_two_tildes_strike_through() -> None:
+    """A single one means about, as in `~$5`."""
+    assert html("~$5 (~$2 a day), ~~old~~") == "<p>~$5 (~$2 a day), <s>old</s></p>\n"
 
 
 def test_headings_can_be_led_to() -> None:
@@ -207,9 +226,33 @@ def test_invisible_characters_are_shown(text: str, shown: str) -> None:
     assert not {"\u202e", "\u200b", "\u2066"} & set(found)
 
 
-def test_deep_nesting_ends_somewhere() -> None:
-    """Ten thousand quotes in one another are words from some depth on."""
-    assert html(">" * 10_000 + " x").count("<blockquote>") < 50
+def test_a_text_that_is_nested_too_deeply_is_not_rendered() -> None:
+    """Each of ten thousand quotes in one another would be an element of the page."""
+    assert html(">" * markdown.DEEPEST).count("<blockquote>") == markdown.DEEPEST
+    for nested in (">" * 10_000 + " x", "- " * 50_000 + "x", "*a _b " * 10_000 + "b_ a*" * 10_000):
+        rendered = markdown.render(nested)
+        assert rendered.html == ""
+        assert f"more than {markdown.DEEPEST} deep" in rendered.unrendered_reason
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("[" * 150_000, id="open brackets"),
+        pytest.param("![](" * 40_000, id="open pictures"),
+        pytest.param("[a]: " + "x" * 50_000 + "\n\n" + "[a]" * 49_000, id="a long target"),
+        pytest.param("".join("`" * n + " " for n in range(600)), id="open code"),
+        pytest.param("<!--" * 45_000, id="open comments"),
+        pytest.param("<div>\n" * 9_000, id="lines of HTML"),
+        pytest.param("|a" * 300 + "\n" + "|-" * 300 + "\n" + "|b\n" * 9_000, id="a wide table"),
+        pytest.param("*a_" * 60_000, id="open emphasis"),
+    ],
+)
+def test_a_hostile_text_takes_no_longer_than_the_limit(text: str) -> None:
+    """Each is within the limits of size, and would cost a slow parser minutes."""
+    began = time.process_time()
+    markdown.render(text)
+    assert time.process_time() - began < 2 * markdown.SECONDS
 
 
 def test_a_list_of_tasks_has_boxes() -> None:
