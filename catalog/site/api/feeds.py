@@ -21,43 +21,24 @@ _NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010fff
 _BEGINNING = "1970-01-01T00:00:00+00:00"  # of a feed without entries, which needs a time, too
 
 
-async def of_all(context: RequestContext) -> Response:
+async def page(context: RequestContext) -> Response:
     """Return the feed of all changes, or of those of a publisher or of a skill."""
     choice = choice_of(context)._replace(scan=None)
     about = choice.publisher or choice.skill_id
-    title = f"Changes of {about}" if about else "Changes of all skills"
     asked = {"publisher": choice.publisher, "skill": choice.skill_id}
     given = urlencode({name: value for name, value in asked.items() if value})
-    page, own = (
-        context.path(path) + (f"?{given}" if given else "")
-        for path in ("/activity", "/activity.atom")
-    )
-    return await _feed(context, choice, title, page, own)
-
-
-async def of_skill(context: RequestContext) -> Response:
-    """Return the feed of one skill."""
-    skill_id = context.path_part("skill_id")
-    choice = ChangeFilter(skill_id=skill_id)
-    page, own = context.skill_path(skill_id), context.skill_path(skill_id, "/feed.atom")
-    return await _feed(context, choice, f"Changes of {skill_id}", page, own)
-
-
-async def _feed(
-    context: RequestContext, choice: ChangeFilter, title: str, page: str, own: str
-) -> Response:
+    query = f"?{given}" if given else ""
     rows, catalog = await context.query(_load, choice)
-    updated = rows[0]["started_at"] if rows else _BEGINNING
 
     def identifier(*parts: object) -> str:
         return uuid.uuid5(uuid.NAMESPACE_URL, f"skilldrop:{catalog}:{parts!r}").urn
 
     values = {
-        "title": title,
+        "title": f"Changes of {about}" if about else "Changes of all skills",
         "id": identifier("feed", choice.skill_id, choice.publisher),
-        "updated": updated,
-        "page": context.url(page),
-        "own": context.url(own),
+        "updated": rows[0]["started_at"] if rows else _BEGINNING,
+        "page": context.url(context.path("/activity") + query),
+        "own": context.url(context.path("/activity.atom") + query),
         "entries": [
             row | {"id": identifier(row["id"]), "url": context.url(_page(context, row))}
             for row in rows

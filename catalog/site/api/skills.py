@@ -11,7 +11,6 @@ from catalog.database.queries import Row
 from catalog.model.errors import FilterInvalid, NotInCatalog
 from catalog.model.fields import COLUMNS
 from catalog.prompt_index import locations
-from catalog.reading import disk_paths
 from catalog.reading.search import skill_lists, word_search
 from catalog.reading.search.hits import Hit
 from catalog.reading.skills import skill_facts
@@ -133,7 +132,7 @@ async def preview(context: RequestContext) -> Response:
     return responses.of_json(
         context.request,
         definition
-        | _described(skill, folders)
+        | _described(skill_page.shortened([skill], folders)[0])
         | {"files": _files(context, sheet, version), "left_out_files": sheet.left_out}
         | {"findings": _findings(sheet, folders) if skill["is_newest"] or not version else []}
         | sheet.references.as_json()
@@ -151,11 +150,10 @@ async def preview(context: RequestContext) -> Response:
 _LISTS = tuple(name for name, column in COLUMNS.items() if column.kind is tuple)
 
 
-def _described(skill: Row, folders: Sequence[str]) -> dict[str, Any]:
+def _described(skill: Row) -> dict[str, Any]:
     """Return the state and the content of a skill."""
     return {
         **{name: skill[name] for name in (*_STATE_FIELDS, *COLUMNS) if name != "grams"},
-        **_shortened(skill, ("root", "status_reason"), folders),
         **{name: bool(skill[name]) for name in _FLAGS},
         **{name: json.loads(skill[name]) for name in _LISTS},
         "frontmatter": json.loads(skill["frontmatter"]),
@@ -179,11 +177,5 @@ def _findings(sheet: skill_page.Sheet, folders: Sequence[str]) -> list[Row]:
     """Return the findings of a skill."""
     return [
         {name: finding[name] for name in _FINDING_FIELDS}
-        | _shortened(finding, ("message", "fix"), folders)
-        for finding in sheet.findings
+        for finding in skill_page.shortened(sheet.findings, folders)
     ]
-
-
-def _shortened(row: Row, names: Sequence[str], folders: Sequence[str]) -> dict[str, str | None]:
-    """Return columns of a row without the paths of the disk above its roots."""
-    return {name: row[name] and disk_paths.shortened_paths(row[name], folders) for name in names}

@@ -14,6 +14,7 @@ from datasette import Response
 
 from catalog.database.queries import Database, Row
 from catalog.model.errors import NotInCatalog, PackageDamaged, PathRefused
+from catalog.reading import disk_paths
 from catalog.reading.files import paging, skill_files
 from catalog.reading.files.paging import Page
 from catalog.reading.files.published import find_file, package_of
@@ -22,7 +23,7 @@ from catalog.reading.skills import skill_facts
 from catalog.reading.skills import versions as reading_versions
 from catalog.site.http.request import RequestContext
 from catalog.site.pages import missing
-from catalog.site.pages.skill import COMPARED_VERSIONS, row_query, without_disk_paths
+from catalog.site.pages.skill import COMPARED_VERSIONS, row_query, shortened
 from catalog.site.rendering import formatting, highlight
 from catalog.site.rendering.links import PICTURES
 from catalog.text.suggestions import shown
@@ -54,7 +55,7 @@ async def page(context: RequestContext) -> Response:
     if not file:
         return _folder(context, values, path)
     if not context.is_local:
-        findings = await context.query(without_disk_paths, findings)
+        findings = shortened(findings, await context.query(disk_paths.disk_folders))
     lines = part_lines(part) if part else []
     by_line: dict[int, list[Row]] = {}  # of the part; 0 has those of the whole file or of others
     for finding in findings:

@@ -74,9 +74,9 @@ async def page(context: RequestContext) -> Response:
     if not context.is_local:
         names = ("rivals", "same", "findings", "left_out", "indexes")
         shown: dict[str, Any] = {
-            name: _shortened(getattr(sheet, name), sheet.folders) for name in names
+            name: shortened(getattr(sheet, name), sheet.folders) for name in names
         }
-        sheet = replace(sheet, skill=_shortened([sheet.skill], sheet.folders)[0], **shown)
+        sheet = replace(sheet, skill=shortened([sheet.skill], sheet.folders)[0], **shown)
     skill = sheet.skill
     scope = context.request.scope
     reads = await context.query(summary.of_skill, skill_id, usage_database.today())
@@ -134,12 +134,8 @@ def _declared_version(skill: Row) -> str:
     return ""
 
 
-def without_disk_paths(db: Database, rows: list[Row]) -> list[Row]:
-    """Return rows for readers on other machines, without the paths of this machine's disk."""
-    return _shortened(rows, disk_paths.disk_folders(db))
-
-
-def _shortened(rows: list[Row], folders: Sequence[str]) -> list[Row]:
+def shortened(rows: Sequence[Row], folders: Sequence[str]) -> list[Row]:
+    """Return rows without the paths of this machine's disk, for readers on other machines."""
     return [
         row
         | {

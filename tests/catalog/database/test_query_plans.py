@@ -371,7 +371,7 @@ PAGES = {
     "/activity?scan=1": 200,
     "/activity.atom": 200,
     "/activity.atom?publisher=root": 200,
-    "/skills/skill-7/feed.atom": 200,
+    "/activity.atom?skill=skill-7": 200,
     "/search.json?q=words": 200,
     "/skills/skill-7/preview": 200,
     "/skills/skill-7/files/SKILL.md": 200,

@@ -12,7 +12,7 @@ from tests.support.records import NOON, judged
 from tests.support.sites import Site
 
 ATOM = "{http://www.w3.org/2005/Atom}"
-FEEDS = ["/activity.atom", "/skills/word-count/feed.atom", "/activity.atom?publisher=company"]
+FEEDS = ["/activity.atom", "/activity.atom?skill=word-count", "/activity.atom?publisher=company"]
 
 
 def parsed(text: str) -> ElementTree.Element:
@@ -56,7 +56,7 @@ def test_feeds_of_a_skill_and_of_a_publisher_have_only_their_changes(site: Site)
     """The feed of all has both."""
     skill, publisher = (
         titles(parsed(site.get(path).text))
-        for path in ("/skills/word-count/feed.atom", "/activity.atom?publisher=company")
+        for path in ("/activity.atom?skill=word-count", "/activity.atom?publisher=company")
     )
     assert skill == ["word-count: added"]
     assert publisher == ["dup: added"]
@@ -98,12 +98,12 @@ def test_hostile_names_stay_text(site: Site, catalog: Path) -> None:
 def test_pages_name_their_feed(site: Site) -> None:
     """Programs find it from the page; an unknown skill has none."""
     link = '<link rel="alternate" type="application/atom+xml" title="{}" href="{}">'
-    skill = link.format("Changes of word-count", "/skills/word-count/feed.atom")
+    skill = link.format("Changes of word-count", "/activity.atom?skill=word-count")
     assert skill in site.get("/skills/word-count").text
     everything = link.format("Changes of all skills", "/activity.atom")
     assert everything in site.get("/activity").text
     assert everything in site.get("/findings").text
     company = link.format("Changes of company", "/activity.atom?publisher=company")
     assert company in site.get("/activity?publisher=company").text
-    assert site.get("/skills/nothing/feed.atom").status_code == 404
+    assert site.get("/activity.atom?skill=nothing").status_code == 404
     assert titles(parsed(site.get("/activity.atom?publisher=nobody").text)) == []
