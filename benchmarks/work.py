@@ -24,6 +24,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from itertools import repeat
 from pathlib import Path
 from typing import NamedTuple
 
@@ -45,44 +46,61 @@ MEANING = (
 )
 _MAKE = "make bench-work"
 
-_SCAN = """
-import sys
+_PROGRAM = """
+import contextlib, hashlib, json, os, sqlite3, sys
 from pathlib import Path
+import yaml
+from pipeline.cli import entry
 from pipeline.config.settings import Settings
 from pipeline.roots.local import folder as local_folder
 from pipeline.service.scanning.engines import serial
 from pipeline.service.scanning import change_batches
 from pipeline.service.open_catalog import open_store
 from pipeline.service.run_once import scan_once
+
 change_batches.PAUSE = float("inf")  # batches must not end by the time, which valgrind stretches
 local_folder.MARGIN_NS = 0  # the folders have just been made
-root, data, publish = sys.argv[1:]
-settings = Settings(watched=root, data=data, settle_quiet=0, publish=publish, usage=False)
-store = open_store(settings)
-scan_once(settings, store, engine=serial)
-store.close()
+
+def scan(root, data, publish):
+    settings = Settings(watched=root, data=data, settle_quiet=0, publish=publish, usage=False)
+    store = open_store(settings)
+    scan_once(settings, store, engine=serial)
+    store.close()
+
+def validate(root):
+    sys.argv = ["skilldrop", "validate", "--format", "json", root]
+    sys.stdout = open("/dev/null", "w")
+    entry.main()
+
+def floor(root):
+    db = sqlite3.connect(":memory:")
+    db.execute("CREATE VIRTUAL TABLE texts USING fts5(text)")
+    for file in Path(root).rglob("*"):
+        if file.is_file():
+            content = file.read_bytes()
+            hashlib.sha256(content).hexdigest()
+            if file.name == "SKILL.md":
+                text = content.decode()
+                yaml.load(text.split("---")[1], yaml.CSafeLoader)
+                db.execute("INSERT INTO texts VALUES (?)", [text])
+
+here, apart = map(json.loads, sys.argv[1:])
+for _, function, *words in here:
+    with contextlib.suppress(SystemExit):
+        globals()[function](*words)
+code = 0
+for name, function, *words in apart:
+    child = os.fork()
+    if not child:
+        globals()[function](*words)
+        sys.exit()
+    Path(name).write_text(str(child))
+    code = max(code, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), key=abs)
+sys.exit(code)
 """
-_VALIDATE = """
-import sys
-from pipeline.cli.entry import main
-sys.argv = ["skilldrop", "validate", "--format", "json", sys.argv[1]]
-sys.stdout = open("/dev/null", "w")
-main()
-"""
-_FLOOR = """
-import hashlib, sqlite3, sys
-from pathlib import Path
-import yaml
-db = sqlite3.connect(":memory:")
-db.execute("CREATE VIRTUAL TABLE texts USING fts5(text)")
-for file in Path(sys.argv[1]).rglob("*"):
-    if file.is_file():
-        content = file.read_bytes()
-        hashlib.sha256(content).hexdigest()
-        if file.name == "SKILL.md":
-            text = content.decode()
-            yaml.load(text.split("---")[1], yaml.CSafeLoader)
-            db.execute("INSERT INTO texts VALUES (?)", [text])
+"""Program that runs some tasks itself, and others each in a process of its own.
+
+What the former import need not be imported again in the latter, where it would be counted.
 """
 
 
@@ -108,39 +126,46 @@ class Task(NamedTuple):
     """Task whose work is counted."""
 
     name: str
-    code: str
-    arguments: tuple[str, ...] = ()
+    function: str
+    publish: tuple[str, ...] = ()  # of a scan, which also has a data folder
     is_again: bool = False  # counted on the catalog that a first run made
 
 
+FLOOR = Task("floor", "floor")
 TASKS = (
-    Task("cold scan, publish in-place", _SCAN, ("in-place",)),
-    Task("unchanged re-scan", _SCAN, ("copy",), is_again=True),
-    Task("validate", _VALIDATE),
+    Task("cold scan, publish in-place", "scan", ("in-place",)),
+    Task("unchanged re-scan", "scan", ("copy",), is_again=True),
+    Task("validate", "validate"),
 )
-FLOOR = Task("floor", _FLOOR)
 
 
-def instructions(task: Task, kind: Kind, skills: int, code: Path, core: int) -> int:
-    """Return the instructions of one run of a task with this many skills, on one core.
+def work_per_skill(kind: Kind, core: int, code: Path = REPOSITORY) -> dict[Task, float]:
+    """Return the instructions that one more skill of a kind costs each task, on one core.
 
-    Raises SystemExit if it fails.
+    Raises SystemExit if a task fails.
     """
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        root, data, log = folder / "root", folder / "data", folder / "log"
-        kind.make(root, skills)
-        words = [str(root), *([str(data), *task.arguments] if task.arguments else [])]
-        command = [sys.executable, "-c", task.code, *words]
         environment = os.environ | {
             "PYTHONHASHSEED": "0",
             "PYTHONPATH": str(code),
             "PYTHONDONTWRITEBYTECODE": "1",  # otherwise the first run compiles for all others
         }
-        if task.is_again:
-            run(task.name, command, environment, folder)
-            # Compares the packages for the last time, stores the stats.
-            run(task.name, command, environment, folder)
+        roots = {number: folder / f"{number} skills" for number in (1, kind.few, kind.more)}
+        for number, root in roots.items():
+            kind.make(root, number)
+        calls = {}
+        for task in (FLOOR, *TASKS):  # few beside more, as each fork adds to the count of the next
+            for number, root in roots.items():
+                name = f"{task.name}, {number}"
+                data = [f"{name}.data", *task.publish] if task.publish else []
+                calls[task, number] = [name, task.function, str(root), *data]
+        program = [sys.executable, "-c", _PROGRAM]
+        # The second run compares the packages for the last time, and stores the stats.
+        again = [call for (task, _), call in calls.items() if task.is_again] * 2
+        first = [*program, "[]", json.dumps(again)]
+        run(f"a scan of {kind.name} skills", first, environment, folder)
+        here = [calls.pop((task, 1)) for task in (FLOOR, *TASKS)]
         counter = [
             "taskset",
             "--cpu-list",
@@ -148,23 +173,33 @@ def instructions(task: Task, kind: Kind, skills: int, code: Path, core: int) -> 
             "valgrind",
             "--tool=cachegrind",
             "--cache-sim=no",
-            f"--log-file={log}",
-            f"--cachegrind-out-file={folder}/out",
+            "--log-file=%p.log",
+            "--cachegrind-out-file=/dev/null",
         ]
-        run(task.name, [*counter, *command], environment, folder)
-        counted = re.search(r"I\s+refs:\s+([\d,]+)", log.read_text())
-        if not counted:
-            raise SystemExit(f"valgrind counted nothing:\n{log.read_text()}")
-        return int(counted[1].replace(",", ""))
+        command = [*counter, *program, json.dumps(here), json.dumps([*calls.values()])]
+        run(f"a task of {kind.name} skills", command, environment, folder)
+        counts = {each: _count(folder, name) for each, (name, *_) in calls.items()}
+        return {
+            task: (counts[task, kind.more] - counts[task, kind.few]) / (kind.more - kind.few)
+            for task in (FLOOR, *TASKS)
+        }
 
 
-def per_skill(task: Task, kind: Kind, code: Path = REPOSITORY) -> float:
-    """Return the instructions that one more skill costs."""
+def _count(folder: Path, name: str) -> int:
+    """Return the instructions of the process of a task."""
+    log = (folder / f"{(folder / name).read_text()}.log").read_text()
+    counted = re.search(r"I\s+refs:\s+([\d,]+)", log)
+    if not counted:
+        raise SystemExit(f"valgrind counted nothing:\n{log}")
+    return int(counted[1].replace(",", ""))
+
+
+def measured(code: Path = REPOSITORY) -> dict[Kind, dict[Task, float]]:
+    """Return the work per skill of each kind; each kind has a core, if there are enough."""
     cores = sorted(os.sched_getaffinity(0))
     with ThreadPoolExecutor() as pool:
-        few = pool.submit(instructions, task, kind, kind.few, code, cores[0])
-        more = pool.submit(instructions, task, kind, kind.more, code, cores[-1])
-        return (more.result() - few.result()) / (kind.more - kind.few)
+        work = pool.map(work_per_skill, KINDS, (cores[0], cores[-1]), repeat(code))
+        return dict(zip(KINDS, work, strict=True))
 
 
 def saved_ratios() -> dict[str, float]:
@@ -180,18 +215,23 @@ def saved_ratios() -> dict[str, float]:
     return {}
 
 
-def base_ratios(commit: str, floors: Mapping[Kind, float]) -> dict[str, float]:
+def ratios_of(work: Mapping[Kind, Mapping[Task, float]]) -> dict[str, float]:
+    """Return the ratio of each task to the floor, by its name and that of the kind."""
+    return {
+        f"{task.name}, {kind.name}": round(counts[task] / counts[FLOOR], 3)
+        for kind, counts in work.items()
+        for task in TASKS
+    }
+
+
+def base_ratios(commit: str) -> dict[str, float]:
     """Return the ratios of a commit. Raises SystemExit if there is none."""
     with tempfile.TemporaryDirectory() as folder:
         code = Path(folder, "base")
         write_files(commit, code, _MAKE)
         for package in ("catalog", "pipeline"):
             compileall.compile_dir(code / package, quiet=1)
-        return {
-            f"{task.name}, {kind.name}": round(per_skill(task, kind, code) / floor, 3)
-            for kind, floor in floors.items()
-            for task in TASKS
-        }
+        return ratios_of(measured(code))
 
 
 def complaints(ratios: Mapping[str, float], before: Mapping[str, float], base: str) -> list[str]:
@@ -216,22 +256,21 @@ def main() -> None:
             raise SystemExit(f"{program} is not installed; instructions are counted with it.")
     end_by_signals()
     before = {} if options.save or options.base else saved_ratios()
-    floors = {kind: per_skill(FLOOR, kind) for kind in KINDS}
     if options.base:
-        before = base_ratios(options.base, floors)
+        before = base_ratios(options.base)
     base = options.base or SAVED.name
-    ratios = {}
+    work = measured()
+    ratios = ratios_of(work)
     print(f"{MEANING}\n")
     print(f"| work per skill | million instructions | ratio to the floor | {base} | change |")
     print("|---|---|---|---|---|")
-    for kind, floor in floors.items():
-        print(f"| floor, {kind.name} | {floor / 1e6:.2f} | 1 | | |")
+    for kind, counts in work.items():
+        print(f"| floor, {kind.name} | {counts[FLOOR] / 1e6:.2f} | 1 | | |")
         for task in TASKS:
-            name, count = f"{task.name}, {kind.name}", per_skill(task, kind)
-            ratio = ratios[name] = round(count / floor, 3)
+            name = f"{task.name}, {kind.name}"
             earlier = before.get(name)
-            change = f"{earlier} | {ratio / earlier - 1:+.1%}" if earlier else " | "
-            print(f"| {name} | {count / 1e6:.2f} | {ratio} | {change} |", flush=True)
+            change = f"{earlier} | {ratios[name] / earlier - 1:+.1%}" if earlier else " | "
+            print(f"| {name} | {counts[task] / 1e6:.2f} | {ratios[name]} | {change} |")
     if options.save:
         SAVED.write_text(json.dumps({"python": PYTHON, "ratios": ratios}, indent=2) + "\n")
     elif more := complaints(ratios, before, base):
