@@ -5,6 +5,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from concurrent.futures import wait as wait_for
 from contextlib import contextmanager, suppress
 from itertools import zip_longest
 from multiprocessing import get_context, parent_process
@@ -32,6 +33,10 @@ _PRELOADED = [
 """Modules that the fork server imports once; in each process, this would take 0.25 seconds."""
 
 
+_open: list[Executor] = []
+"""The pools that are open now."""
+
+
 @contextmanager
 def at_work(
     work: Callable[[Piece], Result], pieces: Sequence[Piece], processes: int | None = None
@@ -40,17 +45,22 @@ def at_work(
 
     The work starts at once and ends with the context. An exception of the work is raised in place
     of the result of its piece. This process does the work alone if there is one piece or one core,
-    and the rest of it if another process is killed.
+    and the rest of it if another process is killed. If a pool is open, its processes do the work.
     """
     size = min(processes or cores(), len(pieces))
     if size < 2:
         yield map(work, pieces)
-        return
-    with process_pool(size) as pool:
-        futures: list[Future[Result]] = []
-        with suppress(BrokenExecutor):
-            futures += (pool.submit(work, piece) for piece in pieces)
-        yield _in_order(work, pieces, futures)
+    elif _open:
+        futures = _submitted(_open[0], work, pieces)
+        try:
+            yield _in_order(work, pieces, futures)
+        finally:
+            for future in futures:
+                future.cancel()
+            wait_for(futures)
+    else:
+        with process_pool(size) as pool:
+            yield _in_order(work, pieces, _submitted(pool, work, pieces))
 
 
 def in_order(
@@ -59,6 +69,16 @@ def in_order(
     """Yield the results of `at_work`; the work ends with the iteration."""
     with at_work(work, pieces, processes) as results:
         yield from results
+
+
+def _submitted(
+    pool: Executor, work: Callable[[Piece], Result], pieces: Sequence[Piece]
+) -> list[Future[Result]]:
+    """Submit the pieces, as long as the processes of the pool live."""
+    futures: list[Future[Result]] = []
+    with suppress(BrokenExecutor):
+        futures += (pool.submit(work, piece) for piece in pieces)
+    return futures
 
 
 def _in_order(
@@ -90,7 +110,11 @@ def process_pool(size: int, niceness: int = 0) -> Iterator[Executor]:
         context = get_context("forkserver")
         context.set_forkserver_preload(_PRELOADED)
     with _Pool(size, context, niceness) as pool:
-        yield pool
+        _open.append(pool)
+        try:
+            yield pool
+        finally:
+            _open.remove(pool)
 
 
 class _Pool(Executor):

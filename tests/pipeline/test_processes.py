@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.processes import at_work, in_order
+from pipeline.processes import at_work, in_order, process_pool
 from tests.support.waiting import wait_for
 
 PIECES = range(40)
@@ -190,6 +190,37 @@ def test_a_caller_that_stops_reading_stops_the_work(tmp_path: Path) -> None:
     with at_work(partial(slow, tmp_path), PIECES):  # and does not even begin to
         wait_for(lambda: list(tmp_path.iterdir()))
     assert not any(is_alive(int(file.name)) for file in tmp_path.iterdir())
+
+
+def test_the_processes_of_an_open_pool_do_other_work_too() -> None:
+    """So a scan that makes packages starts no more of them."""
+    with process_pool(2) as pool:
+        scanning = {pool.submit(who, piece).result()[1] for piece in PIECES}
+        assert {process for _, process in done(who)} <= scanning
+        with pytest.raises(LookupError):
+            done(failing)
+        assert [piece for piece, _ in done(who)] == list(PIECES)
+
+
+def pausing(folder: Path, piece: int) -> None:
+    """Fail at once with the first piece, and note the others after a while."""
+    if piece == 0:
+        raise LookupError
+    wait_for((folder / "go").exists)
+    (folder / str(piece)).touch()
+
+
+def test_work_that_fails_in_an_open_pool_has_ended(tmp_path: Path) -> None:
+    """What it has begun is not interrupted, as other work would be; nothing else begins."""
+    with process_pool(2):
+        done(who)  # so the processes have started
+        threading.Timer(1, (tmp_path / "go").touch).start()
+        with pytest.raises(LookupError):
+            done(partial(pausing, tmp_path))
+        made = len(list(tmp_path.iterdir()))
+        assert 1 < made < 5
+        assert done(who)
+        assert len(list(tmp_path.iterdir())) == made
 
 
 def ask(folder: Path, pipe: Connection) -> None:

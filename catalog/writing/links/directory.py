@@ -10,8 +10,11 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from stat import S_ISDIR
+from typing import NamedTuple
 
 from catalog.database.queries import Database
 from catalog.filesystem.operations import (
@@ -28,9 +31,9 @@ from catalog.model.naming import CURRENT, NAME_BYTES, is_skill_id, is_version, s
 from catalog.model.paths import os_path, text_path
 from catalog.writing.links.table import LinkRow, is_package_path
 from catalog.writing.packages import staging
-from catalog.writing.packages.builder import is_same_tree
+from catalog.writing.packages.builder import PIECE, AtWork, here, is_same_tree
 from catalog.writing.packages.inspection import Damage, damages, files_of_package
-from catalog.writing.packages.staging import files_in
+from catalog.writing.packages.staging import PackageFile, files_in
 
 TOGETHER = 256
 """Entries that are staged, and written to disk, before they are exchanged."""
@@ -44,6 +47,7 @@ class Entries:
     path: Path
     dir_fd: int
     packages: Path
+    at_work: AtWork = here
 
     # Changes; OSErrors name the entry
 
@@ -56,8 +60,8 @@ class Entries:
         for start in range(0, len(rows), TOGETHER):
             batch = rows[start : start + TOGETHER]
             try:
-                for row in batch:
-                    results[row.name] = self.is_ours(row) and self._stage(row)
+                results |= dict.fromkeys((row.name for row in batch), False)
+                results |= self._stage([row for row in batch if self.is_ours(row)])
                 sync(self.dir_fd)
                 for row in batch:
                     if results[row.name]:
@@ -84,31 +88,23 @@ class Entries:
             remove(name, self.dir_fd)
         return sorted(self.names() - left)
 
-    def _stage(self, row: LinkRow) -> bool | None:
-        """Make an entry beside its place; None if the version is damaged."""
-        staged = _staged(row.name)
-        if not row.is_copy:
-            remove(staged, self.dir_fd)
-            os.symlink(os_path(row.target), staged, dir_fd=self.dir_fd)
-            return True
-        files = files_of_package(self.db, row.target)
-        try:
-            with self._version(row.target) as version:
-                staging.stage(staged, self.dir_fd, files, files_in(version))
-        except NotAsJudged:
-            return None
-        return True
-
-    @contextmanager
-    def _version(self, package_path: str) -> Iterator[int]:
-        """Yield the open folder of a version. Raises NotAsJudged if it cannot be opened."""
-        with ExitStack() as stack:
-            try:
-                packages = stack.enter_context(directory(self.packages))
-                version = stack.enter_context(descended(packages, package_path.split("/")))
-            except OSError as error:
-                raise NotAsJudged(f"{package_path} cannot be read: {error}") from error
-            yield version
+    def _stage(self, rows: Iterable[LinkRow]) -> dict[str, bool | None]:
+        """Make entries beside their places; return None for those whose version is damaged."""
+        staged: dict[str, bool | None] = {}
+        copies: list[_Copy] = []
+        for row in rows:
+            staged[row.name] = True
+            if row.is_copy:
+                copies.append(_Copy(row.name, row.target, files_of_package(self.db, row.target)))
+            else:
+                remove(_staged(row.name), self.dir_fd)
+                os.symlink(os_path(row.target), _staged(row.name), dir_fd=self.dir_fd)
+        pieces = [copies[start : start + PIECE] for start in range(0, len(copies), PIECE)]
+        with self.at_work(partial(_copy, self.path, self.packages), pieces) as results:
+            made = chain.from_iterable(results)
+            return staged | {
+                copy.name: is_made or None for copy, is_made in zip(copies, made, strict=True)
+            }
 
     def _switch(self, row: LinkRow) -> bool:
         """Give a staged entry its name; a foreign entry that took the name just now stays."""
@@ -210,9 +206,43 @@ class Entries:
 
     def _is_copy(self, name: str, package_path: str) -> bool:
         """Return whether a folder has exactly the files of a version."""
-        with suppress(NotAsJudged), self._version(package_path) as version:
+        with suppress(NotAsJudged), _version(self.packages, package_path) as version:
             return is_same_tree(name, self.dir_fd, ".", version)
         return False
+
+
+class _Copy(NamedTuple):
+    """One copy to make of a version."""
+
+    name: str
+    package_path: str
+    files: Sequence[PackageFile]
+
+
+def _copy(folder: Path, packages: Path, copies: Iterable[_Copy]) -> list[bool]:
+    """Stage copies; return for each whether its version is undamaged. Other processes do so."""
+    made = []
+    with directory(folder) as dir_fd:
+        for copy in copies:
+            try:
+                with _version(packages, copy.package_path) as version:
+                    staging.stage(_staged(copy.name), dir_fd, copy.files, files_in(version))
+                made.append(True)
+            except NotAsJudged:
+                made.append(False)
+    return made
+
+
+@contextmanager
+def _version(packages: Path, package_path: str) -> Iterator[int]:
+    """Yield the open folder of a version. Raises NotAsJudged if it cannot be opened."""
+    with ExitStack() as stack:
+        try:
+            top = stack.enter_context(directory(packages))
+            version = stack.enter_context(descended(top, package_path.split("/")))
+        except OSError as error:
+            raise NotAsJudged(f"{package_path} cannot be read: {error}") from error
+        yield version
 
 
 def _staged(name: str) -> str:

@@ -220,7 +220,7 @@ class LinkKeeper:
             ) as dir_fd:
                 if not directory.is_own:
                     refuse_owned(dir_fd, path)
-                yield Entries(self._db, path, dir_fd, packages)
+                yield Entries(self._db, path, dir_fd, packages, self.packaging.at_work)
 
     def _update_entries(
         self, directory: DirectoryRow, skill_ids: Collection[str] | None

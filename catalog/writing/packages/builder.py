@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import chain, groupby
 from pathlib import Path
 from stat import S_IMODE, S_ISDIR, S_ISLNK, S_ISREG
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from catalog.filesystem.operations import DIRECTORY, descended, named, open_directory, remove
 from catalog.filesystem.ownership import OwnedFolder, opened
@@ -212,15 +212,14 @@ class PackageJob(NamedTuple):
 
 
 AtWork: TypeAlias = Callable[
-    [Callable[[list[PackageJob]], list[bool]], Sequence[list[PackageJob]]],
-    AbstractContextManager[Iterable[list[bool]]],
+    [Callable[[Any], list[bool]], Sequence[Any]], AbstractContextManager[Iterable[list[bool]]]
 ]
 """Function like `map`, whose work ends with its context. Other processes may do the work, so
 the function and its arguments are picklable."""
 
 
 def here(
-    work: Callable[[list[PackageJob]], list[bool]], pieces: Sequence[list[PackageJob]]
+    work: Callable[[Any], list[bool]], pieces: Sequence[Any]
 ) -> AbstractContextManager[Iterable[list[bool]]]:
     """Do the work lazily, in this process."""
     return nullcontext(map(work, pieces))

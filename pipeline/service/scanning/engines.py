@@ -112,6 +112,7 @@ def share(
     todo = _pieces(found)
     running: dict[Future[Results], Piece] = {}
     refused: list[Piece] = []
+    answers: list[Iterable[ScanResult]] = []
     heard = time.monotonic()
     while True:
         most = room(time.monotonic() - heard)
@@ -125,6 +126,8 @@ def share(
                     yield piece
         except BrokenExecutor:
             most = 0
+        yield from chain.from_iterable(answers)  # the caller may store them, while others work
+        answers.clear()
         if not most or not running:
             break
         ended, _ = wait(running, PATIENCE, FIRST_COMPLETED)
@@ -134,13 +137,12 @@ def share(
             heard = time.monotonic()
             piece = running.pop(future)
             try:
-                results: Iterable[ScanResult] = future.result()
+                answers.append(future.result())
             except (ClusterUnusable, RootUnreadable):
                 raise
             except Exception as error:  # noqa: BLE001  # the worker was killed, or failed
                 note_lost(error)
-                results = judge_unread(root, piece, limits)
-            yield from results
+                answers.append(judge_unread(root, piece, limits))
     for piece in chain(running.values(), refused, todo):
         yield from judge_unread(root, piece, limits) if isinstance(piece, list) else (piece,)
 
