@@ -237,6 +237,10 @@ class Store:
                 "UPDATE health SET last_full_scan = ?, missed_by_events = missed_by_events + ?",
                 [iso(at), missed_by_events],
             )
+            if seen < 10 * (counts.get("added", 0) + counts.get("updated", 0)):
+                # Parts of an index that were written one after the other are all searched.
+                for table in ("skills_fts", "skill_text_fts"):
+                    self.db.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")
 
     def drop_scan(self, scan: int) -> None:
         """Delete the row of a scan that changed nothing."""

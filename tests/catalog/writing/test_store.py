@@ -552,3 +552,15 @@ def test_overflows_are_counted_permanently(store: Store) -> None:
     store.count_overflow()
     store.count_overflow()
     assert store.db.execute("SELECT overflows FROM health").fetchone() == (2,)
+
+
+def test_a_scan_that_brings_many_skills_joins_the_parts_of_the_search(store: Store) -> None:
+    """Each batch adds a part, which every search reads; a few changes are not worth the work."""
+    scan = store.begin_scan("start", NOON)
+    for name in ("a", "b", "c"):
+        apply(store, judged(name))
+    store.finish_scan(scan, NOON, 1.0, 100, {"added": 3}, 0)
+    parts = "SELECT count(DISTINCT segid) FROM skill_text_fts_idx"
+    assert store.db.execute(parts).fetchone() == (3,)
+    store.finish_scan(scan, NOON, 1.0, 3, {"added": 3}, 0)
+    assert store.db.execute(parts).fetchone() == (1,)
