@@ -107,7 +107,7 @@ class Column:
     meaning: str
     kind: Any = str | None  # of its values: text, number, bool or, for a JSON list, tuple
     empty: Any = None  # stored for a skill, or an older version, that has no value of its own
-    found_as: str = ""  # its name in a result that a search found by it; "" if none does
+    is_searched: bool = False  # whether a search finds the skill by it
     label: str = ""  # on the page of a skill; "" if it is not listed there
     short: str = ""  # in `show`, instead of the label
 
@@ -132,7 +132,7 @@ class Column:
 class ShownFields(Fields):
     """Fields outside the specification that the catalog shows, whichever system defines them."""
 
-    display_name: Annotated[Text, Column("Its name in readable form", found_as="name")] = Field(
+    display_name: Annotated[Text, Column("Its name in readable form", is_searched=True)] = Field(
         None, alias="displayName"
     )
     author: Annotated[Text, Column("Its author, as declared", label="Author")] = None
@@ -246,14 +246,14 @@ DECLARED: Mapping[str, Column] = {
 
 COLUMNS: Mapping[str, Column] = {
     "name": Column(
-        "Its declared name, prefixed with plugin and colon in a plugin", str, "", found_as="name"
+        "Its declared name, prefixed with plugin and colon in a plugin", str, "", is_searched=True
     ),
     "description": Column(
-        "Its purpose and when to use it; agents read this first", str, "", found_as="description"
+        "Its purpose and when to use it; agents read this first", str, "", is_searched=True
     ),
     **DECLARED,
-    "tags": Column("Its tags", tuple, "[]", found_as="tags"),
-    "search_words": Column("Other words and phrases that find it", tuple, "[]", found_as="tags"),
+    "tags": Column("Its tags", tuple, "[]", is_searched=True),
+    "search_words": Column("Other words and phrases that find it", tuple, "[]", is_searched=True),
     "tools": Column("Names of the tools in allowed_tools", tuple, "[]"),
     "hosts": Column("Hosts of the URLs in its files", tuple, "[]"),
     "priority": Column(
@@ -279,7 +279,7 @@ COLUMNS: Mapping[str, Column] = {
 
 EMPTY: Mapping[str, Any] = {name: column.empty for name, column in COLUMNS.items()}
 """Values of a row, or of an older version, that has none of its own."""
-SEARCHED = tuple(name for name, column in COLUMNS.items() if column.found_as)
+SEARCHED = tuple(name for name, column in COLUMNS.items() if column.is_searched)
 """Columns that searches find, besides the body, the headings and the names of files."""
 
 

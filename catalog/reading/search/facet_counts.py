@@ -4,11 +4,13 @@ from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from typing import NamedTuple
 
-from catalog.database.queries import Database
+from catalog.database.queries import Database, to_json
 from catalog.reading.search.filters import FILTERS, Filter, Filters, Values
 
 MOST_COUNTED = 20_000
 """Skills that are counted by their values; of more, values are offered without numbers."""
+MOST_MATCHED = 1000
+"""The same of skills with the words of a search, beside the results."""
 
 COUNTED = frozenset(each.name for each in FILTERS if each.is_counted)
 
@@ -28,37 +30,64 @@ class Facet(NamedTuple):
 
 
 def of(
-    db: Database, filters: Filters, match: str = "", only: Container[str] = COUNTED
+    db: Database,
+    filters: Filters,
+    match: str = "",
+    only: Container[str] = COUNTED,
+    results: Sequence[int] | None = None,
 ) -> tuple[dict[str, Facet], int]:
     """Return the values of each filter by its name, and the number of all skills.
 
     Each number counts skills with the other filters and, if match is an FTS5 expression, with its
-    words. With only, the other filters are left out.
+    words. With the results of a search, only these are counted, except for a chosen filter. With
+    only, the other filters are left out.
     """
     counted = [each for each in FILTERS if each.is_counted and each.name in only]
     together = [each for each in counted if not filters.excludes(each.name)]
-    found, total = _facets(db, filters, match, together)
+    source = _source(filters, match)
+    if results is not None:
+        source = _Source(_RESULTS, {"results": to_json(sorted(results))}, MOST_COUNTED)
+    found, total = _facets(db, source, together)
     for each in counted:
         if each not in together:
-            others = filters.without(each.name)
-            found |= _facets(db, others, match, [each], filters[each.name])[0]
-    if total > MOST_COUNTED:
+            others = _source(filters.without(each.name), match)
+            found |= _facets(db, others, [each], filters[each.name])[0]
+    if total > source.most:
         total = number(db, filters, match)
     return {each.name: found[each.name] for each in counted}, total
 
 
-def number(db: Database, filters: Filters, match: str = "") -> int:
-    """Return the number of skills with the filters and, if there is an expression, its words."""
-    query = f"SELECT count(*) {_from(filters, match)}"
-    return int(db.execute(query, _values(filters, match)).fetchone()[0])
+def number(db: Database, filters: Filters, match: str = "", most: int = -1) -> int:
+    """Return the number of skills with the filters and, if there is an expression, its words.
+
+    With most, a greater number need not be known.
+    """
+    sql, values, _ = _source(filters, match)
+    query = f"SELECT count(*) FROM (SELECT 1 {sql} LIMIT {most})"
+    return int(db.execute(query, values).fetchone()[0])
+
+
+class _Source(NamedTuple):
+    """Skills `s` whose values are counted, in SQL with parameters, and how many at most."""
+
+    sql: str
+    values: dict[str, str]
+    most: int
+
+
+def _source(filters: Filters, match: str) -> _Source:
+    if not match:
+        return _Source(f"FROM skills AS s WHERE {filters.condition}", filters.values, MOST_COUNTED)
+    matching = f"{_MATCHING} AND {filters.condition}"
+    return _Source(matching, {"match": match} | filters.values, MOST_MATCHED)
 
 
 def _facets(
-    db: Database, filters: Filters, match: str, counted: Sequence[Filter], chosen: Values = ()
+    db: Database, source: _Source, counted: Sequence[Filter], chosen: Values = ()
 ) -> tuple[dict[str, Facet], int]:
-    """Return the values of some filters among the skills with all filters, and their number.
+    """Return the values of some filters among skills, and their number.
 
-    The number of more than MOST_COUNTED skills is not exact.
+    The number of more skills than are counted is not exact.
     """
     columns = ", ".join(f"{each.value} AS {each.name}" for each in counted)
     numbers = "".join(
@@ -66,14 +95,14 @@ def _facets(
         for each in counted
     )
     (_, _, wanted), *rows = db.execute(
-        f"WITH wanted AS MATERIALIZED (SELECT s.id, {columns} {_from(filters, match)}"
-        f" LIMIT {MOST_COUNTED + 1}) SELECT '', '', count(*) FROM wanted{numbers}",
-        _values(filters, match),
+        f"WITH wanted AS MATERIALIZED (SELECT s.id, {columns} {source.sql} LIMIT {source.most + 1})"
+        f" SELECT '', '', count(*) FROM wanted{numbers}",
+        source.values,
     )
     counts: dict[str, dict[str, int]] = {each.name: {} for each in counted}
     for name, value, n in rows:
         counts[name][value] = n
-    is_exact = wanted <= MOST_COUNTED
+    is_exact = wanted <= source.most
     facets = {
         each.name: _facet(
             each, _merged(counts[each.name]), _named(db, each, chosen), is_exact=is_exact
@@ -81,19 +110,6 @@ def _facets(
         for each in counted
     }
     return facets, wanted
-
-
-def _from(filters: Filters, match: str) -> str:
-    if not match:
-        return f"FROM skills AS s WHERE {filters.condition}"
-    return (
-        "FROM skill_text_fts AS f CROSS JOIN skills AS s ON s.id = f.rowid"
-        f" WHERE skill_text_fts MATCH :match AND {filters.condition}"
-    )
-
-
-def _values(filters: Filters, match: str) -> dict[str, str]:
-    return {"match": match} | filters.values
 
 
 def _merged(counts: Mapping[str, int]) -> dict[str, int]:
@@ -127,6 +143,11 @@ def _facet(filter_: Filter, counts: Mapping[str, int], chosen: Values, *, is_exa
     return Facet(tuple(choices), max(len(ordered) - filter_.most, 0))
 
 
+_MATCHING = """
+    FROM skill_text_fts AS f CROSS JOIN skills AS s ON s.id = f.rowid
+    WHERE skill_text_fts MATCH :match
+"""
+_RESULTS = "FROM json_each(:results) AS r CROSS JOIN skills AS s ON s.id = r.value"
 _OF_VALUES = "SELECT '{0}', {0}, count(*) FROM wanted WHERE {0} != '' GROUP BY {0}"
 _OF_LISTS = """
     SELECT '{0}', value, count(*) FROM (

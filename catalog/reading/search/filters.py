@@ -83,7 +83,8 @@ _ROOT = (
     " OR substr(url, -length({0}) - 5) = '/' || {0} || '.git')"
 )
 _SAFETY = f"""ifnull(
-    (SELECT {finding_lists.WORST} FROM findings WHERE skill = s.id AND profile = 'safety'),
+    (SELECT {finding_lists.WORST} FROM findings INDEXED BY findings_of_safety
+        WHERE skill = s.id AND profile = 'safety'),
     (SELECT 'clear' FROM roots WHERE path = s.root AND instr(profiles, '"safety"')))"""
 _AGES = {"1d": "in the last day", "7d": "in the last week", "30d": "in the last month"}
 _GRADES = {

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from catalog.database.expressions import FOLDER_NAME
 from catalog.database.queries import Database, Row, to_json
-from catalog.model.fields import COLUMNS, SEARCHED
 from catalog.prompt_index import locations
 from catalog.prompt_index.locations import PUBLISHED, Bases
 from catalog.prompt_index.query import bases_of
@@ -19,15 +18,10 @@ BEFORE, LENGTH = 60, 200
 _ENDINGS = re.compile(r"(?<=\w{3})(?:ations?|ingly|ing|edly|ed|ies|es|s|e|y)$")
 
 
-def excerpt(text: str, words: str, marks: tuple[str, str]) -> str | None:
-    """Return a snippet of a text around its first match, in one line; None without a match.
-
-    A word matches by its beginning, in about the forms that the search treats as equal. This need
-    not be exact, as it only decides which part of the text is shown.
-    """
-    pattern = _pattern(words)
-    match = pattern.search(text) if pattern else None
-    if not pattern or not match:
+def excerpt(text: str, pattern: "re.Pattern[str]", marks: tuple[str, str]) -> str | None:
+    """Return a snippet of a text around its first match, in one line; None without a match."""
+    match = pattern.search(text)
+    if not match:
         return None
     start = max(match.start() - BEFORE, 0)
     shown = text[start : start + LENGTH]
@@ -47,7 +41,12 @@ def beginning(text: str) -> str:
     return f"{shown}…" if len(text) > LENGTH else shown
 
 
-def _pattern(words: str) -> "re.Pattern[str] | None":
+def pattern_of(words: str) -> "re.Pattern[str]":
+    """Return the pattern for any of the words.
+
+    A word matches by its beginning, in about the forms that the search treats as equal. This need
+    not be exact, as it only decides which part of the text is shown.
+    """
     terms = []
     for word in re.findall(r"\w+", words):
         terms += [
@@ -60,7 +59,7 @@ def _pattern(words: str) -> "re.Pattern[str] | None":
             for rest in search_terms.CJK_RUN.split(word)
             if rest.strip("_")
         ]
-    return re.compile("|".join(terms), re.IGNORECASE) if terms else None
+    return re.compile("|".join(terms) or "(?!)", re.IGNORECASE)
 
 
 def _without(text: str, marks: tuple[str, str]) -> str:
@@ -70,15 +69,6 @@ def _without(text: str, marks: tuple[str, str]) -> str:
     return text
 
 
-_FOUND_AS = {
-    **{
-        name: [column for column in SEARCHED if COLUMNS[column].found_as == name]
-        for name in dict.fromkeys(COLUMNS[column].found_as for column in SEARCHED)
-    },
-    "headings": ["headings"],
-    "file names": ["file_names"],
-}
-"""Columns of the full-text index behind the body, by their names for people."""
 SHOWN_OTHERS = 3
 """Paths of other skills of a name that come with a hit."""
 
@@ -119,7 +109,7 @@ def hits(
     marks: tuple[str, str],
 ) -> tuple[Hit, ...]:
     """Return the hits for these skills, in their order; the words are marked in the snippets."""
-    matched = _matched(db, expressions, skills)
+    matched, pattern = _matched(db, expressions, skills), pattern_of(words)
     rows = db.rows(_HITS, {"ids": to_json(list(skills))})
     # Only published hits have a path below a base, for which the query looks at all skills.
     is_published = any(row["package_path"] or row["folder"] for row in rows)
@@ -135,27 +125,12 @@ def hits(
             row["version"],
             round(scores.get(row["id"], 0.0), 3),
             tuple(matched[row["id"]]),
-            _snippet(row, words, marks),
+            _snippet(row, pattern, marks),
             locations.of_skill_md(PUBLISHED, bases, row),
             _others(row),
         )
         for row in rows
     )
-
-
-def fields_of(db: Database, match: str, skills: Sequence[int]) -> dict[int, list[str]]:
-    """Return the fields in which each skill has words of an FTS5 expression.
-
-    The instructions are named only if no other field has a word.
-    """
-    if not match:
-        return {}
-    values = {"match": match, "skills": to_json(list(skills))}
-    found = {}
-    for skill, in_grams, *marked in db.execute(_FIELDS, values):
-        fields = [name for name, is_so in zip(_FOUND_AS, marked, strict=True) if is_so]
-        found[skill] = fields or (["name", "description"] if in_grams else ["instructions"])
-    return found
 
 
 def _matched(
@@ -170,10 +145,10 @@ def _matched(
     return matched
 
 
-def _snippet(row: Row, words: str, marks: tuple[str, str]) -> str:
+def _snippet(row: Row, pattern: "re.Pattern[str]", marks: tuple[str, str]) -> str:
     return (
-        excerpt(row["description"], words, marks)
-        or excerpt(row["body"] or "", words, marks)
+        excerpt(row["description"], pattern, marks)
+        or excerpt(row["body"] or "", pattern, marks)
         or beginning(row["description"] or row["status_reason"] or "")
     )
 
@@ -203,22 +178,4 @@ _HITS = f"""
 _HAVING = """
     SELECT f.rowid FROM json_each(:skills) AS wanted
     CROSS JOIN skill_text_fts AS f ON f.rowid = wanted.value WHERE skill_text_fts MATCH :match
-"""
-_MARKED = "ifnull(instr(highlight(skill_text_fts, {}, char(1), ''), char(1)), 0)"
-_COLUMNS = (
-    *("body", "headings", "file_names", "body_grams"),
-    *(*SEARCHED, "grams"),
-)
-"""Columns of the full-text table over whole skills, in their order."""
-
-
-def _has(*columns: str) -> str:
-    """Return the SQL condition that one of these columns has a word of the expression."""
-    return " + ".join(_MARKED.format(_COLUMNS.index(column)) for column in columns)
-
-
-_FIELDS = f"""
-    SELECT f.rowid, {", ".join(_has(*columns) for columns in (["grams"], *_FOUND_AS.values()))}
-    FROM json_each(:skills) AS wanted CROSS JOIN skill_text_fts AS f ON f.rowid = wanted.value
-    WHERE skill_text_fts MATCH :match
 """

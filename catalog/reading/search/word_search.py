@@ -54,6 +54,8 @@ CANDIDATES = 800
 """Skills that are ranked: the best by their whole text."""
 COMMON_FROM = 1000
 """Skills with a word, from which it may be so common that the ranking does without it."""
+RARE_SHARE, RARE_FROM = 5, 2 * CANDIDATES
+"""Skills that have a rare word, so that they are ranked: one of so many, and so many at least."""
 SHORT_WEIGHT = 0.4
 """Weight of a match in name, description and tags, beside the match in the whole text."""
 CJK_SHORT_WEIGHT = 0.8
@@ -73,6 +75,7 @@ class Results:
     """Results of a search, and how the query was read."""
 
     hits: tuple[Hit, ...] = ()
+    skills: Sequence[int] = ()  # those of all pages, in their order
     query: Query = _NOTHING
     next_offset: int | None = None  # of the next page; None on the last one
     why_empty: str = ""  # sentences about the filters or the query, if there are no results
@@ -141,6 +144,7 @@ def search(
         read = Query(read.expressions)
     return Results(
         hits(db, page, scores, read.expressions, words, marks),
+        ranked,
         read,
         offset + limit if len(ranked) > offset + limit else None,
         "" if ranked else why_empty(db, read.match, filters, has_words=bool(terms)),
@@ -176,7 +180,8 @@ def _scores(db: Database, query: str, read: Query, filters: Filters) -> dict[int
     characters = characters_of(query)[:MOST_CHARACTERS]
     scores: dict[int, float] = {}
     if read.match:
-        scores |= db.execute(whole, values | {"match": _uncommon(db, read.expressions)}).fetchall()
+        match, rare = _ranking_words(db, read.expressions)
+        scores |= db.execute(whole, values | {"match": match, "rare": rare}).fetchall()
     best = to_json(list(scores))
     phrases = " OR ".join(f'"{phrase}"' for phrase in phrases_of(query)[:MOST_PHRASES])
     alone = " OR ".join(f'grams : "{character}"*' for character in characters)
@@ -187,25 +192,30 @@ def _scores(db: Database, query: str, read: Query, filters: Filters) -> dict[int
         (short, alone, CHARACTER_WEIGHT),
     ):
         if expression:
-            rows = db.execute(statement, values | {"match": expression, "best": best})
+            given = {"match": expression, "rare": expression, "best": best}
+            rows = db.execute(statement, values | given)
             for skill, score in rows:
                 scores[skill] = scores.get(skill, 0.0) + weight * score
     return scores
 
 
-def _uncommon(db: Database, expressions: Mapping[str, str]) -> str:
-    """Return the expression for any word that at most half of the skills have, if there is one.
+def _ranking_words(db: Database, expressions: Mapping[str, str]) -> tuple[str, str]:
+    """Return the expressions for the words by which skills are ranked, and for the rare ones.
 
-    FTS5 gives the other words next to no weight in a ranking, but they match most skills.
+    FTS5 gives the words that more than half of the skills have next to no weight, but they match
+    most skills. So they are left out beside others. Without filters, a skill is ranked if it has a
+    rare word: the best skills have one, and a score costs more than a match.
     """
     (skills,) = db.execute(_SKILLS).fetchone()
     most = max(skills // 2, COMMON_FROM)
-    kept = [
-        expression
-        for expression in expressions.values()
-        if db.execute(_HAVING, [expression]).fetchone()[0] <= most
-    ]
-    return " OR ".join(kept or expressions.values())
+    counts = {each: db.execute(_HAVING, [each]).fetchone()[0] for each in expressions.values()}
+    kept = [each for each in counts if counts[each] <= most] or list(counts)
+    rare, left = [], max(skills // RARE_SHARE, RARE_FROM)
+    for each in sorted(kept, key=counts.__getitem__):
+        if left > 0:
+            rare.append(each)
+            left -= counts[each]
+    return " OR ".join(kept), " OR ".join(rare)
 
 
 def _has_text(filters: Filters) -> bool:
@@ -251,7 +261,9 @@ def why_empty(db: Database, match: str, filters: Filters, *, has_words: bool = F
 _WHOLE = """
     SELECT f.rowid, -f.score FROM (
         SELECT rowid, bm25(skill_text_fts) AS score FROM skill_text_fts
-        WHERE skill_text_fts MATCH :match ORDER BY score LIMIT :most) AS f
+        WHERE skill_text_fts MATCH :match AND (:most < 0 OR rowid IN
+            (SELECT rowid FROM skill_text_fts WHERE skill_text_fts MATCH :rare))
+        ORDER BY score LIMIT :most) AS f
     CROSS JOIN skills AS s ON s.id = f.rowid WHERE {} LIMIT :limit
 """
 _SHORT = _WHOLE.replace("skill_text_fts", "skills_fts")

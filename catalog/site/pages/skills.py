@@ -10,7 +10,7 @@ from datasette import Response
 
 from catalog.database.queries import Database
 from catalog.model.errors import FilterInvalid
-from catalog.reading.search import duplicates, facet_counts, hits, skill_lists, word_search
+from catalog.reading.search import duplicates, facet_counts, skill_lists, word_search
 from catalog.reading.search.duplicates import Group
 from catalog.reading.search.facet_counts import Facet, FacetValue
 from catalog.reading.search.filters import ANY, BY_NAME, FILTERS, Filters, parse
@@ -69,29 +69,25 @@ def _found(db: Database, words: str, filters: Filters, sort: str, number: int) -
     results = word_search.search(
         db, words, PAGE, offset=offset, filters=filters, marks=MARKS, sort=sort
     )
-    ids = [hit.id for hit in results.hits]
-    fields = hits.fields_of(db, results.query.match, ids)
-    facets, total = facet_counts.of(db, filters, results.query.match)
-    if not results.query.match:
-        facets = {}  # no word is known, so no filter leaves a skill
+    total, match = len(results.skills), results.query.match
+    used = dict(results.query.corrections)
+    # If no word is known, no filter leaves a skill.
+    facets = facet_counts.of(db, filters, match, results=results.skills)[0] if match else {}
     return {
-        "rows": skill_lists.cards_of(db, ids),
+        "rows": skill_lists.cards_of(db, [hit.id for hit in results.hits]),
         "hits": {hit.id: hit for hit in results.hits},
-        "why": {skill: _why(names) for skill, names in fields.items()},
-        "total": max(total if results.query.match else 0, len(ids) + offset),
+        "why": {
+            hit.id: f"Found by: {', '.join(used.get(word, word) for word in hit.matched)}"
+            for hit in results.hits
+            if hit.matched
+        },
+        "total": total,
+        "are_best": bool(match) and facet_counts.number(db, filters, match, total + 1) > total,
         "has_more": results.next_offset is not None,
         "results": results,
         "facets": facets,
         "why_empty": "",
     }
-
-
-def _why(fields: list[str]) -> str:
-    """Return the places of the words of a query in a skill."""
-    if not fields:
-        return ""
-    *first, last = fields
-    return f"Found in its {', '.join(first)}{' and ' if first else ''}{last}"
 
 
 def _listed(db: Database, _: str, filters: Filters, sort: str, number: int) -> dict[str, Any]:
@@ -101,6 +97,7 @@ def _listed(db: Database, _: str, filters: Filters, sort: str, number: int) -> d
         "hits": {},
         "why": {},
         "total": total,
+        "are_best": False,
         "has_more": total > number * PAGE,
         "results": None,
         "facets": facets,

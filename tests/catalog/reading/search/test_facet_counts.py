@@ -105,10 +105,25 @@ def test_all_values_are_read_from_the_skills(store: Store) -> None:
 
 def test_numbers_hold_for_the_words_of_a_search(store: Store) -> None:
     """Only the skills with one of the words count; a value is written as they write it."""
-    match = word_search.search(store.db, "git").query.match
-    facets, total = facet_counts.of(store.db, Filters(), match)
+    found = word_search.search(store.db, "git")
+    facets, total = facet_counts.of(store.db, Filters(), found.query.match, results=found.skills)
     assert total == 1
     assert facets["tool"].choices == (facet_counts.FacetValue("bash", 1),)
+
+
+def test_a_search_counts_its_results(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a chosen filter, whose other values have other results, few matches have numbers."""
+    wanted = Filters(license=("MIT",))
+    found = word_search.search(store.db, "two text", filters=wanted)
+    match, results = found.query.match, found.skills[:1]
+    facets, total = facet_counts.of(store.db, wanted, match, results=results)
+    assert total == 1
+    assert sum(choice.n or 0 for choice in facets["level"].choices) == 1
+    assert facets["license"].choices == (facet_counts.FacetValue("MIT", 2),)
+    monkeypatch.setattr(facet_counts, "MOST_MATCHED", 1)
+    facets, _ = facet_counts.of(store.db, wanted, match, results=results)
+    assert facets["license"].choices == (facet_counts.FacetValue("MIT", None),)
+    assert sum(choice.n or 0 for choice in facets["level"].choices) == 1
 
 
 def test_a_card_says_what_a_skill_may_do(store: Store) -> None:

@@ -381,6 +381,18 @@ def test_a_word_that_most_skills_have_finds_them_only_if_it_stands_alone(
     store.close()
 
 
+def test_skills_without_a_rare_word_are_not_ranked_unless_there_are_filters(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Enough others match better, but filters may leave only skills with frequent words."""
+    monkeypatch.setattr(word_search, "RARE_FROM", 1)
+    store = stored(a=("Sings a song.", "\n"), b=("Sings.", "\n"), c=("Sings and dances.", "\n"))
+    assert names(store, "sings song") == ["a"]
+    found = word_search.search(store.db, "sings song", filters=Filters(has_scripts=("yes",)))
+    assert {hit.name for hit in found.hits} == {"a", "b", "c"}
+    store.close()
+
+
 def test_one_character_of_a_chinese_query_suffices() -> None:
     """A query whose pairs no skill has finds the skills with its characters."""
     store = stored(买卖=("比较价格。", "写下结论。\n"), 其他=("画图。", "写下。\n"))

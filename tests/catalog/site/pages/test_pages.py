@@ -11,6 +11,7 @@ from urllib.parse import quote, urljoin
 import pytest
 
 from catalog.model.skill import FileEntry
+from catalog.reading.search import word_search
 from catalog.site.http import security_headers
 from catalog.site.server import app
 from catalog.writing.store import Store
@@ -414,6 +415,25 @@ def test_further_results_are_on_further_pages(site: Site, catalog: Path) -> None
     assert 'page=2" rel="next"' in first
     assert 'rel="next"' not in second
     assert '<a href="/skills?q=zebras" rel="prev"' in second
+
+
+def test_a_search_lists_the_best_results_with_their_words(
+    site: Site, catalog: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It says if there are others, and the numbers of the filters are those of the listed ones."""
+    store = Store.open(catalog)
+    yaks = [judged(f"yak-{n}", "Yaks graze.", tags=("herd", "milk")) for n in range(3)]
+    store.apply(yaks, trigger="event", at=NOON)
+    store.close()
+    page = site.get("/skills", q="yaks grazin").text
+    assert ">3 results for" in page
+    assert ">Found by: yaks, graze</p>" in page
+    assert "best results" not in page
+    monkeypatch.setattr(word_search, "CANDIDATES", 2)
+    page = site.get("/skills", q="yaks grazin").text
+    assert ">Best 2 results for" in page
+    assert "The numbers are those of the best results." in page
+    assert '>milk</span><span class="n">2<' in page
 
 
 def test_a_version_shows_what_it_changed(site: Site, catalog: Path) -> None:
