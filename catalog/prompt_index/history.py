@@ -6,7 +6,6 @@ from typing import Any, get_args
 
 from catalog.database.queries import Database, Writer, columns, to_json
 from catalog.model.setting import Retention
-from catalog.prompt_index import query
 from catalog.prompt_index.builder import NAMED_LEFT_OUT, PromptIndex, State
 from catalog.prompt_index.query import STORED, parameters, wanted
 from catalog.prompt_index.spec import IndexSpec
@@ -45,10 +44,6 @@ class IndexHistory:
                 }
                 self._db.execute(_UPSERT_INDEX, row)
 
-    def build(self, spec: IndexSpec) -> PromptIndex:
-        """Return an index of the present catalog."""
-        return query.build_index(self._db, spec)
-
     def published_at(self, spec: IndexSpec, index: PromptIndex) -> str | None:
         """Return when an index with this content was published; None where the content is new."""
         last = self._db.execute(
@@ -72,7 +67,9 @@ class IndexHistory:
         Publications beyond the limits are forgotten.
         """
         with self._db.transaction():
-            at = max(at, _last_published(self._db, spec) or at)  # the clock may have been set back
+            last = "SELECT max(published_at) FROM index_builds WHERE index_name = ?"
+            if published := self._db.execute(last, [spec.name]).fetchone()[0]:
+                at = max(at, datetime.fromisoformat(published))  # the clock may have been set back
             self._db.execute(
                 "INSERT OR IGNORE INTO index_texts VALUES (?, ?, ?, ?)",
                 [index.sha256, index.text, len(index.text), tokens.estimate(index.text)],
@@ -90,13 +87,6 @@ class IndexHistory:
             entries = [(spec.name, rank, *row) for rank, row in enumerate(_rows(index), start=1)]
             self._db.conn.executemany(_INSERT_ENTRY, entries)
             _forget(self._db, spec, iso(at - timedelta(days=keep.index_days)), keep.index_builds)
-
-
-def _last_published(db: Database, spec: IndexSpec) -> datetime | None:
-    last = db.execute(
-        "SELECT max(published_at) FROM index_builds WHERE index_name = ?", [spec.name]
-    ).fetchone()[0]
-    return datetime.fromisoformat(last) if last else None
 
 
 def _forget(db: Database, spec: IndexSpec, past: str, most: int) -> None:

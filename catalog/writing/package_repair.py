@@ -142,11 +142,6 @@ class PackageRepair:
         for start in range(0, len(paths), BATCH):
             yield self._repaired(at, paths[start : start + BATCH], deep=deep)
 
-    def mend_copies(self) -> None:
-        """Check the files, sizes and modes of all copies, as no service verifies them in turns."""
-        if self._packager.packaging:
-            self._copies.mend(packaged(self._db), deep=False)
-
     def verify(self, clock: Callable[[], datetime]) -> Iterator[list[Key]]:
         """Hash a tenth of all packages, a batch at a time, the longest unverified first.
 

@@ -14,6 +14,7 @@ from catalog.model.change import Change, ChangeResult
 from catalog.model.setting import Retention
 from catalog.model.values import ChangeOutcome, Trigger
 from catalog.prompt_index import files as prompt_index_files
+from catalog.prompt_index import query
 from catalog.prompt_index.builder import report
 from catalog.prompt_index.history import USUAL, IndexHistory
 from catalog.prompt_index.spec import IndexSpec
@@ -157,7 +158,7 @@ class Store:
         files: dict[str, bytes] = {}
         new = []
         for spec in specs:
-            index = self.indexes.build(spec)
+            index = query.build_index(self.db, spec)
             since = self.indexes.published_at(spec, index)
             if since is None:
                 new.append((spec, index))

@@ -212,10 +212,6 @@ class Heartbeat:
             "watcher_reason": change.reason,
         }
 
-    def hurry(self) -> None:
-        """Make the next heartbeat due."""
-        self._next = 0.0
-
     def due(self, now: float) -> float | None:
         """Return None if a heartbeat is due at a time of the monotonic clock; otherwise NEVER."""
         is_due = now >= self._next or self._fields or self._troubles.has_changed

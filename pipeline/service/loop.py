@@ -191,7 +191,6 @@ class Service:
             self._store.links.check_all()
             self._file_check.begin(time.monotonic())
             self._package_check.begin()
-        self._heartbeat.hurry()
         self._watching.scanned()
 
     def _due_parts(self) -> Iterator[Part]:

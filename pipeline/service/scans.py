@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Generator, Iterable, Iterator,
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from catalog.database.requests import Request
 from catalog.model import paths as model_paths
@@ -32,8 +32,6 @@ log = logging.getLogger("skilldrop")
 
 ROOM_PAUSE = 30.0
 """Seconds until a unit is tried again after the disk was full."""
-
-T = TypeVar("T")
 
 
 class PendingUnits:
@@ -131,7 +129,7 @@ class PendingUnits:
 
     def scanned(self, due: Collection[WatchUnit], report: Report) -> None:
         """Note the results of a scan of due units."""
-        no_room = self._by_unit(report.no_room)
+        no_room = {self._unit_of(place): reason for place, reason in report.no_room.items()}
         self._without_room |= no_room
         self._failures = self._failures + bool(no_room) if self._without_room else 0
         if no_room and self._failures == 1:
@@ -155,7 +153,7 @@ class PendingUnits:
 
         These wait for the later events of their root.
         """
-        self._delay(self._by_unit(report.delayed))
+        self._delay({self._unit_of(place): wait for place, wait in report.delayed.items()})
         postponed = set(map(self._unit_of, report.postponed))
         for unit in postponed:
             self._settling.hint(unit, self._settling.latest(unit.root) or time.monotonic())
@@ -168,10 +166,6 @@ class PendingUnits:
     def _settle_again(self, units: Iterable[WatchUnit]) -> None:
         for unit in units:
             self._settling.again(unit, time.monotonic())
-
-    def _by_unit(self, values: Mapping[WatchUnit, T]) -> dict[WatchUnit, T]:
-        """Map values of folders to the units in which the folders settle."""
-        return {self._unit_of(place): value for place, value in values.items()}
 
 
 def _unit_of(place: WatchUnit) -> WatchUnit:

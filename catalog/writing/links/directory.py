@@ -134,12 +134,12 @@ class Entries:
         staged = set(map(_staged, skills))
         return self.names() & (staged | set(map(third_name, staged)))
 
-    def fault(self, row: LinkRow, *, deep: bool = True) -> str | None:
+    def fault(self, row: LinkRow) -> str | None:
         """Return how an entry differs from the one that should be there."""
         if not row.is_copy:
             is_right = self.target(row.name) == row.target
             return None if is_right else f"it does not lead to {row.target}"
-        damage = self.damage(row, deep=deep)
+        damage = self.damage(row)
         return f"it is not version {row.target.rpartition('/')[2]}: {damage}" if damage else None
 
     def damage(self, row: LinkRow, *, deep: bool = True) -> Damage | None:
