@@ -78,7 +78,7 @@ def pytest_configure(config: pytest.Config) -> None:
     _let_byte_code_be_cached()
     _work_in_memory()
     gc.disable()  # until all tests are collected
-    hypothesis.settings.register_profile("untimed", deadline=None)
+    hypothesis.settings.register_profile("untimed", deadline=None, max_examples=50)
     hypothesis.settings.load_profile("untimed")
 
 

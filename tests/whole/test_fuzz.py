@@ -20,7 +20,7 @@ from tests.support.judging import judge
 from tests.support.paths import CORPUS
 from tests.support.skills import SkillWriter
 
-BOUNDED = settings(max_examples=250, derandomize=True, deadline=None, database=None)
+BOUNDED = settings(max_examples=125, derandomize=True, deadline=None, database=None)
 LONGEST = 1.0  # seconds that any file may take
 
 # Each of these is told with the text to write in place of the text that is there.

@@ -26,7 +26,7 @@ from tests.support.paths import REPOSITORY
 from tests.support.skills import write_skill
 from tests.support.waiting import PATIENCE, wait_for
 
-CRASHES = int(os.environ.get("CRASHES", "3"))
+CRASHES = int(os.environ.get("CRASHES", "2"))
 """How often a scan is killed."""
 
 MARKER = ".skilldrop"

@@ -254,7 +254,7 @@ def changes(skills: list[tuple[str, Level, float | None, set[str], bool]]) -> li
 
 
 @pytest.mark.requirement("prd/index-active")
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(SKILLS, FILTERS, st.randoms())
 def test_every_active_skill_is_in_the_index_or_left_out_with_a_reason(
     skills: list[tuple[str, Level, float | None, set[str], bool]],
@@ -286,7 +286,7 @@ def test_every_active_skill_is_in_the_index_or_left_out_with_a_reason(
     again.close()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     st.lists(
         st.tuples(

@@ -4,14 +4,14 @@ import asyncio
 import json
 import socket
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
+from datasette.cli import cli
 
 from catalog.reading.skills import skill_facts
 from catalog.site.http import access, limits
@@ -72,31 +72,25 @@ def test_the_operator_may_allow_sql(catalog: Path, serve: Callable[..., Site]) -
     assert "too big" in response.json()["error"]
 
 
-def test_plain_datasette_refuses_sql(catalog: Path) -> None:
+def plain(*words: str) -> Any:
+    """Return the JSON that Datasette's own command prints."""
+    answer = CliRunner().invoke(cli, words)
+    assert answer.stdout, answer.stderr
+    return json.loads(answer.stdout)
+
+
+def test_plain_datasette_refuses_sql(catalog: Path, elsewhere: Callable[..., Any]) -> None:
     """With our metadata file, and with none at all."""
     for more in (["-m", str(app.metadata_path())], []):
-        done = subprocess.run(
-            [
-                sys.executable,
-                "-m",
-                "datasette",
-                str(catalog),
-                *more,
-                "--get",
-                "/catalog.json?sql=select+1",
-            ],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert json.loads(done.stdout)["status"] == 403, done.stderr
+        answer = elsewhere(plain, str(catalog), *more, "--get", "/catalog.json?sql=select+1")
+        assert answer["status"] == 403
 
 
-def test_plain_datasette_says_that_a_page_is_missing(catalog: Path) -> None:
+def test_plain_datasette_says_that_a_page_is_missing(
+    catalog: Path, elsewhere: Callable[..., Any]
+) -> None:
     """Also where rich is installed, with which Datasette itself fails."""
-    command = [sys.executable, "-m", "datasette", str(catalog), "--get", "/nothing.json"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert json.loads(done.stdout)["status"] == 404, done.stderr
+    assert elsewhere(plain, str(catalog), "--get", "/nothing.json")["status"] == 404
 
 
 def test_the_database_is_no_download(site: Site) -> None:
@@ -411,26 +405,14 @@ def test_inner_pages_of_datasette_are_not_shown(site: Site, page: str) -> None:
         assert "catalog.db" not in response.text
 
 
-def test_the_operator_of_a_plain_datasette_may_show_them(catalog: Path, tmp_path: Path) -> None:
+def test_the_operator_of_a_plain_datasette_may_show_them(
+    catalog: Path, tmp_path: Path, elsewhere: Callable[..., Any]
+) -> None:
     """By the plugin's own setting in the metadata file."""
     metadata = tmp_path / "metadata.json"
     metadata.write_text(json.dumps({"plugins": {"skilldrop": {"inner_pages": True}}}))
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "datasette",
-            str(catalog),
-            "-m",
-            str(metadata),
-            "--get",
-            "/-/versions.json",
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert "sqlite" in json.loads(done.stdout), done.stderr
+    answer = elsewhere(plain, str(catalog), "-m", str(metadata), "--get", "/-/versions.json")
+    assert "sqlite" in answer
 
 
 # Errors of programs
