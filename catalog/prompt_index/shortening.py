@@ -71,16 +71,16 @@ class _Word(NamedTuple):
 def shorten_description(description: str, name: str, room: int) -> str:
     """Return at most `room` characters of a one-line description, the most telling ones.
 
-    That is the whole description if it fits, else without filler phrases if that fits. Of longer
-    ones, the sentences on what the skill is not for go first. The rest is shown by its beginning
-    and then its rarest words, or below READABLE characters by its rarest words alone.
+    That is the whole description if it fits, else without filler phrases if that fits. A longer
+    one is shown by its beginning and then its rarest words, or below READABLE characters by its
+    rarest words alone.
     """
     if len(description) <= room:
         return description
     text = truncate.without_filler(description[:MOST_CHARACTERS])
     if 0 < len(text) <= room:
         return text
-    text = truncate.without_exclusions(text or description[:MOST_CHARACTERS])
+    text = text or description[:MOST_CHARACTERS]
     if room < (READABLE // CJK_WEIGHT if _is_cjk(text) else READABLE):
         return _rarest_words(text, name, room)
     beginning = shorten(text, int(room * BEGINNING))

@@ -111,11 +111,6 @@ _CHINESE = re.compile(
     r"|时?[，,]?(?:请)?(?:使用|调用|触发|启用)(?:此|本|该|这个)(?:技能|功能)"
     r"|(?:此|本|该|这个)(?:技能|功能)(?:可以|能够)?(?:用于|提供|帮助)?"
 )
-_EXCLUSION = re.compile(
-    r"(?:do not|don't|does not|not for|not to be|never|refuse|should not|must not|this is not)\b"
-    "|不要|不适用|不用于",
-    re.IGNORECASE,
-)
 _SAYS_NOTHING = frozenset(
     """
     activate agent ai applicable appropriate ask asked asks assist assistant assists call
@@ -133,12 +128,6 @@ _SAYS_NOTHING = frozenset(
 def without_filler(text: str) -> str:
     """Return a text without phrases such as "Use this skill when the user wants to"."""
     return _CHINESE.sub("", _ENGLISH.sub(" ", text)).strip(" |")
-
-
-def without_exclusions(text: str) -> str:
-    """Drop sentences that say what the skill is not for. Keep the text if nothing else is left."""
-    kept = [part for part in sentences(text) if not _EXCLUSION.match(part)]
-    return " ".join(kept) if kept else text
 
 
 def says_nothing(description: str, name: str) -> bool:

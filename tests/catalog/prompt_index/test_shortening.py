@@ -19,11 +19,11 @@ def test_a_description_that_fits_is_not_changed() -> None:
     assert shorten_description(LONG, "x", len(LONG)) == LONG
 
 
-def test_filler_goes_first_and_exclusions_next() -> None:
-    """The purpose of the skill stays whole while it fits."""
+def test_filler_goes_first_and_the_end_next() -> None:
+    """Also a sentence on what the skill is not for stays while it fits."""
     shown = shorten_description(LONG, "x", 200)
     assert shown.startswith("extract tables from scanned invoices and to reconcile them with")
-    assert "receipts" not in shown
+    assert "Do not use it for receipts." in shown
     assert len(shorten_description(LONG, "x", len(LONG) - 1)) == len(LONG) - len(
         "Use this skill when the user wants to "
     )

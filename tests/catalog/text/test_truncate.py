@@ -106,19 +106,6 @@ def test_filler_at_the_start_of_a_clause_goes(text: str, rest: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "rest"),
-    [
-        ("Fills forms. Do not use for scans. Signs them.", "Fills forms. Signs them."),
-        ("Not for scans.", "Not for scans."),
-        ("Fills forms; not for scans.", "Fills forms; not for scans."),
-    ],
-)
-def test_sentences_on_what_a_skill_is_not_for_go(text: str, rest: str) -> None:
-    """Unless nothing else is left."""
-    assert truncate.without_exclusions(text) == rest
-
-
-@pytest.mark.parametrize(
     "description",
     [
         "",
