@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 from typing import Any, ClassVar, TypeAlias
@@ -447,15 +447,15 @@ class Life(Departures, Mishaps):
             for path in (self.it.settings.packages_folder).rglob("*.*")
             if path.is_file() and MARK.encode() in path.read_bytes()
         ]
-        tables = self.it.rows("SELECT name FROM sqlite_master WHERE type = 'table'")
-        return [
-            *map(str, found),
-            *(
+        catalog = f"file:{self.it.settings.catalog_path}?mode=ro"
+        with closing(sqlite3.connect(catalog, uri=True)) as db:
+            tables = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+            found_in = [
                 table
                 for (table,) in tables
-                if any(MARK in repr(row) for row in self.it.rows(f'SELECT * FROM "{table}"'))
-            ),
-        ]
+                if any(MARK in repr(row) for row in db.execute(f'SELECT * FROM "{table}"'))
+            ]
+        return [*map(str, found), *found_in]
 
     def _packed(self, archive: str, description: str, inner: str) -> Path:
         """Make an archive elsewhere, of a skill and perhaps another one beside it."""
@@ -546,12 +546,12 @@ def unpublished(it: Serving) -> list[str]:
     nothing else, no link, and no file that another name reaches.
     """
     wrong, expected = [], set()
+    files: dict[int, dict[str, str]] = {}
+    for version, path, content in it.rows("SELECT version, path, sha256 || ' ' || mode FROM files"):
+        files.setdefault(version, {})[path] = content
     for skill_id, name, version in it.rows(_PUBLISHED):
         folder = it.settings.skills_folder / entry_name(name, skill_id)
         expected.add(folder.name)
-        files = dict(
-            it.rows("SELECT path, sha256 || ' ' || mode FROM files WHERE version = ?", version)
-        )
         found = {}
         for path in folder.rglob("*"):
             stat = path.lstat()
@@ -561,8 +561,8 @@ def unpublished(it: Serving) -> list[str]:
                 found[text_path(str(path.relative_to(folder)))] = f"{sha256} {mode}"
             elif not S_ISDIR(stat.st_mode) or stat.st_mode & 0o777 != 0o555:
                 wrong.append(f"{path} has mode {stat.st_mode:o} and {stat.st_nlink} links")
-        if found != files:
-            wrong.append(f"{folder} has {found} instead of {files}")
+        if found != files[version]:
+            wrong.append(f"{folder} has {found} instead of {files[version]}")
     present = {path.name for path in it.settings.skills_folder.glob("*")} - {MARKER}
     return [*wrong, *(f"{name} is missing or left over" for name in expected ^ present)]
 

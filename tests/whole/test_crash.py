@@ -151,17 +151,19 @@ def assert_published_whole(it: ServingProcess) -> None:
     for package in it.settings.packages_folder.glob("*/current/SKILL.md"):
         assert package.read_text("utf-8").startswith("---\n")
     # A published skill has all files of one version at every moment.
+    versions: dict[str, dict[int, set[tuple[str, str]]]] = {}
+    for skill_id, version, path, sha256 in it.rows(
+        "SELECT v.skill_id, v.id, f.path, f.sha256 FROM versions AS v"
+        " JOIN files AS f ON f.version = v.id"
+    ):
+        versions.setdefault(skill_id, {}).setdefault(version, set()).add((path, sha256))
     for folder in it.settings.skills_folder.glob("[!.]*"):
         digest = {
             (str(file.relative_to(folder)), hashlib.sha256(file.read_bytes()).hexdigest())
             for file in folder.rglob("*")
             if file.is_file()
         }
-        versions = it.rows("SELECT v.id FROM versions AS v WHERE v.skill_id = ?", folder.name)
-        assert digest in [
-            set(it.rows("SELECT path, sha256 FROM files WHERE version = ?", version))
-            for (version,) in versions
-        ]
+        assert digest in versions[folder.name].values()
 
 
 def test_the_catalog_file_is_readable_after_a_kill(it: ServingProcess, skill: SkillWriter) -> None:

@@ -117,6 +117,15 @@ def up(tmp_path: Path) -> Iterator[Running]:
         running.process.wait(PATIENCE)
 
 
+@pytest.fixture(scope="module")
+def lasting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """Return a program for the tests that leave it as it was."""
+    running = Running(tmp_path_factory.mktemp("lasting"))
+    yield running
+    running.process.send_signal(signal.SIGTERM)
+    assert running.process.wait(PATIENCE) == 0
+
+
 def shows(up: Running, path: str, description: str) -> bool:
     """Return whether SQLite, the index and the site all show the one skill like this."""
     row = (path, description, "active")
@@ -158,21 +167,21 @@ def test_a_dropped_folder_is_followed_through_its_whole_life(
 
 
 @pytest.mark.requirement("prd/life-rejected")
-def test_a_broken_skill_never_stops_the_others(up: Running, skill: SkillWriter) -> None:
+def test_a_broken_skill_never_stops_the_others(lasting: Running, skill: SkillWriter) -> None:
     """It is a row with findings, and becomes active once its author corrects it."""
-    (up.watched / "broken").mkdir()
-    (up.watched / "broken" / "SKILL.md").write_bytes(b"\xff\xfe\x00 no frontmatter")
-    skill(up.watched / "whole")
-    up.eventually(lambda: location_of(up.index(), "whole"))
-    up.eventually(
-        lambda: up.rows(
+    (lasting.watched / "broken").mkdir()
+    (lasting.watched / "broken" / "SKILL.md").write_bytes(b"\xff\xfe\x00 no frontmatter")
+    skill(lasting.watched / "whole")
+    lasting.eventually(lambda: location_of(lasting.index(), "whole"))
+    lasting.eventually(
+        lambda: lasting.rows(
             "SELECT 1 FROM findings AS f JOIN skills AS s ON s.id = f.skill"
             " WHERE s.path = 'broken' AND f.severity = 'error'"
         )
     )
-    skill(up.watched / "broken")
-    up.eventually(lambda: location_of(up.index(), "broken"))
-    assert up.rows("SELECT count(*) FROM findings") == [(0,)]
+    skill(lasting.watched / "broken")
+    lasting.eventually(lambda: location_of(lasting.index(), "broken"))
+    assert lasting.rows("SELECT count(*) FROM findings") == [(0,)]
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
@@ -229,15 +238,15 @@ def kill_site(up: Running) -> int:
     return second
 
 
-def test_the_site_is_restarted_when_it_dies(up: Running) -> None:
+def test_the_site_is_restarted_when_it_dies(lasting: Running) -> None:
     """Readers can continue after a crash of Datasette; repeated crashes are reported."""
-    up.eventually(lambda: up.site("/-/healthz"))
-    healthy = run("--data", up.data, "status", "--check")
-    kill_site(up)
-    kill_site(up)
-    found = up.eventually(lambda: (up.site("/-/healthz", 503) or {}).get("troubles"))
+    lasting.eventually(lambda: lasting.site("/-/healthz"))
+    healthy = run("--data", lasting.data, "status", "--check")
+    kill_site(lasting)
+    kill_site(lasting)
+    found = lasting.eventually(lambda: (lasting.site("/-/healthz", 503) or {}).get("troubles"))
     assert [(one["part"], one["times"]) for one in found] == [("site", 2)]
-    checked = run("--data", up.data, "status", "--check")
+    checked = run("--data", lasting.data, "status", "--check")
     assert (healthy.returncode, checked.returncode) == (0, 1)
     assert "The site: The site ended with code -9. Failed 2 times" in checked.stdout
 
@@ -272,12 +281,12 @@ def test_the_service_goes_on_when_the_reader_of_its_log_dies(
     assert process.wait(PATIENCE) == 0
 
 
-def test_a_second_service_is_refused_with_the_process_id_of_the_first(up: Running) -> None:
+def test_a_second_service_is_refused_with_the_process_id_of_the_first(lasting: Running) -> None:
     """It names the site of the first."""
-    up.eventually(lambda: up.rows("SELECT 1 FROM health WHERE service_pid IS NOT NULL"))
-    second = run("--watched", up.watched, "--data", up.data, "up")
+    lasting.eventually(lambda: lasting.rows("SELECT 1 FROM health WHERE service_pid IS NOT NULL"))
+    second = run("--watched", lasting.watched, "--data", lasting.data, "up")
     assert second.returncode == 2
-    assert f"process {up.process.pid}" in second.stderr
+    assert f"process {lasting.process.pid}" in second.stderr
     assert "runs here already; its site is http://127.0.0.1:" in second.stderr
     assert "Traceback" not in second.stderr
 
