@@ -24,7 +24,7 @@ BESIDE = (CORPUS / "packages", SEARCH / "skills", SEARCH / "whole")
 COMMAND = (
     str(Path(sys.executable).with_name("skilldrop")),
     *("validate", ".", "--format", "json", "--select", "all"),
-    *("--acceptance", "permissive", "--no-comments", "--no-gitignore"),
+    *("--acceptance", "permissive", "--no-comments"),
 )
 """Everything is reported, whatever the authors of the skills leave out."""
 SHOWN = ("code", "severity", "profile", "path", "line", "field", "message", "fix")

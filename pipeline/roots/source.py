@@ -173,7 +173,11 @@ class Source:
             if path == name:
                 skill_md = head
             text = _text(head, is_whole=len(head) == stat.st_size)
-            files.append(_file_entry(path, stat, sha256, text, name, limits))
+            # The other permission bits depend on the umask of the program that wrote the file.
+            mode = 0o755 if stat.st_mode & S_IXUSR else 0o644
+            kind, size = kind_of(path, name), stat.st_size
+            stored = text if path != name and size <= limits.text_bytes else None
+            files.append(FileEntry(path, size, sha256, mode, kind, text is not None, stored))
             words[path] = Words() if text is None else found(text)
             if secret := secrets.in_file(path, text, words[path]):
                 secret_files.append(secret)
@@ -259,27 +263,6 @@ def _hashed(chunks: Iterable[bytes], most: int) -> tuple[str, bytes]:
         if len(head) < most:
             head += chunk
     return sha256.hexdigest(), head
-
-
-def _file_entry(
-    path: str,
-    stat: os.stat_result,
-    sha256: str,
-    text: str | None,
-    skill_md_name: str | None,
-    limits: Limits,
-) -> FileEntry:
-    is_stored = path != skill_md_name and stat.st_size <= limits.text_bytes
-    return FileEntry(
-        path=path,
-        size=stat.st_size,
-        sha256=sha256,
-        # The other permission bits depend on the umask of the program that wrote the file.
-        mode=0o755 if stat.st_mode & S_IXUSR else 0o644,
-        kind=kind_of(path, skill_md_name),
-        is_text=text is not None,
-        text=text if is_stored else None,
-    )
 
 
 def _text(head: bytes, *, is_whole: bool) -> str | None:

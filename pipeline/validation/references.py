@@ -106,13 +106,9 @@ def references(body: str, words: Words, blocks: Sequence[Block]) -> list[Referen
     the reader's project, is written there or is an example. A link in a code span is an example.
     URLs and placeholders are ignored.
     """
-    by_target: dict[str, Reference] = {}
     candidates = islice(_candidates(body, words, blocks), MOST_REFERENCES)
-    for reference in sorted(candidates, key=attrgetter("offset")):
-        known = by_target.setdefault(reference.target, reference)
-        if known.is_loose and not reference.is_loose:
-            by_target[reference.target] = reference
-    return sorted(by_target.values(), key=attrgetter("offset"))
+    last_first = sorted(candidates, key=attrgetter("offset"), reverse=True)
+    return sorted({at.target: at for at in last_first}.values(), key=attrgetter("offset"))
 
 
 def commands(body: str, words: Words, blocks: Sequence[Block]) -> list[Reference]:
@@ -141,28 +137,27 @@ def _candidates(body: str, words: Words, blocks: Sequence[Block]) -> Iterator[Re
             if "/" not in code[1] or lies_in(blocks, code.start()):
                 continue
             paths = _PATH_IN_CODE.findall(code[1].replace(_OWN_FOLDER, ""))
-            new = [path for path in paths if path not in known and not _PLACEHOLDER.search(path)]
+            new = {normpath(path) for path in paths if not _PLACEHOLDER.search(path)} - known
             if new and not _is_elsewhere(body, code.start(), code.end()):
-                known.update(new)
-                for path in new:
-                    yield Reference(normpath(path), code.start())
+                known |= new
+                yield from (Reference(path, code.start()) for path in sorted(new))
         alone = _ALONE.match(body, *line)
         if alone and not _PLACEHOLDER.search(alone[1]):
-            yield Reference(normpath(alone[1]), alone.start(1))
+            known.add(path := normpath(alone[1]))
+            yield Reference(path, alone.start(1))
     for at, target in targets:
         if not lies_in(examples, at):
             known.add(target)
             yield Reference(target, at)
     for start in folders:
         mention = _IN_PROSE.match(body, start)
-        if not mention or mention[0] in known or lies_in(examples, start):
-            continue
-        if _PLACEHOLDER.search(mention[0]):
+        if not mention or (path := normpath(mention[0])) in known or lies_in(examples, start):
             continue
         end = mention.end()
         is_link = body[start - 2 : start] == "](" and body[end : end + 1] == ")"
-        if not is_link and not _is_elsewhere(body, start, end):
-            yield Reference(normpath(mention[0]), start, is_loose=True)
+        if not (is_link or _PLACEHOLDER.search(path) or _is_elsewhere(body, start, end)):
+            known.add(path)
+            yield Reference(path, start, is_loose=True)
 
 
 def _links(body: str) -> Iterator[tuple[int, str]]:

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Collection, Container, Iterable, Iterator
 from itertools import chain, islice
-from operator import attrgetter
 from posixpath import basename
 from typing import TypeAlias
 
@@ -48,8 +47,8 @@ def references_exist(skill: Skill) -> Iterator[Finding]:
         if text.is_script:
             continue
         links = _links(skill, text)
-        wrong_case = _in_another_case(skill, text, links, real)
-        places[codes.REFERENCE_CASE] += [(text, link) for link in wrong_case]
+        if text.is_body and len(real) > 2:  # more than the folder and SKILL.md
+            links += _in_another_case(skill, text, links, real)
         others = _folders_of_others(skill, text, links, real)
         for link in links:
             if kind := _problem(skill, text, link, real, others):
@@ -132,7 +131,7 @@ _MESSAGES = {
 def _problem(
     skill: Skill, text: Text, link: Reference, real: Container[str], others: Iterable[str]
 ) -> FindingType | None:
-    """Return the kind of a reference's finding, if any; another case is found elsewhere.
+    """Return the kind of a reference's finding, if any.
 
     `real` contains the paths in lower case.
     """
@@ -145,9 +144,10 @@ def _problem(
         # assets/templates/ counts as one folder
         depth = target.replace("assets/templates/", "templates/", 1).count("/")
         return codes.REFERENCE_DEEP if text.is_body and depth > 1 else None
-    if target.lower() in real or not skill.is_whole or is_below(others, target):
-        return None
-    return codes.REFERENCE_MISSING
+    if target.lower() in real:
+        is_common = basename(target).lower() in _OF_EVERY_PROJECT
+        return None if is_common else codes.REFERENCE_CASE
+    return codes.REFERENCE_MISSING if skill.is_whole and not is_below(others, target) else None
 
 
 def _folders_of_others(
@@ -161,36 +161,22 @@ def _folders_of_others(
 
 
 def _in_another_case(
-    skill: Skill, text: Text, named: list[Reference], real: Collection[str]
-) -> list[Reference]:
-    """Return the references and plain mentions that differ from a file's path in case alone.
-
-    `real` contains the paths in lower case.
-    """
-    if len(real) < 3:
-        return []  # only the folder and SKILL.md
-    mentions = _mentions(text, tuple(real)) if text.is_body else ()
-    wrong = {
-        link.target: link
-        for link in chain(mentions, named)
-        if link.target not in skill.paths
-        and link.target.lower() in real
-        and basename(link.target).lower() not in _OF_EVERY_PROJECT
-    }
-    return sorted(wrong.values(), key=attrgetter("offset"))[: MOST_ALIKE + 1]
-
-
-def _mentions(text: Text, paths: tuple[str, ...]) -> Iterator[Reference]:
-    """Yield the first plain mentions in a text that end with one of the paths in lower case."""
-    body = text.content
-    offsets = sorted(chain.from_iterable(text.words.get(ending, ()) for ending in _ENDINGS))
-    endings = filter(None, (_ENDING.match(body, at) for at in offsets))
+    skill: Skill, body: Text, links: Iterable[Reference], real: Collection[str]
+) -> Iterator[Reference]:
+    """Yield the first plain mentions of files of the skill in another case, each once."""
+    content, words, paths = body.content, body.words, tuple(real)
+    known = skill.paths.union(link.target for link in links)
+    offsets = sorted(chain.from_iterable(words.get(ending, ()) for ending in _ENDINGS))
+    endings = filter(None, (_ENDING.match(content, at) for at in offsets))
     for ending in islice(endings, MOST_REFERENCES):
         start = max(ending.start() - _LONGEST_MENTION, 0)
-        if not body[start : ending.end()].lower().endswith(paths):
+        if not content[start : ending.end()].lower().endswith(paths):
             continue
-        if stem := _REVERSED_STEM.match(body[start : ending.start()][::-1]):
-            yield Reference(stem[0][::-1] + ending[0], ending.start() - stem.end())
+        if stem := _REVERSED_STEM.match(content[start : ending.start()][::-1]):
+            target = stem[0][::-1] + ending[0]
+            if target not in known and target.lower() in real:
+                known |= {target}
+                yield Reference(target, ending.start() - stem.end())
 
 
 def _same_name(skill: Skill, target: str) -> str | None:

@@ -42,7 +42,6 @@ _HIDDEN = {
     "tag": (codes.TAG_CHARACTERS, "a tag character"),
 }
 _PROMPT_FIELDS = ("name", "displayName", "description", "when_to_use", "argument-hint")
-_MARKS = ("<", "-->", "]]>", "INST]")  # a text without any of them has no markup
 _TAG = re.compile(
     r"</\s*[a-z]"
     r"|<\s*(?:available_skills|skills?|name|description|location|system|instructions?|assistant"
@@ -78,9 +77,7 @@ def no_markup_in_the_prompt(skill: Skill) -> Iterator[Finding]:
     """Find markup in fields put into prompts that could close or open a tag there."""
     for field in _PROMPT_FIELDS:
         value = skill.frontmatter.get(field)
-        if not isinstance(value, str) or not any(mark in value for mark in _MARKS):
-            continue
-        if tag := _TAG.search(value):
+        if isinstance(value, str) and (tag := _TAG.search(value)):
             yield skill.finding(
                 codes.MARKUP_IN_PROMPT,
                 f"{field} contains {quoted(tag[0])}, which could close or open a tag in a prompt.",
