@@ -3,15 +3,15 @@
 import json
 import os
 import shutil
-import subprocess
-import sys
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from catalog.database import connection
-from catalog.export import copied
+from catalog.export import copied, folder
 from catalog.export.copied import LOCK_FILE, CopiedSkill, selected
 from catalog.export.folder import NEXT, Exported, export_to
 from catalog.model.errors import NotPossible
@@ -21,22 +21,6 @@ from tests.support.linking import Linking, names_in
 from tests.support.skills import write_skill
 
 KILLED = 9
-DYING_EXPORT = """
-import os, sys
-from catalog.export import folder
-from pipeline.cli.app import cli
-
-call, moment, *words = sys.argv[1:]
-real, calls = getattr(folder, call), []
-
-def at_last(*arguments, **options):
-    calls.append(arguments)
-    return os._exit(9) if len(calls) >= int(moment) else real(*arguments, **options)
-
-setattr(folder, call, at_last)
-cli.main(words, standalone_mode=False)
-"""
-"""Program that exports, and ends at a certain call as if it were killed there."""
 
 
 def sources(it: Linking, selection: Selection = EVERY) -> list[CopiedSkill]:
@@ -283,11 +267,13 @@ def test_after_a_kill_each_skill_is_whole(
     shutil.rmtree(it.root / "数据")
     it.add("xlsx")
     it.scan()
-    options = ["--watched", str(it.root), "--data", str(it.settings.data)]
-    done = subprocess.run(
-        [sys.executable, "-c", DYING_EXPORT, call, str(moment), *options, "export", str(to)]
-    )
-    assert done.returncode == KILLED
+    if not (child := os.fork()):
+        try:
+            die_at(call, moment)
+            export_to(to, sources(it))
+        finally:
+            os._exit(1)  # this process must not continue the tests
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == KILLED
     present = sorted(str(path.relative_to(to / "pdf")) for path in (to / "pdf").rglob("*.*"))
     old = ["SKILL.md", "a.md", "scripts/run.sh"]
     assert present in (old, ["SKILL.md", "a.md", "b.md"])
@@ -299,6 +285,16 @@ def test_after_a_kill_each_skill_is_whole(
     assert NEXT not in os.listdir(to)
     lock = json.loads((to / LOCK_FILE).read_text("utf-8"))
     assert list(lock["skills"][0]["files"]) == ["SKILL.md", "a.md", "b.md"]
+
+
+def die_at(call: str, moment: int) -> None:
+    """Let this process end at a certain call of an export, as if it were killed there."""
+    real, calls = getattr(folder, call), count(1)
+
+    def at_last(*arguments: Any, **options: Any) -> Any:
+        return os._exit(KILLED) if next(calls) >= moment else real(*arguments, **options)
+
+    setattr(folder, call, at_last)
 
 
 EVIL = '{{"lock_version": 1, "skills": [{{"folder": "{}", "name": "", "version": "", '

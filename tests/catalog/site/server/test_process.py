@@ -61,8 +61,19 @@ def ended(pid: int | None, seconds: float) -> bool:
 
 
 def test_the_child_serves_until_it_is_stopped(child: SiteProcess) -> None:
-    """Started it answers, stopped it is gone, and its port is free again."""
+    """Started it answers, after its first death it restarts without a pause, stopped it is gone.
+
+    Its port is free again.
+    """
     child.start()
+    assert len(ask(child)) == 11
+    pid = child.pid
+    child.ensure_running(100.0)
+    assert child.pid == pid, "it runs, so nothing is done"
+    os.kill(pid or 0, signal.SIGKILL)
+    assert ended(pid, PATIENCE)
+    child.ensure_running(101.0)
+    assert child.pid != pid
     assert len(ask(child)) == 11
     pid = child.pid
     child.stop()
@@ -113,20 +124,6 @@ def test_the_child_dies_with_its_parent(catalog: Path) -> None:
         signal.pidfd_send_signal(handle, signal.SIGKILL)
     os.close(handle)
     assert died, "the site outlived its parent"
-
-
-def test_a_child_that_died_is_started_again(child: SiteProcess) -> None:
-    """After the first death the site restarts without a pause."""
-    child.start()
-    ask(child)
-    pid = child.pid
-    child.ensure_running(100.0)
-    assert child.pid == pid, "it runs, so nothing is done"
-    os.kill(pid or 0, signal.SIGKILL)
-    assert ended(pid, PATIENCE)
-    child.ensure_running(101.0)
-    assert child.pid != pid
-    assert len(ask(child)) == 11
 
 
 def test_a_stopped_child_stays_stopped(child: SiteProcess) -> None:
