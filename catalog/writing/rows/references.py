@@ -1,8 +1,9 @@
 """Rows of references between skills, and the findings about those that lead nowhere."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from posixpath import basename, dirname, join, normpath, relpath
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from catalog.database.queries import Database, Writer, columns, to_json
 from catalog.model.finding import DEPENDENCY_MISSING, REFERENCE_BROKEN, Finding
@@ -23,6 +24,8 @@ _BY_NAME = (
 )
 _LONGEST_PLACE = 300  # characters of a place in a message
 
+TOGETHER = 256
+"""Skills whose references are resolved together."""
 MOST_FINDINGS = 10
 """Findings of one skill about its references, at most; the last one counts the others."""
 CODES = (REFERENCE_BROKEN.code, DEPENDENCY_MISSING.code)
@@ -77,20 +80,33 @@ class _State(NamedTuple):
 
 
 def _states(db: Database, skills: Sequence[int]) -> Iterator[_State]:
-    accepted = AcceptedSkills(db)
-    for skill, root, path, *others in db.execute(_OF_IDS, [to_json(list(skills)), *CODES]):
-        source = PlacedSkill(skill, f"{root}/{path}", *others)
-        changed, problems = [], []
-        for row in db.execute(_REFERENCES, [skill]).fetchall():
-            reference, before = SkillReference(*row[1:6]), row[6:]
-            now = resolved(source, reference, accepted)
-            if now[:4] != before:
-                changed.append((*now[:4], row[0]))
-            if now.problem:
-                problems.append(_finding(reference, now))
-        # Only active skills should have findings.
-        found = _at_most(problems) if source.status == "active" else []
-        yield _State((skill, root, path), changed, found)
+    for start in range(0, len(skills), TOGETHER):
+        ids = to_json(list(skills[start : start + TOGETHER]))
+        references: dict[int, list[tuple[SkillReference, Sequence[Any]]]] = defaultdict(list)
+        for skill, *row in db.execute(_REFERENCES, [ids]):
+            references[skill].append((SkillReference(*row[:5]), row[5:]))
+        sources = [
+            (root, path, PlacedSkill(skill, f"{root}/{path}", *others))
+            for skill, root, path, *others in db.execute(_OF_IDS, [ids, *CODES])
+        ]
+        links = (
+            _place(source, reference)
+            for *_, source in sources
+            for reference, _ in references[source.id]
+            if reference.kind == "link"
+        )
+        accepted = AcceptedSkills(db, links)
+        for root, path, source in sources:
+            changed, problems = [], []
+            for reference, (*before, number) in references[source.id]:
+                now = resolved(source, reference, accepted)
+                if [*now[:4]] != before:
+                    changed.append((*now[:4], number))
+                if now.problem:
+                    problems.append(_finding(reference, now))
+            # Only active skills should have findings.
+            found = _at_most(problems) if source.status == "active" else []
+            yield _State((source.id, root, path), changed, found)
 
 
 def _finding(reference: SkillReference, now: "Resolved") -> Finding:
@@ -148,7 +164,7 @@ def resolved(source: PlacedSkill, reference: SkillReference, skills: "AcceptedSk
     """Return where a reference of a skill leads."""
     if reference.kind == "declared":
         return _by_name(source, reference, skills)
-    place = linked(join(source.place, reference.path), reference.target)
+    place = _place(source, reference)
     target = skills.at(place)
     name = _folder_named(reference.target)
     wanted = _wanted_id(name) if name else None
@@ -162,6 +178,11 @@ def resolved(source: PlacedSkill, reference: SkillReference, skills: "AcceptedSk
         fix = f"Agents find a skill of that name at {printable(written)}. {_SIDE_BY_SIDE}"
     shown = printable(place, _LONGEST_PLACE)
     return Resolved(place, wanted, None, f"leads to {shown}, where no accepted skill is", fix)
+
+
+def _place(source: PlacedSkill, reference: SkillReference) -> str:
+    """Return the absolute path that a link leads to."""
+    return linked(join(source.place, reference.path), reference.target)
 
 
 def _by_name(source: PlacedSkill, reference: SkillReference, skills: "AcceptedSkills") -> Resolved:
@@ -224,22 +245,30 @@ def _wanted_id(name: str) -> str:
 class AcceptedSkills:
     """The accepted skills of a catalog, which references may lead to."""
 
-    def __init__(self, db: Database) -> None:
+    def __init__(self, db: Database, places: Iterable[str]) -> None:
+        """Take the absolute paths that links lead to."""
         self._db = db
-        self._roots = [path for (path,) in db.execute("SELECT path FROM roots")]
+        above: dict[str, None] = {}
+        for place in places:
+            while place.strip("/") and place not in above:
+                above[place] = None
+                place = place.rpartition("/")[0]
+        candidates = [
+            (root, place[len(root) + 1 :])
+            for (root,) in db.execute("SELECT path FROM roots").fetchall()
+            for place in above
+            if place.startswith(f"{root.rstrip('/')}/")
+        ]
+        found = self._skills(_AT, to_json(candidates))
+        self._at = {skill.place: skill for skill in reversed(found)}  # the first root counts
 
     def at(self, place: str) -> PlacedSkill | None:
-        """Return the skill whose folder is at or above an absolute path."""
-        candidates = []
+        """Return the skill whose folder is at or above one of these paths."""
         while place.strip("/"):
-            candidates += [
-                (root, place[len(root) + 1 :])
-                for root in self._roots
-                if place.startswith(f"{root.rstrip('/')}/")
-            ]
+            if found := self._at.get(place):
+                return found
             place = place.rpartition("/")[0]
-        found = self._skills(_AT, to_json(candidates))
-        return max(found, key=lambda skill: len(skill.place), default=None)
+        return None
 
     def named(self, namespace: str | None, name: str) -> Sequence[PlacedSkill]:
         """Return the active skills that a skill of a namespace may mean by a name.
@@ -288,8 +317,9 @@ _WRITTEN = f"""
     SELECT {columns(SkillReference._fields)} FROM skill_references WHERE skill = ? ORDER BY id
 """
 _REFERENCES = f"""
-    SELECT id, {columns(SkillReference._fields)}, {columns(Resolved._fields[:4])}
-    FROM skill_references INDEXED BY skill_references_by_skill WHERE skill = ? ORDER BY id
+    SELECT skill, {columns(SkillReference._fields)}, {columns(Resolved._fields[:4])}, id
+    FROM skill_references INDEXED BY skill_references_by_skill
+    WHERE skill IN (SELECT value FROM json_each(?)) ORDER BY id
 """
 _SET_RESOLVED = """
     UPDATE skill_references SET place = ?, wanted = ?, to_skill = ?, problem = ? WHERE id = ?

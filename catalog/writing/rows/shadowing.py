@@ -120,25 +120,21 @@ def _ingestion(row: Row, decision: "Standing", at: str, trigger: Trigger) -> Ing
 
 def _resemblance(db: Database, winner: Row, rivals: Sequence[Row]) -> dict[int, str]:
     """Return the resemblance of each other skill to the winner, by id."""
-    if len(rivals) == 1:
-        return {}
-    versions = to_json([row["current_version_id"] for row in rivals])
+    # Bodies may be alike while other text or files differ.
+    found = {row["id"]: "the same content" for row in rivals if row["digest"] == winner["digest"]}
+    others = [row for row in rivals if row["id"] not in found]
+    if not others:
+        return found
+    versions = to_json([row["current_version_id"] for row in (winner, *others)])
     pieces = {
         version: pieces_of(body_of(text, chars or 0).text)
         for version, text, chars in db.execute(_BODIES, [versions])
     }
     own = pieces.get(winner["current_version_id"], NO_PIECES)
-    found = {}
-    for row in rivals:
-        if row["digest"] == winner["digest"]:
-            found[row["id"]] = "the same content"
-        elif (
-            similar := similarity(own, pieces.get(row["current_version_id"], NO_PIECES))
-        ) >= SIMILAR:
-            # Bodies may be alike while other text or files differ.
-            found[row["id"]] = f"similar content ({min(int(100 * similar), 99)} %)"
-        else:
-            found[row["id"]] = "other content"
+    for row in others:
+        similar = similarity(own, pieces.get(row["current_version_id"], NO_PIECES))
+        alike = f"similar content ({min(int(100 * similar), 99)} %)"
+        found[row["id"]] = alike if similar >= SIMILAR else "other content"
     return found
 
 
