@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable
 from datetime import date
-from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
@@ -61,27 +60,17 @@ def is_iso_time(value: object) -> bool:
 _TIME = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d[\d.:+Z-]*)?")
 
 
-@lru_cache(maxsize=4_096)
-def of_text(text: str) -> str:
-    """Return "zh", "ja" or "ko" for a text that is mostly Chinese, Japanese or Korean, else ""."""
-    if text.isascii():
-        return ""
-    head = text[:EXAMINED]
-    kana, hangul, han, latin = (
-        len(script.findall(head)) for script in (_KANA, _HANGUL, _HAN, _LATIN)
-    )
-    total = kana + hangul + han
-    if total < MOSTLY * (total + latin):
-        return ""
-    if hangul * 2 > total:
-        return "ko"
-    return "ja" if kana >= SOME_KANA * total and kana else "zh" if total else ""
-
-
 def attribute(text: str | None) -> Markup:
-    """Return the `lang` attribute for an element with a text, after a space; empty if unknown."""
-    language = of_text(text[:EXAMINED]) if text else ""
-    return Markup(' lang="{}"').format(language) if language else Markup("")
+    """Return ` lang="zh"`, "ja" or "ko" for a mostly Chinese, Japanese or Korean text, else ""."""
+    head = (text or "")[:EXAMINED]
+    if head.isascii():
+        return Markup("")
+    kana, hangul, han = (len(script.findall(head)) for script in (_KANA, _HANGUL, _HAN))
+    total = kana + hangul + han
+    if not total or total < MOSTLY * (total + len(_LATIN.findall(head))):
+        return Markup("")
+    other = "ja" if kana >= SOME_KANA * total else "zh"
+    return Markup(' lang="{}"').format("ko" if hangul * 2 > total else other)
 
 
 def marked(text: str) -> Markup:

@@ -64,18 +64,25 @@ def lines(code: str, language: str, seconds: float = SECONDS) -> list[str] | Non
     if max(map(len, code.split("\n"))) > LONGEST_LINE:
         return None
     end = time.thread_time() + seconds
-    parts: list[list[str]] = [[]]
+    runs: list[tuple[str, list[str]]] = []  # of one class
     for number, (_, kind, text) in enumerate(lexer.get_tokens_unprocessed(code)):
         if number % 16 == 0 and time.thread_time() > end:
             return None
         css_class = _class_of(kind)
-        for index, piece in enumerate(text.split("\n")):
-            if index:
-                parts.append([])
-            if piece:
-                html = escape(piece, quote=False)
-                parts[-1].append(f'<span class="{css_class}">{html}</span>' if css_class else html)
-    return ["".join(line) for line in parts]
+        if not runs or runs[-1][0] != css_class:
+            runs.append((css_class, []))
+        runs[-1][1].append(text)
+    return "".join(_span(css_class, "".join(texts)) for css_class, texts in runs).split("\n")
+
+
+def _span(css_class: str, text: str) -> str:
+    """Return a text of one class as HTML, with tags in each line."""
+    html = escape(text, quote=False)
+    if not css_class:
+        return html
+    opening = f'<span class="{css_class}">'
+    html = f"{opening}{html}</span>".replace("\n", f"</span>\n{opening}")
+    return html.replace(f"{opening}</span>", "")
 
 
 @cache

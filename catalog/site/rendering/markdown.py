@@ -104,7 +104,7 @@ _PASSES = 4
 
 def _named(event: Any) -> tuple[str, Any]:
     """Return the name of an event or element with its data."""
-    return (event, None) if isinstance(event, str) else next(iter(event.items()))
+    return (event, None) if isinstance(event, str) else event.popitem()
 
 
 def _titled(title: str) -> str:
@@ -123,8 +123,8 @@ class _Page:
         self._events = self._in_time(_PARSER.events(self._without_html(text)))
         self._html: list[str] = []
         self._words: list[str] = []  # since the start of a heading
-        self._heading = self._link = 0  # places of their first tags
-        self._address = self._title = ""  # of a link
+        self._heading = 0  # place of its first tag
+        self._link = (0, "", "")  # the same, with address and title
         self._links: list[tuple[int, int, str, str]] = []
         self._taken: dict[str, int] = {}  # last number given to an anchor
         self._cell, self._depth = "td", 0
@@ -146,7 +146,7 @@ class _Page:
                 html = escape(value, quote=False)
                 self._html.append(f"<code>{html}</code>" if kind == "Code" else html)
         anchors = {heading.anchor for heading in self.headings}
-        for first, last, address, title in self._links:
+        for last, first, address, title in self._links:
             tags = self._tags_of_link(address, title, anchors)
             self._html[first], self._html[last] = tags
         return "".join(self._html)
@@ -186,8 +186,8 @@ class _Page:
             self._heading, self._words = len(self._html), []
         elif name == "Link":
             is_mail = data["link_type"] == "Email"
-            self._link, self._title = len(self._html), data["title"]
-            self._address = "mailto:" * is_mail + data["dest_url"]
+            address = "mailto:" * is_mail + data["dest_url"]
+            self._link = (len(self._html), address, data["title"])
         elif name == "Image":
             html = self._picture(data["dest_url"], data["title"])
         elif name == "CodeBlock":
@@ -206,7 +206,7 @@ class _Page:
         elif name == "Heading":
             html = self._end_of_heading(int(data[1:]))
         elif name == "Link":
-            self._links.append((self._link, len(self._html), self._address, self._title))
+            self._links.append((len(self._html), *self._link))
         elif name == "List":
             html = "</ol>\n" if data else "</ul>\n"
         else:
