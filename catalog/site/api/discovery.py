@@ -113,16 +113,14 @@ async def _archive_hashes(
     context: RequestContext, skills: Sequence[Row], *, is_all: bool
 ) -> Mapping[str, str]:
     """Return the SHA-256 of archives by the digests of skills, computing the missing ones."""
-    location = context.location
-    known, left_out = location.archive_hashes, location.left_out
+    known = context.location.archive_hashes
     hashes = dict(known)  # another request may forget some meanwhile
     missing = [row for row in skills if len(row["paths"]) > 1 and row["digest"] not in known]
     for first in range(0, len(missing), AT_ONCE):
-        hashes |= await context.query(_hash, location, missing[first : first + AT_ONCE])
+        hashes |= await context.query(_hash, context.location, missing[first : first + AT_ONCE])
     if is_all:  # others are of former versions
-        for kept, column in ((known, "digest"), (left_out, "skill_id")):
-            for key in kept.keys() - {row[column] for row in skills}:
-                del kept[key]
+        for digest in known.keys() - {row["digest"] for row in skills}:
+            del known[digest]
     return hashes
 
 
@@ -138,9 +136,6 @@ def _hash(db: Database, location: CatalogLocation, skills: Sequence[Row]) -> dic
                 archive.seek(0)
                 sha = hashlib.file_digest(archive, "sha256").hexdigest()
             location.archive_hashes[row["digest"]] = hashes[row["digest"]] = sha
-            location.left_out.pop(skill_id, None)
         except (NotInCatalog, PathRefused, PackageDamaged) as error:
-            if location.left_out.get(skill_id) != str(error):
-                log.warning("The discovery index leaves out %s: %s", skill_id, error)
-            location.left_out[skill_id] = str(error)
+            log.warning("The discovery index leaves out %s: %s", skill_id, error)
     return hashes

@@ -31,8 +31,6 @@ class CatalogLocation:
 
     Without them, each installer would wait until all packages are archived again.
     """
-    left_out: dict[str, str] = field(default_factory=dict)
-    """Reasons for leaving skills out of the discovery index, by skill_id; each is logged once."""
 
     @property
     def catalog(self) -> Path:

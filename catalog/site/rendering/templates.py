@@ -46,6 +46,13 @@ def render(template: str, context: Any, values: dict[str, Any]) -> str:
     )
 
 
+def prepare() -> None:
+    """Compile the page of a skill and parts of others, for which the first visitors would wait."""
+    for name in _environment().list_templates():
+        if name.startswith("_") or name in ("layout.html", "skill.html"):
+            _environment().get_template(name)
+
+
 @cache
 def _environment() -> Environment:
     environment = Environment(

@@ -1,6 +1,7 @@
 """Server of a catalog: Datasette with the site, behind limits on connections and slow clients."""
 
 import asyncio
+import gc
 import logging
 import os
 import signal
@@ -27,6 +28,7 @@ from catalog.model.setting import SiteSettings
 from catalog.site import address, plugin
 from catalog.site.http import limits
 from catalog.site.http import location as http_location
+from catalog.site.rendering import templates
 from catalog.usage import database as usage_database
 
 log = logging.getLogger("skilldrop")
@@ -52,6 +54,8 @@ def serve(catalog: Path, settings: SiteSettings, *, usage: bool = True) -> None:
     named = settings.model_copy(update={"names": (*own, *settings.names)})
     site = application(Path(catalog.name), named, usage=usage)
     location = http_location.find(site)
+    templates.prepare()
+    gc.freeze()  # else each full collection stops all visitors for 50 ms
     uvicorn.run(
         usage_database.closing_with(site.app(), location.counter if location else None),
         host=host,

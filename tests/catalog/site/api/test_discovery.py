@@ -116,7 +116,7 @@ def test_who_is_not_whole_is_left_out(
     for _ in range(2):
         listed = site.get(INDEX).json()["skills"]
         assert [row["name"] for row in listed] == ["alone"]
-    assert caplog.text.count("leaves out spoilt: ") == 1
+    assert "leaves out spoilt: " in caplog.text
 
 
 def test_what_the_catalog_no_longer_offers_is_forgotten(far: Site, shelf: Shelf) -> None:
