@@ -36,24 +36,31 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 SLOWEST = (
-    "test_other_users.py",
-    "test_end_to_end.py",
-    "test_plain_catalog.py",
-    "test_trouble.py",
-    "test_skills_folder.py",
     "test_dask_cluster.py",
-    "test_browser.py",
-    "test_reconcile.py",
-    "test_promise.py",
-    "test_tasks.py",
+    "test_end_to_end.py",
+    "test_skills_folder.py",
+    "test_trouble.py",
     "test_process.py",
-    "test_every_page.py",
-    "test_adoption.py",
-    "test_published_skills.py",
-    "test_fuzz.py",
+    "test_reconcile.py",
+    "test_other_users.py",
     "test_crash.py",
-    "test_team.py",
+    "test_crawl.py",
     "test_nginx.py",
+    "test_browser.py",
+    "test_tasks.py",
+    "test_published.py",
+    "test_promise.py",
+    "test_server.py",
+    "test_fuzz.py",
+    "test_every_page.py",
+    "test_plain_catalog.py",
+    "test_reader.py",
+    "test_bounds.py",
+    "test_pull.py",
+    "test_damaged_catalog.py",
+    "test_guard.py",
+    "test_team.py",
+    "test_adoption.py",
     "test_loop.py",
 )
 """Files that take the longest, the slowest first."""
@@ -76,6 +83,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.option.loadscopereorder = False
     config.stash[_ERRORS] = os.dup(2)
     _let_byte_code_be_cached()
+    _hear_signals()
     _work_in_memory()
     gc.disable()  # until all tests are collected
     hypothesis.settings.register_profile("untimed", deadline=None, max_examples=50)
@@ -90,6 +98,13 @@ def _let_byte_code_be_cached() -> None:
     """
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.dont_write_bytecode = False
+
+
+def _hear_signals() -> None:
+    """Let the program that tests start hear signals that `nohup` and `&` let it ignore."""
+    for number in (signal.SIGHUP, signal.SIGINT):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def _work_in_memory() -> None:
