@@ -133,8 +133,8 @@ STEPS = (WHOLE, *(Step(n, n) for n in ROOMS), *(Step(0, n) for n in FEATURED_ROO
 
 DESCRIBES = 40
 """Room from which descriptions are worth more than a search; with less, the index advises one."""
-MOST_ADVICE = 4
-"""The advice to search may take one part in so many of the budget."""
+NAMES_FIRST = 4
+"""The advice to search takes its room from names only beyond so many times its own size."""
 
 _MOST_LEFT_OUT = 9_999_999  # the last line has room for this number, so its digits move no skill
 
@@ -151,7 +151,7 @@ class _Allocation:
         self._budget, self._size = spec.budget.size, spec.budget.size_of
         self._ranked, self._total, self._form = iter(ranked), total, form
         self._drawn: list[Candidate] = []
-        self._advises = self._size(form.search_first) <= self._budget / MOST_ADVICE
+        self._advises = self._size(form.search_first) * (NAMES_FIRST + 1) <= self._budget
 
     def skills(self) -> Iterator[Candidate]:
         """Yield all skills in their order, each drawn when it is first needed."""
@@ -239,8 +239,9 @@ class _Allocation:
     def _room_for_names(self) -> float:
         """Return the room beside the first and the last line, which names never displace."""
         last_line = self._form.left_out(_MOST_LEFT_OUT)
-        advice = self._form.search_first if self._advises else ""
-        return self._room(self._form.names) - self._size(last_line) - self._size(advice)
+        advice = self._size(self._form.search_first)
+        kept = min(advice, max(0, self._budget - NAMES_FIRST * advice))
+        return self._room(self._form.names) - self._size(last_line) - kept
 
     def _fitting(self, layout: Layout, step: Step, room: float) -> list[IndexEntry]:
         """Return entries in order, up to the first that does not fit."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import product
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from catalog.prompt_index import builder
@@ -248,6 +248,7 @@ def test_at_every_budget_the_text_fits_and_no_skill_is_lost(form: str) -> None:
 
 
 @given(CANDIDATES, st.integers(1, 3000))
+@example([a(f"skill-{n}", "Reads files.") for n in range(20)], 720)
 def test_a_larger_budget_loses_no_skill(candidates: list[Candidate], budget: int) -> None:
     """More room never lists fewer skills."""
     less = builder.build(IndexSpec(budget_chars=budget), candidates)
