@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
 from concurrent.futures import wait as wait_for
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import zip_longest
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
@@ -34,7 +34,7 @@ _PRELOADED = [
 
 
 _open: list[Executor] = []
-"""The pools that are open now."""
+"""The pool of this process, while it has one."""
 
 
 @contextmanager
@@ -50,17 +50,17 @@ def at_work(
     size = min(processes or cores(), len(pieces))
     if size < 2:
         yield map(work, pieces)
-    elif _open:
-        futures = _submitted(_open[0], work, pieces)
+        return
+    futures: list[Future[Result]] = []
+    with ExitStack() as own:
+        pool = _open[0] if _open else own.enter_context(process_pool(size))
+        with suppress(BrokenExecutor):
+            futures += (pool.submit(work, piece) for piece in pieces)
         try:
             yield _in_order(work, pieces, futures)
         finally:
-            for future in futures:
-                future.cancel()
-            wait_for(futures)
-    else:
-        with process_pool(size) as pool:
-            yield _in_order(work, pieces, _submitted(pool, work, pieces))
+            own.close()  # a pool that was open before lives on, but this work ends in it
+            wait_for([future for future in futures if not future.cancel()])
 
 
 def in_order(
@@ -69,16 +69,6 @@ def in_order(
     """Yield the results of `at_work`; the work ends with the iteration."""
     with at_work(work, pieces, processes) as results:
         yield from results
-
-
-def _submitted(
-    pool: Executor, work: Callable[[Piece], Result], pieces: Sequence[Piece]
-) -> list[Future[Result]]:
-    """Submit the pieces, as long as the processes of the pool live."""
-    futures: list[Future[Result]] = []
-    with suppress(BrokenExecutor):
-        futures += (pool.submit(work, piece) for piece in pieces)
-    return futures
 
 
 def _in_order(
@@ -110,11 +100,7 @@ def process_pool(size: int, niceness: int = 0) -> Iterator[Executor]:
         context = get_context("forkserver")
         context.set_forkserver_preload(_PRELOADED)
     with _Pool(size, context, niceness) as pool:
-        _open.append(pool)
-        try:
-            yield pool
-        finally:
-            _open.remove(pool)
+        yield pool
 
 
 class _Pool(Executor):
@@ -140,6 +126,7 @@ class _Pool(Executor):
                     self._processes.append(process)
                     self._idle.put(ours)
             self._is_broken = not self._processes
+            _open.append(self)
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
@@ -174,6 +161,7 @@ class _Pool(Executor):
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = True) -> None:
         """End all processes at once, and with them what they do."""
+        _open.remove(self)
         self._kill()
         self._threads.shutdown(wait, cancel_futures=cancel_futures)
         for process in self._processes:
