@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
 from posixpath import splitext
 
 from catalog.model.finding import Finding
@@ -80,10 +79,7 @@ _ENDS: Mapping[str, tuple[str, ...]] = {
     "temporary file of an editor": (".swp", ".swo", "~"),  # vim, and backups of most editors
 }
 
-_CACHED_NAMES = 256  # most skills use the same names; of other names, each is asked for once
 
-
-@lru_cache(_CACHED_NAMES)
 def is_junk(name: str) -> bool:
     """Whether a file or directory of this name is ignored everywhere."""
     return bool(why_junk(name))
@@ -104,7 +100,6 @@ def why_junk(name: str) -> str:
     return "temporary file of an editor" if is_auto_save else ""
 
 
-@lru_cache(_CACHED_NAMES)
 def is_skill_md(name: str) -> bool:
     """Whether this is SKILL.md in any mixture of upper and lower case."""
     return len(name) == len(SKILL_MD) and name.lower() == "skill.md"
@@ -127,8 +122,6 @@ _SCRIPTS = frozenset(
 )
 _NOT_FOR_AGENTS = frozenset("tests test __tests__ evals fixtures node_modules .git".split())
 
-_CACHED_PATHS = 1024  # several rules ask about the same paths
-
 
 def chosen(entries: Iterable[tuple[str, int]]) -> Iterator[str]:
     """Yield the paths of the files to read, given the path and the bytes of each file."""
@@ -147,13 +140,11 @@ def is_read(path: str) -> bool:
     return is_document(path) or is_script(path)
 
 
-@lru_cache(_CACHED_PATHS)
 def is_document(path: str) -> bool:
     """Whether a file is a text for reading, by its path."""
     return _extension(path) in DOCUMENTS
 
 
-@lru_cache(_CACHED_PATHS)
 def is_script(path: str) -> bool:
     """Whether a file is the source of a program, by its path."""
     extension = _extension(path)

@@ -5,8 +5,7 @@ from functools import lru_cache
 
 from ahocorasick_rs import BytesAhoCorasick, Implementation
 
-MOST = 2_000
-"""Offsets of one word in a text; others are ignored, as an ordinary text has a few."""
+MOST = 2_000  # offsets of one word that are kept; an ordinary text has a few
 
 _searched: dict[str, None] = {}
 

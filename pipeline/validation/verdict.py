@@ -81,7 +81,8 @@ def assess(
     findings = rules.in_order(findings, acceptance)
     if is_rejected or not description:
         return Assessment(name, findings)
-    spec_valid = not any(_breaks_specification(finding) for finding in found)
+    breaches = (each for each in found if each.profile == "spec" and each.severity == "error")
+    spec_valid = not any(breaches) and all(each.code != FIELDS_OF_DIALECT.code for each in found)
     return Assessment(name, findings, skill, description, spec_valid)
 
 
@@ -109,11 +110,6 @@ def _permitted(findings: Iterable[Finding], named: Dialects) -> Iterator[Finding
     allowed = {code for dialect in named for code in dialect.allowed}
     for finding in findings:
         yield finding._replace(severity="warning") if finding.code in allowed else finding
-
-
-def _breaks_specification(finding: Finding) -> bool:
-    is_error = finding.profile == "spec" and finding.severity == "error"
-    return is_error or finding.code == FIELDS_OF_DIALECT.code
 
 
 def _mismatches(skill: Skill, by_rules: Iterable[Finding], dialects: Dialects) -> Iterator[Finding]:

@@ -187,11 +187,6 @@ class Hidden(NamedTuple):
     number: int
     start: str  # the first characters
 
-    @property
-    def spelled(self) -> str:
-        """The text spelled in tags, cut short; "" for other kinds."""
-        return self.start.translate(_TAG_LETTERS) if self.kind == "tag" else ""
-
 
 def hidden_in(text: str) -> tuple[Hidden, ...]:
     """Return the hidden characters of a text, one value per kind, in the order of their offsets.
@@ -254,7 +249,8 @@ def _texts(value: Json, field: str = "") -> Iterator[tuple[str, str]]:
 def _message(hidden: Hidden, place: str) -> str:
     code, others = f"U+{ord(hidden.start[0]):04X}", hidden.number - 1
     more = f" and {others:,} more" if others else ""
-    spelling = f", which spell {quoted(hidden.spelled)}" if hidden.spelled else ""
+    spelled = hidden.start.translate(_TAG_LETTERS) if hidden.kind == "tag" else ""
+    spelling = f", which spell {quoted(spelled)}" if spelled else ""
     return f"{printable(place)} contains {_HIDDEN[hidden.kind][1]}, {code}{more}{spelling}."
 
 
