@@ -52,7 +52,6 @@ SLOWEST = (
     "test_promise.py",
     "test_server.py",
     "test_fuzz.py",
-    "test_every_page.py",
     "test_plain_catalog.py",
     "test_reader.py",
     "test_bounds.py",
