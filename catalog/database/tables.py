@@ -302,7 +302,6 @@ TABLES: Mapping[str, Mapping[str, Any]] = {
     "outcomes": {
         "id": int,
         "path": str,
-        "line": int | None,  # of a file of JSON Lines, from 1
         "run_id": str,
         "revision": int,  # from 1; changed content of a run gets the next
         "is_newest": int,
@@ -323,7 +322,7 @@ TABLES: Mapping[str, Mapping[str, Any]] = {
         "tokens": float | None,
         "warnings": str,
         "findings": str,
-        "sha256": str,  # of the file, or of the line
+        "sha256": str,  # of the file
         "received_at": str,
     },
     "memory_writes": {
@@ -341,16 +340,12 @@ TABLES: Mapping[str, Mapping[str, Any]] = {
     },
     "outcome_files": {
         "path": str,
-        "fingerprint": str,  # empty if more waits to be read
-        "bytes": int,  # of a file of JSON Lines: up to here, …
-        "lines": int,  # … which are so many lines, …
-        "tail": str,  # … with this SHA-256 of their end
+        "fingerprint": str,
     },
     "outcome_rejections": {
         "id": int,
         "path": str,
         "fingerprint": str,
-        "lines": str | None,  # null for the whole file
         "quarantined_as": str | None,  # null if the file could not be moved
         "reason": str,
         "findings": str,

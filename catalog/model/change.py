@@ -99,7 +99,6 @@ class MemoryEvent(NamedTuple):
     metadata: str  # JSON
     position: int  # in the outcome, from 1
     path: str  # of the outcome's file
-    line: int | None
     run_id: str
     revision: int
     skill_id: str | None

@@ -43,21 +43,15 @@ class RunStep:
 
 @dataclass(frozen=True, slots=True)
 class RunFile:
-    """File of one outcome as it was read once, or one line of a file of JSON Lines."""
+    """File of one outcome as it was read once."""
 
     path: str  # relative to the folder of outcomes
-    sha256: str | None  # 64 hex digits, of the line if there is one; None for an unread file
-    line: int | None = None  # from 1
-    occurrence: int = 1  # of a line that the file has more than once
+    sha256: str | None  # 64 hex digits; None for an unread file
 
     @property
     def run_id(self) -> str:
-        """Run, by the name of the file, for a line also by its content."""
-        name = os.path.splitext(self.path.rpartition("/")[2])[0]
-        if self.line is None:
-            return name
-        again = f"-{self.occurrence}" if self.occurrence > 1 else ""
-        return f"{name}-{(self.sha256 or '')[:12]}{again}"
+        """Run, by the name of the file."""
+        return os.path.splitext(self.path.rpartition("/")[2])[0]
 
 
 @dataclass(frozen=True, slots=True)

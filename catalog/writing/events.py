@@ -135,7 +135,7 @@ _NEW = """
 """
 _NEW_MEMORIES = """
     SELECT m.id, m.suggestion, o.received_at, m.owner_type, m.owner_id, m.type, m.importance,
-           m.content, m.metadata, m.position, o.path, o.line, o.run_id, o.revision, o.skill_id,
+           m.content, m.metadata, m.position, o.path, o.run_id, o.revision, o.skill_id,
            ifnull(v.version, o.version_declared)
     FROM memory_writes AS m JOIN outcomes AS o ON o.id = m.outcome
     LEFT JOIN versions AS v ON v.id = o.version

@@ -3,31 +3,28 @@
 import errno
 import hashlib
 import os
-from collections import Counter
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Literal
 
 from catalog.filesystem.operations import descended
 from catalog.filesystem.ownership import OwnedFolder
-from catalog.model.finding import Finding
 from catalog.model.outcome import BadOutcome, JudgedOutcome, RunFile
 from catalog.model.paths import os_path, text_path
 from catalog.writing.store import Store
 from catalog.writing.tables.run_outcomes import ReadFile, reason
 from pipeline.outcomes import files
 from pipeline.outcomes.codes import OUTCOME_TOO_LARGE, OUTCOME_UNREADABLE
-from pipeline.outcomes.files import FileContent, fingerprint_of
+from pipeline.outcomes.files import fingerprint_of
 from pipeline.outcomes.parser import judge_outcome
 from pipeline.watch.settling import Settling, WatchUnit, changed_lately
 
 
 @dataclass
 class OutcomeReport:
-    """Result of collecting outcome files: their paths, one for each outcome."""
+    """Result of collecting outcome files: their paths."""
 
     stored: list[str] = field(default_factory=list)
     unlinked: list[str] = field(default_factory=list)  # stored, without a skill or its version
@@ -81,13 +78,12 @@ def take_outcomes(
 ) -> OutcomeReport:
     """Store the outcome files at some paths, or all of them, in the catalog.
 
-    A file that changed less than `quiet` seconds ago is left for later; a known one is not opened,
-    and of a known file of JSON Lines that grew only the new lines are judged. A missing folder
-    is created, so that runtimes can write to it. Raises FolderNotOwned if the folder is not
-    skilldrop's, as bad files are moved inside it.
+    A file that changed less than `quiet` seconds ago is left for later; a known one is not opened.
+    A missing folder is created, so that runtimes can write to it. Raises FolderNotOwned if the
+    folder is not skilldrop's, as bad files are moved inside it.
     """
     report = OutcomeReport()
-    known = store.outcomes.read_files()
+    known = store.outcomes.fingerprints()
     existing = set()
     with store.folders.opened(OwnedFolder(folder, "outcomes")) as dir_fd:
         for path in files.all_files(folder) if paths is None else paths:
@@ -96,148 +92,86 @@ def take_outcomes(
             if result == "unsettled":
                 report.unsettled.append(path)
             elif result:
-                _store(store, dir_fd, result, report)
+                _store(store, dir_fd, *result, report)
     if paths is None:
         store.outcomes.forget([path for path in known if path not in existing])
         report.linked = store.outcomes.link()
     return report
 
 
-def judge_file(path: Path) -> tuple[JudgedOutcome, ...]:
-    """Judge the outcomes of one file at any path, without the catalog."""
+def judge_file(path: Path) -> JudgedOutcome:
+    """Judge the outcome in a file at any path, without the catalog."""
     file = f"{text_path(path.absolute().parent.name)}/{text_path(path.name)}"
     try:
-        content = files.read(str(path))
+        return _judged(file, files.read(str(path))[0])
     except OSError as error:
-        return _unread(file, "", _unreadable(error)).outcomes
-    return _judged(file, content, 0, lambda _: 0).outcomes
+        return _unreadable(file, error)
 
 
 # Checking files
 
 
-@dataclass(frozen=True, slots=True)
-class _Judged:
-    """Outcomes of a file, the number of bytes read, and its new lines if it has lines."""
-
-    file: ReadFile  # its fingerprint is "" if more waits to be read
-    outcomes: tuple[JudgedOutcome, ...]
-    lines: tuple[bytes, ...] = ()
-
-    @property
-    def bad(self) -> tuple[BadOutcome, ...]:
-        """The rejected ones."""
-        return tuple(each for each in self.outcomes if isinstance(each, BadOutcome))
-
-
 def _check(
-    store: Store, dir_fd: int, path: str, known: ReadFile | None, quiet: float, now_ns: int
-) -> _Judged | Literal["unsettled"] | None:
-    """Return the outcomes in a file; None if it is known or gone, or lies behind a link."""
+    store: Store, dir_fd: int, path: str, known: str | None, quiet: float, now_ns: int
+) -> tuple[ReadFile, JudgedOutcome] | Literal["unsettled"] | None:
+    """Return the outcome in a file; None if it is known or gone, or lies behind a link."""
     *above, name = os_path(path).split("/")
     try:
         with descended(dir_fd, above) as parent_fd:
             stat = os.stat(name, dir_fd=parent_fd, follow_symlinks=False)
             fingerprint = fingerprint_of(stat)
-            if known and known.fingerprint == fingerprint:
+            if known == fingerprint:
                 return None
             if changed_lately(stat.st_ctime_ns, now_ns, quiet):
                 return "unsettled"
-            start, tail = (known.bytes, known.tail) if known else (0, "")
             try:
-                content = files.read(name, parent_fd, start, tail)
+                data, stat = files.read(name, parent_fd)
             except OSError as error:
                 is_gone = error.errno == errno.ENOENT
-                return None if is_gone else _unread(path, fingerprint, _unreadable(error))
+                read = ReadFile(path, fingerprint)
+                return None if is_gone else (read, _unreadable(path, error))
     except OSError:
         return None
-    if fingerprint_of(content.stat) != fingerprint:
+    if fingerprint_of(stat) != fingerprint:
         return "unsettled"
-    if known and content.start:
-        return _judged(path, content, known.lines, partial(store.outcomes.occurrences, path))
-    return _judged(path, content, 0, lambda _: 0)
+    return ReadFile(path, fingerprint), _judged(path, data)
 
 
-def _judged(
-    path: str, content: FileContent, before: int, occurrences: Callable[[str], int]
-) -> _Judged:
-    """Return the outcome of a JSON file, or the outcomes of the lines of a file of JSON Lines.
-
-    `before` is the number of lines before them, and `occurrences` the number of equal ones by
-    their first run_id. A last line without an end counts only if it is valid: its runtime may
-    still be writing it.
-    """
-    data, fingerprint = content.data, fingerprint_of(content.stat)
-    is_whole, has_lines = len(data) <= files.MOST_BYTES, files.has_lines(path)
-    if not is_whole:
-        data = data[: data.rfind(b"\n") + 1] if has_lines else b""
-        if not data:
-            return _unread(path, fingerprint, OUTCOME_TOO_LARGE.at())
-    if not has_lines:
-        file = RunFile(path, hashlib.sha256(data).hexdigest())
-        return _Judged(ReadFile(path, fingerprint), (judge_outcome(file, data),))
-    lines = data.split(b"\n")
-    known: Counter[str] = Counter()
-    outcomes = []
-    for number, line in enumerate(lines, start=before + 1):
-        if text := line.strip():
-            file = RunFile(path, hashlib.sha256(text).hexdigest(), number)
-            if file.run_id not in known:
-                known[file.run_id] = occurrences(file.run_id)
-            known[file.run_id] += 1
-            outcomes.append(judge_outcome(replace(file, occurrence=known[file.run_id]), text))
-    is_open = bool(lines[-1].strip()) and isinstance(outcomes[-1], BadOutcome)
-    size = len(data) - len(lines[-1]) * is_open
-    read = ReadFile(
-        path,
-        fingerprint if is_whole else "",
-        content.start + size,
-        before + len(lines) - 1,
-        content.tail(size),
-    )
-    return _Judged(read, tuple(outcomes), tuple(lines))
+def _judged(path: str, data: bytes) -> JudgedOutcome:
+    if len(data) > files.MOST_BYTES:
+        return BadOutcome(RunFile(path, None), (OUTCOME_TOO_LARGE.at(),))
+    return judge_outcome(RunFile(path, hashlib.sha256(data).hexdigest()), data)
 
 
-def _unread(path: str, fingerprint: str, finding: Finding) -> _Judged:
-    return _Judged(ReadFile(path, fingerprint), (BadOutcome(RunFile(path, None), (finding,)),))
-
-
-def _unreadable(error: OSError) -> Finding:
-    return OUTCOME_UNREADABLE.at(f"It cannot be read: {error.strerror}.")
+def _unreadable(path: str, error: OSError) -> BadOutcome:
+    finding = OUTCOME_UNREADABLE.at(f"It cannot be read: {error.strerror}.")
+    return BadOutcome(RunFile(path, None), (finding,))
 
 
 # Storing
 
 
-def _store(store: Store, dir_fd: int, judged: _Judged, report: OutcomeReport) -> None:
-    """Store the good outcomes of a file, and put the bad ones into quarantine.
+def _store(
+    store: Store, dir_fd: int, file: ReadFile, outcome: JudgedOutcome, report: OutcomeReport
+) -> None:
+    """Store the outcome of a file, or put a bad one into quarantine.
 
-    Bad ones are recorded first: after a crash in between they are judged again, and nothing is
-    lost.
+    A bad one is recorded first: after a crash in between it is judged again, and nothing is lost.
     """
-    path = judged.file.path
-    if judged.bad:
-        report.rejected[path] = reason(judged.bad)
-        _reject(store, dir_fd, judged)
-    for origin in store.outcomes.add(judged.file, judged.outcomes, datetime.now(UTC)):
-        report.stored.append(path)
+    if isinstance(outcome, BadOutcome):
+        report.rejected[file.path] = reason(outcome)
+        _reject(store, dir_fd, file, outcome)
+    if origin := store.outcomes.add(file, outcome, datetime.now(UTC)):
+        report.stored.append(file.path)
         if not origin.is_linked:
-            report.unlinked.append(path)
-    if not judged.file.fingerprint:
-        report.unsettled.append(path)
+            report.unlinked.append(file.path)
 
 
-def _reject(store: Store, dir_fd: int, judged: _Judged) -> None:
-    """Record bad outcomes and put them into quarantine; a file that cannot be moved stays."""
-    path, bad = judged.file.path, judged.bad
-    target = files.free_path(dir_fd, path)
-    store.outcomes.reject(judged.file, bad, target, datetime.now(UTC))
+def _reject(store: Store, dir_fd: int, file: ReadFile, bad: BadOutcome) -> None:
+    """Record a bad outcome and put it into quarantine; a file that cannot be moved stays."""
+    target = files.free_path(dir_fd, file.path)
+    store.outcomes.reject(file, bad, target, datetime.now(UTC))
     try:
-        if bad[0].file.line is None:
-            files.quarantine_file(dir_fd, path, target, bad)
-        else:
-            first = judged.file.lines - len(judged.lines) + 2
-            lines = [judged.lines[each.file.line - first] for each in bad if each.file.line]
-            files.quarantine_lines(dir_fd, target, lines, bad)
+        files.quarantine(dir_fd, file.path, target, bad)
     except OSError:
-        store.outcomes.reject(judged.file, bad, None, datetime.now(UTC))
+        store.outcomes.reject(file, bad, None, datetime.now(UTC))

@@ -1,13 +1,11 @@
 """Outcome files: their names, their bytes and their quarantine, without following links."""
 
 import errno
-import hashlib
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from stat import S_ISREG
-from typing import NamedTuple
 
 from catalog.filesystem.operations import FILE, descended
 from catalog.model.outcome import BadOutcome
@@ -15,17 +13,9 @@ from catalog.model.paths import os_path, text_path
 from pipeline.roots.file_kinds import is_junk
 
 MOST_BYTES = 16 * 2**20
-"""Bytes of one outcome, and those of a file of JSON Lines that are read at once."""
+"""Bytes of one outcome."""
 QUARANTINE = "quarantine"
 """Folder, beside those of the skills, to which bad files are moved with their findings."""
-_LINES = (".jsonl", ".ndjson")
-_TAIL = 4096
-"""Bytes before the end of the known part by which a file shows that it only grew."""
-
-
-def has_lines(path: str) -> bool:
-    """Return whether a file has an outcome in each line, by its name."""
-    return path.endswith(_LINES)
 
 
 def all_files(folder: Path) -> Iterator[str]:
@@ -61,7 +51,7 @@ def _changed(path: str) -> int:
 def _may_be_outcome(path: str) -> bool:
     names = path.split("/")
     return (
-        names[-1].endswith((".json", *_LINES))
+        names[-1].endswith(".json")
         and names[0] != QUARANTINE
         and not any(map(is_junk, names))
         and not names[-1].startswith(".")
@@ -73,39 +63,16 @@ def fingerprint_of(stat: os.stat_result) -> str:
     return f"{stat.st_ino}-{stat.st_size}-{stat.st_mtime_ns}-{stat.st_ctime_ns}"
 
 
-class FileContent(NamedTuple):
-    """Bytes of a file."""
+def read(path: str, dir_fd: int | None = None) -> tuple[bytes, os.stat_result]:
+    """Return the bytes of a file, MOST_BYTES + 1 at most, and its stat after that.
 
-    data: bytes
-    start: int  # number of bytes before them
-    before: bytes  # the last of those
-    stat: os.stat_result  # after reading
-
-    def tail(self, size: int) -> str:
-        """Return the SHA-256 of the end of the file's part up to so many bytes of the data."""
-        return _tail_of(self.before + self.data[:size])
-
-
-def read(path: str, dir_fd: int | None = None, start: int = 0, tail: str = "") -> FileContent:
-    """Return bytes of a file, MOST_BYTES + 1 at most.
-
-    They begin at `start` if the bytes before it still have this tail, else at 0. Raises OSError.
+    Raises OSError.
     """
     handle = os.open(path, FILE, dir_fd=dir_fd)
     with os.fdopen(handle, "rb") as file:
         if not S_ISREG(os.fstat(handle).st_mode):
             raise OSError(errno.EINVAL, "it is not a regular file", path)
-        file.seek(max(0, start - _TAIL))
-        before = file.read(min(start, _TAIL))
-        if _tail_of(before) != tail:
-            start, before = 0, b""
-        file.seek(start)
-        data = file.read(MOST_BYTES + 1)
-        return FileContent(data, start, before, os.fstat(handle))
-
-
-def _tail_of(data: bytes) -> str:
-    return hashlib.sha256(data[-_TAIL:]).hexdigest()
+        return file.read(MOST_BYTES + 1), os.fstat(handle)
 
 
 def free_path(dir_fd: int, path: str) -> str:
@@ -118,34 +85,18 @@ def free_path(dir_fd: int, path: str) -> str:
     return target
 
 
-def quarantine_file(dir_fd: int, path: str, target: str, bad: Sequence[BadOutcome]) -> None:
-    """Move a file into quarantine. Raises OSError."""
+def quarantine(dir_fd: int, path: str, target: str, bad: BadOutcome) -> None:
+    """Move a file into quarantine, with its findings. Raises OSError."""
     *above, name = os_path(path).split("/")
     *below, new = os_path(target).split("/")
-    with descended(dir_fd, above) as source, _created(dir_fd, below) as quarantine:
-        os.rename(name, new, src_dir_fd=source, dst_dir_fd=quarantine)
-        _explain(quarantine, new, bad)
-
-
-def quarantine_lines(
-    dir_fd: int, target: str, lines: Sequence[bytes], bad: Sequence[BadOutcome]
-) -> None:
-    """Copy bad lines of a file into quarantine; the file itself stays. Raises OSError."""
-    *below, new = os_path(target).split("/")
-    with _created(dir_fd, below) as quarantine:
-        _write(quarantine, new, b"\n".join([*lines, b""]))
-        _explain(quarantine, new, bad)
-
-
-def _explain(dir_fd: int, name: str, bad: Sequence[BadOutcome]) -> None:
     text = "".join(
-        f"{f'line {outcome.file.line}: ' if outcome.file.line else ''}"
         f"{finding.severity} {finding.code}: {finding.message} {finding.fix}\n"
-        for outcome in bad
-        for finding in outcome.findings
+        for finding in bad.findings
     )
-    with suppress(OSError):  # the catalog has the findings, too
-        _write(dir_fd, _findings_of(name), text.encode())
+    with descended(dir_fd, above) as source, _created(dir_fd, below) as folder:
+        os.rename(name, new, src_dir_fd=source, dst_dir_fd=folder)
+        with suppress(OSError):  # the catalog has the findings, too
+            _write(folder, _findings_of(new), text.encode())
 
 
 def _findings_of(path: str) -> str:

@@ -1,4 +1,4 @@
-"""Parser of outcomes: the bytes of a file or a line to a run outcome, or to findings about them."""
+"""Parser of outcomes: the bytes of a file to a run outcome, or to findings about them."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -153,26 +153,19 @@ _NAMED = 10  # unknown fields in one message
 
 
 def judge_outcome(file: RunFile, data: bytes) -> JudgedOutcome:
-    """Return the run outcome in a file or a line, or all findings that prevent it."""
+    """Return the run outcome in a file, or all findings that prevent it."""
     try:
         value, written = _parsed(data)
     except _NotJson as error:
-        return BadOutcome(file, _placed(file, error.finding))
+        return BadOutcome(file, (error.finding,))
     text = _whole(written)
     repairs = () if text == written else (OUTCOME_HALF_CHARACTER.at(),)
     model = AbpEnvelopeForm if _is_envelope(value) else SkillExecutionOutcomeForm
     try:
         parsed = model.model_validate_json(text, strict=True)
     except ValidationError as error:
-        return BadOutcome(file, _placed(file, *_problems(error)))
-    return normalised(file, parsed, _placed(file, *repairs, *_unknown(model, text)))
-
-
-def _placed(file: RunFile, *findings: Finding) -> tuple[Finding, ...]:
-    """Return findings with the line of the file, if that has a line for each outcome."""
-    if file.line is None:
-        return findings
-    return tuple(finding._replace(line=file.line) for finding in findings)
+        return BadOutcome(file, tuple(_problems(error)))
+    return normalised(file, parsed, (*repairs, *_unknown(model, text)))
 
 
 # JSON, without the parts that parsers read differently
@@ -210,7 +203,7 @@ def _no_json(error: json.JSONDecodeError) -> Finding:
     if error.msg == "Extra data":
         return OUTCOME_NOT_JSON.at(
             "It has more than one JSON value.",
-            fix="Let the name of a file with one outcome in each line end in .jsonl.",
+            fix="Write each outcome to a file of its own.",
             line=error.lineno,
             column=error.colno,
         )

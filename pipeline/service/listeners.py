@@ -151,7 +151,6 @@ def _memory_as_json(event: MemoryEvent) -> dict[str, object]:
         },
         "outcome": {
             "path": event.path,
-            "line": event.line,
             "run_id": event.run_id,
             "revision": event.revision,
             "skill_id": event.skill_id,
@@ -188,13 +187,13 @@ def log_changes(events: Sequence[Event]) -> None:
 
 
 def log_outcomes(report: OutcomeReport) -> None:
-    """Log the outcomes that were stored or rejected, once for each file."""
-    for path, count in Counter(report.stored).items():
-        log.info("%s stored", _outcomes(path, count), extra={"fields": {"outcome_file": path}})
-    for path, count in Counter(report.unlinked).items():
+    """Log the outcomes that were stored or rejected."""
+    for path in report.stored:
+        log.info("outcome %s stored", visible(path), extra={"fields": {"outcome_file": path}})
+    for path in report.unlinked:
         log.warning(
-            "%s: the catalog does not have the skill or the version, or none is named",
-            _outcomes(path, count),
+            "outcome %s: the catalog does not have the skill or the version, or none is named",
+            visible(path),
             extra={"fields": {"outcome_file": path}},
         )
     if report.linked:
@@ -206,7 +205,3 @@ def log_outcomes(report: OutcomeReport) -> None:
             visible(reason),
             extra={"fields": {"outcome_file": path}},
         )
-
-
-def _outcomes(path: str, count: int) -> str:
-    return visible(f"outcome {path}" if count == 1 else f"{count} outcomes of {path}")

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import NamedTuple
@@ -15,13 +15,10 @@ from catalog.text.humanize import iso
 
 
 class ReadFile(NamedTuple):
-    """Outcome file, as far as it was read."""
+    """Outcome file, as it was read."""
 
     path: str  # relative to the folder of outcomes
-    fingerprint: str  # changes when the file's stat signature does; "" where more waits
-    bytes: int = 0  # of a file of JSON Lines: up to here, …
-    lines: int = 0  # … which are so many lines, …
-    tail: str = ""  # … with this SHA-256 of their end
+    fingerprint: str  # changes when the file's stat signature does
 
 
 class RunOutcomes:
@@ -31,52 +28,35 @@ class RunOutcomes:
         """Take the catalog."""
         self._db = db
 
-    def read_files(self) -> dict[str, ReadFile]:
-        """Return the files that were read, by their paths."""
-        rows = self._db.execute("SELECT path, fingerprint, bytes, lines, tail FROM outcome_files")
-        return {row[0]: ReadFile(*row) for row in rows.fetchall()}
+    def fingerprints(self) -> dict[str, str]:
+        """Return the fingerprints of the files that were read, by their paths."""
+        return dict(self._db.execute("SELECT path, fingerprint FROM outcome_files").fetchall())
 
-    def occurrences(self, path: str, run_id: str) -> int:
-        """Return the number of stored lines of a file with one content, by its first run_id."""
-        row = self._db.execute(
-            "SELECT count(*) FROM outcomes WHERE path = ? AND run_id >= ? AND run_id < ?",
-            [path, run_id, f"{run_id}."],
-        ).fetchone()
-        return int(row[0])
+    def add(self, file: ReadFile, outcome: JudgedOutcome, at: datetime) -> "Origin | None":
+        """Store that a file was read, and its outcome if it is valid.
 
-    def add(self, file: ReadFile, judged: Iterable[JudgedOutcome], at: datetime) -> list["Origin"]:
-        """Store the valid outcomes of a file, and how far it was read.
-
-        Returns the origins of the new ones.
+        Returns the origin of a new one.
         """
         with self._db.transaction():
-            origins = _Origins(self._db)
-            stored = [
-                origin
-                for outcome in judged
-                if isinstance(outcome, RunOutcome)
-                and (origin := self._add_one(outcome, origins, at))
-            ]
             self._db.table("outcome_files").insert(file._asdict(), replace=True)
-        return stored
+            return self._add_one(outcome, at) if isinstance(outcome, RunOutcome) else None
 
-    def _add_one(self, outcome: RunOutcome, origins: "_Origins", at: datetime) -> "Origin | None":
+    def _add_one(self, outcome: RunOutcome, at: datetime) -> "Origin | None":
         """Store one outcome and return its origin; None if it is already stored.
 
-        A line is its own only once; a file counts as changed if its content was another before.
+        A file counts as changed if its content was another before.
         """
         file = outcome.file
-        revisions = self._db.execute(
+        last = self._db.execute(
             "SELECT id, revision, sha256, received_at FROM outcomes"
-            " WHERE path = ? AND run_id = ? ORDER BY revision DESC",
+            " WHERE path = ? AND run_id = ? ORDER BY revision DESC LIMIT 1",
             [file.path, outcome.run_id],
-        ).fetchall()
-        last = revisions[0] if revisions else None
-        if any(file.sha256 == row[2] for row in (revisions if file.line else revisions[:1])):
+        ).fetchone()
+        if last and last[2] == file.sha256:
             return None
         if last:
             self._db.execute("UPDATE outcomes SET is_newest = 0 WHERE id = ?", [last[0]])
-        origin = origins.find(file.path, outcome.skill, outcome.version)
+        origin = _Origins(self._db).find(file.path, outcome.skill, outcome.version)
         row = _outcome_row(outcome, origin) | {
             "revision": last[1] + 1 if last else 1,
             "received_at": max(iso(at), last[3] if last else ""),
@@ -128,16 +108,14 @@ class RunOutcomes:
     def reject(
         self,
         file: ReadFile,
-        bad: Sequence[BadOutcome],
+        bad: BadOutcome,
         quarantined_as: str | None,
         at: datetime,
     ) -> None:
-        """Store why a file or some of its lines are rejected, and their path in quarantine.
+        """Store why a file is rejected, and its path in quarantine.
 
         That is None if the file stays in place. Replaces any earlier row of the same content.
         """
-        findings = [finding for outcome in bad for finding in outcome.findings]
-        lines = [outcome.file.line for outcome in bad if outcome.file.line is not None]
         with self._db.transaction():
             self._db.execute(
                 "DELETE FROM outcome_rejections WHERE path = ? AND fingerprint = ?",
@@ -146,11 +124,10 @@ class RunOutcomes:
             row = {
                 "path": file.path,
                 "fingerprint": file.fingerprint,
-                "lines": to_json(lines) if lines else None,
                 "quarantined_as": quarantined_as,
                 "rejected_at": iso(at),
                 "reason": reason(bad),
-                "findings": to_json([finding.as_json() for finding in findings]),
+                "findings": to_json([finding.as_json() for finding in bad.findings]),
             }
             self._db.table("outcome_rejections").insert(row)
 
@@ -187,7 +164,6 @@ def _outcome_row(outcome: RunOutcome, origin: "Origin") -> Row:
     file = outcome.file
     return {name: getattr(outcome, name) for name in _AS_DECLARED} | {
         "path": file.path,
-        "line": file.line,
         "sha256": file.sha256,
         "run_id": outcome.run_id,
         "is_newest": 1,
@@ -223,19 +199,11 @@ def _optional_json(value: Json) -> str | None:
     return None if value is None else to_json(value)
 
 
-def reason(bad: Sequence[BadOutcome]) -> str:
-    """Return the messages of rejected outcomes, of the first few lines if there are many."""
-    messages = [
-        f"{f'Line {outcome.file.line}: ' if outcome.file.line else ''}"
-        f"{' '.join(finding.message for finding in outcome.findings)}"
-        for outcome in bad[:_NAMED]
-    ]
-    more = [f"{len(bad) - _NAMED} more lines."] if len(bad) > _NAMED else []
-    return " ".join([*messages, *more])
+def reason(bad: BadOutcome) -> str:
+    """Return the messages of a rejected outcome."""
+    return " ".join(finding.message for finding in bad.findings)
 
 
-_NAMED = 3
-"""Rejected lines whose messages are in the reason."""
 _UNLINKED = """
     SELECT id, path, skill_declared, version_declared FROM outcomes
     WHERE is_newest = 1 AND skill IS NULL

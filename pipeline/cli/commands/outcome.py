@@ -17,14 +17,12 @@ from pipeline.outcomes.collect import judge_file
 def outcome(files: tuple[Path, ...]) -> Answer:
     """Validate outcome FILES, the reports of runtimes about runs of skills.
 
-    A file is one JSON object, or JSON Lines if its name ends in .jsonl or .ndjson.
-
     \b
     Examples:
       skilldrop outcome run-17.json
-      skilldrop outcome runs.jsonl --json
+      skilldrop outcome runs/*.json --json
     """
-    judged = [(file, result) for file in files for result in judge_file(file)]
+    judged = [(file, judge_file(file)) for file in files]
     return Answer(
         [_as_json(str(file), result) for file, result in judged],
         (_rendered(str(file), result) for file, result in judged),
@@ -33,10 +31,8 @@ def outcome(files: tuple[Path, ...]) -> Answer:
 
 
 def _as_json(path: str, result: JudgedOutcome) -> dict[str, object]:
-    line = {"line": result.file.line} if result.file.line else {}
     return {
         "path": path,
-        **line,
         "valid": isinstance(result, RunOutcome),
         "findings": [finding.as_json() for finding in result.findings],
     }
@@ -51,8 +47,7 @@ def _rendered(path: str, result: JudgedOutcome) -> str:
     ]
     if isinstance(result, RunOutcome):
         lines.append(
-            f"{visible(path)}{f':{result.file.line}' if result.file.line else ''}: "
-            f"{visible(result.status or 'no status')}, "
+            f"{visible(path)}: {visible(result.status or 'no status')}, "
             f"{counted(len(result.steps), 'step')}, "
             f"{counted(len(result.memory_writes), 'memory write')}"
         )

@@ -203,20 +203,6 @@ def test_nothing_behind_a_link_is_read_or_moved(store: Store, folder: Path, tmp_
     assert rows(store, "SELECT count(*) FROM outcomes") == [(0,)]
 
 
-def test_bad_files_that_differ_in_their_ending_keep_their_findings(
-    store: Store, folder: Path
-) -> None:
-    """The second is numbered, as the first has the name of the findings."""
-    drop(folder).write_text("{")
-    take(store, folder)
-    (folder / "meetings/run-1.ndjson").write_text('{"output": 1}\n{"status": "ok"}\n')
-    take(store, folder)
-    quarantined = folder / "quarantine/meetings"
-    assert "outcome-not-json" in (quarantined / "run-1.findings.txt").read_text()
-    assert "outcome-field-missing" in (quarantined / "run-1-2.findings.txt").read_text()
-    assert (quarantined / "run-1-2.ndjson").exists()
-
-
 def test_a_quarantine_behind_a_link_is_not_used(store: Store, folder: Path, tmp_path: Path) -> None:
     """A bad file then stays in place, and nothing is written elsewhere."""
     (tmp_path / "outside").mkdir()

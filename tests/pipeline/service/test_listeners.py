@@ -62,10 +62,10 @@ def test_outcome_files_are_logged(caplog: pytest.LogCaptureFixture) -> None:
     log_outcomes(OutcomeReport(stored=["a.json"], rejected={"b.json": "no JSON"}))
     assert caplog.messages == ["outcome a.json stored", "outcome b.json rejected: no JSON"]
     caplog.clear()
-    log_outcomes(OutcomeReport(stored=["a.jsonl"] * 2, unlinked=["a.jsonl"], linked=1))
+    log_outcomes(OutcomeReport(stored=["a.json"], unlinked=["a.json"], linked=1))
     assert caplog.messages == [
-        "2 outcomes of a.jsonl stored",
-        "outcome a.jsonl: the catalog does not have the skill or the version, or none is named",
+        "outcome a.json stored",
+        "outcome a.json: the catalog does not have the skill or the version, or none is named",
         "1 earlier outcome linked to new skills",
     ]
 

@@ -101,7 +101,6 @@ def test_a_memory_comes_with_the_identity_of_its_outcome(
     assert second["memory_write"]["importance"] == 5
     outcome = {
         "path": "meetings/run-1.json",
-        "line": None,
         "run_id": "run-1",
         "revision": 1,
         "skill_id": "meetings",
