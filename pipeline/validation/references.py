@@ -137,7 +137,7 @@ def _candidates(body: str, words: Words, blocks: Sequence[Block]) -> Iterator[Re
             if "/" not in code[1] or lies_in(blocks, code.start()):
                 continue
             paths = _PATH_IN_CODE.findall(code[1].replace(_OWN_FOLDER, ""))
-            new = {normpath(path) for path in paths if not _PLACEHOLDER.search(path)} - known
+            new = {at for at in {*map(normpath, paths)} - known if not _PLACEHOLDER.search(at)}
             if new and not _is_elsewhere(body, code.start(), code.end()):
                 known |= new
                 yield from (Reference(path, code.start()) for path in sorted(new))
