@@ -100,7 +100,8 @@ class Entries:
                 remove(_staged(row.name), self.dir_fd)
                 os.symlink(os_path(row.target), _staged(row.name), dir_fd=self.dir_fd)
         pieces = [copies[start : start + PIECE] for start in range(0, len(copies), PIECE)]
-        with self.at_work(partial(_copy, self.path, self.packages), pieces) as results:
+        place = self.path, os.fstat(self.dir_fd)
+        with self.at_work(partial(_copy, *place, self.packages), pieces) as results:
             made = chain.from_iterable(results)
             return staged | {
                 copy.name: is_made or None for copy, is_made in zip(copies, made, strict=True)
@@ -219,10 +220,17 @@ class _Copy(NamedTuple):
     files: Sequence[PackageFile]
 
 
-def _copy(folder: Path, packages: Path, copies: Iterable[_Copy]) -> list[bool]:
-    """Stage copies; return for each whether its version is undamaged. Other processes do so."""
+def _copy(
+    folder: Path, place: os.stat_result, packages: Path, copies: Iterable[_Copy]
+) -> list[bool]:
+    """Stage copies; return for each whether its version is undamaged. Other processes do so.
+
+    Raises OSError also if the folder is no longer the one whose state is given.
+    """
     made = []
     with directory(folder) as dir_fd:
+        if not os.path.samestat(os.fstat(dir_fd), place):
+            raise FileNotFoundError(errno.ENOENT, "it was replaced", str(folder))
         for copy in copies:
             try:
                 with _version(packages, copy.package_path) as version:

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -96,6 +97,29 @@ def test_harm_to_links_is_a_difference_that_a_scan_repairs(
     it.scan()
     assert links_in(agent) == before
     assert it.differences() == []
+
+
+def test_no_copy_is_made_in_a_directory_that_took_the_place_of_the_open_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The scan says so, and opens it before it makes them there."""
+    agent, other = tmp_path / "agent", tmp_path / "other"
+    agent.mkdir()
+    other.mkdir()
+    it = Linking(tmp_path, links=[{"path": agent, "copy": True}])
+    it.add("a")
+    stage = directory.Entries._stage
+
+    def replaced(self: directory.Entries, *given: Any) -> Any:
+        if self.path == agent and other.exists():
+            agent.rename(tmp_path / "moved")
+            other.rename(agent)
+        return stage(self, *given)
+
+    monkeypatch.setattr(directory.Entries, "_stage", replaced)
+    it.scan()
+    assert f"{agent} cannot be updated: {agent}: it was replaced." in caplog.text
+    assert names_in(agent) == ["a"]
 
 
 @pytest.mark.parametrize("copy", [False, True])
