@@ -15,8 +15,10 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 from weakref import WeakKeyDictionary
 
+from datasette.utils import tilde_decode, tilde_encode
+
+from catalog.site.http import access, responses
 from catalog.site.http import location as http_location
-from catalog.site.http import responses
 from catalog.site.http.security_headers import App, Message, Send
 
 SETTINGS: dict[str, int | bool | str] = {
@@ -175,8 +177,30 @@ def _refusal(
             return 405, "This site is read-only.", {"Allow": ", ".join(allowed)}
     if not is_table:
         return None
+    if (spelled := _spelled(path)) != path:
+        address = datasette.urls.path(access.prefix(scope) + spelled)
+        location = f"{address}{query and '?'}{query}"
+        return 302, "This page has another address.", {"Location": location}
     error = _query_error(parse_qsl(query, keep_blank_values=True))
     return (400, error, {}) if error else None
+
+
+def _spelled(path: str) -> str:
+    """Return the path of a table as Datasette writes it, so that each table has one address.
+
+    Datasette decodes names in a path: `~63atalog` is `catalog`.
+    """
+    start, *names = path.split("/")
+    return "/".join((start, *map(_spelled_name, names[:2]), *names[2:]))
+
+
+def _spelled_name(name: str) -> str:
+    """Return a name of a path as Datasette writes it; without the format after a dot.
+
+    Datasette never finds a name with a percent sign, and redirects it to one with tildes.
+    """
+    name, point, form = name.partition(".")
+    return (name if "%" in name else tilde_encode(tilde_decode(name))) + point + form
 
 
 def _query_error(parameters: Sequence[tuple[str, str]]) -> str | None:

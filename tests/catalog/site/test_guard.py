@@ -252,6 +252,26 @@ def test_no_spelling_of_an_address_leads_past_the_limits(busy: Site, path: str) 
 
 
 @pytest.mark.parametrize(
+    ("path", "address"),
+    [
+        ("/~63atalog/skills.csv?_stream=1", "/catalog/skills.csv?_stream=1"),
+        ("/~63atalog/~73kills/~31,x?a=~31", "/catalog/skills/~31,x?a=~31"),
+        ("/~63atalog//evil.example", "/catalog//evil.example"),
+        ("/~63atalog.json?sql=x", "/catalog.json?sql=x"),
+        ("/catalog/~73kills", "/catalog/skills"),
+        ("/catalog/what~5fchanged", "/catalog/what_changed"),
+        ("/catalog/a~2fb", "/catalog/a~2Fb"),
+    ],
+)
+def test_another_spelling_is_redirected(
+    shared_site: Site, prefixed_site: Site, path: str, address: str
+) -> None:
+    """With its parameters and the prefix of a proxy."""
+    assert shared_site.ask("get", path).headers["location"] == address
+    assert prefixed_site.ask("get", path).headers["location"] == f"/pre{address}"
+
+
+@pytest.mark.parametrize(
     "path", ["/catalog/roots/~2Fskills", "/catalog/a~2Eb", "/skills/~63atalog", "/~7E63atalog"]
 )
 def test_the_usual_spelling_is_no_redirect(site: Site, path: str) -> None:
