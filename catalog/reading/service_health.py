@@ -22,6 +22,7 @@ _PARTS = {
     "answers": "Answering commands",
     "catalog": "Opening the catalog",
     "changes": "Taking in changed folders",
+    "current": "Switching to new versions",
     "collect": "Removing packages that need not be kept",
     "heartbeat": "Recording health",
     "indexes": "Publishing the prompt indexes",

@@ -163,7 +163,7 @@ class Service:
             *([every("site", TICK, partial(_keep_running, self._site))] if self._site else []),
             *([every("webhook", TICK, self._webhook.ensure)] if self._webhook else []),
             Part("requests", each_turn, requests.grant),
-            every("packages", TICK, store.packager.switch_current),
+            every("current", TICK, store.packager.switch_current),
             every("skills", TICK, partial(_find_taken, store, settings.skills_folder)),
             quiet,  # before the next changes become visible
             self._watching.polls(),

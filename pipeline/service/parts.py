@@ -337,7 +337,11 @@ class PackageCheck:
         """
         began, self._due = time.monotonic(), NEVER
         repaired = self._work.store.repair.count
-        keys = next(self._steps, None)
+        try:
+            keys = next(self._steps, None)
+        except BaseException:
+            self.begin()
+            raise
         if keys is None:
             return
         self._due = began + (time.monotonic() - began) / SHARE

@@ -96,7 +96,9 @@ def test_a_packages_folder_that_cannot_be_written_is_reported_until_it_can(
     service.settle()
     service.wait_for(lambda: not told(service))
     assert service.statuses() == {"a": "active"}
-    assert service.rows("SELECT * FROM troubles") == []
+    service.wait_for(
+        lambda: service.rows("SELECT * FROM troubles") == []
+    )  # after the file beside it
 
 
 def test_a_part_that_fails_does_not_stop_the_others(
