@@ -73,9 +73,8 @@ def up(
     with terminal.progress("packages") as progress, _pointer_if_busy(settings):
         store = open_store(settings, progress)
     try:
-        service = Service(settings, store, site)
-        wake = service.wake
-        signal.signal(ASKED, lambda *_: wake())
+        service = running = Service(settings, store, site)
+        signal.signal(ASKED, lambda *_: running.wake())
         with explained(settings.catalog_path):  # else a broken pipe would seem to be stdout's
             service.run(lambda: _print(_welcome(settings, site.url if site else None)))
     finally:
