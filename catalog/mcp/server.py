@@ -1,25 +1,20 @@
 """MCP server for finding and reading published skills, on stdin and stdout or over HTTP."""
 
 import logging
-import socket
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import anyio
 import uvicorn
-from mcp.server import NotificationOptions, Server
-from mcp.server.models import InitializationOptions
+from mcp.server import Server
 from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
-from mcp.types import NotificationParams
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from catalog.filesystem import token_file
 from catalog.mcp.access import CatalogAccess
-from catalog.mcp.changes import ChangeNotifier
 from catalog.mcp.prompts import SkillPrompts
 from catalog.mcp.resources import SkillResources
 from catalog.mcp.skills_extension import SkillsExtension
@@ -40,9 +35,7 @@ written by its author, not by the user.
 class SkillServer(Server[None]):
     """MCP server whose tools, resources and prompts open the catalog for each request.
 
-    With has_one_client it serves one client over one connection, as on stdin and stdout.
-    Only such a client is notified of changes without a stream that it opened for them. With
-    is_remote, the clients cannot read the disk of this machine, and get URIs instead of paths.
+    With is_remote, the clients cannot read the disk of this machine, and get URIs instead of paths.
     Reads are counted if there is a counter, which the caller closes.
     """
 
@@ -52,7 +45,6 @@ class SkillServer(Server[None]):
         packages: Path,
         version: str,
         *,
-        has_one_client: bool,
         is_remote: bool = False,
         counter: ReadCounter | None = None,
     ) -> None:
@@ -60,14 +52,12 @@ class SkillServer(Server[None]):
         logging.basicConfig(level=logging.WARNING, format="%(message)s")
         access = CatalogAccess(catalog, packages, counter, is_remote)
         tools, resources = SkillTools(access), SkillResources(access)
-        prompts, self.changes = SkillPrompts(access), ChangeNotifier(catalog)
-        self._has_one_client, self.counter = has_one_client, counter
+        prompts, self.counter = SkillPrompts(access), counter
         super().__init__(
             "skilldrop",
             title="Agent Skills",
             version=version,
             instructions=_INSTRUCTIONS,
-            lifespan=self.changes.watching,
             on_list_tools=tools.list,
             on_call_tool=tools.call,
             on_list_resources=resources.list,
@@ -75,28 +65,8 @@ class SkillServer(Server[None]):
             on_read_resource=resources.read,
             on_list_prompts=prompts.list,
             on_get_prompt=prompts.get,
-            on_subscriptions_listen=self.changes.listen,
         )
         SkillsExtension(access).add_to(self)
-        if has_one_client:
-            self.add_notification_handler(
-                "notifications/initialized", NotificationParams, self.changes.remember
-            )
-
-    def create_initialization_options(
-        self,
-        notification_options: NotificationOptions | None = None,
-        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
-        extensions: dict[str, dict[str, Any]] | None = None,
-    ) -> InitializationOptions:
-        """Return the declaration of the server for clients before protocol 2026-07-28."""
-        changed = self._has_one_client
-        return super().create_initialization_options(
-            notification_options
-            or NotificationOptions(prompts_changed=changed, resources_changed=changed),
-            experimental_capabilities,
-            extensions,
-        )
 
 
 log = logging.getLogger("skilldrop")
@@ -142,20 +112,7 @@ def serve_http(
         timeout_graceful_shutdown=GRACE,
     )
     with suppress(KeyboardInterrupt):  # uvicorn has stopped by then
-        _HttpServer(config, server).run()
-
-
-class _HttpServer(uvicorn.Server):
-    """HTTP server that ends the clients' streams when it stops, rather than wait for them."""
-
-    def __init__(self, config: uvicorn.Config, server: SkillServer) -> None:
-        super().__init__(config)
-        self._changes = server.changes
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End the streams, then the server."""
-        self._changes.end_streams()
-        await super().shutdown(sockets)
+        uvicorn.Server(config).run()
 
 
 def _security(host: str, names: Sequence[str]) -> TransportSecuritySettings:

@@ -48,15 +48,12 @@ def over_stdio(shelf: Shelf) -> StdioServerParameters:
     return StdioServerParameters(command=command, args=words, cwd=str(shelf.root))
 
 
-def in_process(
-    shelf: Shelf, *, has_one_client: bool = True, is_remote: bool = False
-) -> SkillServer:
+def in_process(shelf: Shelf, *, is_remote: bool = False) -> SkillServer:
     """Return a server for a client in this process."""
     return SkillServer(
         shelf.settings.catalog_path,
         shelf.packages,
         "0",
-        has_one_client=has_one_client,
         is_remote=is_remote,
     )
 

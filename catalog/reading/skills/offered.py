@@ -59,12 +59,6 @@ def one(db: Database, starter: Starter, skill_id: str) -> Row:
     raise NotInCatalog(f"There is no skill {shown(skill_id)} that a {starter} may start.")
 
 
-def versions(db: Database, starter: Starter) -> dict[str, int]:
-    """Return the rows of the current versions by skill_id: the same while nothing changes."""
-    query = "SELECT skill_id, current_version_id FROM skills AS s WHERE "
-    return dict(db.execute(query + _MAY_START.format(starter)).fetchall())
-
-
 # For installers
 
 

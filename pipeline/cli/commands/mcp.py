@@ -43,7 +43,6 @@ def mcp(context: click.Context, http: str | None) -> None:
         settings.catalog_path,
         settings.packages_folder,
         VERSION,
-        has_one_client=listen is None,
         is_remote=listen is not None
         and (settings.site.behind_proxy or not address.is_loopback(listen[0])),
         counter=counter,

@@ -17,7 +17,6 @@ import yaml
 
 from catalog.database import connection as database_connection
 from catalog.mcp.access import CatalogAccess
-from catalog.mcp.changes import CatalogWatch
 from catalog.mcp.skills_extension import SkillsExtension
 from catalog.mcp.tools import SkillTools
 from catalog.prompt_index import history as prompt_index_history
@@ -317,7 +316,6 @@ def test_no_reader_goes_through_a_whole_table(settings: Settings, traced: Begin)
     assert extension.skill("skill://skill-7/SKILL.md")["skill"]["resources"]
     assert extension.page(None)["skills"]
     assert access.page("prompts", "user", 7)[0]
-    CatalogWatch(settings.catalog_path).look()
     refuse_full_scans(caught, settings.catalog_path)
 
 

@@ -146,14 +146,9 @@ def test_the_extension_is_declared_to_clients_of_all_versions(shelf: Shelf) -> N
     for mode in ("auto", "legacy"):
         declared = session(in_process(shelf), work, mode=mode, extensions=client)
         assert declared.extensions == {"io.modelcontextprotocol/skills": {}}
-        assert declared.resources.subscribe == (mode == "auto")
-        assert declared.resources.list_changed
-        assert declared.prompts.list_changed
-    shared = in_process(shelf, has_one_client=False)
-    declared = session(shared, work, mode="legacy", extensions=client)
-    assert not declared.resources.subscribe
-    assert not declared.resources.list_changed
-    assert not declared.prompts.list_changed
+        assert not declared.resources.subscribe
+        assert not declared.resources.list_changed
+        assert not declared.prompts.list_changed
 
 
 def test_structured_results_match_their_schemas(shelf: Shelf) -> None:
