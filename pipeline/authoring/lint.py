@@ -19,9 +19,11 @@ from pipeline import processes
 from pipeline.authoring import selection
 from pipeline.authoring.selection import CodeSelection
 from pipeline.authoring.targets import (
-    Exclusions,
+    NAMED,
+    Patterns,
     SearchedPlace,
     has_sibling_file,
+    is_excluded,
     opened,
     target_of,
 )
@@ -30,7 +32,7 @@ from pipeline.parsing.document import Parsed, parse
 from pipeline.roots import internal_errors
 from pipeline.roots.codes import SKILL_MD_MISSING
 from pipeline.roots.file_kinds import SKILL_MD
-from pipeline.roots.local.folder import Folder, Limits, LooseFinding, Result
+from pipeline.roots.local.folder import Folder, LooseFinding, Result
 from pipeline.roots.snapshot import Snapshot, without_secrets
 from pipeline.roots.source import Source, is_skill_folder, open_source
 from pipeline.validation.codes import FOLDER_UNREADABLE
@@ -97,22 +99,22 @@ def judge_paths(
     acceptance: Acceptance = "lenient",
     profiles: Sequence[str] = ("spec",),
     select: CodeSelection | None = None,
-    exclusions: Exclusions | None = None,
+    exclude: Patterns = (),
     secrets: SecretRule = "leave-out",
     cores: int | None = None,
 ) -> Iterator[Judgement]:
     """Return the judgement of every skill at or below the paths, each skill once.
 
     A path is a skill folder, a tree of them, an archive, or a SKILL.md, which stands for its
-    folder without nested skills. `select` takes precedence over `profiles`; without `exclusions`,
-    nothing is excluded. Skills are judged during iteration, by default on every core, in an order
-    that does not depend on `cores`; their findings are sorted by path and line, after those that
-    reject the skill. Raises RootUnreadable at once for a path of another kind, and during iteration
-    for a path that cannot be listed.
+    folder without nested skills. `select` takes precedence over `profiles`; `exclude` has patterns
+    of skills to leave out. Skills are judged during iteration, by default on every core, in an
+    order that does not depend on `cores`; their findings are sorted by path and line, after those
+    that reject the skill. Raises RootUnreadable at once for a path of another kind, and during
+    iteration for a path that cannot be listed.
     """
     targets = [target_of(path) for path in paths]
     select = select or selection.of_profiles(profiles)
-    return _judgements(targets, _Judge(acceptance, select, exclusions, secrets), cores)
+    return _judgements(targets, _Judge(acceptance, select, exclude, secrets), cores)
 
 
 def judge_text(
@@ -128,21 +130,14 @@ def judge_text(
     document = FileEntry(file.name, len(data), "", 0o644, "skill_md", is_text=True)
     snapshot = Snapshot(path, file.name, data, (document,), "", "", ())
     if is_skill_folder(folder):
-        with open_source(folder.parent, _LIMITS) as source:
+        with open_source(folder.parent, NAMED) as source:
             known = source.folder(path)
             snapshot = (known and source.read(known)) or snapshot
-    return _Judge(acceptance, select, None, "leave-out").of_snapshot(
+    return _Judge(acceptance, select, (), "leave-out").of_snapshot(
         target, path, replace(snapshot, skill_md=data, skill_md_name=file.name, words={}), file.name
     )
 
 
-class _LimitsOfAuthors(Limits):
-    """Limits of the folders that an author names; ignore files around them do not count."""
-
-    ignores_folders = False
-
-
-_LIMITS = _LimitsOfAuthors()
 _Step: TypeAlias = tuple[SearchedPlace, Result]  # a target and an entry of it
 _Result: TypeAlias = tuple[str, Judgement | None]  # the real path, which identifies a skill
 
@@ -153,24 +148,22 @@ class _Judge:
 
     acceptance: Acceptance
     select: CodeSelection
-    exclusions: Exclusions | None
+    exclude: Patterns
     secrets: SecretRule
 
     def judge(self, steps: Sequence[_Step]) -> list[list[_Result]]:
         """Return the results of each entry. The steps of a target share its open root."""
         results: list[list[_Result]] = []
         for target, of_target in groupby(steps, itemgetter(0)):
-            with open_source(target.root, _LIMITS) as source:
+            with open_source(target.root, target.limits) as source:
                 results += [list(self._at(target, source, found)) for _, found in of_target]
         return results
 
     def _at(self, target: SearchedPlace, source: Source, found: Result) -> Iterator[_Result]:
         for entry in opened(found):
             real = f"{target.root}/{entry.path}"
-            is_excluded = self.exclusions and self.exclusions.excludes(
-                real.rstrip("/"), target.named
-            )
-            yield real, None if is_excluded else self._judgement(target, source, entry)
+            is_left_out = is_excluded(self.exclude, real.rstrip("/"), target.named)
+            yield real, None if is_left_out else self._judgement(target, source, entry)
 
     def _judgement(
         self, target: SearchedPlace, source: Source, entry: Folder | LooseFinding
@@ -282,7 +275,7 @@ def _without_ignored(
 def _judgements(
     targets: Sequence[SearchedPlace], judge: _Judge, cores: int | None
 ) -> Iterator[Judgement]:
-    planned = [(target, target.entries(_LIMITS)) for target in targets]
+    planned = [(target, target.entries()) for target in targets]
     steps = [(target, entry) for target, entries in planned for entry in entries]
     pieces = [
         steps[start : start + _ENTRIES_IN_A_PIECE]

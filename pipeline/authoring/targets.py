@@ -1,25 +1,35 @@
-"""Places that an author names, and the paths in them that are left out."""
+"""Places that an author names, and the skills in them that are left out."""
 
 import os
 from collections.abc import Iterator
-from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from posixpath import dirname, join
+from typing import TypeAlias
 
 from catalog.filesystem.ownership import MARKER
 from catalog.model import paths as model_paths
 from catalog.model.errors import RootUnreadable
 from catalog.model.paths import archive_of, is_archive, linked, os_path
 from pipeline.authoring.selection import matches
-from pipeline.roots import ignore_files
 from pipeline.roots.archives.reader import open_archive
 from pipeline.roots.codes import ARCHIVE_UNREADABLE, OUTSIDE_SKILLS
 from pipeline.roots.file_kinds import is_skill_md
-from pipeline.roots.ignore_files import GITIGNORE, SKILLIGNORE, IgnoreFile, IgnoreFileRefused
 from pipeline.roots.local.folder import Archive, Folder, Limits, LooseFinding, Result
-from pipeline.roots.source import is_skill_folder, open_source
+from pipeline.roots.source import DEFAULT_LIMITS, is_skill_folder, open_source
+
+Patterns: TypeAlias = tuple[tuple[str, tuple[str, ...]], ...]
+"""Folders, by their real paths, each with patterns as in a .gitignore there."""
+
+
+class _LimitsOfNamed(Limits):
+    """Limits of a folder that an author names; ignore files around it do not count."""
+
+    ignores_folders = False
+
+
+NAMED = _LimitsOfNamed()
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +46,14 @@ class SearchedPlace:
         """Real path that the author named."""
         return f"{self.root}/{self.under}".rstrip("/")
 
-    def entries(self, limits: Limits) -> list[Result]:
+    @property
+    def limits(self) -> Limits:
+        """Limits of its skill folders."""
+        return NAMED if self.under else DEFAULT_LIMITS
+
+    def entries(self) -> list[Result]:
         """Return its skill folders, archives and loose findings, in the order of names."""
-        with open_source(self.root, limits) as source:
+        with open_source(self.root, self.limits) as source:
             first = source.at(self.under) if self.alone else None
             found = [first] if first else [] if self.alone else source.walk(self.under)
             return sorted(filter(_counts, found), key=lambda entry: entry.path.split("/"))
@@ -90,81 +105,24 @@ def target_of(path: Path) -> SearchedPlace:
     return SearchedPlace(name, folder, "", False)
 
 
-_FILES = (SKILLIGNORE, GITIGNORE, ".git/info/exclude")
+def is_excluded(patterns: Patterns, path: str, named: str) -> bool:
+    """Return whether the skill at a path is left out; both are real paths.
 
-
-@dataclass(frozen=True, slots=True)
-class Exclusions:
-    """Patterns relative to folders, and whether a path named by the author can be excluded."""
-
-    patterns: tuple[tuple[str, tuple[str, ...]], ...] = ()  # a folder's real path and patterns
-    force: bool = False
-    _above: dict[tuple[str, str | None], tuple[IgnoreFile, ...]] = field(
-        default_factory=dict, init=False, compare=False
-    )
-
-    def excludes(self, path: str, named: str) -> bool:
-        """Return whether the skill at a path is excluded.
-
-        Both are real paths. `named` is the path that the author named, or one above it; unless
-        `force` is set, it is never excluded itself.
-        """
-        above = _below(path, "" if self.force else named)
-        if any(self._is_excluded_folder(folder) for folder in above):
-            return True
-        return self._matches(f"{path}/SKILL.md") and (self.force or path != named)
-
-    def _is_excluded_folder(self, path: str) -> bool:
-        if _is_ours(os.path.dirname(path)):
-            return True
-        return self._matches(path.removesuffix("!") if path.endswith("!") else f"{path}/")
-
-    def _matches(self, path: str) -> bool:
-        if any(matches(patterns, folder, path) for folder, patterns in self.patterns):
-            return True
-        folder = os.path.dirname(path.rstrip("/"))
-        decision = ignore_files.decide(self._files_above(folder, _work_tree(folder)), path)
-        return decision is not None and decision.is_ignored
-
-    def _files_above(self, folder: str, top: str | None) -> tuple[IgnoreFile, ...]:
-        """Return the ignore files in a folder and above it, the nearest first.
-
-        Those of git count up to the top of the work tree.
-        """
-        if (known := self._above.get((folder, top))) is not None:
-            return known
-        in_git = top and f"{folder}/".startswith(f"{top}/")
-        files: list[IgnoreFile] = []
-        for name in _FILES if in_git else (SKILLIGNORE,):
-            with suppress(OSError, IgnoreFileRefused):  # linting its own folder reports it
-                files.append(ignore_files.parse(folder, name, Path(folder, name).read_bytes()))
-        if (above := os.path.dirname(folder)) != folder:
-            files += self._files_above(above, top)
-        return self._above.setdefault((folder, top), tuple(files))
-
-
-def _below(path: str, named: str) -> Iterator[str]:
-    """Yield a path and those above it as far as the named one, which is not among them."""
-    position = len(named) if path.startswith(f"{named}/") else len(path)
-    while position < len(path):
-        end = path.find("/", position + 1)
-        position = len(path) if end < 0 else end
-        yield path[:position]
+    A pattern does not count if it matches the path that the author named, too. Below that, folders
+    that skilldrop writes to, such as its packages, are left out.
+    """
+    if any(
+        matches(lines, folder, f"{path}/SKILL.md") and not matches(lines, folder, f"{named}/")
+        for folder, lines in patterns
+    ):
+        return True
+    inside = path.removeprefix(f"{named}/").split("/") if path != named else []
+    return any(_is_ours("/".join((named, *inside[:depth]))) for depth in range(1, len(inside)))
 
 
 @lru_cache(4096)
 def _is_ours(folder: str) -> bool:
-    """Return whether skilldrop writes to a folder: its packages and indexes."""
     return os.path.isfile(f"{folder}/{MARKER}")
-
-
-@lru_cache(4096)
-def _work_tree(folder: str) -> str | None:
-    """Return the top of the work tree of git around a folder; None outside of one."""
-    if os.path.lexists(f"{folder}/.git"):
-        return folder
-    above = os.path.dirname(folder)
-    return None if above == folder else _work_tree(above)
 
 
 def has_sibling_file(root: Path, folder: str, path: str) -> bool:

@@ -5,7 +5,6 @@ from pathlib import Path
 
 from pipeline.authoring.lint import judge_paths
 from pipeline.authoring.selection import of_settings
-from pipeline.authoring.targets import Exclusions
 from pipeline.config.settings import ValidateConfig, ValidateSettings
 from tests.support.paths import REPOSITORY
 
@@ -13,7 +12,7 @@ from tests.support.paths import REPOSITORY
 def findings(folder: Path) -> list[str]:
     """Return the findings in the skills below a folder, as `validate` reports them."""
     select = of_settings(ValidateConfig(ValidateSettings(), folder, ""), ValidateSettings())
-    judged = judge_paths([folder], select=select, exclusions=Exclusions(), cores=1)
+    judged = judge_paths([folder], select=select, cores=1)
     return [f"{found.code} {one.place(found)}" for one in judged for found in one.findings]
 
 

@@ -14,7 +14,7 @@ from pipeline.authoring.baseline import Baseline
 from pipeline.authoring.fixer import Fixer
 from pipeline.authoring.lint import Judgement, judge_paths, judge_text
 from pipeline.authoring.selection import CodeSelection
-from pipeline.authoring.targets import Exclusions
+from pipeline.authoring.targets import Patterns
 from pipeline.cli.options import DONE, FINDINGS, USAGE_ERROR, GlobalOptions, as_json_option
 from pipeline.cli.output import lint, terminal
 from pipeline.cli.output.lint import LintOutput
@@ -64,11 +64,6 @@ def _selectors(*names: str, text: str) -> Callable[[Callable[..., Any]], Callabl
     multiple=True,
     metavar="PATTERN",
     help="Paths to leave out, as in a .gitignore.",
-)
-@click.option(
-    "--force-exclude",
-    is_flag=True,
-    help="Leave out excluded paths even if they are given as PATHS.",
 )
 @click.option(
     "--no-comments",
@@ -149,7 +144,7 @@ def validate(
         raise click.UsageError("--write-baseline needs the file: add --baseline FILE.")
     given: GlobalOptions | None = context.obj
     config = loader.load_validation(given and given.config)
-    select, exclusions = _selected(config, chosen)
+    select, exclude = _selected(config, chosen)
     fixer = Fixer(acceptance, select, unsafe_fixes)
     if "-" in map(str, paths):
         if len(paths) > 1 or diff or write_baseline or not is_skill_md(stdin_filename.name):
@@ -161,7 +156,7 @@ def validate(
             return FINDINGS if any(f.severity == "error" for f in judgement.findings) else DONE
         judged = iter([judge_text(data, stdin_filename, acceptance=acceptance, select=select)])
     else:
-        judged = judge_paths(paths, acceptance=acceptance, select=select, exclusions=exclusions)
+        judged = judge_paths(paths, acceptance=acceptance, select=select, exclude=exclude)
     if write_baseline and baseline:
         return _write_baseline(baseline, judged)
     output = LintOutput("json" if as_json else form, quiet)
@@ -183,9 +178,7 @@ _ONLY_STDIN = (
 )
 
 
-def _selected(
-    config: ValidateConfig, options: Mapping[str, Any]
-) -> tuple[CodeSelection, Exclusions]:
+def _selected(config: ValidateConfig, options: Mapping[str, Any]) -> tuple[CodeSelection, Patterns]:
     """Return the selected findings and the excluded paths of settings and options.
 
     Raises NotPossible.
@@ -200,10 +193,7 @@ def _selected(
         (os.path.realpath(config.folder), config.settings.exclude),
         (os.path.realpath("."), options["exclude"]),
     )
-    return select, Exclusions(
-        tuple((folder, lines) for folder, lines in patterns if lines),
-        options["force_exclude"],
-    )
+    return select, tuple((folder, lines) for folder, lines in patterns if lines)
 
 
 def _write_baseline(file: Path, judged: Iterable[Judgement]) -> int:

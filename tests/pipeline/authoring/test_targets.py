@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from pipeline.authoring.lint import judge_paths
-from pipeline.authoring.targets import Exclusions
 from tests.support.made_archives import make_zip
 from tests.support.skills import SkillWriter
 
@@ -16,15 +15,14 @@ def tree(tmp_path: Path, skill: SkillWriter) -> Path:
     for name in ("kept", "build/made", "old/first"):
         skill(tmp_path / "tree" / name)
     make_zip(tmp_path / "tree/packed.zip", {"SKILL.md": "---\nname: packed\n---\n"})
-    (tmp_path / "tree/.git").mkdir()
     return tmp_path / "tree"
 
 
-def judged(*paths: Path, patterns: tuple[str, ...] = (), **options: bool) -> list[str]:
+def judged(*paths: Path, patterns: tuple[str, ...] = ()) -> list[str]:
     """Return the names of the folders that are judged."""
     top = str(paths[0].parent if paths[0].name != "tree" else paths[0])
-    exclusions = Exclusions(((top, patterns),), **options)
-    return [Path(one.path).name for one in judge_paths(paths, exclusions=exclusions, cores=1)]
+    exclude = ((top, patterns),) if patterns else ()
+    return [Path(one.path).name for one in judge_paths(paths, exclude=exclude, cores=1)]
 
 
 def test_patterns_leave_out_folders_and_archives(tree: Path) -> None:
@@ -39,20 +37,24 @@ def test_patterns_leave_out_folders_and_archives(tree: Path) -> None:
     ]
 
 
-def test_gitignore_files_are_respected_inside_a_work_tree(tree: Path) -> None:
+def test_ignore_files_below_the_named_folder_are_respected(tree: Path) -> None:
     """A deeper file takes precedence."""
     (tree / ".gitignore").write_text("build/\nfirst\n*.zip\n")
     assert judged(tree) == ["kept"]
     (tree / "old/.gitignore").write_text("!first\n")
     assert judged(tree) == ["kept", "first"]
+    (tree / ".gitignore").rename(tree / ".skillignore")
+    assert judged(tree) == ["kept", "first"]
 
 
-def test_a_named_path_is_validated_unless_exclusion_is_forced(tree: Path) -> None:
-    """So an editor can validate a file of an ignored folder, and a hook can leave it out."""
+def test_a_named_path_is_always_validated(tree: Path) -> None:
+    """So an editor can validate a file of an ignored folder."""
     made = tree / "build/made"
-    (tree / ".gitignore").write_text("build/\n")
-    assert judged(made) == judged(made / "SKILL.md") == ["made"]
-    assert judged(made, force=True) == []
+    for folder in (tree, made.parent):
+        (folder / ".gitignore").write_text("build/\nmade/\n")
+    for patterns in ((), ("made/",), ("build/",)):
+        assert judged(made, patterns=patterns) == ["made"]
+        assert judged(made / "SKILL.md", patterns=patterns) == ["made"]
 
 
 def test_folders_of_a_catalog_are_never_validated(tree: Path) -> None:
@@ -61,4 +63,3 @@ def test_folders_of_a_catalog_are_never_validated(tree: Path) -> None:
     (packages / ".skilldrop").write_text("{}")
     assert judged(tree) == ["made", "kept", "packed.zip!"]
     assert judged(packages / "first") == ["first"]
-    assert judged(packages / "first", force=True) == []
