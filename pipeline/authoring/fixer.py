@@ -3,7 +3,7 @@
 import difflib
 import os
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -66,15 +66,8 @@ class Fixer:
     skills: int = 0
     problems: list[str] = field(default_factory=list)  # sentences about files that cannot be fixed
 
-    def fix(
-        self,
-        judged: Iterable[Judgement],
-        reported: Callable[[Judgement], Judgement] = lambda judgement: judgement,
-    ) -> Iterator[Judgement]:
-        """Fix each skill, and yield its judgement after that.
-
-        `reported` takes away the findings that are known.
-        """
+    def fix(self, judged: Iterable[Judgement]) -> Iterator[Judgement]:
+        """Fix each skill, and yield its judgement after that."""
         for judgement in judged:
             skill = self.draft(judgement)
             if skill is None:
@@ -88,10 +81,7 @@ class Fixer:
                 yield judgement
                 continue
             file = skill.file.with_name(SKILL_MD) if skill.is_renamed else skill.file
-            yield from map(
-                reported,
-                judge_paths([file], acceptance=self.acceptance, select=self.select, cores=1),
-            )
+            yield from judge_paths([file], acceptance=self.acceptance, select=self.select, cores=1)
 
     def fix_text(self, data: bytes, file: Path) -> tuple[bytes, Judgement]:
         """Return the bytes of a SKILL.md after all fixes, and their judgement; write nothing."""

@@ -1,4 +1,4 @@
-"""The linter in an existing collection: frozen findings, one new fault, and its fix."""
+"""The linter in an existing collection: ignored findings, one new fault, and its fix."""
 
 import json
 import shutil
@@ -28,9 +28,9 @@ def collection(tmp_path: Path) -> Path:
 def validate(
     project: Path, *options: str, path: str | Path = "skills"
 ) -> subprocess.CompletedProcess[str]:
-    """Run the linter with the baseline."""
+    """Run the linter."""
     return subprocess.run(
-        [SKILLDROP, "validate", path, "--baseline", "baseline.json", *options],
+        [SKILLDROP, "validate", path, *options],
         cwd=project,
         capture_output=True,
         text=True,
@@ -40,17 +40,22 @@ def validate(
 
 
 def test_a_collection_adopts_the_linter(collection: Path) -> None:
-    """With a baseline it passes; one new fault fails alone, and `--fix` mends that alone."""
-    assert validate(collection, "--write-baseline").returncode == 0
+    """With its present findings ignored by path it passes; one new fault fails alone."""
+    found: dict[str, set[str]] = {}
+    for one in json.loads(validate(collection, "--json").stdout):
+        for finding in one["findings"]:
+            found.setdefault(f"/{one['path']}/", set()).add(finding["code"])
+    lines = [f"{json.dumps(path)} = {json.dumps(sorted(codes))}" for path, codes in found.items()]
+    settings = "\n".join(["[validate.per-path-ignores]", *lines])
+    (collection / "skilldrop.toml").write_text(settings)
     assert validate(collection, "--fail-on", "warning").returncode == 0
 
     document = min(collection.glob("skills/*/*/SKILL.md"))
     good = document.read_bytes()
-    # Lines move as well, and that alone is nothing new.
     document.write_bytes(good.replace(b"---\n", b"---\nowner: us\n", 1) + b"\nOne more line.\n")
     result = validate(collection, "--json")
-    (found,) = [f for one in json.loads(result.stdout) for f in one["findings"]]
-    assert (found["code"], result.returncode) == ("field-not-in-specification", 1)
+    (found_now,) = [f for one in json.loads(result.stdout) for f in one["findings"]]
+    assert (found_now["code"], result.returncode) == ("field-not-in-specification", 1)
 
     before = contents(collection)
     assert validate(collection, "--fix").returncode == 0

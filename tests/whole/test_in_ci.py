@@ -106,7 +106,6 @@ def test_the_linter_imports_only_its_own_group_of_dependencies(
         "import sys\nfrom importlib.metadata import packages_distributions\n"
         "from catalog.model.errors import NotPossible\nfrom pipeline.cli.app import cli\n"
         "for words in (['validate', '.', '--fix'], ['validate', '.', '--format', 'sarif'],"
-        " ['validate', '.', '--baseline', 'b', '--write-baseline'],"
         " ['rule', 'name-missing'], ['migrate', 'one']):\n"
         "    cli.main(words, standalone_mode=False)\n"
         "try:\n    cli.main(['--config', 'bad.toml', 'validate', '.'], standalone_mode=False)\n"

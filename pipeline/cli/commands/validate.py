@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, get_args
 
@@ -10,13 +10,12 @@ import click
 
 from catalog.model.values import Acceptance, Severity
 from pipeline.authoring import selection
-from pipeline.authoring.baseline import Baseline
 from pipeline.authoring.fixer import Fixer
-from pipeline.authoring.lint import Judgement, judge_paths, judge_text
+from pipeline.authoring.lint import judge_paths, judge_text
 from pipeline.authoring.selection import CodeSelection
 from pipeline.authoring.targets import Patterns
 from pipeline.cli.options import DONE, FINDINGS, USAGE_ERROR, GlobalOptions, as_json_option
-from pipeline.cli.output import lint, terminal
+from pipeline.cli.output import lint
 from pipeline.cli.output.lint import LintOutput
 from pipeline.config import loader
 from pipeline.config.settings import ValidateConfig, ValidateSettings
@@ -78,14 +77,6 @@ def _selectors(*names: str, text: str) -> Callable[[Callable[..., Any]], Callabl
     show_default=True,
     help="Output format.",
 )
-@click.option(
-    "--baseline",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Report only findings that are not in this file.",
-)
-@click.option(
-    "--write-baseline", is_flag=True, help="Write all findings to the file of --baseline; exit 0."
-)
 @click.option("--fix", is_flag=True, help="Make repairs that cannot be wrong; report the rest.")
 @click.option(
     "--diff",
@@ -117,8 +108,6 @@ def validate(
     /,
     paths: tuple[Path, ...],
     acceptance: Acceptance,
-    baseline: Path | None,
-    write_baseline: bool,
     fix: bool,
     diff: bool,
     unsafe_fixes: bool,
@@ -140,14 +129,12 @@ def validate(
       skilldrop validate skills --select safety,name-not-folder --quiet
       skilldrop validate skills --format sarif > skills.sarif
     """
-    if write_baseline and not baseline:
-        raise click.UsageError("--write-baseline needs the file: add --baseline FILE.")
     given: GlobalOptions | None = context.obj
     config = loader.load_validation(given and given.config)
     select, exclude = _selected(config, chosen)
     fixer = Fixer(acceptance, select, unsafe_fixes)
     if "-" in map(str, paths):
-        if len(paths) > 1 or diff or write_baseline or not is_skill_md(stdin_filename.name):
+        if len(paths) > 1 or diff or not is_skill_md(stdin_filename.name):
             raise click.UsageError(_ONLY_STDIN)
         data = sys.stdin.buffer.read()
         if fix:
@@ -157,24 +144,18 @@ def validate(
         judged = iter([judge_text(data, stdin_filename, acceptance=acceptance, select=select)])
     else:
         judged = judge_paths(paths, acceptance=acceptance, select=select, exclude=exclude)
-    if write_baseline and baseline:
-        return _write_baseline(baseline, judged)
     output = LintOutput("json" if as_json else form, quiet)
-    known = Baseline.read(baseline) if baseline else None
-    reported = known.new_only if known else lambda judgement: judgement
-    judged = map(reported, judged)
     if diff:
         output.show_diff(judged, fixer)
         return FINDINGS if fixer.skills else DONE
-    output.show(fixer.fix(judged, reported) if fix else judged, fixer)
+    output.show(fixer.fix(judged) if fix else judged, fixer)
     if fixer.problems:
         return USAGE_ERROR
     return FINDINGS if output.reaches(fail_on) else DONE
 
 
 _ONLY_STDIN = (
-    "- reads one SKILL.md, named by --stdin-filename; give it without other paths, --diff and "
-    "--write-baseline."
+    "- reads one SKILL.md, named by --stdin-filename; give it without other paths and --diff."
 )
 
 
@@ -194,12 +175,3 @@ def _selected(config: ValidateConfig, options: Mapping[str, Any]) -> tuple[CodeS
         (os.path.realpath("."), options["exclude"]),
     )
     return select, tuple((folder, lines) for folder, lines in patterns if lines)
-
-
-def _write_baseline(file: Path, judged: Iterable[Judgement]) -> int:
-    if not file.parent.is_dir():
-        raise click.UsageError(f"The folder of the baseline {file} does not exist.")
-    with terminal.progress("skills") as progress:
-        count = Baseline(file).write(LintOutput().counting(judged, progress))
-    terminal.echo(f"Wrote {terminal.counted(count, 'finding')} to {file}.")
-    return DONE

@@ -55,7 +55,7 @@ class LintOutput:
         click.echo(f"--fix would fix {found} in {skills}.", err=True)
 
     def counting(
-        self, judged: Iterable[Judgement], progress: Callable[[int], None] | None = None
+        self, judged: Iterable[Judgement], progress: Callable[[int], None]
     ) -> Iterator[Judgement]:
         """Yield the judgements unchanged; `progress` gets the number of skills so far."""
         for judgement in judged:
@@ -64,8 +64,7 @@ class LintOutput:
             self.severities.update(finding.severity for finding in judgement.findings)
             self.ignored += judgement.ignored
             self.notes += (f"{visible(judgement.path)}/{visible(n)}" for n in judgement.notes)
-            if progress:
-                progress(self.skills)
+            progress(self.skills)
             yield judgement
 
     def reaches(self, severity: Severity) -> bool:

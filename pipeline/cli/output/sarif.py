@@ -11,7 +11,7 @@ from catalog.model.finding import Finding, FindingType
 from catalog.model.paths import os_path
 from catalog.model.values import VERSION, Json, Severity
 from catalog.reading.findings import explanations
-from pipeline.authoring.baseline import with_lines
+from catalog.text.visible import with_plain_line_ends
 from pipeline.authoring.lint import Judgement
 from pipeline.cli.output.finding_types import REGISTRY
 
@@ -64,14 +64,15 @@ def _rule(kind: FindingType, page: str) -> Json:
 
 def _results(judged: Iterable[Judgement]) -> Iterator[dict[str, Json]]:
     for judgement in judged:
-        occurrences: Counter[tuple[str, str, str]] = Counter()
-        for finding, line in with_lines(judgement):
-            place = judgement.place(finding)
-            occurrences[finding.code, place, line] += 1
-            parts = f"{finding.code}\0{place}\0{line}".encode("utf-8", "replace")
-            digest = hashlib.sha256(parts).hexdigest()[:16]
-            fingerprint = f"{digest}:{occurrences[finding.code, place, line]}"
-            yield _result(judgement, finding, fingerprint)
+        lines = dict(enumerate(with_plain_line_ends(judgement.text).split("\n"), 1))
+        occurrences: Counter[str] = Counter()
+        for finding in judgement.findings:
+            is_of_document = finding.path == judgement.document
+            line = lines.get(finding.line or 0, "").strip() if is_of_document else ""
+            parts = (finding.code, judgement.place(finding), finding.field or "", line)
+            digest = hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()[:16]
+            occurrences[digest] += 1  # a fingerprint stays the same where its line moves
+            yield _result(judgement, finding, f"{digest}:{occurrences[digest]}")
 
 
 def _result(judgement: Judgement, finding: Finding, fingerprint: str) -> dict[str, Json]:

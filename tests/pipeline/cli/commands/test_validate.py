@@ -110,16 +110,6 @@ def test_an_unknown_code_is_a_usage_error(project: Path) -> None:
     assert "did you mean name-not-folder?" in str(result.exception)
 
 
-def test_a_baseline_makes_only_new_findings_fail(project: Path, skill: SkillWriter) -> None:
-    """The exit code is that of the new ones."""
-    assert run("skills", "--baseline", "base.json", "--write-baseline").return_value == 0
-    assert run("skills", "--baseline", "base.json").return_value == 0
-    skill(project / "skills/one", more="colour: red")
-    result = run("skills", "--baseline", "base.json", "--select", "spec")
-    assert places(result) == ["skills/one/SKILL.md:4: field-not-in-specification"]
-    assert result.return_value == 1
-
-
 def test_a_diff_shows_the_fixes_and_writes_nothing(project: Path, skill: SkillWriter) -> None:
     """The exit code is 1 if `--fix` would change a file, and 0 after it."""
     skill(project / "skills/one", name="One")
@@ -130,18 +120,6 @@ def test_a_diff_shows_the_fixes_and_writes_nothing(project: Path, skill: SkillWr
     assert (result.return_value, "; 1 fixed." in result.stdout) == (0, True)
     result = run("skills/one", "--diff")
     assert (result.stdout, result.return_value) == ("", 0)
-
-
-def test_a_fix_leaves_the_findings_of_the_baseline(project: Path, skill: SkillWriter) -> None:
-    """Only what is new is mended."""
-    skill(project / "skills/one", name="One")
-    run("skills", "--baseline", "base.json", "--write-baseline")
-    skill(project / "skills/two", name="Two")
-    assert run("skills", "--baseline", "base.json").return_value == 1
-    result = run("skills", "--baseline", "base.json", "--fix")
-    assert result.return_value == 0
-    assert "name: One" in (project / "skills/one/SKILL.md").read_text()
-    assert "name: two" in (project / "skills/two/SKILL.md").read_text()
 
 
 def test_errors_are_followed_by_their_consequence(project: Path, skill: SkillWriter) -> None:

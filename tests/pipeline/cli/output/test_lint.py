@@ -165,7 +165,7 @@ def test_the_summary_counts_skills_and_findings() -> None:
 def test_a_severity_includes_the_worse_ones(code: str, error: bool, warning: bool) -> None:
     """A run fails for findings at least as bad as the given severity."""
     tally = LintOutput()
-    list(tally.counting([judgement(REGISTRY[code].at())]))
+    list(tally.counting([judgement(REGISTRY[code].at())], lambda _: None))
     assert (tally.reaches("error"), tally.reaches("warning")) == (error, warning)
 
 
