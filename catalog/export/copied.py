@@ -1,22 +1,13 @@
-"""Skills of a copy: those that are selected, its lock file, and its form as one archive."""
+"""Skills of a copy: those that are selected, and its lock file."""
 
-import gzip
-import io
 import json
-import tarfile
-import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from catalog.database.queries import Database
-from catalog.filesystem.operations import replaced
 from catalog.model.errors import NotInCatalog, NotPossible, PackageDamaged
-from catalog.model.paths import os_path
 from catalog.model.setting import EVERY, Selection
-from catalog.reading.files import bundle, skill_files
 from catalog.reading.files.bundle import name_of
 from catalog.reading.files.published import Package, package_of
 from catalog.reading.skills import offered, references
@@ -124,47 +115,3 @@ def _skill(value: Mapping[str, Any]) -> LockedSkill:
 
 def _stays_inside(path: str) -> bool:
     return "\0" not in path and {"", ".", ".."}.isdisjoint(path.split("/"))
-
-
-ENDINGS = (".zip", ".tar.gz", ".tgz")
-
-
-def write_archive(
-    path: Path, sources: Sequence[CopiedSkill], progress: Callable[[int], None] = lambda _: None
-) -> None:
-    """Write the skills and their lock file as an archive, whole or not at all.
-
-    The format follows from the ending. Executable bits are kept; times and owners are not stored.
-    A `.tar.gz` also depends on the version of zlib. Raises NotPossible, PackageDamaged and OSError.
-    """
-    if not path.name.lower().endswith(ENDINGS):
-        raise NotPossible(f"{path} must end with {', '.join(ENDINGS)}.")
-    lock = render_lock(locked(*source) for source in sources)
-    with replaced(path) as file, _opened(path, file) as add:
-        add(LOCK_FILE, 0o644, len(lock), io.BytesIO(lock))
-        for number, (folder, package) in enumerate(sorted(sources), start=1):
-            for entry in package.files:
-                with skill_files.opened(package, entry) as content:
-                    name = f"{folder}/{os_path(name_of(entry))}"
-                    add(name, int(entry.mode, 8), entry.size, content)
-            progress(number)
-
-
-@contextmanager
-def _opened(path: Path, file: IO[bytes]) -> Iterator[Callable[[str, int, int, IO[bytes]], None]]:
-    """Yield a function that adds a file by name, mode, size in bytes and content."""
-    if path.name.lower().endswith(".zip"):
-        with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-            yield partial(bundle.add, archive)
-        return
-    with (
-        gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed,
-        tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as tar,
-    ):
-        yield partial(_add, tar)
-
-
-def _add(tar: tarfile.TarFile, name: str, mode: int, size: int, content: IO[bytes]) -> None:
-    member = tarfile.TarInfo(name)
-    member.mode, member.size = mode, size
-    tar.addfile(member, content)

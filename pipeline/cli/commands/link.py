@@ -1,4 +1,4 @@
-"""Commands that give skills to agents: links, copies and archives."""
+"""Commands that give skills to agents: links and copies."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -10,7 +10,7 @@ import click
 
 from catalog.database.connection import explained, open_catalog
 from catalog.database.queries import Database
-from catalog.export.copied import CopiedSkill, Failure, write_archive
+from catalog.export.copied import CopiedSkill, Failure
 from catalog.export.copied import selected as skills_of
 from catalog.export.folder import Exported, export_to
 from catalog.model.errors import NotPossible
@@ -114,13 +114,7 @@ def _absolute(directory: Path) -> str:
 
 
 @click.command()
-@click.argument("directory", type=PATH, required=False)
-@click.option(
-    "--archive",
-    type=PATH,
-    metavar="FILE",
-    help="Write an archive: FILE ends with .zip, .tar.gz or .tgz.",
-)
+@click.argument("directory", type=PATH)
 @click.option(
     "--with-dependencies",
     is_flag=True,
@@ -133,13 +127,12 @@ def export(
     settings: Settings,
     db: Database,
     /,
-    directory: Path | None,
-    archive: Path | None,
+    directory: Path,
     with_dependencies: bool,
     yes: bool,
     **options: Any,
 ) -> Answer:
-    """Copy the published skills to DIRECTORY or an archive, with a lock file.
+    """Copy the published skills to DIRECTORY, with a lock file.
 
     Each skill is a folder with its name. Only differences are written, each folder in one step,
     and edits of exported files are undone. The lock file skilldrop.lock lists the version,
@@ -149,47 +142,37 @@ def export(
     \b
     Examples:
       skilldrop export image/skills --tag office
-      skilldrop export --archive skills.tar.gz
       skilldrop export image/skills --only report-writer --with-dependencies
     """
-    if directory is None and archive is None:
-        raise click.UsageError("Give a DIRECTORY, or --archive FILE.")
-    directory, archive = _outside(settings, directory), _outside(settings, archive)
+    directory = _outside(settings, directory)
     selection = selection_of(db, selected(options))
     found = list(skills_of(db, settings.packages_folder, selection, with_needed=with_dependencies))
     sources = [item for item in found if isinstance(item, CopiedSkill)]
-    result = Exported([source.folder for source in sources])
+    things = f"skills in {visible(str(directory))}"
     try:
         with terminal.progress("skills") as progress:
-            if directory:
-                things = f"skills in {visible(str(directory))}"
-                result = export_to(
-                    directory,
-                    sources,
-                    progress,
-                    lambda removed, total: confirm(removed, total, things, yes=yes),
-                )
-            if archive:
-                write_archive(archive, sources, progress)
+            result = export_to(
+                directory,
+                sources,
+                progress,
+                lambda removed, total: confirm(removed, total, things, yes=yes),
+            )
     except OSError as error:
-        raise NotPossible(f"{error.filename or directory or archive}: {error.strerror}.") from error
+        raise NotPossible(f"{error.filename or directory}: {error.strerror}.") from error
     result.failed += [item for item in found if isinstance(item, Failure)]
     report = asdict(result) | {
         "failed": [failure._asdict() for failure in result.failed],
-        "directory": str(directory) if directory else None,
-        "archive": str(archive) if archive else None,
+        "directory": str(directory),
     }
     code = FINDINGS if result.taken or result.failed else DONE
-    return Answer(report, _exported_lines(result, directory, archive), code)
+    return Answer(report, _exported_lines(result, directory), code)
 
 
-def _outside(settings: Settings, path: Path | None) -> Path | None:
+def _outside(settings: Settings, path: Path) -> Path:
     """Return a path, with the home folder in place of `~`.
 
     Raises NotPossible if it lies in a root, where it would be scanned, or in the data directory.
     """
-    if path is None:
-        return None
     real = Path(os.path.realpath(path.expanduser()))
     for folder in (settings.data, *(Path(root.path).resolve() for root in settings.root_specs)):
         if real.is_relative_to(folder):
@@ -197,18 +180,13 @@ def _outside(settings: Settings, path: Path | None) -> Path | None:
     return path.expanduser()
 
 
-def _exported_lines(
-    result: Exported, directory: Path | None, archive: Path | None
-) -> Iterator[str]:
-    if directory:
-        counts = [
-            f"{len(names)} {word}"
-            for word in ("added", "updated", "unchanged", "removed")
-            if (names := getattr(result, word)) or word == "added"
-        ]
-        yield f"{visible(str(directory))}: {', '.join(counts)}"
-    else:
-        yield f"{visible(str(archive))}: {terminal.counted(len(result.added), 'skill')}"
+def _exported_lines(result: Exported, directory: Path) -> Iterator[str]:
+    counts = [
+        f"{len(names)} {word}"
+        for word in ("added", "updated", "unchanged", "removed")
+        if (names := getattr(result, word)) or word == "added"
+    ]
+    yield f"{visible(str(directory))}: {', '.join(counts)}"
     if result.taken:
         yield f"not copied, because the name is taken there: {few(result.taken)}"
     if result.left:

@@ -1,7 +1,6 @@
 """Command that copies skills, as called by people and programs."""
 
 import json
-import tarfile
 from pathlib import Path
 
 import pytest
@@ -35,7 +34,6 @@ def test_skills_are_copied() -> None:
         "left": [],
         "failed": [],
         "directory": "out/skills",
-        "archive": None,
     }
 
 
@@ -57,14 +55,6 @@ def test_most_skills_are_removed_only_if_that_is_meant() -> None:
     )
 
 
-def test_an_archive_is_written() -> None:
-    """With the same filters, and without a directory."""
-    done = run("export", "--archive", "skills.tar.gz", "--index", "default")
-    assert (done.returncode, done.stdout) == (0, "skills.tar.gz: 2 skills\n")
-    with tarfile.open("skills.tar.gz") as tar:
-        assert tar.getnames() == ["skilldrop.lock", "pdf/SKILL.md", "xlsx/SKILL.md"]
-
-
 def test_a_taken_name_is_told() -> None:
     """By exit code and in a line of its own."""
     write_skill(Path("out/pdf"), description="Is mine.")
@@ -78,18 +68,14 @@ def test_a_taken_name_is_told() -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "Give a DIRECTORY, or --archive FILE."),
+        ([], "Missing argument 'DIRECTORY'."),
         (["watched/out"], "export to a place outside of it."),
-        (["--archive", "watched/skills.zip"], "export to a place outside of it."),
         (["var"], "export to a place outside of it."),
-        (["--archive", "skills.rar"], "must end with .zip, .tar.gz, .tgz."),
-        (["--archive", "missing/skills.zip"], "No such file or directory"),
         (["watched.toml/out"], "Not a directory"),
         (["watched.toml"], "watched.toml is not a directory."),
         (["loop"], "loop is not a directory."),
-        (["--archive", "loop/skills.zip"], "Too many levels of symbolic links"),
         (["out", "--index", "none"], "There is no index 'none'."),
-        (["--archive", "skills.zip", "--only", "pfd"], "The closest are: pdf."),
+        (["out", "--only", "pfd"], "The closest are: pdf."),
     ],
 )
 def test_a_wrong_destination_is_a_usage_error(words: list[str], message: str) -> None:
