@@ -150,11 +150,6 @@ LINK_LOOP = _READING.warning(
     "The link leads back to itself or to a directory above it; it is ignored.",
     "Remove it.",
 )
-HARD_LINKED_FILE = _SAFETY.warning(
-    "hard-linked-file",
-    "A file has a hard link outside the skill's folder, through which it can be changed.",
-    "Replace it with a copy (cp --remove-destination), unless the other link is intended.",
-)
 LINK_BEHIND_LINK = _READING.warning(
     "link-behind-link",
     "The directory is reached through two links in a row; it is ignored.",

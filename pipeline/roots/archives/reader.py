@@ -15,7 +15,6 @@ from pipeline.roots.codes import (
     ARCHIVE_UNREADABLE,
     ARCHIVE_WITHOUT_SKILL,
     FOLDER_TOO_DEEP,
-    HARD_LINKED_FILE,
     IGNORE_FILE_REFUSED,
     INTERNAL_ERROR,
 )
@@ -36,11 +35,9 @@ def open_archive(archive: Archive) -> Iterator[list[Folder]]:
     yields one folder without files, with the reason as its problem. Raises OSError for an error
     of the system, or if the archive has changed since the walk.
     """
-    hard_links: tuple[Finding, ...] = ()
     with ExitStack() as stack:
         try:
             file = stack.enter_context(_opened(archive))
-            hard_links = _hard_links(archive)
             entries = stack.enter_context(
                 opened_entries(archive.file, file, archive.stat.st_size, archive.limits)
             )
@@ -62,7 +59,6 @@ def open_archive(archive: Archive) -> Iterator[list[Folder]]:
                 fingerprint=_seal(archive, len(folders)),
                 changed_ns=archive.changed_ns,
                 is_alias=archive.is_alias,
-                problems=(*folder.problems, *hard_links),
             )
             for folder in folders
         ]
@@ -162,16 +158,3 @@ def _opened(archive: Archive) -> IO[bytes]:
     """Open the file that the walk saw; OSError."""
     with opened_root(archive.root) as root:
         return open(root.file(root.resolved(archive.file), archive.stat), "rb")
-
-
-def _hard_links(archive: Archive) -> tuple[Finding, ...]:
-    """Return the finding about hard links to an archive."""
-    links = archive.stat.st_nlink
-    if links < 2:
-        return ()
-    return (
-        HARD_LINKED_FILE.at(
-            f"The archive is a file with {links:,} hard links, some of them perhaps outside the "
-            "root."
-        ),
-    )

@@ -1,7 +1,6 @@
 """Builder of a skill folder: its entries, and findings about their names, links and number."""
 
 import os
-from collections import Counter
 from stat import S_ISDIR, S_ISREG
 
 from catalog.model.finding import Finding, FindingType
@@ -12,7 +11,6 @@ from catalog.text.visible import quoted
 from pipeline.roots.codes import (
     FOLDER_TOO_DEEP,
     FOLDER_TOO_LARGE,
-    HARD_LINKED_FILE,
     LINK_DANGLING,
     LINK_LEAVES_ROOT,
     LINK_LOOP,
@@ -49,7 +47,6 @@ class FolderBuilder:
         self._listed: list[Entry] = []
         self._files = 0
         self._directories = 0
-        self._hard_linked: dict[str, tuple[os.stat_result, str]] = {}  # with paths in the tree
         self._left_out: list[LeftOutFile] = []
         self._has_links = False
 
@@ -83,7 +80,7 @@ class FolderBuilder:
         for name, target in targets.items():
             if isinstance(target, Target):
                 if S_ISREG(target.stat.st_mode):
-                    self._add_entry(here, name, target.stat, target.path)
+                    self._add_entry(here, name, target.stat)
             elif here is not self._top or not is_skill_md(name):
                 self._report(target.at(path=self._inner(here, name)))
         if here is self._top:
@@ -102,7 +99,6 @@ class FolderBuilder:
         top = self._top
         entries = tuple(sorted(self._entries))
         self._check_limits(entries)
-        self._check_hard_links()
         problems = tuple(sorted(self._problems, key=lambda p: (p.path or "", p.code)))
         left_out = tuple(sorted(self._left_out)[: self._limits.files])
         is_plain = is_alone and not (problems or top.in_skill or top.links or self._has_links)
@@ -129,15 +125,13 @@ class FolderBuilder:
         except OSError as error:
             self._report(unreadable(self._inner(here, name), error))
         else:
-            self._add_entry(here, name, stat, path)
+            self._add_entry(here, name, stat)
 
-    def _add_entry(self, here: Directory, name: str, stat: os.stat_result, real_path: str) -> None:
-        """Add a regular file of the skill; real_path is its path in the tree, without links."""
+    def _add_entry(self, here: Directory, name: str, stat: os.stat_result) -> None:
+        """Add a regular file of the skill."""
         path = self._inner(here, name)
         self._entries.append((path, stat))
         self._check_name(path, path)
-        if stat.st_nlink > 1:
-            self._hard_linked[path] = (stat, real_path)
 
     def _leave_out(self, inner: str, listing: Listing) -> None:
         """Add the entries of a directory that are part of no version."""
@@ -175,25 +169,6 @@ class FolderBuilder:
             if wrong_type := _wrong_type(name in listing.directories, targets.get(name)):
                 message = f"{name} is {wrong_type} instead of a regular file."
                 self._report(SKILL_MD_NOT_A_FILE.at(message, path=name))
-
-    def _check_hard_links(self) -> None:
-        """Report files with a hard link outside the folder, all in one finding."""
-        names = {(stat.st_dev, stat.st_ino, real) for stat, real in self._hard_linked.values()}
-        inside = Counter((device, inode) for device, inode, _ in names)
-        elsewhere = sorted(
-            (path, stat.st_nlink)
-            for path, (stat, _) in self._hard_linked.items()
-            if inside[stat.st_dev, stat.st_ino] < stat.st_nlink
-        )
-        if elsewhere:
-            path, links = elsewhere[0]
-            others = humanize.count(len(elsewhere) - 1, "other file")
-            more = f" The same is true of {others}." if elsewhere[1:] else ""
-            message = (
-                f"{path} is a file with {links:,} hard links, some of them outside the skill's "
-                f"folder.{more}"
-            )
-            self._report(HARD_LINKED_FILE.at(message, path=path))
 
     def _check_limits(self, entries: tuple[Entry, ...]) -> None:
         limits = self._limits

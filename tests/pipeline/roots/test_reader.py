@@ -15,19 +15,15 @@ import pytest
 from catalog.model import paths as model_paths
 from catalog.model.errors import RootUnreadable
 from catalog.model.finding import ALWAYS
-from catalog.model.skill import FileEntry, Place
+from catalog.model.skill import FileEntry
 from pipeline.cli.output.finding_types import REGISTRY
-from pipeline.parsing.document import parse
 from pipeline.roots import source
-from pipeline.roots.archives.reader import open_archive
 from pipeline.roots.codes import OUTSIDE_SKILLS
 from pipeline.roots.local import walk
-from pipeline.roots.local.folder import Archive, Folder, Limits, LooseFinding
+from pipeline.roots.local.folder import Folder, Limits, LooseFinding
 from pipeline.roots.snapshot import digest
 from pipeline.roots.source import DEFAULT_LIMITS, Source
 from tests.support import roots
-from tests.support.judging import judge
-from tests.support.made_archives import pack_zip
 
 NOBODY = 65534
 
@@ -398,66 +394,6 @@ class TestLinks:
         assert seen(by_link) == seen(root)
         assert problems(seen(by_link)) == [("link-leaves-root", "out")]
         assert roots.read(by_link, seen(by_link)) == roots.read(root, seen(root))
-
-
-class TestHardLinks:
-    """A hard link outside the skill's folder can change the file, or have brought it there."""
-
-    def test_one_finding_names_the_first_file(self, tmp_path: Path) -> None:
-        """However many there are, as in a copy made with hard links."""
-        write(tmp_path, "other/one", "root/s/SKILL.md", "root/s/z")
-        for name in ("a", "b/c", "d"):
-            (tmp_path / "root/s" / name).parent.mkdir(exist_ok=True)
-            (tmp_path / "root/s" / name).hardlink_to(tmp_path / "other/one")
-        folder = seen(tmp_path / "root")
-        assert problems(folder) == [("hard-linked-file", "a")]
-        assert "4 hard links" in folder.problems[0].message
-        assert "2 other files" in folder.problems[0].message
-
-    def test_links_within_the_folder_are_fine(self, tmp_path: Path) -> None:
-        """All links are inside the folder and belong to the skill."""
-        write(tmp_path, "s/SKILL.md", "s/a", "s/d/")
-        (tmp_path / "s/d/b").hardlink_to(tmp_path / "s/a")
-        assert problems(seen(tmp_path)) == []
-
-    def test_a_symbolic_link_is_no_hard_link(self, tmp_path: Path) -> None:
-        """Symbolic links do not count as hard links inside the folder."""
-        write(tmp_path, "root/s/SKILL.md", "root/s/a", "other/")
-        (tmp_path / "other/a").hardlink_to(tmp_path / "root/s/a")
-        (tmp_path / "root/s/b").symlink_to("a")
-        (tmp_path / "root/s/d").symlink_to(".")
-        assert ("hard-linked-file", "a") in problems(seen(tmp_path / "root"))
-
-    def test_an_archive(self, tmp_path: Path) -> None:
-        """Hard links to an archive are reported, too."""
-        write(tmp_path, "made/SKILL.md")
-        pack_zip(tmp_path / "made", tmp_path / "other")
-        (tmp_path / "root").mkdir()
-        (tmp_path / "root/x.zip").hardlink_to(next(tmp_path.glob("other*")))
-        (archive,) = roots.walk(tmp_path / "root", "", Limits())
-        assert isinstance(archive, Archive)
-        with open_archive(archive) as (folder,):
-            assert problems(folder) == [("hard-linked-file", None)]
-            assert folder.entries
-
-    def test_only_the_safety_profile_reports_them(self, tmp_path: Path) -> None:
-        """Without the profile, the skill is judged like a copy."""
-        write(tmp_path, "other/one", "root/s/SKILL.md")
-        (tmp_path / "root/s/a").hardlink_to(tmp_path / "other/one")
-        snapshot = roots.read(tmp_path / "root", seen(tmp_path / "root"))
-        assert snapshot is not None
-        place = Place(str(tmp_path / "root"), "s", "project")
-        parsed = parse(snapshot.skill_md, "SKILL.md")
-        told = {
-            profile: {
-                found.code
-                for found in judge(
-                    snapshot, parsed, place, acceptance="permissive", profiles=(profile,)
-                ).findings
-            }
-            for profile in ("spec", "safety")
-        }
-        assert told["safety"] - told["spec"] == {"hard-linked-file"}
 
 
 class TestOddThings:

@@ -72,11 +72,6 @@ def _behind_link(skill: Path) -> None:
     (skill.parent / "to-group").symlink_to(skill.parent / "group")
 
 
-def _hard_link(skill: Path) -> None:
-    (skill.parent.parent / "outside.md").write_text("A note.\n", "utf-8")
-    (skill / "notes.md").hardlink_to(skill.parent.parent / "outside.md")
-
-
 def _env(skill: Path) -> None:
     (skill / ".env").write_text("PASSWORD=hunter2\n", "utf-8")
 
@@ -113,8 +108,8 @@ def _empty(skill: Path) -> None:
 
 # Made here because git, or a packager that reads what git carries, cannot hold them: files that
 # differ in case alone, permission bits, a pipe, a name that is not UTF-8, and links that lead
-# nowhere, outside, back to themselves or behind one another; hard links; and files that git or its
-# hosts would leave out.
+# nowhere, outside, back to themselves or behind one another; and files that git or its hosts would
+# leave out.
 MADE: Mapping[str, Callable[[Path], None]] = {
     "skill-md-twice": _twice,
     "file-unreadable": _unreadable,
@@ -125,7 +120,6 @@ MADE: Mapping[str, Callable[[Path], None]] = {
     "link-dangling": _dangling,
     "link-loop": _loop,
     "link-behind-link": _behind_link,
-    "hard-linked-file": _hard_link,
     "secret-left-out": _env,
     "secret-refused": _env,
     "secret-published": _env,

@@ -137,7 +137,7 @@ def test_a_mistake_about_the_root_makes_it_unreadable(
     assert statuses(shelf) == {CURSED: "active"}
 
 
-@pytest.mark.parametrize("name", ["opened_entries", "ArchiveTree", "_hard_links"])
+@pytest.mark.parametrize("name", ["opened_entries", "ArchiveTree"])
 def test_a_mistake_in_an_archive_rejects_it(
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
 ) -> None:
