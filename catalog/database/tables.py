@@ -251,6 +251,7 @@ TABLES: Mapping[str, Mapping[str, Any]] = {
         "index_name": str | None,  # the filter of this index counts
         "filter": str,
         "is_copy": 0,  # it has folders instead of links
+        "agent": str | None,  # that reads it
         "is_leaving": 0,  # its links are removed
         "trouble": str | None,
     },

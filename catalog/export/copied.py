@@ -36,10 +36,10 @@ def selected(
     With `with_needed` also those of all skills that they declare to need; one that is not published
     is a failure.
     """
-    entries = list(offered.entries(db, selection))
+    entries = list(offered.entries(db, selection, among=offered.HAS_ENTRY))
     if with_needed:
         ids, missing = references.with_needed(db, [entry.skill_id for entry in entries])
-        entries = list(offered.entries(db, EVERY, ids))
+        entries = list(offered.entries(db, EVERY, ids, offered.HAS_ENTRY))
         for row in missing:
             yield Failure(row["target"], f"{row['name']} needs it, but it is not published")
     for entry in entries:

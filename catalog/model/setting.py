@@ -135,6 +135,7 @@ class LinkedDirectory:
     tags: Words = ()
     names: Words = ()
     copy: bool = Field(default=False, description="true or false")  # plain folders instead of links
+    agent: str | None = Field(default=None, alias="for", description="the name of an agent")
 
     @model_validator(mode="after")
     def _one_filter(self) -> Self:

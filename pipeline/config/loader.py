@@ -286,7 +286,7 @@ def _complaint(problem: Mapping[str, Any], where: Sequence[str | int], tables: _
 
 def _complaint_of(problem: Mapping[str, Any], key: str, model: type, table: str) -> str:
     inside = f" in {table}" if table else ""
-    known = fields_of(model)
+    known = {field.alias or name: field for name, field in fields_of(model).items()}
     if key not in known:
         matches = difflib.get_close_matches(key, known, n=1)
         return f"there is no setting {key}{inside}; " + (

@@ -16,6 +16,7 @@ from pydantic import (
 )
 
 from catalog.filesystem import token_file
+from catalog.listings.agents import AGENTS, reader_of
 from catalog.model.setting import (
     Directory,
     LinkedDirectory,
@@ -95,13 +96,13 @@ class ValidateConfig(NamedTuple):
 
 
 def _with_real_path(table: object) -> object:
-    if isinstance(table, Mapping) and isinstance(table.get("path"), str | Path):
-        return {**table, "path": str(real_path(table["path"]))}
+    if isinstance(table, Mapping) and isinstance(path := table.get("path"), str | Path):
+        return {"for": reader_of(Path(path)), **table, "path": str(real_path(path))}
     return table
 
 
 Link: TypeAlias = Annotated[LinkedDirectory, BeforeValidator(_with_real_path)]
-"""Directory of links, whose real path the catalog stores."""
+"""Directory of links, of which the catalog stores the real path and the agent that reads it."""
 
 
 def linked_directory(values: Mapping[str, Json]) -> LinkedDirectory:
@@ -221,6 +222,11 @@ class Settings(Table):
                     f"the directory of links {path} and the root {root.path} are inside "
                     "one another; a scan would find each skill twice"
                 )
+        if link.agent is not None and link.agent not in AGENTS:
+            raise ValueError(
+                f"the skills in {path} are for {link.agent}, but the known agents are: "
+                f"{', '.join(AGENTS)}; leave it out for another one"
+            )
         names = [index.name for index in self.indexes]
         if link.index is not None and link.index not in names:
             raise ValueError(

@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from catalog.database.expressions import INDEX_ORDER
 from catalog.database.queries import Database, Row, to_json
+from catalog.listings.agents import AGENTS
 from catalog.model import naming
 from catalog.model.errors import NotInCatalog
 from catalog.model.paths import os_path
@@ -21,7 +22,7 @@ _MAY_START = "s.status = 'active' AND s.{}_invocable = 1"
 IN_INDEX = _MAY_START.format("model")
 """Condition of the skills that an index may have, and that installers get."""
 HAS_ENTRY = "s.status = 'active' AND (s.model_invocable = 1 OR s.user_invocable = 1)"
-"""Condition of the skills `s` that may have an entry in a directory of skills."""
+"""Condition of the skills `s` that an agent or a user may start."""
 
 
 # For clients of the Model Context Protocol
@@ -98,26 +99,41 @@ _IS_GIVEN = "s.skill_id IN (SELECT value FROM json_each(:skill_ids))"
 # For directories of skills
 
 
+def allowed_for(agent: str | None) -> str:
+    """Return the condition of the skills `s` that may be in a directory for an agent.
+
+    They are those that any model may see. An agent that does not tell its model about skills that
+    only users may start gets these, too.
+    """
+    known = AGENTS.get(agent or "")
+    return HAS_ENTRY if known and known.hides_user_only else IN_INDEX
+
+
 class AgentEntry(NamedTuple):
     """Entry of one skill in a directory for agents."""
 
     name: str  # of its folder
     skill: str
     skill_id: str
+    is_for_users: bool  # only users may start it
     package_path: str | None  # `<skill_id>/<version>`; None where it is published in place
     folder: str  # the skill folder itself; a path inside an archive is no path on the disk
 
 
 def entries(
-    db: Database, selection: Selection, skill_ids: Collection[str] | None = None
+    db: Database,
+    selection: Selection,
+    skill_ids: Collection[str] | None = None,
+    among: str = IN_INDEX,
 ) -> Iterator[AgentEntry]:
     """Yield the entries of the selected skills, or of those with these skill_ids, as in an index.
 
-    Skills that neither agents nor users may start have none. No two entries have the same name.
+    among is the condition of the skills that may have one. No two entries have the same name.
     """
-    wanted = [HAS_ENTRY, *conditions(selection), *([] if skill_ids is None else [_IS_GIVEN])]
+    wanted = [among, *conditions(selection), *([] if skill_ids is None else [_IS_GIVEN])]
     rows = db.rows(
-        "SELECT s.name, s.skill_id, s.package_path, s.root, s.path FROM skills AS s INDEXED BY"
+        "SELECT s.name, s.skill_id, s.model_invocable, s.package_path, s.root, s.path"
+        " FROM skills AS s INDEXED BY"
         f" {'skills_by_status' if skill_ids is None else 'skills_by_skill_id'}"
         f" WHERE {' AND '.join(wanted)} ORDER BY {INDEX_ORDER}",
         _values(selection) | {"skill_ids": to_json(sorted(skill_ids or ()))},
@@ -127,6 +143,7 @@ def entries(
             naming.entry_name(row["name"], row["skill_id"]),
             row["name"],
             row["skill_id"],
+            not row["model_invocable"],
             row["package_path"],
             f"{row['root']}/{os_path(row['path'])}",
         )

@@ -2,9 +2,11 @@
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
 from catalog.database.queries import Database, Writer, to_json
+from catalog.model.naming import CURRENT
 from catalog.model.setting import LinkedDirectory
 from catalog.prompt_index import query
 from catalog.reading.skills import offered
@@ -82,11 +84,12 @@ def configure(db: Writer, own: str, configured: Sequence[LinkedDirectory]) -> No
 def put(db: Writer, spec: LinkedDirectory, origin: Origin) -> None:
     """Store a directory, or its new filter."""
     db.execute(
-        "INSERT INTO linked_directories (path, origin, index_name, filter, is_copy)"
-        " VALUES (?, ?, ?, ?, ?)"
+        "INSERT INTO linked_directories (path, origin, index_name, filter, is_copy, agent)"
+        " VALUES (?, ?, ?, ?, ?, ?)"
         " ON CONFLICT (path) DO UPDATE SET origin = excluded.origin, is_leaving = 0,"
-        " index_name = excluded.index_name, filter = excluded.filter, is_copy = excluded.is_copy",
-        [spec.path, origin, spec.index, to_json(spec.selection._asdict()), spec.copy],
+        " index_name = excluded.index_name, filter = excluded.filter, is_copy = excluded.is_copy,"
+        " agent = excluded.agent",
+        [spec.path, origin, spec.index, to_json(spec.selection._asdict()), spec.copy, spec.agent],
     )
 
 
@@ -145,7 +148,11 @@ def directories(db: Database) -> list[DirectoryRow]:
         DirectoryRow(
             row["id"],
             LinkedDirectory(
-                row["path"], row["index_name"], **json.loads(row["filter"]), copy=row["is_copy"]
+                row["path"],
+                row["index_name"],
+                **json.loads(row["filter"]),
+                copy=row["is_copy"],
+                **{"for": row["agent"]},
             ),
             row["origin"],
             bool(row["is_leaving"]),
@@ -176,19 +183,24 @@ def wanted_entries(
     """Yield the entries that a directory should have, in the order of an index.
 
     Copies have the current version. Links lead to the copies beside the catalog, so that a new
-    version needs no new link. With skill_ids they are only those of these skills. Raises
+    version needs no new link; those of skills that only users may start, which are not there, lead
+    to `current` among the packages. With skill_ids they are only those of these skills. Raises
     NotInCatalog if the index whose filter counts is no longer configured.
     """
     if directory.is_leaving:
         return
     spec, placed = directory.spec, {}
+    own, *_ = directories(db)
     if not spec.copy:
-        own, *_ = directories(db)
         rows = stored_links(db, own, skill_ids).values()
         placed = {row.name: f"{own.spec.path}/{row.name}" for row in rows if row.is_linked}
     selection = query.index_spec(db, spec.index).selection if spec.index else spec.selection
-    for entry in offered.entries(db, selection, skill_ids):
-        if target := entry.package_path and placed.get(entry.name):
+    among = offered.IN_INDEX if spec.index else offered.allowed_for(spec.agent)
+    for entry in offered.entries(db, selection, skill_ids, among):
+        target = entry.package_path
+        if target and not spec.copy:
+            packages = Path(own.spec.path).with_name("packages")
+            current = f"{packages}/{entry.skill_id}/{CURRENT}"
+            target = current if entry.is_for_users else placed.get(entry.name)
+        if target:
             yield LinkRow(entry.name, entry.skill_id, target)
-        elif entry.package_path and spec.copy:
-            yield LinkRow(entry.name, entry.skill_id, entry.package_path)

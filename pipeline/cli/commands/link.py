@@ -13,6 +13,7 @@ from catalog.database.queries import Database
 from catalog.export.copied import CopiedSkill, Failure
 from catalog.export.copied import selected as skills_of
 from catalog.export.folder import Exported, export_to
+from catalog.listings.agents import AGENTS
 from catalog.model.errors import NotPossible
 from catalog.model.paths import is_utf8
 from catalog.reading.skills import offered
@@ -41,10 +42,24 @@ from pipeline.service.requests import handle
 @click.argument("directory", type=PATH)
 @with_index_or_words
 @click.option("--copy", is_flag=True, help="Keep plain folders there instead of links.")
+@click.option(
+    "--for",
+    "agent",
+    type=click.Choice(list(AGENTS)),
+    help="The agent that reads DIRECTORY; by default the one that is known to do so.",
+)
 @yes_option
 @with_json
 @with_settings
-def link(settings: Settings, /, directory: Path, copy: bool, yes: bool, **options: Any) -> Answer:
+def link(
+    settings: Settings,
+    /,
+    directory: Path,
+    copy: bool,
+    agent: str | None,
+    yes: bool,
+    **options: Any,
+) -> Answer:
     """Keep a link to each selected skill in DIRECTORY, for agents.
 
     Each link has the name of its skill and leads to its current version. With --copy, the directory
@@ -60,7 +75,8 @@ def link(settings: Settings, /, directory: Path, copy: bool, yes: bool, **option
     path, chosen = _absolute(directory), selected(options)
     if chosen:
         _check(settings, path, chosen, yes=yes)
-    result = handle(settings, "link", {"path": path, "copy": copy, **chosen})
+    reader = {"for": agent} if agent else {}
+    result = handle(settings, "link", {"path": path, "copy": copy, **reader, **chosen})
     code = FINDINGS if result["taken"] else DONE
     return Answer(result, _linked(result, copy=copy), code)
 

@@ -499,7 +499,7 @@ def test_the_sample_configuration_maps_the_places_that_agents_use(tmp_path: Path
 def test_directories_of_links_start_from_the_file_or_the_home(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each has a filter of its own, or that of an index."""
+    """Each has a filter of its own, or that of an index, and perhaps an agent that reads it."""
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     settings = load(
         write(
@@ -508,8 +508,9 @@ def test_directories_of_links_start_from_the_file_or_the_home(
             "conf/skilldrop.toml",
         )
     )
+    claude: Any = {"for": "claude-code"}
     assert settings.links == (
-        LinkedDirectory(f"{tmp_path}/home/.claude/skills", index="default"),
+        LinkedDirectory(f"{tmp_path}/home/.claude/skills", index="default", **claude),
         LinkedDirectory(f"{tmp_path}/conf/agent", levels=("enterprise",), tags=("office",)),
     )
 
@@ -524,6 +525,8 @@ def test_directories_of_links_start_from_the_file_or_the_home(
         ('path = "a"\nindex = "none"', "of the index none, but the indexes are: default"),
         ('path = "a"\nindex = "default"\ntags = ["x"]', "number 1 has index and a filter"),
         ("index = 'a'", r"\[\[links\]\] number 1 has no path"),
+        ('path = "a"\nfor = 1', "for in .* is 1; it must be the name of an agent"),
+        ('path = "a"\nfor = "nobody"', "are for nobody, but the known agents are: claude-code, "),
     ],
 )
 def test_impossible_directories_of_links_are_refused(links: str, message: str) -> None:

@@ -57,6 +57,41 @@ def test_links_lead_to_the_published_skills(tmp_path: Path) -> None:
     assert it.differences() == []
 
 
+def test_only_an_agent_that_hides_them_gets_skills_for_users_alone(tmp_path: Path) -> None:
+    """They are linked to their package; no other agent gets them, and nobody by an index."""
+    places: dict[str, dict[str, Any]] = {
+        "claude": {"path": tmp_path / "x/.claude/skills"},
+        "named": {"path": tmp_path / "named", "for": "claude-code", "copy": True},
+        "by index": {"path": tmp_path / "index", "for": "claude-code", "index": "default"},
+        "codex": {"path": tmp_path / "x/.agents/skills"},
+        "unknown": {"path": tmp_path / "unknown"},
+    }
+    for place in places.values():
+        place["path"].parent.mkdir(parents=True, exist_ok=True)
+    it = Linking(tmp_path, links=list(places.values()))
+    it.add("both")
+    write_skill(it.root / "command", more="disable-model-invocation: true")
+    write_skill(it.root / "off", more="disable-model-invocation: true\nuser-invocable: false")
+    it.scan()
+    found = {agent: names_in(place["path"]) for agent, place in places.items()}
+    with_command, others = {"claude", "named"}, ["both"]
+    assert found == {
+        place: ["both", "command"] if place in with_command else others for place in places
+    }
+    link = tmp_path / "x/.claude/skills/command"
+    assert "name: command" in (link / "SKILL.md").read_text()
+    assert it.differences() == []
+    write_skill(it.root / "command")
+    write_skill(it.root / "both", more="disable-model-invocation: true")
+    it.scan()
+    assert names_in(tmp_path / "unknown") == names_in(it.skills) == ["command"]
+    assert links_in(link.parent) == {
+        "both": str(it.settings.packages_folder / "both/current"),
+        "command": str(it.skills / "command"),
+    }
+    assert it.differences() == []
+
+
 def test_links_follow_the_catalog(tmp_path: Path) -> None:
     """New skills come, removed ones go, renamed ones change; a new version needs no new link."""
     agent = tmp_path / "agent"

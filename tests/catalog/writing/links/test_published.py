@@ -114,14 +114,15 @@ def test_of_names_that_differ_by_case_one_is_published(tmp_path: Path) -> None:
     assert names_in(it.skills) == ["pdf"]
 
 
-def test_skills_that_nobody_may_start_are_not_published_there(tmp_path: Path) -> None:
-    """One that only users may start is, for the sake of slash commands."""
+def test_only_skills_that_any_model_may_see_are_published_there(tmp_path: Path) -> None:
+    """One that only users may start has a package alone."""
     it = Linking(tmp_path)
     write_skill(it.root / "command", more="disable-model-invocation: true")
     write_skill(it.root / "background", more="user-invocable: false")
     write_skill(it.root / "off", more="disable-model-invocation: true\nuser-invocable: false")
     it.scan()
-    assert names_in(it.skills) == ["background", "command"]
+    assert names_in(it.skills) == ["background"]
+    assert names_in(it.settings.packages_folder) == ["background", "command", "off"]
 
 
 def test_a_mount_of_the_folder_alone_is_readable(it: Linking, tmp_path: Path) -> None:

@@ -1,0 +1,1 @@
+"""Rules by which agents tell their model about the skills of a directory."""
