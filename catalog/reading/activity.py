@@ -1,5 +1,6 @@
 """Activity of a catalog: its scans and changes, newest first."""
 
+import json
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -39,6 +40,15 @@ class ChangeFilter(NamedTuple):
 def catalog_id(db: Database) -> str:
     """Return the identifier of the catalog; empty before its first scan."""
     return db.execute("SELECT identity FROM health").fetchone()[0] or ""
+
+
+def is_complete(db: Database) -> bool:
+    """Return whether a full scan ended since the catalog was made, also after it was lost."""
+    recoveries, is_scanned = db.execute(
+        "SELECT recoveries, EXISTS (SELECT 1 FROM scans WHERE took_ms IS NOT NULL) FROM health"
+    ).fetchone()
+    is_open = any(each.get("packages_removed", 0) is None for each in json.loads(recoveries))
+    return bool(is_scanned) and not is_open
 
 
 def chosen(db: Database, choice: ChangeFilter, before: int | None = None) -> list[Row]:

@@ -11,7 +11,7 @@ from pluggy import HookimplMarker
 
 from catalog.database import connection
 from catalog.database.connection import is_damage
-from catalog.site.api import discovery, feeds, files, metrics, service
+from catalog.site.api import discovery, feeds, files, metrics, pulls, service
 from catalog.site.api import indexes as prompt_indexes
 from catalog.site.api import skills as api_skills
 from catalog.site.http import access, limits, responses, security_headers
@@ -81,6 +81,8 @@ ROUTES = (
     Route(r"/duplicates", skills.repeated, limits.SEARCHES),
     Route(r"/search\.json", api_skills.hits, limits.SEARCHES),
     Route(r"/index/(?P<name>[^/]+)", prompt_indexes.page),
+    Route(r"/pull\.json", pulls.listing, limits.INDEXES),
+    Route(r"/pull\.pyz", pulls.program),
     Route(rf"{_WELL_KNOWN}/agent-skills/index\.json", discovery.page, limits.INDEXES),
     Route(rf"{_WELL_KNOWN}/skills/index\.json", discovery.by_files, limits.INDEXES),
     Route(

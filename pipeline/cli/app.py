@@ -100,6 +100,7 @@ COMMANDS = {
         "mcp": "mcp",
         "migrate": "migrate",
         "outcome": "outcome",
+        "pull": "pull",
         "read": "read",
         "rule": "rule",
         "scan": "reconcile scan",

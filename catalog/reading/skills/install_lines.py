@@ -1,5 +1,6 @@
 """Commands that install a skill, and web pages of its repository."""
 
+import shlex
 from collections.abc import Mapping
 from posixpath import join
 from typing import Any, NamedTuple
@@ -28,7 +29,7 @@ def of_skill(site: str, row: Mapping[str, Any], *, needs_token: bool = False) ->
     """
     if row["status"] != "active" or not (row["model_invocable"] or row["user_invocable"]):
         return []
-    lines = _lines(site, row["skill_id"], needs_token=needs_token)
+    lines = _lines(site, row["skill_id"], row["name"], needs_token=needs_token)
     return [line for line in lines if row["model_invocable"] or line.client in _OBEDIENT]
 
 
@@ -44,11 +45,17 @@ def restriction(row: Mapping[str, Any]) -> str | None:
     )
 
 
-def _lines(site: str, skill_id: str, *, needs_token: bool) -> list[InstallLine]:
+def _lines(site: str, skill_id: str, skill_name: str, *, needs_token: bool) -> list[InstallLine]:
     skill, name = f"skills/{quote(skill_id, safe='')}", naming.install_name(skill_id)
     in_path = f"{site}token/{TOKEN}/{skill}" if needs_token else f"{site}{skill}"
     curl = f"curl -fsS{'n' if needs_token else ''}"
+    base = f"{site}token/{TOKEN}" if needs_token else site.rstrip("/")
     return [
+        InstallLine(
+            "Any agent",
+            f"{curl}O {site}pull.pyz && python3 pull.pyz {base} --only {shlex.quote(skill_name)}",
+            "also fetches new versions; without --only, all skills",
+        ),
         InstallLine("skills (npx)", f"npx skills add {in_path}", "for any agent that it knows"),
         *(
             InstallLine(

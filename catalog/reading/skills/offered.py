@@ -60,6 +60,20 @@ def one(db: Database, starter: Starter, skill_id: str) -> Row:
     raise NotInCatalog(f"There is no skill {shown(skill_id)} that a {starter} may start.")
 
 
+# For copies on other machines
+
+
+def pulled(db: Database, selection: Selection) -> list[Row]:
+    """Return the selected skills that a model may see, with the names of their folders."""
+    rows = db.query(
+        "SELECT s.name, s.skill_id, v.version, s.digest FROM skills AS s"
+        " JOIN versions AS v ON v.id = s.current_version_id"
+        f" WHERE {' AND '.join((IN_INDEX, *conditions(selection)))} ORDER BY s.name, s.id",
+        _values(selection),
+    )
+    return [{"folder": naming.entry_name(row["name"], row["skill_id"])} | row for row in rows]
+
+
 # For installers
 
 

@@ -16,7 +16,13 @@ from catalog.reading.skills import install_lines
 from tests.support.shelf import Shelf
 from tests.support.skills import SkillWriter
 
-OFFERED = {"skill_id": "会议", "status": "active", "model_invocable": 1, "user_invocable": 1}
+OFFERED = {
+    "skill_id": "会议",
+    "name": "会议",
+    "status": "active",
+    "model_invocable": 1,
+    "user_invocable": 1,
+}
 
 
 @pytest.fixture
@@ -31,7 +37,7 @@ def shelf(tmp_path: Path, skill: SkillWriter) -> Iterator[Shelf]:
 
 
 @pytest.mark.skipif(not (which("curl") and which("unzip")), reason="no curl or no unzip")
-@pytest.mark.parametrize("client", [1, 2])
+@pytest.mark.parametrize("client", [2, 3])
 def test_the_command_of_a_shell_installs_the_skill(
     shelf: Shelf, tmp_path: Path, client: int
 ) -> None:

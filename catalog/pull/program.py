@@ -1,0 +1,176 @@
+"""The program: its arguments, its repetition, and what it says."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from urllib.parse import urlencode
+
+from catalog.pull import timer
+from catalog.pull.folder import Folder, NotPossible, Pulled
+from catalog.pull.site import Site, SiteError
+
+DONE, DIFFERENT, FAILED, INTERRUPTED = 0, 1, 2, 130
+_LOOK = 20.0
+"""Seconds between two looks at the clock, so that time asleep counts."""
+
+DESCRIPTION = """\
+Keep the published skills of a site in DIR, for the agents of this machine.
+
+Only differences are fetched, each byte is compared with its digest, and each folder is exchanged
+in one step. Skills that are no longer published are removed. A folder that skilldrop did not make,
+or that was edited here, stays; delete it to get the published one. Exit 1 if something stays so.
+Without DIR it is ~/.claude/skills if there is a folder ~/.claude, else ~/.agents/skills."""
+
+EXAMPLES = """\
+Examples:
+  {0} https://skills.example.org
+  {0} https://skills.example.org ~/.codex/skills --tag office
+  {0} https://skills.example.org --every 15m
+
+A site with tokens: put yours into SKILLDROP_TOKEN, or into a file for --token-file."""
+
+
+def parser(program: str) -> argparse.ArgumentParser:
+    """Return the parser of the arguments."""
+    result = argparse.ArgumentParser(
+        program,
+        description=DESCRIPTION,
+        epilog=EXAMPLES.format(program),
+        formatter_class=partial(argparse.RawDescriptionHelpFormatter, width=96),
+    )
+    add = result.add_argument
+    add("site", metavar="URL", help="address of the site")
+    add("folder", metavar="DIR", nargs="?", type=Path, help="folder of skills of an agent")
+    add("--index", metavar="NAME", help="only the skills of this prompt index")
+    add("--level", action="append", metavar="LEVEL", help="only this level; may be repeated")
+    add("--tag", action="append", metavar="TAG", help="only this tag; may be repeated")
+    add("--only", action="append", metavar="SKILL", help="only this skill; may be repeated")
+    add("--token-file", type=Path, metavar="FILE", help="file with the token of a reader")
+    add("--every", type=_seconds, metavar="TIME", help="repeat, such as every 15m, 2h or 1d")
+    add("--install-timer", action="store_true", help="let systemd repeat it, by default each 15m")
+    add("--yes", action="store_true", help="ask nothing, and remove also most of the skills")
+    add("--json", action="store_true", help="print the result as JSON")
+    return result
+
+
+def main(arguments: list[str] | None = None, program: str = "pull.pyz") -> int:
+    """Run the program; return its exit code."""
+    given = parser(program).parse_args(arguments)
+    folder = (given.folder or _usual()).expanduser()
+    try:
+        if given.install_timer:
+            return timer.install(
+                given.site, folder, _repeated(given, folder), given.every, given.yes
+            )
+        while True:
+            begun = time.time()
+            try:
+                code = _once(given, folder)
+            except (SiteError, NotPossible, OSError) as error:
+                print(f"Error: {error}", file=sys.stderr)
+                code = FAILED
+            if given.every is None:
+                return code
+            while time.time() < begun + given.every:
+                time.sleep(min(_LOOK, given.every))
+    except (NotPossible, SiteError) as error:
+        print(f"Error: {error}", file=sys.stderr)
+        return FAILED
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def _once(given: argparse.Namespace, folder: Path) -> int:
+    """Pull once, and say what was done."""
+    token = os.environ.get("SKILLDROP_TOKEN")
+    if given.token_file:
+        token = given.token_file.expanduser().read_text("utf-8").strip()
+    selection = {key: value for key in _SELECTING if (value := getattr(given, key))}
+    site = Site(given.site, token)
+    result = Folder(folder).pull(
+        site,
+        urlencode(selection, doseq=True),
+        partial(_agrees, given.yes),
+        _progress if sys.stderr.isatty() else lambda *_: None,
+    )
+    if given.json:
+        print(json.dumps({"folder": str(folder), **asdict(result)}, ensure_ascii=False))
+    else:
+        _say(result, folder)
+    return DONE if result.is_whole else DIFFERENT
+
+
+_SELECTING = ("index", "level", "tag", "only")
+
+
+def _say(result: Pulled, folder: Path) -> None:
+    counts = [
+        f"{len(names)} {word}"
+        for word in ("added", "updated", "unchanged", "removed")
+        if (names := getattr(result, word)) or word == "unchanged"
+    ]
+    print(f"{folder}: {', '.join(counts)}")
+    for word in ("added", "updated", "removed"):
+        for name in getattr(result, word):
+            print(f"  {word} {_visible(name)}")
+    for name in result.taken:
+        print(f"  not copied: {_visible(name)}: the name is taken there")
+    for name in result.edited:
+        print(f"  left alone: {_visible(name)} was edited here; delete it to get the published one")
+    for name, reason in result.failed.items():
+        print(f"  not copied: {_visible(name)}: {_visible(reason)}")
+    if result.withheld:
+        print(f"  {result.reason} Not removed: {', '.join(map(_visible, result.withheld[:10]))}")
+
+
+def _visible(text: str) -> str:
+    """Return a text of others without characters that would change the terminal."""
+    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
+
+
+def _agrees(yes: bool, sentence: str) -> bool:
+    """Return whether somebody agrees to a great change; nobody does where nobody can be asked."""
+    if yes or not sys.stdin or not sys.stdin.isatty():
+        return yes
+    return input(f"{sentence} Go on? [y/N] ").strip().lower() in ("y", "yes")
+
+
+def _progress(done: int, total: int) -> None:
+    end = "\n" if done == total else ""
+    print(f"\r{done} of {total} skills", end=end, file=sys.stderr, flush=True)
+
+
+def _usual() -> Path:
+    home = Path.home()
+    return home / (".claude" if (home / ".claude").is_dir() else ".agents") / "skills"
+
+
+def _repeated(given: argparse.Namespace, folder: Path) -> list[str]:
+    """Return the arguments for a repetition without people."""
+    words = [given.site, str(folder.absolute())]
+    for key in _SELECTING:
+        values = getattr(given, key) or []
+        for value in [values] if isinstance(values, str) else values:
+            words += [f"--{key}", value]
+    if given.token_file:
+        words += ["--token-file", str(given.token_file.expanduser().absolute())]
+    return words
+
+
+def _seconds(text: str) -> float:
+    """Return the seconds of a time such as 15m. Raises ValueError."""
+    units = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+    seconds = float(text[:-1]) * units[text[-1]] if text[-1:] in units else float(text)
+    if not 1 <= seconds < 1e9:
+        raise ValueError
+    return seconds
+
+
+_seconds.__name__ = "time"  # in the messages of argparse

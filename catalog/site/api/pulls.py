@@ -1,0 +1,76 @@
+"""Endpoints of `skilldrop pull`: the skills to keep on another machine, and the program itself."""
+
+import hashlib
+import io
+import zipfile
+from functools import cache
+from pathlib import Path
+
+from datasette import Response
+
+from catalog.database.queries import Database
+from catalog.model.errors import NotInCatalog
+from catalog.model.setting import Selection
+from catalog.prompt_index import query
+from catalog.reading import activity
+from catalog.reading.files import bundle
+from catalog.reading.skills import offered
+from catalog.site.http import responses
+from catalog.site.http.request import RequestContext
+
+_HERE = Path(__file__).parents[3]
+_START = b"from catalog.pull.program import main\n\nraise SystemExit(main())\n"
+
+
+async def listing(context: RequestContext) -> Response:
+    """Return the skills that a model may see, of a selection, with their versions and digests."""
+    try:
+        return await context.query(_listing, context)
+    except NotInCatalog as error:
+        return responses.of_error(str(error), 404)
+
+
+def _listing(db: Database, context: RequestContext) -> Response:
+    selection = Selection(
+        tuple(context.parameters("level")),  # type: ignore[arg-type]  # others select nothing
+        tuple(context.parameters("tag")),
+        tuple(context.parameters("only")),
+    )
+    if index := context.parameter("index"):
+        selection = query.index_spec(db, index).selection
+    elif any(selection):
+        offered.check_typed(db, selection, among=offered.IN_INDEX)
+    return responses.of_json(
+        context.request,
+        {
+            "catalog": activity.catalog_id(db),
+            "is_complete": activity.is_complete(db),
+            "skills": offered.pulled(db, selection),
+        },
+    )
+
+
+async def program(context: RequestContext) -> Response:
+    """Return `skilldrop pull` as one file for any Python."""
+    headers = {"Content-Disposition": "attachment; filename=pull.pyz"}
+    return responses.of_bytes(
+        context.request, archive(), "application/zip", etag=sha256(), headers=headers
+    )
+
+
+@cache
+def archive() -> bytes:
+    """Return the program as a zip application; the same bytes from the same code."""
+    modules = [_HERE / "catalog/__init__.py", *sorted((_HERE / "catalog/pull").glob("*.py"))]
+    content = {path.relative_to(_HERE).as_posix(): path.read_bytes() for path in modules}
+    buffer = io.BytesIO()
+    buffer.write(b"#!/usr/bin/env python3\n")
+    with zipfile.ZipFile(buffer, "a") as packed:
+        for name, code in {"__main__.py": _START, **content}.items():
+            bundle.add(packed, name, 0o644, len(code), io.BytesIO(code))
+    return buffer.getvalue()
+
+
+def sha256() -> str:
+    """Return the SHA-256 of the program, which the page of a skill shows."""
+    return hashlib.sha256(archive()).hexdigest()

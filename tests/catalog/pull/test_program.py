@@ -1,0 +1,219 @@
+"""The program `pull` is one file for any Python, and says what it did."""
+
+import ast
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from catalog.site.api import pulls
+from tests.support import program as skilldrop
+from tests.support.paths import REPOSITORY
+from tests.support.pull_sites import PullSite, pull_site
+from tests.support.serving import ServingProcess
+from tests.support.skills import write_skill
+
+MODULES = sorted((REPOSITORY / "catalog/pull").glob("*.py"))
+
+
+@pytest.fixture
+def served() -> Iterator[PullSite]:
+    """Yield a site with one skill."""
+    with pull_site() as site:
+        site.publish("pdf", {"SKILL.md": "---\nname: pdf\ndescription: Reads.\n---\n"})
+        yield site
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.stem)
+def test_it_uses_the_standard_library_of_an_old_python_alone(module: Path) -> None:
+    """A laptop has Python, but not our libraries."""
+    tree = ast.parse(module.read_text(), feature_version=(3, 9))
+    names = {
+        name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in ([node.module] if isinstance(node, ast.ImportFrom) else map(_name, node.names))
+        if name and not name.startswith("catalog.pull")
+    }
+    assert {name.partition(".")[0] for name in names} <= sys.stdlib_module_names
+
+
+def _name(alias: ast.alias) -> str:
+    return alias.name
+
+
+def test_the_site_serves_it_as_one_file(tmp_path: Path, served: PullSite) -> None:
+    """It runs in any folder, without this repository and its libraries."""
+    (tmp_path / "pull.pyz").write_bytes(pulls.archive())
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "pull.pyz", served.url, "skills"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "skills: 1 added, 0 unchanged\n  added pdf\n"
+    assert (tmp_path / "skills/pdf/SKILL.md").exists()
+
+
+_HIDING = """
+import os, sys
+for name in ("link", "symlink", "chown", "fork", "posix_spawn", "statvfs", "getuid"):
+    if hasattr(os, name): delattr(os, name)
+os.supports_dir_fd.clear(); os.supports_follow_symlinks.clear()
+for name in ("fcntl", "ctypes", "pwd", "grp", "resource", "termios"): sys.modules[name] = None
+sys.argv = ["pull.pyz", *sys.argv[1:]]
+import runpy; runpy.run_path("pull.pyz", run_name="__main__")
+"""
+
+
+def test_it_needs_nothing_that_only_unix_has(tmp_path: Path, served: PullSite) -> None:
+    """Windows has neither locks of files nor links."""
+    (tmp_path / "pull.pyz").write_bytes(pulls.archive())
+    for said in ("1 added", "1 unchanged"):
+        done = subprocess.run(
+            [sys.executable, "-I", "-c", _HIDING, served.url, "skills"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+        )
+        assert said in done.stdout, done.stderr
+
+
+def test_the_command_is_the_same_program(tmp_path: Path, served: PullSite) -> None:
+    """Its result can be read by programs."""
+    done = skilldrop.run("pull", served.url, tmp_path / "skills", "--json")
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["added"] == ["pdf"]
+
+
+def test_what_stays_is_said_with_exit_code_1(tmp_path: Path, served: PullSite) -> None:
+    """A timer reports it so."""
+    (tmp_path / "pdf").mkdir()
+    done = skilldrop.run("pull", served.url, tmp_path)
+    assert done.returncode == 1
+    assert "not copied: pdf: the name is taken there" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("127.0.0.1", "begins with https:// or http://"),
+        ("http://127.0.0.1:9", "cannot be reached"),
+        ("http://[", "is no address"),
+        ("http://127.0.0.1:x", "is no address"),
+        ("http://" + "x" * 70 + ".invalid", "cannot be reached"),
+    ],
+)
+def test_a_site_that_is_none_is_said_in_a_sentence(url: str, said: str, tmp_path: Path) -> None:
+    """The exit code is that of a problem one can fix."""
+    done = skilldrop.run("pull", url, tmp_path / "skills")
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
+def test_the_token_goes_in_a_header(tmp_path: Path, served: PullSite) -> None:
+    """It comes from a file or the environment, never from the list of processes."""
+    (tmp_path / "token").write_text("secret\n")
+    skilldrop.run("pull", served.url, tmp_path / "skills", "--token-file", tmp_path / "token")
+    skilldrop.run("pull", served.url, tmp_path / "others", SKILLDROP_TOKEN="other")
+    said = [headers.get("Authorization") for _, headers in served.requests]
+    assert said == ["Bearer secret"] * 3 + ["Bearer other"] * 3
+
+
+def test_a_selection_is_asked_for(tmp_path: Path, served: PullSite) -> None:
+    """The site selects as `link` does."""
+    skilldrop.run("pull", served.url, tmp_path / "s", "--tag", "a b", "--tag", "c", "--only", "pdf")
+    assert served.requests[0][0] == "/pull.json?tag=a+b&tag=c&only=pdf"
+
+
+def test_it_repeats_itself_after_an_error(
+    tmp_path: Path, served: PullSite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Time counts by the clock, so that a night asleep is no hour of waiting."""
+    now = 1_000_000.0
+    naps = []
+
+    def sleep(seconds: float) -> None:
+        nonlocal now
+        naps.append(seconds)
+        now += 40_000.0  # the machine was asleep
+        served.answers.clear() if len(naps) == 1 else None
+        if len(naps) == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("catalog.pull.program.time.time", lambda: now)
+    monkeypatch.setattr("catalog.pull.program.time.sleep", sleep)
+    done = skilldrop.run("pull", served.url, tmp_path / "skills", "--every", "1h")
+    assert done.returncode == 130
+    assert sum(path.startswith("/pull.json") for path, _ in served.requests) == 3
+    assert max(naps) <= 60
+
+
+@pytest.mark.parametrize("time", ["0", "x", "5y", "", "-1m"])
+def test_a_time_that_is_none_is_a_usage_error(time: str, tmp_path: Path) -> None:
+    """Nothing is asked."""
+    done = skilldrop.run("pull", "http://127.0.0.1:9", tmp_path, f"--every={time}")
+    assert done.returncode == 2
+    assert "invalid time value" in done.stderr
+
+
+def test_a_timer_of_systemd_repeats_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, served: PullSite
+) -> None:
+    """Its units are right for systemd, which is told of them."""
+    log = tmp_path / "log"
+    systemctl = tmp_path / "bin/systemctl"
+    systemctl.parent.mkdir()
+    systemctl.write_text(f'#!/bin/sh\necho "$@" >>{log}\n')
+    systemctl.chmod(0o755)
+    done = skilldrop.run(
+        *("pull", served.url, tmp_path / "my skills", "--tag", "50%", "--every", "2h"),
+        *("--install-timer", "--yes"),
+        PATH=f"{systemctl.parent}:{os.environ['PATH']}",
+        XDG_CONFIG_HOME=str(tmp_path / "config"),
+    )
+    assert done.returncode == 0, done.stderr
+    service, unit = sorted((tmp_path / "config/systemd/user").iterdir())
+    assert "OnUnitActiveSec=7200" in unit.read_text()
+    assert f'"{tmp_path}/my skills" "--tag" "50%%"' in service.read_text()
+    assert log.read_text() == f"--user daemon-reload\n--user enable --now {unit.name}\n"
+
+
+def test_a_machine_without_systemd_is_told_of_the_other_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is written."""
+    monkeypatch.setattr("catalog.pull.timer.shutil.which", lambda _: None)
+    done = skilldrop.run("pull", "http://127.0.0.1:9", tmp_path, "--install-timer", "--yes")
+    assert (done.returncode, "--every" in done.stderr) == (2, True)
+
+
+def test_a_real_site_is_followed(tmp_path: Path) -> None:
+    """Additions, changes and removals arrive; skills for people alone do not."""
+    it = ServingProcess(tmp_path, site={"enabled": True})
+    for name in ("a", "b", "c"):
+        write_skill(it.root / name, description=f"Does {name}.")
+    write_skill(it.root / "mine", description="For people.", more="disable-model-invocation: true")
+    it.start()
+    try:
+        it.settle()
+        port = it.health()["site_port"]
+        it.wait_for(lambda: it.health()["site_host"])
+        pulled = ("pull", f"http://127.0.0.1:{port}", tmp_path / "copy", "--json")
+        it.wait_for(lambda: skilldrop.run(*pulled).returncode == 0)
+        copies = {path.name for path in (tmp_path / "copy").iterdir() if path.is_dir()}
+        assert copies == {"a", "b", "c", "sentinel"}
+        write_skill(it.root / "a", description="Does more.")
+        (it.root / "b/SKILL.md").unlink()
+        it.settle()
+        said = json.loads(skilldrop.run(*pulled).stdout)
+        assert (said["updated"], said["removed"]) == (["a", "sentinel"], ["b"])
+        published = (it.settings.data / "skills/a/SKILL.md").read_bytes()
+        assert (tmp_path / "copy/a/SKILL.md").read_bytes() == published
+    finally:
+        it.stop()
