@@ -76,15 +76,6 @@ _TABLES = (
         PRIMARY KEY (day, index_name, route)
     ) STRICT, WITHOUT ROWID
     """,
-    # Counts since the beginning, which never fall, as Prometheus expects.
-    """
-    CREATE TABLE totals (
-        counted TEXT NOT NULL CHECK (counted IN ('reads', 'index_reads')),
-        route TEXT NOT NULL,
-        reads INTEGER NOT NULL,
-        PRIMARY KEY (counted, route)
-    ) STRICT, WITHOUT ROWID
-    """,
     f"PRAGMA application_id = {APPLICATION_ID}",
     f"PRAGMA user_version = {_VERSION}",
 )
@@ -109,10 +100,7 @@ def add(path: Path, counts: Counts, today: date) -> None:
         db.execute("BEGIN IMMEDIATE")
         for table, kind in (("reads", SkillRead), ("index_reads", IndexRead)):
             rows = [(*read, n) for read, n in counts.items() if isinstance(read, kind)]
-            names = (*kind._fields, "reads")
-            db.executemany(_adding(table, names), rows)
-            totals = [(table, row[names.index("route")], row[-1]) for row in rows]
-            db.executemany(_adding("totals", ("counted", "route", "reads")), totals)
+            db.executemany(_adding(table, (*kind._fields, "reads")), rows)
         _delete_old(db, (today - timedelta(days=DAYS_KEPT)).isoformat())
 
 

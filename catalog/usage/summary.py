@@ -1,15 +1,11 @@
 """Sums of the counted reads, over the catalog's connection with the database of reads."""
 
 import sqlite3
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Any, TypeAlias
+from typing import Any
 
 from catalog.database.queries import Database, Row
-
-Totals: TypeAlias = Sequence[tuple[str, str, int]]
-"""Reads so far: counted is `reads` or `index_reads`; then the route, and the number."""
 
 DAYS = 30
 """Days of the sums on pages."""
@@ -67,12 +63,6 @@ def of_all(db: Database, today: date, days: int, limit: int) -> Usage | None:
 def most_read(db: Database, limit: int) -> dict[int, int]:
     """Return the active skills with most reads in the last `DAYS` days, with their reads."""
     return dict(_rows(db, _MOST_READ_ACTIVE, {"days": f"-{DAYS - 1} days", "limit": limit}) or ())
-
-
-def totals(db: Database) -> Totals | None:
-    """Return all reads so far by route; None where reads are not counted, or cannot be read."""
-    rows = _rows(db, "SELECT counted, route, reads FROM usage.totals", {})
-    return None if rows is None else [tuple(row) for row in rows]
 
 
 def _rows(db: Database, query: str, values: dict[str, Any]) -> list[Any] | None:

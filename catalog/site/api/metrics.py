@@ -1,4 +1,4 @@
-"""Metrics for Prometheus, read from the catalog and the database of reads at each scrape."""
+"""Metrics for Prometheus: those that an alert needs, read from the catalog at each scrape."""
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,23 +8,15 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from datasette import Response
-from prometheus_client import CollectorRegistry, Metric, ProcessCollector
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily
+from prometheus_client import CollectorRegistry, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
-from catalog.database.queries import Database, Row
-from catalog.model.values import VERSION
+from catalog.database.queries import Database
 from catalog.reading import service_health, status
 from catalog.site.http import responses
 from catalog.site.http.request import RequestContext
-from catalog.usage import summary
-
-_QUANTILES = (0.5, 0.9, 0.99)
-MEASURED = 1000
-"""Newest ingestions whose durations are measured."""
-_MODES = ("native", "polling", "stopped")
-_STATES = ("full", "shortened", "name_only", "left_out")
 
 
 async def page(context: RequestContext) -> Response:
@@ -32,7 +24,6 @@ async def page(context: RequestContext) -> Response:
     families = await context.query(_families, context.location.catalog)
     registry = CollectorRegistry()
     registry.register(_Scrape(families))
-    ProcessCollector(registry=registry)
     encode, content_type = choose_encoder(context.request.headers.get("accept", ""))
     body = await asyncio.to_thread(encode, registry)
     return responses.of_bytes(
@@ -54,54 +45,33 @@ class _Scrape(Collector):
 def _families(db: Database, catalog: Path) -> list[Metric]:
     """Return all metrics; those without a value yet have no sample."""
     state = service_health.load(db, catalog)
-    return [
-        InfoMetricFamily("skilldrop", "Release of the site.", {"version": VERSION}),
-        *_of_service(db, state),
-        *_of_skills(db, state),
-        *_of_indexes(db.rows(_INDEXES)),
-        *_of_reads(db),
-    ]
+    return [*_of_service(state), *_of_catalog(db, state)]
 
 
-def _of_service(db: Database, state: Mapping[str, Any]) -> Iterator[Metric]:
+def _of_service(state: Mapping[str, Any]) -> Iterator[Metric]:
     row = state["health"]
-    scans, took = db.execute(_SCAN).fetchone()
-    (requests,) = db.execute(_REQUESTS).fetchone()
     is_well = service_health.summary(state, datetime.now(UTC)).is_well
-    is_running = row["service_pid"] is not None and not row["service_stopped"]
-    modes = {mode: mode == row["watcher_mode"] for mode in _MODES}
     failures = {trouble["part"]: trouble["times"] for trouble in state["troubles"]}
     yield _gauge("healthy", "Whether nothing needs attention, as /-/healthz says.", is_well)
-    yield _gauge(
-        "service_running",
-        "Whether a service follows the folders; its last heartbeat says whether it still does.",
-        is_running,
-    )
     yield _time("service_heartbeat", "Last heartbeat of the service.", row["service_seen"])
-    yield _gauge("watcher_mode", "Mode of the watcher: 1 for the present one.", modes, "mode")
-    yield _counter("watcher_overflows", "Overflows of the event queue.", row["overflows"])
-    yield _counter(
-        "changes_missed_by_events",
-        "Changes that full scans found and no event had reported.",
-        row["missed_by_events"],
-    )
+    yield _time("last_scan", "End of the last full scan.", row["last_full_scan"])
     yield _gauge(
         "failures",
         "Failures in a row of work that will be tried again, by part of the service.",
         failures,
         "part",
     )
-    yield _gauge("unreadable_roots", "Roots that cannot be read.", len(state["roots"]))
     yield _gauge("pending_folders", "Folders that wait to be scanned.", row["pending_count"])
     yield _gauge("held_removals", "Removals that wait for confirmation.", row["held_removals"])
-    yield _gauge("waiting_requests", "Requests of commands that wait.", requests)
-    yield _counter("scans", "Full scans that have ended.", scans)
-    yield _time("last_scan", "End of the last full scan.", row["last_full_scan"])
-    if took is not None:
-        yield _gauge("last_scan_duration_seconds", "Duration of the last full scan.", took / 1000)
+    yield _counter("watcher_overflows", "Overflows of the event queue.", row["overflows"])
+    yield _counter(
+        "changes_missed_by_events",
+        "Changes that full scans found and no event had reported.",
+        row["missed_by_events"],
+    )
 
 
-def _of_skills(db: Database, state: Mapping[str, Any]) -> Iterator[Metric]:
+def _of_catalog(db: Database, state: Mapping[str, Any]) -> Iterator[Metric]:
     skills = {str(name): number for name, number in status.counts(db).items()}
     yield _gauge("skills", "Skill folders in the catalog, by status.", skills, "status")
     findings = status.findings_by_severity(db)
@@ -111,73 +81,21 @@ def _of_skills(db: Database, state: Mapping[str, Any]) -> Iterator[Metric]:
         "Folders on which skilldrop failed; the log has the tracebacks.",
         state["internal_errors"],
     )
-    packages, package_bytes = db.execute(_PACKAGES).fetchone()
-    yield _gauge("packages", "Published versions whose files are kept.", packages)
+    left_out = dict(db.execute(_LEFT_OUT).fetchall())
+    text = "Skills that an index leaves out for lack of room."
+    yield _gauge("index_left_out_skills", text, left_out, "index")
     yield _gauge(
         "packages_bytes",
-        "Size of the files of these versions; files that versions share count in each.",
-        package_bytes,
-    )
-    (ingestions,) = db.execute(_INGESTIONS).fetchone()
-    yield _counter("ingestions", "Changes of folders taken in.", ingestions)
-    durations = Metric(
-        "skilldrop_ingestion_duration_seconds",
-        f"Time to take in a change, over the {MEASURED} newest ones.",
-        "summary",
-    )
-    ordered = sorted(ms for (ms,) in db.execute(_NEWEST, [MEASURED]))
-    for quantile in _QUANTILES if ordered else ():
-        ms = ordered[min(int(quantile * len(ordered)), len(ordered) - 1)]
-        durations.add_sample(durations.name, {"quantile": str(quantile)}, ms / 1000)
-    yield durations
-
-
-def _of_indexes(indexes: Sequence[Row]) -> Iterator[Metric]:
-    skills = GaugeMetricFamily(
-        "skilldrop_index_skills",
-        "Skills of an index by their state; left_out is for lack of room.",
-        labels=("index", "state"),
-    )
-    for row in indexes:
-        for state in _STATES:
-            skills.add_metric((row["name"], state), row[state])
-    yield skills
-    for name, text, column in (
-        ("index_characters", "Length of the published text of an index.", "chars"),
-        ("index_estimated_tokens", "Estimated tokens of that text.", "estimated_tokens"),
-    ):
-        yield _gauge(name, text, {row["name"]: row[column] for row in indexes}, "index")
-    yield _gauge(
-        "index_published_timestamp_seconds",
-        "Time of the publication of an index.",
-        {row["name"]: _epoch(row["published_at"]) for row in indexes},
-        "index",
+        "Size of the files of the versions that are kept.",
+        db.execute(_PACKAGES).fetchone()[0],
     )
 
 
-def _of_reads(db: Database) -> Iterator[Metric]:
-    totals = summary.totals(db)
-    for name, text in (
-        ("reads", "Reads of published skills."),
-        ("index_reads", "Reads of prompt indexes."),
-    ):
-        if totals is not None:
-            counts = {route: n for counted, route, n in totals if counted == name}
-            yield _counter(name, text, counts, "route")
-
-
-_INDEXES = """
-    SELECT i.name, b.full, b.shortened, b.name_only, b.left_out, b.published_at, t.chars,
-           t.estimated_tokens
-    FROM indexes AS i JOIN index_builds AS b ON b.id = i.last_build_id
-    JOIN index_texts AS t ON t.sha256 = b.sha256 ORDER BY i.position
+_LEFT_OUT = """
+    SELECT i.name, b.left_out FROM indexes AS i JOIN index_builds AS b ON b.id = i.last_build_id
+    ORDER BY i.position
 """
-_SCAN = "SELECT ifnull(max(id), 0), took_ms FROM scans WHERE took_ms IS NOT NULL"
-_REQUESTS = "SELECT count(*) FROM requests WHERE finished_at IS NULL"
-_PACKAGES = "SELECT count(*), ifnull(sum(bytes), 0) FROM versions WHERE package_path IS NOT NULL"
-_INGESTIONS = "SELECT ifnull(max(id), 0) FROM ingestions"
-"""Number of all ingestions: the newest row is never deleted."""
-_NEWEST = "SELECT took_ms FROM ingestions ORDER BY id DESC LIMIT ?"
+_PACKAGES = "SELECT ifnull(sum(bytes), 0) FROM versions WHERE package_path IS NOT NULL"
 
 
 _Value: TypeAlias = float | Mapping[str, float]  # with a label, a value for each of its values
@@ -198,9 +116,5 @@ def _time(name: str, text: str, moment: str | None) -> Metric:
     """Return a time as a metric, without a sample if the time is unknown."""
     family = GaugeMetricFamily(f"skilldrop_{name}_timestamp_seconds", text, labels=())
     if moment:
-        family.add_metric((), _epoch(moment))
+        family.add_metric((), datetime.fromisoformat(moment).timestamp())
     return family
-
-
-def _epoch(moment: str) -> float:
-    return datetime.fromisoformat(moment).timestamp()

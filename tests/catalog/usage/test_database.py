@@ -60,7 +60,6 @@ def test_processes_that_start_at_once_lose_no_count(path: Path) -> None:
     ]
     assert [writer.wait(60) for writer in writers] == [0, 0, 0]
     assert rows(path, "SELECT * FROM reads") == [("pdf", "v1", "mcp", "2026-11-22", 240)]
-    assert rows(path, "SELECT * FROM totals") == [("reads", "mcp", 240)]
 
 
 def test_skills_and_indexes_are_counted_apart(path: Path) -> None:
@@ -69,20 +68,15 @@ def test_skills_and_indexes_are_counted_apart(path: Path) -> None:
     database.add(path, {READ: 1, READ._replace(version="v2"): 1}, DAY)
     assert rows(path, "SELECT version, reads FROM reads ORDER BY version") == [("v1", 4), ("v2", 1)]
     assert rows(path, "SELECT index_name, reads FROM index_reads") == [("pdf", 2)]
-    assert rows(path, "SELECT * FROM totals ORDER BY counted") == [
-        ("index_reads", "http", 2),
-        ("reads", "http", 5),
-    ]
 
 
-def test_old_days_are_deleted_but_not_their_total(path: Path) -> None:
-    """A counter of Prometheus must not fall."""
+def test_old_days_are_deleted(path: Path) -> None:
+    """So the database stays small."""
     old = READ._replace(day="2025-10-17")
     kept = READ._replace(day="2025-10-18")
     database.add(path, {old: 1, kept: 1, IndexRead("default", "http", old.day): 1}, DAY)
     assert rows(path, "SELECT day FROM reads") == [("2025-10-18",)]
     assert rows(path, "SELECT day FROM index_reads") == []
-    assert rows(path, "SELECT reads FROM totals WHERE counted = 'reads'") == [(2,)]
 
 
 def test_a_database_that_is_too_large_loses_its_oldest_day(

@@ -45,7 +45,6 @@ def test_nothing_is_said_where_nothing_is_counted() -> None:
     """None differs from no reads."""
     db = Database(sqlite3.connect(":memory:"))
     assert summary.of_skill(db, "pdf", TODAY) is None
-    assert summary.totals(db) is None
 
 
 def test_a_damaged_database_of_reads_breaks_no_page(db: Database, tmp_path: Path) -> None:
