@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from catalog.model.finding import Finding
 from catalog.model.values import Json
@@ -84,8 +84,6 @@ _CP1252 = {
 }
 _HIGH = f"\x80-\xbf{''.join(map(re.escape, _CP1252))}"
 _MOJIBAKE = re.compile(f"[\xc2-\xdf][{_HIGH}]|[\xe0-\xef][{_HIGH}]{{2}}|[\xf0-\xf4][{_HIGH}]{{3}}")
-_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]")
-_FOREIGN = re.compile("[\udc80-\udcff]+")
 _VALUE = re.compile(r"(?P<key>[\w.-]+[ \t]*:)[ \t]*(?P<value>[^#]*?)(?P<rest>[ \t]*(?:[ \t]#.*)?)")
 _METADATA = "metadata"
 
@@ -109,29 +107,8 @@ def usual_line_ends(draft: Draft, _: Finding) -> Draft | None:
 
 def decoded_again(draft: Draft, _: Finding) -> Draft | None:
     """Decode text that was read in a wrong encoding: `Ã¶` becomes `ö`."""
-    return _rewritten(draft, _MOJIBAKE.sub(_decoded, draft.text))
-
-
-def without_controls(draft: Draft, finding: Finding) -> Draft | None:
-    """Decode text again that was read in a wrong encoding, and delete other control characters."""
     text = _MOJIBAKE.sub(_decoded, draft.text)
-    return _rewritten(draft, _CONTROL.sub("", text))
-
-
-def from_windows(draft: Draft, _: Finding) -> Draft | None:
-    """Read bytes that are not UTF-8 as Windows-1252, or as Chinese text if they come in pairs."""
-    runs = [match[0] for match in _FOREIGN.finditer(draft.text)]
-    if not runs:
-        return None
-    encoding = "gb18030" if all(len(run) % 2 == 0 for run in runs) else "cp1252"
-    try:
-        text = _FOREIGN.sub(
-            lambda run: run[0].encode("utf-8", "surrogateescape").decode(encoding),
-            draft.text,
-        )
-    except UnicodeDecodeError:
-        return None
-    return _rewritten(draft, text)
+    return None if text == draft.text else replace(draft, lines=tuple(text.split("\n")))
 
 
 def _decoded(match: re.Match[str]) -> str:
@@ -140,12 +117,6 @@ def _decoded(match: re.Match[str]) -> str:
         return data.decode()
     except UnicodeDecodeError:
         return match[0]
-
-
-def _rewritten(draft: Draft, text: str) -> Draft | None:
-    if text == draft.text:
-        return None
-    return replace(draft, lines=tuple(text.split("\n")))
 
 
 def repaired(draft: Draft, finding: Finding) -> Draft | None:
@@ -176,17 +147,11 @@ def without_tabs(draft: Draft, finding: Finding) -> Draft | None:
 
 def named_like_its_folder(draft: Draft, _: Finding) -> Draft | None:
     """Write the folder's name as name if the two differ only in their form."""
-    name = (draft.parsed.frontmatter or {}).get("name")
-    if name is None or name == "" or (isinstance(name, str) and _form(name) == draft.folder):
-        return renamed(draft, _)
-    return None
-
-
-def renamed(draft: Draft, _: Finding) -> Draft | None:
-    """Write the folder's name as name, if it is a valid one."""
     folder, fields = draft.folder, draft.parsed.frontmatter
-    end = _end(draft)
-    if fields is None or end is None or not is_valid_name(folder):
+    if fields is None or _end(draft) is None or not is_valid_name(folder):
+        return None
+    name = fields.get("name")
+    if name and not (isinstance(name, str) and _form(name) == folder):
         return None
     line = dumped({"name": folder}).rstrip("\n")
     expected = {**fields, "name": folder}
@@ -284,41 +249,31 @@ Fix: TypeAlias = Callable[[Draft, Finding], Draft | None]
 """Returns the fixed draft, or None if the finding has no single meaning."""
 
 
-class Fixes(NamedTuple):
-    """Fixes of one code."""
-
-    safe: Fix | None = None
-    unsafe: Fix | None = None  # may change the meaning, or lose text
-
-
-_REPAIR = Fixes(repaired)
-_NAME_CODES = Fixes(named_like_its_folder)
-FIXES: Mapping[str, Fixes] = {
-    "not-utf-8": Fixes(as_utf_8),
-    "invalid-utf-8": Fixes(unsafe=from_windows),
-    "control-characters": Fixes(decoded_again, without_controls),
-    "forbidden-characters": Fixes(decoded_again, without_controls),
-    "mojibake": Fixes(decoded_again),
-    "byte-order-mark": Fixes(without_mark),
-    "lone-carriage-return": Fixes(usual_line_ends),
-    "frontmatter-not-first": Fixes(starting_at_the_top),
-    "opening-fence-too-long": _REPAIR,
-    "fence-not-alone": _REPAIR,
-    "closing-fence-missing": _REPAIR,
-    "tab-indentation": _REPAIR,
-    "unquoted-colon": _REPAIR,
-    "unquoted-value": _REPAIR,
-    "unquoted-text": _REPAIR,
-    "broken-quotes": _REPAIR,
-    "tab-outside-quotes": Fixes(without_tabs),
-    "name-missing": _NAME_CODES,
-    "name-not-lower-case": _NAME_CODES,
-    "name-characters": _NAME_CODES,
-    "name-outer-hyphen": _NAME_CODES,
-    "name-double-hyphen": _NAME_CODES,
-    "name-not-folder": Fixes(named_like_its_folder, renamed),
-    "allowed-tools-not-text": Fixes(tools_on_one_line),
-    "field-not-in-specification": Fixes(under_metadata),
+FIXES: Mapping[str, Fix] = {
+    "not-utf-8": as_utf_8,
+    "control-characters": decoded_again,
+    "forbidden-characters": decoded_again,
+    "mojibake": decoded_again,
+    "byte-order-mark": without_mark,
+    "lone-carriage-return": usual_line_ends,
+    "frontmatter-not-first": starting_at_the_top,
+    "opening-fence-too-long": repaired,
+    "fence-not-alone": repaired,
+    "closing-fence-missing": repaired,
+    "tab-indentation": repaired,
+    "unquoted-colon": repaired,
+    "unquoted-value": repaired,
+    "unquoted-text": repaired,
+    "broken-quotes": repaired,
+    "tab-outside-quotes": without_tabs,
+    "name-missing": named_like_its_folder,
+    "name-not-lower-case": named_like_its_folder,
+    "name-characters": named_like_its_folder,
+    "name-outer-hyphen": named_like_its_folder,
+    "name-double-hyphen": named_like_its_folder,
+    "name-not-folder": named_like_its_folder,
+    "allowed-tools-not-text": tools_on_one_line,
+    "field-not-in-specification": under_metadata,
 }
 """Fixes by code, in the order in which they are tried: each needs the ones before it."""
 

@@ -61,7 +61,6 @@ class Fixer:
 
     acceptance: Acceptance
     select: CodeSelection
-    unsafe: bool = False
     fixed: int = 0  # findings
     skills: int = 0
     problems: list[str] = field(default_factory=list)  # sentences about files that cannot be fixed
@@ -140,15 +139,13 @@ class Fixer:
         findings = [f for f in current.findings if f.code in codes and f.code in FIXES]
         before = Counter(finding.code for finding in current.findings)
         for finding in sorted(findings, key=lambda f: (_ORDER[f.code], f.line or 0)):
-            fixes = FIXES[finding.code]
-            for fix in (fixes.safe, fixes.unsafe if self.unsafe else None):
-                candidate = fix(draft, finding) if fix else None
-                if candidate is None or candidate.data == draft.data:
-                    continue
-                judged = self._judged(candidate.data, file)
-                after = Counter(each.code for each in judged.findings)
-                if after[finding.code] < before[finding.code] and not after - before:
-                    return candidate, judged
+            candidate = FIXES[finding.code](draft, finding)
+            if candidate is None or candidate.data == draft.data:
+                continue
+            judged = self._judged(candidate.data, file)
+            after = Counter(each.code for each in judged.findings)
+            if after[finding.code] < before[finding.code] and not after - before:
+                return candidate, judged
         return None
 
     def _judged(self, data: bytes, file: Path) -> Judgement:

@@ -108,7 +108,9 @@ def _parts(kind: FindingType) -> Iterator[str]:
     yield f"# {kind.code}\n\n{kind.summary}\n"
     why = _LINK.sub(r"\1", PURPOSES[kind.profile])
     yield f"- Why: {why}"
-    yield f"- Fix: {kind.fix}{_automatic(kind.code)}"
+    is_automatic = kind.code == RENAMED or kind.code in FIXES
+    automatic = " `validate --fix` does it where the meaning is clear." if is_automatic else ""
+    yield f"- Fix: {kind.fix}{automatic}"
     yield f"- Severity: {kind.severity}; {REJECTS[kind.rejects]}."
     yield f"- Profile: {kind.profile}\n- Source: {kind.source}.\n"
     if example := examples().get(kind.code):
@@ -118,10 +120,3 @@ def _parts(kind: FindingType) -> Iterator[str]:
         "`[validate]` in skilldrop.toml, or on one line with "
         f"`<!-- skilldrop: ignore={kind.code} -->`."
     )
-
-
-def _automatic(code: str) -> str:
-    """Return which option mends findings of a code."""
-    if code == RENAMED or (code in FIXES and FIXES[code].safe):
-        return " `validate --fix` does it where the meaning is clear."
-    return " `validate --fix --unsafe-fixes` does it." if code in FIXES else ""

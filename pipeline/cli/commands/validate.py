@@ -84,9 +84,6 @@ def _selectors(*names: str, text: str) -> Callable[[Callable[..., Any]], Callabl
     help="Print the changes of --fix and write nothing; exit 1 if there is one.",
 )
 @click.option(
-    "--unsafe-fixes", is_flag=True, help="Also make fixes that may change the meaning or lose text."
-)
-@click.option(
     "--stdin-filename",
     type=click.Path(path_type=Path),
     default="SKILL.md",
@@ -110,7 +107,6 @@ def validate(
     acceptance: Acceptance,
     fix: bool,
     diff: bool,
-    unsafe_fixes: bool,
     stdin_filename: Path,
     fail_on: Severity,
     form: str,
@@ -132,7 +128,7 @@ def validate(
     given: GlobalOptions | None = context.obj
     config = loader.load_validation(given and given.config)
     select, exclude = _selected(config, chosen)
-    fixer = Fixer(acceptance, select, unsafe_fixes)
+    fixer = Fixer(acceptance, select)
     if "-" in map(str, paths):
         if len(paths) > 1 or diff or not is_skill_md(stdin_filename.name):
             raise click.UsageError(_ONLY_STDIN)

@@ -21,7 +21,10 @@ SELECT = of_profiles(["advice"])
 HEAD = (
     b"---\nname: sample\ndescription: Takes a text file and gives its word count. Use it often.\n"
 )
-WITHOUT_A_SINGLE_MEANING = {  # the folder has an invalid name, or another system has the field
+WITHOUT_A_SINGLE_MEANING = {  # a folder of another or an invalid name, a field of another system
+    "control-characters",
+    "forbidden-characters",
+    "name-not-folder",
     "name-not-lower-case",
     "name-characters",
     "name-outer-hyphen",
@@ -35,9 +38,9 @@ def judge(*paths: Path) -> list[Judgement]:
     return list(judge_paths(paths, select=SELECT, cores=1))
 
 
-def fix(*paths: Path, unsafe: bool = False) -> Fixer:
+def fix(*paths: Path) -> Fixer:
     """Fix skills; the result has the counts."""
-    fixer = Fixer("lenient", SELECT, unsafe)
+    fixer = Fixer("lenient", SELECT)
     for _ in fixer.fix(judge(*paths)):
         pass
     return fixer
@@ -48,12 +51,12 @@ def codes(*paths: Path) -> Counter[str]:
     return Counter(finding.code for one in judge(*paths) for finding in one.findings)
 
 
-def fixed(folder: Path, content: bytes, *, unsafe: bool = False) -> bytes:
+def fixed(folder: Path, content: bytes) -> bytes:
     """Return the content of a skill named `sample` after all fixes."""
     file = folder / "sample/SKILL.md"
     file.parent.mkdir()
     file.write_bytes(content)
-    fix(file.parent, unsafe=unsafe)
+    fix(file.parent)
     return file.read_bytes()
 
 
@@ -63,13 +66,13 @@ def test_a_fix_mends_its_sample_and_adds_no_finding(tmp_path: Path, code: str) -
     assert code in REGISTRY
     samples = Path(shutil.copytree(BAD / code, tmp_path / "samples"))
     before = codes(samples)
-    first = fix(samples, unsafe=True)
+    first = fix(samples)
     after = codes(samples)
     assert first.fixed > 0
     assert after[code] < before[code]
     assert not after - before
     contents = {path: path.read_bytes() for path in samples.rglob("*") if path.is_file()}
-    assert fix(samples, unsafe=True).fixed == 0
+    assert fix(samples).fixed == 0
     assert contents == {path: path.read_bytes() for path in samples.rglob("*") if path.is_file()}
 
 
@@ -114,42 +117,37 @@ def test_a_field_of_another_system_stays(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "expected", "unsafe"),
+    ("name", "expected"),
     [
-        ("name: Sample # mine", "name: sample # mine", False),
-        ("name: ' SAMPLE'", "name: sample", False),
-        ("name: other", "name: other", False),
-        ("name: other", "name: sample", True),
-        ("name:", "name: sample", False),
+        ("name: Sample # mine", "name: sample # mine"),
+        ("name: ' SAMPLE'", "name: sample"),
+        ("name: other", "name: other"),
+        ("name:", "name: sample"),
     ],
 )
-def test_a_name_becomes_that_of_the_folder(
-    tmp_path: Path, name: str, expected: str, unsafe: bool
-) -> None:
-    """Safely if they differ in form only; the folder could be the wrong one."""
+def test_a_name_becomes_that_of_the_folder(tmp_path: Path, name: str, expected: str) -> None:
+    """Only if they differ in form: the folder could be the wrong one."""
     head = HEAD.replace(b"name: sample", b"%s")
-    assert fixed(tmp_path, head % name.encode() + b"---\n\n# A\n", unsafe=unsafe) == (
+    assert fixed(tmp_path, head % name.encode() + b"---\n\n# A\n") == (
         head % expected.encode() + b"---\n\n# A\n"
     )
 
 
 @pytest.mark.parametrize(
-    ("garbled", "text", "unsafe"),
+    ("garbled", "text"),
     [
-        ("“schön”".encode().decode("latin-1").encode(), "“schön”", False),
-        ("itâ€™s schÃ¶n".encode(), "it’s schön", False),
-        (b"w\xf6rter", "wörter", True),
-        ("单词".encode("gb18030"), "单词", True),
-        (b"a\x07b", "ab", True),
-        (b"a\x07b", "a\x07b", False),
+        ("“schön”".encode().decode("latin-1").encode(), b"\xe2\x80\x9csch\xc3\xb6n\xe2\x80\x9d"),
+        ("itâ€™s schÃ¶n".encode(), "it’s schön".encode()),
+        (b"w\xf6rter", b"w\xf6rter"),
+        (b"a\x07b", b"a\x07b"),
     ],
 )
 def test_text_from_a_wrong_encoding_is_decoded_again(
-    tmp_path: Path, garbled: bytes, text: str, unsafe: bool
+    tmp_path: Path, garbled: bytes, text: bytes
 ) -> None:
-    """A guess, or a deletion, is an unsafe fix."""
+    """A guess, or a deletion, is left to the author."""
     content = HEAD + b"---\n\n# Count %s\n"
-    assert fixed(tmp_path, content % garbled, unsafe=unsafe) == content % text.encode()
+    assert fixed(tmp_path, content % garbled) == content % text
 
 
 def test_several_faults_of_one_file_are_mended_together(tmp_path: Path) -> None:

@@ -152,15 +152,16 @@ def test_each_finding_has_the_address_of_its_section(project: Path) -> None:
     assert rules["name-not-folder"] == url
 
 
-def test_a_file_that_cannot_be_fixed_is_a_problem_of_its_own(project: Path) -> None:
+def test_a_file_that_cannot_be_fixed_is_a_problem_of_its_own(
+    project: Path, skill: SkillWriter
+) -> None:
     """The exit code is that of an unreadable path; all findings are still printed."""
-    folder = project / "skills/two"
-    folder.chmod(0o555)
+    skill(project / "skills/two", name="Two").chmod(0o555)
     with bound_by_permissions():
-        result = run("skills", "--select", "name-not-folder", "--fix", "--unsafe-fixes")
+        result = run("skills", "--select", "name-not-lower-case", "--fix")
     assert result.return_value == 2
     assert "skills/two/SKILL.md was not fixed: Permission denied.\n" in result.stderr
-    assert places(result) == ["skills/two/SKILL.md:2: name-not-folder"]
+    assert places(result) == ["skills/two/SKILL.md:2: name-not-lower-case"]
 
 
 def test_standard_input_stands_for_a_file(project: Path) -> None:
