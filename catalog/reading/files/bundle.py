@@ -21,17 +21,23 @@ def write(package: Package, to: IO[bytes]) -> None:
     """
     with zipfile.ZipFile(to, "w", zipfile.ZIP_STORED) as archive:
         for entry in package.files:
-            member = zipfile.ZipInfo(name_of(entry), _LONG_AGO)
-            member.create_system = _UNIX
-            member.external_attr = (stat.S_IFREG | int(entry.mode, 8)) << 16
-            member.file_size = entry.size  # decides whether the member needs the 64-bit form
-            with skill_files.opened(package, entry) as file, archive.open(member, "w") as stored:
-                shutil.copyfileobj(file, stored)
+            with skill_files.opened(package, entry) as file:
+                add(archive, name_of(entry), int(entry.mode, 8), entry.size, file)
 
 
 def name_of(entry: PublishedFile) -> str:
     """Return the path of a file of a skill in a copy: any spelling of SKILL.md becomes SKILL.md."""
     return SKILL_MD if entry.kind == "skill_md" else entry.path
+
+
+def add(archive: zipfile.ZipFile, name: str, mode: int, size: int, file: IO[bytes]) -> None:
+    """Add a file with its permissions and a constant time."""
+    member = zipfile.ZipInfo(name, _LONG_AGO)
+    member.create_system = _UNIX
+    member.external_attr = (stat.S_IFREG | mode) << 16
+    member.file_size = size  # decides whether the member needs the 64-bit form
+    with archive.open(member, "w") as stored:
+        shutil.copyfileobj(file, stored)
 
 
 def size(package: Package) -> int:
