@@ -4,7 +4,6 @@ import inspect
 import json
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, TypeAlias, cast
 
@@ -20,7 +19,7 @@ from mcp.types import (
     TextContent,
     ToolAnnotations,
 )
-from pydantic import Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from catalog.mcp import uris
 from catalog.mcp.access import CatalogAccess, unknown_cursor
@@ -31,11 +30,49 @@ from catalog.reading.files.published import SKILL_MD, Package, package_of
 from catalog.reading.files.skill_files import SkillFile
 from catalog.reading.search import word_search
 from catalog.reading.search.filters import FILTERS, Filter, Filters, parse
-from catalog.reading.search.hits import Hit
 from catalog.reading.skills import references
 from catalog.reading.skills.references import References
 from catalog.text.suggestions import few, shown
 from catalog.text.visible import one_line
+
+Line: TypeAlias = Annotated[str, BeforeValidator(one_line)]
+"""Text of a skill in a single line."""
+
+
+class _Result(BaseModel):
+    model_config = ConfigDict(from_attributes=True)
+
+
+class OtherSkills(_Result):
+    """Skills of the same name."""
+
+    count: int
+    first: list[Line] = Field(description="Paths of the first of them.")
+
+
+class FoundSkill(_Result):
+    """Skill that a search found."""
+
+    name: Line
+    skill_id: str
+    description: Line
+    level: str
+    status: str
+    version: str | None
+    location: Line = Field(description="Path or URI of SKILL.md.")
+    score: float
+    matched: list[str] = Field(description="Words of the query that the skill has.")
+    snippet: Line
+    others: OtherSkills
+
+
+class FoundSkills(_Result):
+    """Result of search_skills."""
+
+    skills: list[FoundSkill]
+    next_offset: int | None = Field(description="Offset of the next page, if there is one.")
+    note: Line = Field("", description="Words or filters that no skill has.")
+
 
 _READ = """\
 Read a file of a skill, whole. Without file_path, read SKILL.md, the skill's instructions; with
@@ -180,7 +217,7 @@ class SkillTools:
             int, Field(ge=0, description="Number of results to skip: the next_offset of a result.")
         ] = 0,
         **given: Any,
-    ) -> CallToolResult:
+    ) -> Annotated[CallToolResult, FoundSkills]:
         """Return the matching skills, with the words that matched and a snippet around one."""
         filters = _filters(given)
         if not query.strip() and filters.is_default:
@@ -188,14 +225,13 @@ class SkillTools:
         with self._access.open() as db:
             results = word_search.search(db, query, limit, offset=offset, filters=filters)
             hits = self._access.locate(db, results.hits)
-        found: dict[str, Any] = {
-            "skills": list(map(_found, hits)),
-            "next_offset": results.next_offset,
-        }
-        if results.note:
-            found["note"] = one_line(results.note)
-        text = json.dumps(found, ensure_ascii=False, indent=1)
-        return CallToolResult(content=[TextContent(text=text)], structured_content=found)
+        return _structured(
+            FoundSkills(
+                skills=[FoundSkill.model_validate(hit) for hit in hits],
+                next_offset=results.next_offset,
+                note=results.note,
+            )
+        )
 
     def _content(
         self, package: Package, file: SkillFile, *, wrapped: bool
@@ -256,9 +292,8 @@ def _description(file: SkillFile, directory: str) -> str:
     return text
 
 
-def _found(hit: Hit) -> dict[str, Any]:
-    """Return a hit for an agent, without rows of the catalog and with each text on one line."""
-    first = list(map(one_line, hit.others.first))
-    fields = asdict(hit) | {"others": {"count": hit.others.count, "first": first}}
-    del fields["id"]
-    return {key: one_line(text) if isinstance(text, str) else text for key, text in fields.items()}
+def _structured(value: BaseModel) -> CallToolResult:
+    """Return a value as JSON, once as text for the model and once as an object."""
+    content = value.model_dump(mode="json", exclude_defaults=True)
+    text = json.dumps(content, ensure_ascii=False, indent=1)
+    return CallToolResult(content=[TextContent(text=text)], structured_content=content)

@@ -1,6 +1,5 @@
 """Lists over the protocol: whole page by page, with one clear sentence for a wrong cursor."""
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -152,20 +151,22 @@ def test_the_extension_is_declared_to_clients_of_all_versions(shelf: Shelf) -> N
         assert not declared.prompts.list_changed
 
 
-def test_a_structured_result_is_that_of_the_text(shelf: Shelf) -> None:
-    """Whether an agent reads the text or a program the object."""
+def test_structured_results_match_their_schemas(shelf: Shelf) -> None:
+    """Each tool that gives an object says what is in it; the client checks it."""
 
     async def work(client: Client) -> list[Any]:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         return [
-            await client.call_tool("search_skills", arguments)
-            for arguments in (
-                {"query": "count wrod"},
-                {"query": "nothing"},
-                {"limit": 2},
-                {"offset": 5000},
+            (tools[name].output_schema, (await client.call_tool(name, arguments)))
+            for name, arguments in (
+                ("search_skills", {"query": "count wrod"}),
+                ("search_skills", {"query": "nothing"}),
+                ("search_skills", {"limit": 2}),
+                ("search_skills", {"offset": 5000}),
             )
         ]
 
-    for result in session(in_process(shelf), work):
-        assert {"skills", "next_offset"} <= result.structured_content.keys()
-        assert json.loads(result.content[0].text) == result.structured_content
+    for schema, result in session(in_process(shelf), work):
+        assert schema["required"]
+        assert set(schema["required"]) <= result.structured_content.keys()
+        assert result.structured_content.keys() <= schema["properties"].keys()
