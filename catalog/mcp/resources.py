@@ -1,12 +1,16 @@
 """Resources: SKILL.md of each skill is listed, all its files and their manifest can be read."""
 
 import json
+from contextlib import suppress
 from typing import Any
 
 import anyio.to_thread
 from mcp.server import ServerRequestContext
 from mcp.types import (
     BlobResourceContents,
+    CompleteRequestParams,
+    CompleteResult,
+    Completion,
     ListResourcesResult,
     ListResourceTemplatesResult,
     PaginatedRequestParams,
@@ -18,14 +22,20 @@ from mcp.types import (
 )
 
 from catalog.mcp import uris
-from catalog.mcp.access import CatalogAccess, after_cursor, protocol_errors, unknown_cursor
+from catalog.mcp.access import PAGE, CatalogAccess, after_cursor, protocol_errors, unknown_cursor
 from catalog.mcp.uris import SkillUri
+from catalog.model.errors import NotInCatalog
+from catalog.prompt_index.formats.registry import DISCOVERY_SCHEMA, install_fields
 from catalog.reading.files.published import SKILL_MD, Package
 from catalog.reading.files.skill_files import SkillFile
+from catalog.reading.skills import offered
 from catalog.text.visible import one_line
 
 VERSION_META = "skilldrop/version"
 """Key of the version in the metadata of a result."""
+
+INDEX = "skill://index.json"
+"""Resource with all skills, in the format 0.2.0 of Agent Skills discovery."""
 
 _TEMPLATES = [
     ResourceTemplate(
@@ -74,6 +84,30 @@ class SkillResources:
         """Return the manifest or a whole file of a skill."""
         return await anyio.to_thread.run_sync(self.content, params.uri)
 
+    async def complete(
+        self, _: ServerRequestContext[Any], params: CompleteRequestParams
+    ) -> CompleteResult:
+        """Return the skill_ids, or the paths in a skill, that begin with what is typed."""
+        known = (params.context and params.context.arguments) or {}
+        return await anyio.to_thread.run_sync(
+            self._completed, params.argument.name, params.argument.value, known.get("skill_id")
+        )
+
+    def _completed(self, argument: str, typed: str, skill_id: str | None) -> CompleteResult:
+        found: list[str] = []
+        with protocol_errors(), suppress(NotInCatalog):
+            if argument == "skill_id":
+                with self._access.open() as db:
+                    found = [row["skill_id"] for row in offered.installable(db)]
+            elif argument == "path" and skill_id:
+                found = list(self._access.package(skill_id).by_path)
+        values = sorted(value for value in found if value.startswith(typed))
+        return CompleteResult(
+            completion=Completion(
+                values=values[:PAGE], total=len(values), has_more=len(values) > PAGE
+            )
+        )
+
     def _page(self, after: int | None) -> ListResourcesResult:
         rows, following = self._access.page("resources", "model", after)
         return ListResourcesResult(
@@ -91,7 +125,10 @@ class SkillResources:
         )
 
     def content(self, uri: str) -> ReadResourceResult:
-        """Return the manifest or a whole file of a skill. Raises MCPError."""
+        """Return the manifest or a whole file of a skill, or the index. Raises MCPError."""
+        if uri == INDEX:
+            index = TextResourceContents(uri=uri, text=self._index(), mime_type="application/json")
+            return ReadResourceResult(contents=[index])
         with protocol_errors():
             asked = uris.parse(uri)
             package = self._access.package(asked.skill_id, asked.version)
@@ -104,6 +141,18 @@ class SkillResources:
                 file = self._access.read(package, _path(package, asked))
                 content = _contents(uri, file)
         return ReadResourceResult(contents=[content], _meta={VERSION_META: package.version})
+
+    def _index(self) -> str:
+        """Return all skills that a model may start, with the URIs of their SKILL.md."""
+        with protocol_errors(), self._access.open() as db:
+            rows = offered.installable(db)
+        skills = [
+            install_fields(row["skill_id"], row["name"], row["description"])
+            | {"type": "skill-md", "url": uris.of(row["skill_id"], SKILL_MD)}
+            for row in rows
+        ]
+        index = {"$schema": DISCOVERY_SCHEMA, "skills": skills}
+        return json.dumps(index, ensure_ascii=False, indent=1)
 
 
 def manifest(package: Package) -> dict[str, Any]:

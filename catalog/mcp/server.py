@@ -63,6 +63,7 @@ class SkillServer(Server[None]):
             on_list_resources=resources.list,
             on_list_resource_templates=resources.templates,
             on_read_resource=resources.read,
+            on_completion=resources.complete,
             on_list_prompts=prompts.list,
             on_get_prompt=prompts.get,
         )

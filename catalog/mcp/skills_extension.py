@@ -22,6 +22,7 @@ from catalog.model.errors import NotInCatalog, PackageDamaged
 from catalog.model.fields import COMPATIBILITY_LIMIT, DESCRIPTION_LIMIT, NAME_LIMIT
 from catalog.reading.files import skill_files
 from catalog.reading.files.published import SKILL_MD, Package, package_of
+from catalog.reading.skills import offered
 from catalog.text.suggestions import shown
 
 IDENTIFIER = "io.modelcontextprotocol/skills"
@@ -78,6 +79,8 @@ class SkillsExtension:
         """Return the entry of the skill with a SKILL.md."""
         with protocol_errors():
             asked = uris.parse(uri)
+            with self._access.open() as db:
+                offered.one(db, "model", asked.skill_id)
             entry = entry_of(self._access.package(asked.skill_id))
             if asked.version or uris.of(asked.skill_id, asked.path) != entry["uri"]:
                 raise NotInCatalog(f"{shown(uri)} is not a skill's URI; that is {entry['uri']}.")

@@ -4,12 +4,15 @@ import inspect
 import json
 import logging
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, TypeAlias, cast
 
 from mcp.server import MCPServer, ServerRequestContext
 from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
+from mcp.shared.exceptions import MCPError
 from mcp.types import (
+    INVALID_PARAMS,
     BlobResourceContents,
     CallToolRequestParams,
     CallToolResult,
@@ -30,8 +33,9 @@ from catalog.reading.files.published import SKILL_MD, Package, package_of
 from catalog.reading.files.skill_files import SkillFile
 from catalog.reading.search import word_search
 from catalog.reading.search.filters import FILTERS, Filter, Filters, parse
-from catalog.reading.skills import references
+from catalog.reading.skills import offered, references
 from catalog.reading.skills.references import References
+from catalog.text import suggestions
 from catalog.text.suggestions import few, shown
 from catalog.text.visible import one_line
 
@@ -41,6 +45,26 @@ Line: TypeAlias = Annotated[str, BeforeValidator(one_line)]
 
 class _Result(BaseModel):
     model_config = ConfigDict(from_attributes=True)
+
+
+class FileRead(_Result):
+    """Result of read_skill_file about the file, whose content is the first part."""
+
+    skill: Line
+    skill_id: str
+    path: Line
+    version: str
+    directory: Line = Field(description="Folder or URI of the skill.")
+    size: int = Field(description="Bytes of the whole file.")
+    sha256: str
+    media_type: str
+    encoding: str = Field(description="utf-8, utf-8-sig or base64.")
+    executable: bool
+    offset: int = Field(description="Byte at which this page starts.")
+    next_offset: int | None = Field(description="Offset of the next page, if there is one.")
+    uses: list[Line] = Field([], description="Skills that its SKILL.md links to.")
+    needs: list[Line] = Field([], description="Skills that it declares to need, in all.")
+    used_by: list[Line] = []
 
 
 class OtherSkills(_Result):
@@ -153,14 +177,29 @@ class SkillTools:
         """Return all tools, on one page."""
         if params and params.cursor is not None:
             raise unknown_cursor("tools")
-        return ListToolsResult(tools=await self._tools.list_tools())
+        tools = await self._tools.list_tools()
+        for tool in tools:
+            tool.input_schema["additionalProperties"] = False
+        return ListToolsResult(tools=tools)
 
     async def call(
         self, _: ServerRequestContext[Any], params: CallToolRequestParams
     ) -> CallToolResult:
-        """Call a tool; report an error in one sentence instead of the library's page."""
+        """Call a tool; report an error in one sentence instead of the library's page.
+
+        Raises MCPError for a tool that does not exist.
+        """
+        tools = {tool.name: tool for tool in await self._tools.list_tools()}
+        if params.name not in tools:
+            message = suggestions.known(params.name, list(tools))
+            raise MCPError(INVALID_PARAMS, f"There is no tool {shown(params.name)}. {message}")
+        given, known = params.arguments or {}, tools[params.name].input_schema["properties"]
+        if unknown := next((name for name in given if name not in known), None):
+            message = suggestions.known(unknown, list(known))
+            sentence = f"{params.name} has no argument {shown(unknown)}. {message}"
+            return CallToolResult(content=[TextContent(text=sentence)], is_error=True)
         try:
-            result = await self._tools.call_tool(params.name, params.arguments or {})
+            result = await self._tools.call_tool(params.name, given)
         except ToolError as error:
             return CallToolResult(
                 content=[TextContent(text=_message(params.name, error))], is_error=True
@@ -183,23 +222,27 @@ class SkillTools:
         wrapped: Annotated[
             bool, Field(description="Whether to wrap SKILL.md, without its frontmatter.")
         ] = False,
-    ) -> CallToolResult:
-        """Return the file and, as a second part, a description of it."""
+    ) -> Annotated[CallToolResult, FileRead]:
+        """Return the file and, as a second part and as an object, a description of it."""
         with self._access.open() as db:
             package = package_of(db, self._access.packages, skill_name, version)
+            offered.one(db, "model", package.skill_id)
             related = references.of_active(db, package.skill_id)
         file = self._access.read(package, file_path, offset=offset, limit=PAGE_BYTES)
-        description = _description(file, self._access.directory(package))
-        meta: dict[str, Any] = {"skilldrop/version": file.version}
+        directory = self._access.directory(package)
+        description = _description(file, directory)
+        names: Mapping[str, Any] = {}
         if related and _is_skill_md(package, file) and offset == 0:
             description += _relations(related)
-            meta |= {f"skilldrop/{relation}": names for relation, names in related.names.items()}
+            names = related.names
+        about = FileRead(**asdict(file), directory=directory, **names)
         return CallToolResult(
             content=[
                 self._content(package, file, wrapped=wrapped),
                 TextContent(text=description),
             ],
-            _meta=meta,
+            structured_content=about.model_dump(mode="json", exclude_defaults=True),
+            _meta={"skilldrop/version": file.version},
         )
 
     @_with_filters

@@ -12,6 +12,7 @@ from catalog.model.errors import FilterInvalid, NotInCatalog
 from catalog.model.fields import COLUMNS
 from catalog.prompt_index import locations
 from catalog.reading.search import skill_lists, word_search
+from catalog.reading.search.filters import BY_NAME
 from catalog.reading.search.hits import Hit
 from catalog.reading.skills import skill_facts
 from catalog.site.api import files as api_files
@@ -19,6 +20,7 @@ from catalog.site.http import responses
 from catalog.site.http.request import RequestContext
 from catalog.site.pages import skill as skill_page
 from catalog.site.pages import skills as skills_page
+from catalog.text import suggestions
 from catalog.text.suggestions import shown
 
 MOST_HITS = 100
@@ -48,6 +50,7 @@ async def hits(context: RequestContext) -> Response:
     offset of the next page.
     """
     try:
+        _refuse_unknown(context)
         filters = skills_page.filters_of(context)
         sort = skill_lists.parse_sort(context.parameter("sort"))
         limit = _number(context, "limit", 20, range(1, MOST_HITS + 1))
@@ -74,6 +77,15 @@ async def hits(context: RequestContext) -> Response:
         [asdict(hit) | _addresses(context, hit) for hit in results.hits],
         headers={name: value for name, value in headers.items() if value} or None,
     )
+
+
+def _refuse_unknown(context: RequestContext) -> None:
+    """Raise FilterInvalid for a parameter that no search has."""
+    known = [*BY_NAME, "q", "sort", "typing", "limit", "offset"]
+    if unknown := next((name for name in context.request.args if name not in known), None):
+        raise FilterInvalid(
+            f"There is no parameter {shown(unknown)}. {suggestions.known(unknown, known)}"
+        )
 
 
 def _number(context: RequestContext, name: str, usual: int, possible: range) -> int:

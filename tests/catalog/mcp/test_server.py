@@ -11,7 +11,15 @@ from typing import Any
 
 import pytest
 from mcp import Client, MCPError
-from mcp.types import BlobResourceContents, CallToolResult, EmbeddedResource, TextContent
+from mcp.types import (
+    INVALID_PARAMS,
+    BlobResourceContents,
+    CallToolResult,
+    EmbeddedResource,
+    ResourceTemplateReference,
+    TextContent,
+    TextResourceContents,
+)
 
 from catalog.mcp import uris
 from catalog.reading.search.filters import BY_NAME
@@ -47,12 +55,12 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shelf]:
     )
     (made.root / "word-count/scripts/count.py").chmod(0o755)
     write_skill(made.root / "会议纪要", description="把会议录音整理成纪要。用于会议之后。")
-    write_skill(made.root / "zoom-in", more="metadata:\n  priority: '0.9'")
     write_skill(
-        made.root / "for-people",
-        more="disable-model-invocation: true\ndepends_on: word-count",
-        body="See [it](../zoom-in/SKILL.md).\n",
+        made.root / "zoom-in",
+        more="metadata:\n  priority: '0.9'\ndepends_on: word-count",
+        body="See [it](../word-count/SKILL.md).\n",
     )
+    write_skill(made.root / "for-people", more="disable-model-invocation: true")
     write_skill(made.root / "broken", files={"SKILL.md": "no frontmatter\n"})
     made.scan()
     yield made
@@ -136,13 +144,13 @@ def test_an_agent_finds_and_reads_a_skill(server: Server, shelf: Shelf) -> None:
 
 def test_a_read_skill_names_the_skills_that_it_uses_and_its_users(server: Server) -> None:
     """Beside SKILL.md only, in words for the model and as lists for its client."""
-    answer = call(server, "read_skill_file", skill_name="for-people")
-    said = "It uses these skills: word-count, zoom-in. It needs in all: word-count."
+    answer = call(server, "read_skill_file", skill_name="zoom-in")
+    said = "It uses these skills: word-count. It needs in all: word-count."
     assert text(answer, 1).endswith(said)
-    assert answer.meta is not None
-    assert answer.meta["skilldrop/uses"] == ["word-count", "zoom-in"]
+    assert answer.structured_content is not None
+    assert answer.structured_content["uses"] == ["word-count"]
     used = call(server, "read_skill_file", skill_name="word-count")
-    assert text(used, 1).endswith(" It is used by: for-people.")
+    assert text(used, 1).endswith(" It is used by: zoom-in.")
     script = {"skill_name": "word-count", "file_path": "scripts/count.py"}
     assert "used by" not in text(call(server, "read_skill_file", **script), 1)
 
@@ -336,9 +344,75 @@ def test_wrong_arguments_are_a_tool_error(url: str) -> None:
         assert answer.is_error
         assert text(answer).startswith(f"Invalid arguments for read_skill_file: {wrong}")
         assert text(answer).isprintable()
-    unknown = call(url, "run_skill")
-    assert unknown.is_error
-    assert text(unknown) == "Unknown tool: run_skill"
+    more = call(url, "read_skill_file", skill_name="word-count", file="SKILL.md")
+    assert more.is_error
+    assert text(more) == ("read_skill_file has no argument 'file'. The closest are: file_path.")
+
+
+def test_a_tool_that_does_not_exist_is_an_error_of_the_protocol(url: str) -> None:
+    """It names the closest tools."""
+
+    async def work(client: Client) -> MCPError:
+        with pytest.raises(MCPError) as caught:
+            await client.call_tool("search_skill", {})
+        return caught.value
+
+    error: MCPError = session(url, work)
+    assert error.error.code == INVALID_PARAMS
+    assert "The closest are: search_skills." in str(error)
+
+
+def test_a_model_cannot_read_a_skill_for_people(server: Server) -> None:
+    """Its user can start it as a prompt."""
+    answer = call(server, "read_skill_file", skill_name="for-people")
+    assert answer.is_error
+    assert text(answer) == "There is no skill 'for-people' that a model may start."
+
+
+def test_a_file_is_also_described_as_an_object(server: Server, shelf: Shelf) -> None:
+    """As the output schema says; the bytes are in the first part alone."""
+    answer = call(
+        server, "read_skill_file", skill_name="word-count", file_path="references/long.md"
+    )
+    about = answer.structured_content
+    assert about is not None
+    assert about["size"] == len(LONG.encode())
+    assert about["next_offset"] == len(text(answer).encode())
+    assert about["directory"].startswith(("skill://", str(shelf.packages.parent)))
+
+
+def test_the_index_of_skills_is_a_resource(server: Server) -> None:
+    """Clients of the format of discovery find all skills that a model may start."""
+
+    async def work(client: Client) -> Any:
+        (content,) = (await client.read_resource("skill://index.json")).contents
+        assert isinstance(content, TextResourceContents)
+        index = json.loads(content.text)
+        return index, [await client.read_resource(row["url"]) for row in index["skills"]]
+
+    index, read = session(server, work)
+    assert index["$schema"].endswith("/discovery/0.2.0/schema.json")
+    assert [row["name"] for row in index["skills"]][:2] == ["zoom-in", "word-count"]
+    assert "for-people" not in {row["name"] for row in index["skills"]}
+    assert all("description:" in each.contents[0].text for each in read)
+
+
+def test_a_half_typed_address_is_completed(server: Server) -> None:
+    """First the skill, then a path in it; an unknown skill has none."""
+
+    async def work(client: Client) -> Any:
+        ref = ResourceTemplateReference(uri="skill://{skill_id}/{+path}{?version}")
+        asked = [
+            ({"name": "skill_id", "value": "w"}, None),
+            ({"name": "path", "value": "sc"}, {"skill_id": "word-count"}),
+            ({"name": "path", "value": ""}, {"skill_id": "nothing"}),
+        ]
+        return [
+            (await client.complete(ref, argument, context)).completion.values
+            for argument, context in asked
+        ]
+
+    assert session(server, work) == [["word-count"], ["scripts/count.py"], []]
 
 
 def test_resources_are_skills_and_their_manifests(server: Server) -> None:

@@ -136,12 +136,12 @@ def test_another_skill_is_refused_with_the_reason(extension: SkillsExtension, na
     assert "is not in the skills extension: " in message(caught)
 
 
-def test_a_skill_that_is_not_listed_can_be_got(extension: SkillsExtension) -> None:
-    """A skill for people is no entry for models, but its URI may be known."""
-    entry = extension.skill("skill://for-people/SKILL.md")
-    assert entry["skill"]["frontmatter"]["disable-model-invocation"] is True
+def test_an_entry_is_that_of_the_list(extension: SkillsExtension) -> None:
+    """A skill for people is no entry for models, even if its URI is known."""
     (listed,) = extension.page(None)["skills"]
     assert extension.skill(listed["uri"])["skill"] == listed
+    with pytest.raises(MCPError, match="no skill 'for-people' that a model may start"):
+        extension.skill("skill://for-people/SKILL.md")
 
 
 @pytest.mark.parametrize(

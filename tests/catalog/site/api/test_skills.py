@@ -176,6 +176,13 @@ def test_a_word_is_a_beginning_while_somebody_types(site: Site, catalog: Path) -
     assert len(site.get("/search.json", q="port", typing="1").json()) == 2
 
 
+def test_an_unknown_parameter_is_an_error_in_json(site: Site) -> None:
+    """A slip would otherwise be a filter that filters nothing."""
+    response = site.get("/search.json", q="text", statu="active")
+    assert response.status_code == 400
+    assert response.json()["error"] == "There is no parameter 'statu'. The closest are: status."
+
+
 def test_an_impossible_filter_is_an_error_in_json(site: Site) -> None:
     """Its sentence has the known values."""
     response = site.get("/search.json", q="words", status="gone")
