@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
 from catalog.pull.site import LOCK_FILE, Refused, SiteError, check_name, check_path
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-    from catalog.pull.site import Listing, Site, Skill
+    from catalog.pull.site import Listing, Skill
 
 NEXT = ".skilldrop-next"
 """Folder in the folder, where changed skills are built."""
@@ -26,6 +26,16 @@ _FORM = "pull 1"
 _LEFT_BY_SYSTEMS = frozenset({"__pycache__", ".DS_Store", "Thumbs.db", "desktop.ini"})
 _TOGETHER = 100
 """Skills that are fetched, and written down, before they are placed."""
+
+
+class Source(Protocol):
+    """Published skills: those of a `Site`, or of a catalog on this machine."""
+
+    def listing(self, query: str, etag: str = "") -> Listing | None:
+        """Return the skills of a query string; None if they are those of the etag."""
+
+    def fetch(self, skill: Skill, to: Path) -> dict[str, str]:
+        """Write the files of a skill; return the SHA-256 of each. Raises SiteError and Refused."""
 
 
 class NotPossible(Exception):
@@ -75,6 +85,8 @@ class Folder:
         self._fetched = self._next / "skills"
         try:
             path.mkdir(parents=True, exist_ok=True)
+        except FileExistsError:
+            raise NotPossible(f"{path} is not a directory.") from None
         except OSError as error:
             raise NotPossible(f"{path}: {error.strerror}.") from None
         if (path / ".skilldrop").exists():
@@ -85,7 +97,7 @@ class Folder:
 
     def pull(
         self,
-        site: Site,
+        site: Source,
         query: str,
         agrees: Callable[[str], bool],
         step: Callable[[int, int], None],
@@ -105,7 +117,9 @@ class Folder:
                 result.unchanged.extend(self.skills)
                 return result
             is_other = self.skills and self.catalog != listing.catalog
-            if is_other and not self._may(agrees, "The site has another catalog.", result):
+            if is_other and not self._may(
+                agrees, "The skills there are of another catalog.", result
+            ):
                 result.withheld.extend(self.skills)
                 return result
             self.catalog, self.query, self.etag = listing.catalog, query, ""
@@ -120,7 +134,7 @@ class Folder:
 
     def _update(
         self,
-        site: Site,
+        site: Source,
         wanted: Mapping[str, Skill],
         states: Mapping[str, State],
         result: Pulled,
@@ -197,7 +211,7 @@ class Folder:
         if not listing.is_complete:
             result.reason = "The site is still building its catalog."
         elif 2 * len(gone) > total:
-            self._may(agrees, f"{len(gone)} of {total} skills are no longer published.", result)
+            self._may(agrees, f"{len(gone)} of {total} skills would be removed.", result)
         if result.reason:
             result.withheld.extend(gone)
             return
@@ -296,7 +310,7 @@ class Folder:
         }
         new = self._next / LOCK_FILE
         with new.open("w", encoding="utf-8") as file:
-            json.dump(value, file, ensure_ascii=False, indent=1)
+            json.dump(value, file, indent=1)
             file.write("\n")
             file.flush()
             os.fsync(file.fileno())

@@ -10,11 +10,15 @@ import time
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from catalog.pull import timer
 from catalog.pull.folder import Folder, NotPossible, Pulled
 from catalog.pull.site import Site, SiteError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 DONE, DIFFERENT, FAILED, INTERRUPTED = 0, 1, 2, 130
 _LOOK = 20.0
@@ -97,37 +101,38 @@ def _once(given: argparse.Namespace, folder: Path) -> int:
     result = Folder(folder).pull(
         site,
         urlencode(selection, doseq=True),
-        partial(_agrees, given.yes),
+        partial(agrees, given.yes),
         _progress if sys.stderr.isatty() else lambda *_: None,
     )
     if given.json:
         print(json.dumps({"folder": str(folder), **asdict(result)}, ensure_ascii=False))
     else:
-        _say(result, folder)
+        print("\n".join(said(result, folder)))
     return DONE if result.is_whole else DIFFERENT
 
 
 _SELECTING = ("index", "level", "tag", "only")
 
 
-def _say(result: Pulled, folder: Path) -> None:
+def said(result: Pulled, folder: Path) -> Iterator[str]:
+    """Yield the counts of a pull, and a line for each skill that changed or was left alone."""
     counts = [
         f"{len(names)} {word}"
         for word in ("added", "updated", "unchanged", "removed")
         if (names := getattr(result, word)) or word == "unchanged"
     ]
-    print(f"{folder}: {', '.join(counts)}")
+    yield f"{_visible(str(folder))}: {', '.join(counts)}"
     for word in ("added", "updated", "removed"):
         for name in getattr(result, word):
-            print(f"  {word} {_visible(name)}")
+            yield f"  {word} {_visible(name)}"
     for name in result.taken:
-        print(f"  not copied: {_visible(name)}: the name is taken there")
+        yield f"  not copied: {_visible(name)}: the name is taken there"
     for name in result.edited:
-        print(f"  left alone: {_visible(name)} was edited here; delete it to get the published one")
+        yield f"  left alone: {_visible(name)} was edited here; delete it to get the published one"
     for name, reason in result.failed.items():
-        print(f"  not copied: {_visible(name)}: {_visible(reason)}")
+        yield f"  not copied: {_visible(name)}: {_visible(reason)}"
     if result.withheld:
-        print(f"  {result.reason} Not removed: {', '.join(map(_visible, result.withheld[:10]))}")
+        yield f"  {result.reason} Not removed: {', '.join(map(_visible, result.withheld[:10]))}"
 
 
 def _visible(text: str) -> str:
@@ -135,7 +140,7 @@ def _visible(text: str) -> str:
     return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
 
 
-def _agrees(yes: bool, sentence: str) -> bool:
+def agrees(yes: bool, sentence: str) -> bool:
     """Return whether somebody agrees to a great change; nobody does where nobody can be asked."""
     if yes or not sys.stdin or not sys.stdin.isatty():
         return yes

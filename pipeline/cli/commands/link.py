@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +11,13 @@ import click
 
 from catalog.database.connection import explained, open_catalog
 from catalog.database.queries import Database
-from catalog.export.copied import CopiedSkill, Failure
-from catalog.export.copied import selected as skills_of
-from catalog.export.folder import Exported, export_to
+from catalog.export.copied import PublishedSkills
 from catalog.listings.agents import AGENTS
 from catalog.model.errors import NotPossible
 from catalog.model.paths import is_utf8
+from catalog.pull import folder as pull_folder
+from catalog.pull.folder import Folder
+from catalog.pull.program import agrees, said
 from catalog.reading.skills import offered
 from catalog.text.suggestions import few
 from catalog.text.visible import visible
@@ -150,10 +152,9 @@ def export(
 ) -> Answer:
     """Copy the published skills to DIRECTORY, with a lock file.
 
-    Each skill is a folder with its name. Only differences are written, each folder in one step,
-    and edits of exported files are undone. The lock file skilldrop.lock lists the version,
-    digest and files of each skill. Other files in DIRECTORY stay; exit 1 if one of them has the
-    name of a skill.
+    Each skill is a folder with its name. Only differences are written, each folder in one step.
+    The lock file skilldrop.lock lists the version, digest and files of each skill. A folder that
+    was edited there stays, as do all other files; exit 1 if one of them has the name of a skill.
 
     \b
     Examples:
@@ -162,26 +163,19 @@ def export(
     """
     directory = _outside(settings, directory)
     selection = selection_of(db, selected(options))
-    found = list(skills_of(db, settings.packages_folder, selection, with_needed=with_dependencies))
-    sources = [item for item in found if isinstance(item, CopiedSkill)]
-    things = f"skills in {visible(str(directory))}"
+    source = PublishedSkills(db, settings.packages_folder, selection, with_needed=with_dependencies)
     try:
         with terminal.progress("skills") as progress:
-            result = export_to(
-                directory,
-                sources,
-                progress,
-                lambda removed, total: confirm(removed, total, things, yes=yes),
+            result = Folder(directory).pull(
+                source, "", partial(agrees, yes), lambda done, _: progress(done)
             )
+    except pull_folder.NotPossible as error:
+        raise NotPossible(str(error)) from error
     except OSError as error:
         raise NotPossible(f"{error.filename or directory}: {error.strerror}.") from error
-    result.failed += [item for item in found if isinstance(item, Failure)]
-    report = asdict(result) | {
-        "failed": [failure._asdict() for failure in result.failed],
-        "directory": str(directory),
-    }
-    code = FINDINGS if result.taken or result.failed else DONE
-    return Answer(report, _exported_lines(result, directory), code)
+    result.failed |= source.missing
+    report = asdict(result) | {"directory": str(directory)}
+    return Answer(report, said(result, directory), DONE if result.is_whole else FINDINGS)
 
 
 def _outside(settings: Settings, path: Path) -> Path:
@@ -194,17 +188,3 @@ def _outside(settings: Settings, path: Path) -> Path:
         if real.is_relative_to(folder):
             raise NotPossible(f"{path} lies inside {folder}; export to a place outside of it.")
     return path.expanduser()
-
-
-def _exported_lines(result: Exported, directory: Path) -> Iterator[str]:
-    counts = [
-        f"{len(names)} {word}"
-        for word in ("added", "updated", "unchanged", "removed")
-        if (names := getattr(result, word)) or word == "added"
-    ]
-    yield f"{visible(str(directory))}: {', '.join(counts)}"
-    if result.taken:
-        yield f"not copied, because the name is taken there: {few(result.taken)}"
-    if result.left:
-        yield f"removed, but files of others are left in: {few(result.left)}"
-    yield from (visible(f"not copied: {name}: {reason}") for name, reason in result.failed)
