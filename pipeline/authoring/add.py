@@ -2,10 +2,8 @@
 
 import os
 import shutil
-import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from dataclasses import replace as replace_fields
 from pathlib import Path
 
 from catalog.filesystem.operations import remove_made, replaced
@@ -16,9 +14,7 @@ from catalog.model.skill import Inventory, RootSpec
 from catalog.model.values import Json
 from catalog.text.suggestions import shown
 from pipeline.authoring.atomic_replace import built_beside, exchange, put
-from pipeline.authoring.fixer import Fixer
 from pipeline.authoring.lint import Judgement, judge_paths
-from pipeline.authoring.selection import of_profiles
 from pipeline.roots.file_kinds import is_junk, is_skill_md
 
 PLAIN: Mapping[str, str] = {
@@ -84,7 +80,6 @@ class Addition:
     place: Path  # in the root
     judgements: tuple[Judgement, ...]
     is_added: bool  # or would be, without `dry_run`
-    fixed: int = 0  # findings
     files: tuple[str, ...] = ()  # paths in a folder, sorted
 
     def as_json(self) -> dict[str, Json]:
@@ -93,22 +88,16 @@ class Addition:
             "source": text_path(str(self.source)),
             "path": text_path(str(self.place)),
             "added": self.is_added,
-            "fixed": self.fixed,
             "files": self.files,
             "skills": [
                 judgement.as_json()
                 | {
                     "description": judgement.description or None,
-                    "fileInventory": _inventory(judgement).as_json(),
+                    "fileInventory": Inventory.of(judgement.files).as_json(),
                 }
                 for judgement in self.judgements
             ],
         }
-
-
-def _inventory(judgement: Judgement) -> Inventory:
-    """Return the inventory of a judged skill, as the catalog would have it."""
-    return Inventory.of(judgement.files)
 
 
 def root_named(roots: Sequence[RootSpec], name: str | None) -> RootSpec:
@@ -137,7 +126,6 @@ def add(
     root: RootSpec,
     *,
     replace: bool = False,
-    fix: bool = False,
     dry_run: bool = False,
 ) -> Iterator[Addition]:
     """Copy each source into a root, and yield the results; with `dry_run`, copy nothing.
@@ -145,7 +133,6 @@ def add(
     A SKILL.md stands for its folder. A source with a skill that the root would reject is not
     copied; its findings give the reason.
     Each source is copied whole or not at all: first under a name that scans ignore, then renamed.
-    With `fix`, the copy of a folder is fixed first; its source stays as it is.
     Raises NotPossible, before anything is copied, if a source or its place is unsuitable.
     """
     sources = [_folder_of(source) for source in sources]
@@ -154,66 +141,35 @@ def add(
         raise NotPossible("Two sources have the same name; rename one of them.")
     for source, place in zip(sources, places, strict=True):
         try:
-            yield (
-                _add_folder(source, place, root, fix=fix, dry_run=dry_run)
-                if source.is_dir()
-                else _add_file(source, place, root, dry_run=dry_run)
-            )
+            yield _added(source, place, root, dry_run=dry_run)
         except (OSError, shutil.Error) as error:
             raise NotPossible(f"{source} was not added: {_first(error)}.") from error
 
 
-def _judged(path: Path, root: RootSpec) -> tuple[Judgement, ...]:
-    return tuple(
+def _added(source: Path, place: Path, root: RootSpec, *, dry_run: bool) -> Addition:
+    judgements = tuple(
         judge_paths(
-            [path],
-            acceptance=root.acceptance,
-            profiles=root.profiles,
-            secrets=root.secrets,
+            [source], acceptance=root.acceptance, profiles=root.profiles, secrets=root.secrets
         )
     )
-
-
-def _add_file(source: Path, place: Path, root: RootSpec, *, dry_run: bool) -> Addition:
-    judgements = _judged(source, root)
-    is_accepted = _are_accepted(judgements)
+    is_accepted = all(judgement.loadable for judgement in judgements)
+    files = _files(source) if source.is_dir() else ()
     if is_accepted and not dry_run:
-        with replaced(place) as target, source.open("rb") as original:
-            shutil.copyfileobj(original, target)
-    return Addition(source, place, judgements, is_accepted)
+        if source.is_dir():
+            _copy_folder(source, place)
+        else:
+            with replaced(place) as target, source.open("rb") as original:
+                shutil.copyfileobj(original, target)
+    return Addition(source, place, judgements, is_accepted, files)
 
 
-def _are_accepted(judgements: Iterable[Judgement]) -> bool:
-    return all(judgement.loadable for judgement in judgements)
-
-
-def _add_folder(source: Path, place: Path, root: RootSpec, *, fix: bool, dry_run: bool) -> Addition:
-    judgements = _judged(source, root)
-    if not fix and (dry_run or not _are_accepted(judgements)):
-        return Addition(source, place, judgements, _are_accepted(judgements), files=_files(source))
-    # A trial touches nothing in the root: the service would notice it.
-    beside = Path(tempfile.gettempdir(), place.name) if dry_run else place
-    fixer = Fixer(root.acceptance, of_profiles(root.profiles))
-    with built_beside(beside, source) as built:
-        files = _files(built)
-        if fix:
-            for _ in fixer.fix(_judged(built, root)):
-                pass
-            if fixer.problems:
-                raise NotPossible(f"{source} was not added: {fixer.problems[0]}")
-            copy, original = text_path(str(built)), text_path(str(source))
-            judgements = tuple(
-                replace_fields(one, path=f"{original}{one.path.removeprefix(copy)}")
-                for one in _judged(built, root)
-            )
-        is_accepted = _are_accepted(judgements)
-        if is_accepted and not dry_run:
-            if not os.path.lexists(place):
-                put(built, place)
-            else:
-                replaced_folder = place.lstat()
-                remove_made(exchange(built, place), replaced_folder)
-    return Addition(source, place, judgements, is_accepted, fixer.fixed, files)
+def _copy_folder(source: Path, place: Path) -> None:
+    with built_beside(place, source) as built:
+        if not os.path.lexists(place):
+            put(built, place)
+        else:
+            replaced_folder = place.lstat()
+            remove_made(exchange(built, place), replaced_folder)
 
 
 def _files(folder: Path) -> tuple[str, ...]:

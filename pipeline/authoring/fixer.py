@@ -82,14 +82,6 @@ class Fixer:
             file = skill.file.with_name(SKILL_MD) if skill.is_renamed else skill.file
             yield from judge_paths([file], acceptance=self.acceptance, select=self.select, cores=1)
 
-    def fix_text(self, data: bytes, file: Path) -> tuple[bytes, Judgement]:
-        """Return the bytes of a SKILL.md after all fixes, and their judgement; write nothing."""
-        judgement = self._judged(data, file)
-        codes = {finding.code for finding in judgement.findings}
-        draft, judgement, steps = self._mended(file, data, codes)
-        self.fixed += steps
-        return draft.data, judgement
-
     def draft(self, judgement: Judgement) -> FixedSkill | None:
         """Return a fixed skill that is not written yet; None if nothing can be fixed.
 
@@ -104,7 +96,7 @@ class Fixer:
             return None
         try:
             before = file.read_bytes()
-            after, _, steps = self._mended(file, before, codes)
+            after, steps = self._mended(file, before, codes)
         except OSError as error:
             self._note(file, "cannot be read", error)
             return None
@@ -114,20 +106,19 @@ class Fixer:
         self.fixed, self.skills = self.fixed + skill.fixed, self.skills + 1
         return skill
 
-    def _mended(
-        self, file: Path, data: bytes, codes: Container[str]
-    ) -> tuple[Draft, Judgement, int]:
+    def _mended(self, file: Path, data: bytes, codes: Container[str]) -> tuple[Draft, int]:
         """Return a SKILL.md after all fixes of some codes, and the number of fixes.
 
         A file that needs too many stays as it is: half of them would leave work to a second run.
         """
-        start = draft, judgement = Draft.of(data, _folder(file)), self._judged(data, file)
+        start = draft = Draft.of(data, _folder(file))
+        judgement = self._judged(data, file)
         for steps in range(_MOST_STEPS + 1):
             step = self._step(file, draft, judgement, codes)
             if step is None:
-                return draft, judgement, steps
+                return draft, steps
             draft, judgement = step
-        return *start, 0
+        return start, 0
 
     def _step(
         self, file: Path, draft: Draft, current: Judgement, codes: Container[str]

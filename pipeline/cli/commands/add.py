@@ -80,7 +80,6 @@ def new(name: str, parent: Path, profile: str | None) -> None:
 )
 @click.option("--replace", is_flag=True, help="Replace an entry of the same name.")
 @click.option("--dry-run", is_flag=True, help="Print what would be added, and copy nothing.")
-@click.option("--fix", is_flag=True, help="Fix the copy of a folder as `validate --fix` does.")
 @as_json_option
 @with_settings
 def add(
@@ -89,7 +88,6 @@ def add(
     root_name: str | None,
     replace: bool,
     dry_run: bool,
-    fix: bool,
     as_json: bool,
 ) -> int:
     """Copy skill folders or archives into a root; exit 1 if one would be rejected.
@@ -106,7 +104,7 @@ def add(
     """
     root = root_named(settings.root_specs, root_name)
     additions = []
-    for addition in add_to(sources, root, replace=replace, fix=fix, dry_run=dry_run):
+    for addition in add_to(sources, root, replace=replace, dry_run=dry_run):
         holders = _expected(settings, root, addition)
         details = {
             "added": addition.is_added and not dry_run,
@@ -163,7 +161,7 @@ def _addition_lines(
     elif dry_run:
         yield f"Would be added as {place}; nothing was copied."
     else:
-        yield f"Added {place}{f'; {addition.fixed} fixed' if addition.fixed else ''}."
+        yield f"Added {place}."
 
 
 @click.command()

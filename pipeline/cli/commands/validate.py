@@ -1,7 +1,6 @@
 """Command for authors that validates skills without a catalog."""
 
 import os
-import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, get_args
@@ -11,7 +10,7 @@ import click
 from catalog.model.values import Acceptance, Severity
 from pipeline.authoring import selection
 from pipeline.authoring.fixer import Fixer
-from pipeline.authoring.lint import judge_paths, judge_text
+from pipeline.authoring.lint import judge_paths
 from pipeline.authoring.selection import CodeSelection
 from pipeline.authoring.targets import Patterns
 from pipeline.cli.options import DONE, FINDINGS, USAGE_ERROR, GlobalOptions, as_json_option
@@ -20,7 +19,6 @@ from pipeline.cli.output.lint import LintOutput
 from pipeline.config import loader
 from pipeline.config.settings import ValidateConfig, ValidateSettings
 from pipeline.dialects.registry import OF_PROFILES
-from pipeline.roots.file_kinds import is_skill_md
 
 
 def _selectors(*names: str, text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -37,7 +35,7 @@ def _selectors(*names: str, text: str) -> Callable[[Callable[..., Any]], Callabl
     "paths",
     nargs=-1,
     required=True,
-    type=click.Path(exists=True, allow_dash=True, path_type=Path),
+    type=click.Path(exists=True, path_type=Path),
 )
 @click.option(
     "--acceptance",
@@ -83,13 +81,6 @@ def _selectors(*names: str, text: str) -> Callable[[Callable[..., Any]], Callabl
     is_flag=True,
     help="Print the changes of --fix and write nothing; exit 1 if there is one.",
 )
-@click.option(
-    "--stdin-filename",
-    type=click.Path(path_type=Path),
-    default="SKILL.md",
-    show_default=True,
-    help="Path of the file on standard input (-); other files of its folder count.",
-)
 @click.option("--quiet", "-q", is_flag=True, help="Print only errors.")
 @click.option(
     "--fail-on",
@@ -107,7 +98,6 @@ def validate(
     acceptance: Acceptance,
     fix: bool,
     diff: bool,
-    stdin_filename: Path,
     fail_on: Severity,
     form: str,
     as_json: bool,
@@ -115,8 +105,6 @@ def validate(
     **chosen: Any,
 ) -> int:
     """Validate skill folders, trees, archives or a SKILL.md; exit 1 on errors.
-
-    `-` reads a SKILL.md from standard input; with --fix, the fixed text is printed.
 
     \b
     Examples:
@@ -129,17 +117,7 @@ def validate(
     config = loader.load_validation(given and given.config)
     select, exclude = _selected(config, chosen)
     fixer = Fixer(acceptance, select)
-    if "-" in map(str, paths):
-        if len(paths) > 1 or diff or not is_skill_md(stdin_filename.name):
-            raise click.UsageError(_ONLY_STDIN)
-        data = sys.stdin.buffer.read()
-        if fix:
-            after, judgement = fixer.fix_text(data, stdin_filename)
-            sys.stdout.buffer.write(after)
-            return FINDINGS if any(f.severity == "error" for f in judgement.findings) else DONE
-        judged = iter([judge_text(data, stdin_filename, acceptance=acceptance, select=select)])
-    else:
-        judged = judge_paths(paths, acceptance=acceptance, select=select, exclude=exclude)
+    judged = judge_paths(paths, acceptance=acceptance, select=select, exclude=exclude)
     output = LintOutput("json" if as_json else form, quiet)
     if diff:
         output.show_diff(judged, fixer)
@@ -148,11 +126,6 @@ def validate(
     if fixer.problems:
         return USAGE_ERROR
     return FINDINGS if output.reaches(fail_on) else DONE
-
-
-_ONLY_STDIN = (
-    "- reads one SKILL.md, named by --stdin-filename; give it without other paths and --diff."
-)
 
 
 def _selected(config: ValidateConfig, options: Mapping[str, Any]) -> tuple[CodeSelection, Patterns]:

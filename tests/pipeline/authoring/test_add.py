@@ -232,22 +232,9 @@ def test_replacing_a_link_keeps_its_target(
     assert os.listdir(root.path) == ["word-count"]
 
 
-def test_a_copy_can_be_mended_while_it_is_added(
-    root: RootSpec, tmp_path: Path, skill: SkillWriter
-) -> None:
-    """The source stays as it is; findings that remain have its path."""
-    source = skill(tmp_path / "word-count", name="Word Count", more="model: [a]")
-    (one,) = authoring_add.add([source], root, fix=True)
-    assert (one.is_added, one.fixed) == (True, 1)
-    assert "name: word-count\n" in contents(root)["word-count/SKILL.md"]
-    assert "name: Word Count\n" in (source / "SKILL.md").read_text()
-    assert {judgement.path for judgement in one.judgements} == {str(source)}
-
-
 @pytest.mark.requirement("prd/life-trial")
-@pytest.mark.parametrize("fix", [False, True])
 def test_a_trial_leaves_the_root_untouched(
-    root: RootSpec, tmp_path: Path, skill: SkillWriter, fix: bool
+    root: RootSpec, tmp_path: Path, skill: SkillWriter
 ) -> None:
     """Not even its time of change moves, which a service would notice."""
     folder = skill(tmp_path / "word-count", name="Word Count", files={"a/b.txt": "B"})
@@ -255,8 +242,8 @@ def test_a_trial_leaves_the_root_untouched(
         archive.write(folder / "SKILL.md", "word-count/SKILL.md")
     before = os.stat(root.path).st_mtime_ns
     sources = [folder, tmp_path / "pack.zip"]
-    one, two = authoring_add.add(sources, root, fix=fix, dry_run=True)
-    assert (one.is_added, two.is_added, one.fixed) == (True, True, int(fix))
+    one, two = authoring_add.add(sources, root, dry_run=True)
+    assert (one.is_added, two.is_added) == (True, True)
     assert one.files == ("SKILL.md", "a/b.txt")
     assert os.listdir(root.path) == []
     assert os.stat(root.path).st_mtime_ns == before

@@ -162,18 +162,3 @@ def test_a_file_that_cannot_be_fixed_is_a_problem_of_its_own(
     assert result.return_value == 2
     assert "skills/two/SKILL.md was not fixed: Permission denied.\n" in result.stderr
     assert places(result) == ["skills/two/SKILL.md:2: name-not-lower-case"]
-
-
-def test_standard_input_stands_for_a_file(project: Path) -> None:
-    """The folder of the file counts; with `--fix`, the mended text is printed."""
-    text = "---\nname: One\ndescription: Counts words. Use it often.\n---\n\nSee [it](a.md).\n"
-    (project / "skills/one/a.md").touch()
-    codes = "name-not-lower-case,reference-missing"
-    words = ("-", "--stdin-filename", "skills/one/SKILL.md", "--select", codes)
-    assert places(run(*words, text=text)) == ["skills/one/SKILL.md:2: name-not-lower-case"]
-    result = run(*words, "--fix", text=text)
-    assert (result.stdout, result.return_value) == (text.replace("One", "one"), 0)
-    unwritten = run("-", "--stdin-filename", "new/One/SKILL.md", "--select", codes, text=text)
-    missing = ["new/One/SKILL.md:6: reference-missing"]
-    assert places(unwritten) == ["new/One/SKILL.md:2: name-not-lower-case", *missing]
-    assert "--stdin-filename" in str(run("-", "skills", text=text).exception)
