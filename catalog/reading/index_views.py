@@ -1,12 +1,7 @@
 """Prompt indexes for people: their publications, entries and skills left out."""
 
-from datetime import UTC, datetime, timedelta
-
 from catalog.database.expressions import INDEX_ORDER
 from catalog.database.queries import Database, Row
-from catalog.model.errors import NotInCatalog
-from catalog.prompt_index.query import index_spec
-from catalog.text.humanize import iso
 
 LATEST = "~"
 """Text after all times, which sort as text."""
@@ -101,20 +96,6 @@ def build(db: Database, name: str, id_: int | None = None, before: str = LATEST)
         f" WHERE b.index_name = :name AND {chosen} ORDER BY b.published_at DESC, b.id DESC LIMIT 1",
         {"name": name, "id": id_, "before": before},
     )
-
-
-def said_at(db: Database, name: str, moment: datetime) -> Row:
-    """Return the publication of an index that was in force at a time, as `build` does.
-
-    Raises NotInCatalog where none of that time is kept.
-    """
-    index_spec(db, name)
-    after = moment.astimezone(UTC) + timedelta(milliseconds=1)
-    if found := build(db, name, before=iso(after)):
-        return found
-    first = oldest_build(db, name)
-    since = f"; the oldest one kept is of {first['published_at']}" if first else ""
-    raise NotInCatalog(f"No text of index {name} is kept from that time{since}.")
 
 
 PAGE = 50

@@ -4,7 +4,6 @@ import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, date, datetime, time
 from typing import Any
 
 import click
@@ -13,29 +12,11 @@ from catalog.database.queries import Database
 from catalog.model.setting import Selection
 from catalog.prompt_index import builder, history, query
 from catalog.prompt_index.formats.registry import FORMATS
-from catalog.reading import index_views
 from catalog.reading.skills import offered
 from catalog.text.visible import visible
 from pipeline.cli.filter_options import as_text, with_words
 from pipeline.cli.options import Answer, with_catalog
 from pipeline.cli.output import terminal
-
-
-def _moment(context: click.Context, option: click.Parameter, value: str | None) -> datetime | None:
-    """Parse a date, which means its end, or a date and time; UTC unless an offset is given."""
-    if value is None:
-        return None
-    try:
-        if len(value) == len("2026-11-17"):
-            return datetime.combine(date.fromisoformat(value), time.max, UTC)
-        moment = datetime.fromisoformat(value)
-    except ValueError:
-        raise click.BadParameter(
-            f"{value!r} is not a date or time; write 2026-11-17 or 2026-11-17T09:30.",
-            context,
-            option,
-        ) from None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 @click.command()
@@ -45,26 +26,17 @@ def _moment(context: click.Context, option: click.Parameter, value: str | None) 
     is_flag=True,
     help="List the skills in the index and those left out, with reasons, instead of the text.",
 )
-@click.option(
-    "--at",
-    metavar="DATE[TIME]",
-    callback=_moment,
-    help="Print the index as it was published then; a date means the end of that day.",
-)
 @click.option("--format", "form", type=click.Choice(list(FORMATS)), help="Format of the text.")
 @click.option("--budget-chars", type=click.IntRange(min=1), help="Most characters of the text.")
 @with_words
 @with_catalog
-def index(
-    _: object, db: Database, /, name: str, explain: bool, at: datetime | None, **options: Any
-) -> Answer:
+def index(_: object, db: Database, /, name: str, explain: bool, **options: Any) -> Answer:
     """Print the prompt index NAME; options override its settings.
 
     \b
     Examples:
       skilldrop index
       skilldrop index --explain
-      skilldrop index --at 2026-11-17
       skilldrop index --format semibot --budget-chars 4000 --tag office --json
     """
     given = {
@@ -72,14 +44,6 @@ def index(
         for key, value in options.items()
         if value not in (None, ())
     }
-    if at:
-        if explain or given:
-            raise click.UsageError(
-                "--at prints the index as it was published; --json is the only other option."
-            )
-        past = index_views.said_at(db, name, at)
-        text = past.pop("text")
-        return Answer({"text": text, "report": past}, _whole(text))
     if "budget_chars" in given:
         given["budget_tokens"] = None
     spec = replace(query.index_spec(db, name), **given)

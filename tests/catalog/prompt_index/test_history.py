@@ -5,13 +5,13 @@ from datetime import timedelta
 
 import pytest
 
-from catalog.model.errors import NotInCatalog
 from catalog.model.setting import Retention
 from catalog.prompt_index import query as prompt_index_query
 from catalog.prompt_index.builder import PromptIndex
 from catalog.prompt_index.history import USUAL
 from catalog.prompt_index.spec import IndexSpec
 from catalog.reading import index_views
+from catalog.text.humanize import iso
 from catalog.writing.store import Store
 from tests.support.records import NOON, judged, rooted
 
@@ -47,13 +47,11 @@ def test_the_text_at_a_time_is_that_of_the_last_publication_before(store: Store)
     """A text published twice is stored once and found at both times."""
     for day, text in enumerate(["one", "two", "one"]):
         say(store, text, day)
-    said = [index_views.said_at(store.db, "default", NOON + n * DAY / 2)["text"] for n in range(6)]
-    assert said == ["one", "one", "two", "two", "one", "one"]
+    times = (iso(NOON + (n + 0.5) * DAY / 2) for n in range(6))
+    said = [index_views.build(store.db, "default", before=time) for time in times]
+    assert [row and row["text"] for row in said] == ["one", "one", "two", "two", "one", "one"]
     assert store.db.execute("SELECT count(*) FROM index_texts").fetchone() == (2,)
-    with pytest.raises(NotInCatalog, match="the oldest one kept is of 2026-11-20T12:00"):
-        index_views.said_at(store.db, "default", NOON - DAY)
-    with pytest.raises(NotInCatalog, match="There is no index 'big'"):
-        index_views.said_at(store.db, "big", NOON)
+    assert index_views.build(store.db, "default", before=iso(NOON)) is None
 
 
 def test_the_number_of_publications_is_limited(store: Store) -> None:

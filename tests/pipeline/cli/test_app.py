@@ -150,24 +150,6 @@ def test_a_filter_of_an_index_that_no_skill_passes_is_an_error(
     assert call("index", "--explain", *words)[0] == 0
 
 
-def test_an_older_publication_of_an_index_can_be_read(
-    call: Any, watched: Path, skill: SkillWriter
-) -> None:
-    """A date means the end of the day; a time before the first publication is an error."""
-    call("scan")
-    before = call("index")[1]
-    said = json.loads(call("index", "--at", "2099-01-01", "--json")[1])
-    assert said["text"] == before
-    skill(watched / "later")
-    call("scan")
-    assert call("index", "--at", said["report"]["published_at"])[1] == before
-    assert "later" in call("index", "--at", "2099-01-01")[1]
-    code, _, err = call("index", "--at", "2020-01-01")
-    assert (code, "the oldest one kept is of 20" in err) == (2, True)
-    assert call("index", "--at", "noon")[0] == 2
-    assert call("index", "--at", "2099-01-01", "--explain")[0] == 2
-
-
 def test_search_finds_english_and_chinese(call: Any, watched: Path) -> None:
     """Names and snippets for people, fields for programs, a sentence for nothing found."""
     call("scan")
