@@ -63,14 +63,6 @@ def at_work(
             wait_for([future for future in futures if not future.cancel()])
 
 
-def in_order(
-    work: Callable[[Piece], Result], pieces: Sequence[Piece], processes: int | None = None
-) -> Iterator[Result]:
-    """Yield the results of `at_work`; the work ends with the iteration."""
-    with at_work(work, pieces, processes) as results:
-        yield from results
-
-
 def _in_order(
     work: Callable[[Piece], Result], pieces: Sequence[Piece], futures: Sequence[Future[Result]]
 ) -> Iterator[Result]:

@@ -1,7 +1,6 @@
 """Validation of skills for their authors, without a catalog."""
 
 import os
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,7 +13,6 @@ from catalog.model import paths as model_paths
 from catalog.model.finding import Finding
 from catalog.model.skill import FileEntry, Place
 from catalog.model.values import Acceptance, Json, SecretRule
-from catalog.text.visible import with_plain_line_ends
 from pipeline import processes
 from pipeline.authoring import selection
 from pipeline.authoring.selection import CodeSelection
@@ -28,7 +26,7 @@ from pipeline.authoring.targets import (
     target_of,
 )
 from pipeline.dialects.registry import dialects, profiles_named
-from pipeline.parsing.document import Parsed, parse
+from pipeline.parsing.document import parse
 from pipeline.roots import internal_errors
 from pipeline.roots.codes import SKILL_MD_MISSING
 from pipeline.roots.file_kinds import SKILL_MD
@@ -38,10 +36,6 @@ from pipeline.roots.source import Source, is_skill_folder, open_source
 from pipeline.validation.codes import FOLDER_UNREADABLE
 from pipeline.validation.verdict import assess
 
-_BEFORE_VALUE = re.compile(r"""(?:[^\s"':]+|"[^"]*"|'[^']*')[ \t]*:[ \t]+(?=[^\s#])""")
-_ABOUT_KEYS = frozenset(
-    {"field-not-in-specification", "fields-of-dialect", "field-ignored", "duplicate-key"}
-)
 _TRIES = 3  # readings of a folder that keeps changing
 _ENTRIES_IN_A_PIECE = 16  # of work
 
@@ -216,7 +210,7 @@ class _Judge:
             assessed.name,
             assessed.spec_valid,
             assessed.skill is not None,
-            tuple(_at_values(reported, parsed, document)),
+            reported,
             document,
             parsed.text if parsed and any(finding.line for finding in reported) else "",
             len(selected) - len(reported),
@@ -231,24 +225,6 @@ class _Judge:
         """Return a judgement with one finding."""
         found = self.select.apply((finding,), f"{target.root}/{path}", SKILL_MD)
         return Judgement(target.full_name(path), name, False, False, tuple(found))
-
-
-def _at_values(
-    findings: Iterable[Finding], parsed: Parsed | None, document: str | None
-) -> Iterator[Finding]:
-    """Yield the findings; the column of one about a value is where the value starts.
-
-    A value on other lines than its key, and an empty one, keep the column of the key.
-    """
-    lines: list[str] = []
-    for finding in findings:
-        is_about_value = finding.field and finding.path == document
-        if parsed and is_about_value and finding.code not in _ABOUT_KEYS:
-            lines = lines or with_plain_line_ends(parsed.text).split("\n")
-            if finding.line and finding.column:
-                match = _BEFORE_VALUE.match(lines[finding.line - 1], finding.column - 1)
-                finding = finding._replace(column=match.end() + 1) if match else finding
-        yield finding
 
 
 def _without_ignored(
@@ -281,17 +257,18 @@ def _judgements(
         steps[start : start + _ENTRIES_IN_A_PIECE]
         for start in range(0, len(steps), _ENTRIES_IN_A_PIECE)
     ]
-    results = chain.from_iterable(processes.in_order(judge.judge, pieces, cores))
     judged: set[str] = set()  # real paths
-    for target, entries in planned:
-        is_empty = True
-        for of_entry in islice(results, len(entries)):
-            is_empty = is_empty and not of_entry
-            for real_path, judgement in of_entry:
-                if judgement and real_path not in judged:
-                    judged.add(real_path)
-                    yield judgement
-        if is_empty:
-            yield Judgement(
-                target.full_name(target.under), None, False, False, (SKILL_MD_MISSING.at(),)
-            )
+    with processes.at_work(judge.judge, pieces, cores) as found:
+        results = chain.from_iterable(found)
+        for target, entries in planned:
+            is_empty = True
+            for of_entry in islice(results, len(entries)):
+                is_empty = is_empty and not of_entry
+                for real_path, judgement in of_entry:
+                    if judgement and real_path not in judged:
+                        judged.add(real_path)
+                        yield judgement
+            if is_empty:
+                yield Judgement(
+                    target.full_name(target.under), None, False, False, (SKILL_MD_MISSING.at(),)
+                )

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.processes import at_work, in_order, process_pool
+from pipeline.processes import at_work, process_pool
 from tests.support.waiting import wait_for
 
 PIECES = range(40)
@@ -260,6 +260,12 @@ def test_long_pieces_and_long_results_do_not_wait_for_each_other() -> None:
     pieces = [bytes(300_000 + number) for number in range(40)]
     with at_work(big, pieces) as results:
         assert list(results) == pieces
+
+
+def in_order(work: Callable[[Any], Any], pieces: Sequence[Any], count: int) -> Iterator[Any]:
+    """Yield the results; the work ends with the iteration."""
+    with at_work(work, pieces, count) as results:
+        yield from results
 
 
 def in_forks(count: int) -> tuple[list[tuple[int, int]], int, str]:

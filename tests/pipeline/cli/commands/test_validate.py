@@ -134,11 +134,11 @@ def test_errors_are_followed_by_their_consequence(project: Path, skill: SkillWri
     assert lines[-1] == "2 skills, 1 rejected; 2 errors, 0 warnings, 0 info."
 
 
-def test_the_caret_is_under_the_value_that_is_wrong(project: Path, skill: SkillWriter) -> None:
-    """A field that is wrong itself has it under its name."""
+def test_the_caret_is_under_the_field_that_is_wrong(project: Path, skill: SkillWriter) -> None:
+    """Whether its name or its value is."""
     skill(project / "three", name="Three", more="colour: red")
     lines = run("three", "--select", "spec").stdout.splitlines()
-    assert lines[1:3] == ["    2 | name: Three", "      |       ^"]
+    assert lines[1:3] == ["    2 | name: Three", "      | ^"]
     assert [*lines[lines.index("    4 | colour: red") :]][1] == "      | ^"
 
 
