@@ -10,11 +10,10 @@ WITHIN_LEVEL = "ifnull(s.priority, 0) DESC, s.name, s.id"
 INDEX_ORDER = f"s.level_rank, {WITHIN_LEVEL}"
 """Order of all skills `s`, as SQL."""
 FOLDER_NAME = """
-    (SELECT name FROM (SELECT l.name, max(l.id) FROM linked_directories AS d
-         CROSS JOIN links AS l INDEXED BY links_by_skill
-         ON l.directory = d.id AND l.skill_id = s.skill_id
-         WHERE d.origin = 'data' AND l.is_linked = 1 AND ifnull(l.former_target, '-') != ''
-             AND s.status = 'active'))
+    (SELECT l.name FROM links AS l INDEXED BY links_by_skill
+     WHERE l.directory = (SELECT id FROM linked_directories WHERE origin = 'data')
+         AND l.skill_id = s.skill_id AND l.is_linked = 1 AND ifnull(l.former_target, '-') != ''
+         AND s.status = 'active' ORDER BY l.id DESC LIMIT 1)
 """
 """SQL expression: the name of the folder of a skill `s`; NULL where it has none, as on a full disk.
 

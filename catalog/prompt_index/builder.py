@@ -30,8 +30,7 @@ NAMED_LEFT_OUT = 100
 State: TypeAlias = Literal["full", "shortened", "name_only"]
 
 
-@dataclass(frozen=True, slots=True)
-class IndexEntry:
+class IndexEntry(NamedTuple):
     """Skill in an index, and how much of it is shown."""
 
     skill: Candidate
@@ -103,7 +102,7 @@ def form_of(spec: IndexSpec, bases: Bases = NOWHERE) -> Form:
     options = FormatOptions(
         spec.language,
         spec.instruction,
-        locations.pattern(spec, bases),
+        locations.Locations(bases, spec).pattern,
         search_first(spec.language, how),
     )
     return FORMATS[spec.format].form(options)
@@ -246,9 +245,11 @@ class _Allocation:
     def _fitting(self, layout: Layout, step: Step, room: float) -> list[IndexEntry]:
         """Return entries in order, up to the first that does not fit."""
         entries: list[IndexEntry] = []
+        between = self._size(layout.between)
+        room += between  # none before the first
         for skill in self.skills():
             entry = _entry(layout, skill, step)
-            room -= self._size(entry.text) + (self._size(layout.between) if entries else 0)
+            room -= between + self._size(entry.text)
             if room < 0:
                 break
             entries.append(entry)

@@ -20,54 +20,61 @@ class Bases(NamedTuple):
 
 
 NOWHERE = Bases()
-PUBLISHED = IndexSpec()
-"""Settings by which a skill is located outside an index: where it is published."""
+_PUBLISHED = IndexSpec()
 
 
-def pattern(spec: IndexSpec, bases: Bases) -> str | None:
-    """Return the folder of a skill NAME, for all skills of an index; None without a base."""
-    return _folder(spec, bases, NAME)
-
-
-def name_in_pattern(spec: IndexSpec, skill: Row) -> str | None:
-    """Return the name of a skill's folder in the pattern of an index; None if it is elsewhere."""
-    if is_url(spec.location_base):
-        return str(skill["skill_id"])
-    if skill["package_path"] is None:
-        return None
-    name: str | None = skill["skill_id"] if spec.names_packages else skill["folder"]
-    return name
-
-
-def of_skill_md(spec: IndexSpec, bases: Bases, skill: Row) -> str:
-    """Return the path or URL of a skill's SKILL.md.
+class Locations:
+    """Locations of skills by the settings of an index, or where they are published.
 
     A skill has the columns skill_id, root, path, skill_md_name, package_path, and its `folder`
-    among the published skills. Where it is not in the pattern of the index, it is in the packages
-    folder, or in its root if it is not published as a package.
+    among the published skills.
     """
-    file, package_path = skill["skill_md_name"] or "", skill["package_path"]
-    if is_url(spec.location_base):
-        return on_site(skill["skill_id"], file, spec.location_base or "")
-    if spec.format == "discovery":
-        return on_site(skill["skill_id"], file)
-    name = name_in_pattern(spec, skill)
-    folder = _folder(spec, bases, name) if name else None
-    if package_path and not folder and bases.packages:
-        folder = f"{bases.packages}/{skill['skill_id']}/{CURRENT}/"
-    return f"{folder or '{root}/{path}/'.format(**skill)}{file}".rstrip("/")
 
+    def __init__(self, bases: Bases, spec: IndexSpec = _PUBLISHED) -> None:
+        """Take the folders beside the catalog."""
+        base = spec.location_base
+        self._is_url = is_url(base)
+        self._site = base if self._is_url else SITE if spec.format == "discovery" else None
+        self._has_ids = self._is_url or spec.names_packages  # as the names of folders
+        self._packages = bases.packages
+        if self._is_url:
+            rest = "/files/"
+        elif spec.names_packages:
+            base, rest = base or bases.packages, f"/{CURRENT}/"
+        else:
+            base, rest = base or bases.skills, "/"
+        self._before, self._after = base and f"{base.rstrip('/')}/", rest
 
-def _folder(spec: IndexSpec, bases: Bases, name: str) -> str | None:
-    """Return the folder of the files of a skill with a slash at its end; None without a base."""
-    base = spec.location_base
-    if is_url(base):
-        rest = "/files"
-    elif spec.names_packages:
-        base, rest = base or bases.packages, f"/{CURRENT}"
-    else:
-        base, rest = base or bases.skills, ""
-    return f"{base.rstrip('/')}/{name}{rest}/" if base else None
+    @property
+    def pattern(self) -> str | None:
+        """Folder of a skill NAME, for all skills of an index; None without a base."""
+        return self._folder(NAME)
+
+    def name_in_pattern(self, skill: Row) -> str | None:
+        """Return the name of a skill's folder in the pattern; None if it is elsewhere."""
+        if not self._is_url and skill["package_path"] is None:
+            return None
+        name: str | None = skill["skill_id" if self._has_ids else "folder"]
+        return name
+
+    def of_skill_md(self, skill: Row) -> str:
+        """Return the path or URL of a skill's SKILL.md.
+
+        Where a skill is not in the pattern of the index, it is in the packages folder, or in its
+        root if it is not published as a package.
+        """
+        file = skill["skill_md_name"] or ""
+        if self._site:
+            return on_site(skill["skill_id"], file, self._site)
+        name = self.name_in_pattern(skill)
+        folder = self._folder(name) if name else None
+        if not folder and skill["package_path"] and self._packages:
+            folder = f"{self._packages}/{skill['skill_id']}/{CURRENT}/"
+        return f"{folder or '{root}/{path}/'.format(**skill)}{file}".rstrip("/")
+
+    def _folder(self, name: str) -> str | None:
+        """Return a folder of files with a slash at its end; None without a base."""
+        return f"{self._before}{name}{self._after}" if self._before else None
 
 
 def on_site(skill_id: str, file_name: str, base: str = SITE) -> str:

@@ -11,10 +11,10 @@ from catalog.database.queries import Database, Row, to_json
 from catalog.model.errors import NotInCatalog
 from catalog.model.setting import Selection
 from catalog.model.values import LEVELS, Level
-from catalog.prompt_index import builder, locations
+from catalog.prompt_index import builder
 from catalog.prompt_index.builder import PromptIndex
 from catalog.prompt_index.formats.form import Candidate, FileGroup
-from catalog.prompt_index.locations import Bases
+from catalog.prompt_index.locations import Bases, Locations
 from catalog.prompt_index.spec import IndexSpec
 
 ROOM_FACTORS: dict[Level, float] = {
@@ -62,13 +62,13 @@ def ranked(db: Database, spec: IndexSpec) -> Generator[Candidate, None, None]:
 
     Featured skills come first, in the order of the setting, then the others in `index_order`.
     """
-    bases, condition = bases_of(db), wanted(spec)
+    locations, condition = Locations(bases_of(db), spec), wanted(spec)
     if spec.featured:
         rows = _rows(
             db, spec, f"{_BY_NAME} WHERE {condition} AND {_IS_FEATURED} ORDER BY {INDEX_ORDER}"
         )
         for row in sorted(rows, key=lambda row: spec.featured.index(row["name"])):
-            yield _candidate(row, spec, bases)
+            yield _candidate(row, spec, locations)
         condition += f" AND NOT {_IS_FEATURED}"
     if spec.names:
         orders = [f"{_BY_NAME} WHERE {condition} ORDER BY {INDEX_ORDER}"]
@@ -80,7 +80,7 @@ def ranked(db: Database, spec: IndexSpec) -> Generator[Candidate, None, None]:
         ]
     for order in orders:
         for row in _rows(db, spec, order):
-            yield _candidate(row, spec, bases)
+            yield _candidate(row, spec, locations)
 
 
 def count_indexable(db: Database, spec: IndexSpec) -> int:
@@ -112,7 +112,7 @@ def entry_text(
     bases = bases_of(db)
     form = builder.form_of(spec, bases)
     for row in _rows(db, spec, "skills AS s WHERE id = :id", id=skill):
-        candidate = _candidate(row, spec, bases)
+        candidate = _candidate(row, spec, Locations(bases, spec))
         for layout in filter(None, (form.entries, form.lines)):
             if len(text := layout.item(candidate, description)) == chars:
                 return text
@@ -180,16 +180,16 @@ _FILES = """
 """
 
 
-def _candidate(row: Row, spec: IndexSpec, bases: Bases) -> Candidate:
+def _candidate(row: Row, spec: IndexSpec, locations: Locations) -> Candidate:
     is_featured = row["name"] in spec.featured
     files = json.loads(row["files"]) if row["files"] else ()
     return Candidate(
         row["id"],
         row["name"],
         row["description"],
-        locations.of_skill_md(spec, bases, row),
+        locations.of_skill_md(row),
         row["skill_id"],
-        locations.name_in_pattern(spec, row) == row["skill_id"],
+        locations.name_in_pattern(row) == row["skill_id"],
         bool(row["user_invocable"]),
         tuple(starmap(FileGroup, files)),
         row["skill_md_hash"],

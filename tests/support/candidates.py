@@ -41,6 +41,8 @@ CANDIDATES = st.lists(
         user_invocable=st.booleans(),
         files=st.lists(st.builds(FileGroup, NAME, st.integers(1, 99)), max_size=9).map(tuple),
         skill_md_hash=st.just("0" * 64),
+        is_featured=st.just(False),
+        factor=st.just(1.0),
     ),
     max_size=14,
 )

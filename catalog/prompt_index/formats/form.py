@@ -80,8 +80,7 @@ class FileGroup(NamedTuple):
     files: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """Skill that may enter an index."""
 
     skill: int  # its row in the catalog

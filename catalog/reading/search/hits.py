@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from catalog.database.expressions import FOLDER_NAME
 from catalog.database.queries import Database, Row, to_json
-from catalog.prompt_index import locations
-from catalog.prompt_index.locations import PUBLISHED, Bases
+from catalog.prompt_index.locations import Bases, Locations
 from catalog.prompt_index.query import bases_of
 from catalog.text import search_terms
 
@@ -113,7 +112,7 @@ def hits(
     rows = db.rows(_HITS, {"ids": to_json(list(skills))})
     # Only published hits have a path below a base, for which the query looks at all skills.
     is_published = any(row["package_path"] or row["folder"] for row in rows)
-    bases = bases_of(db) if is_published else Bases()
+    locations = Locations(bases_of(db) if is_published else Bases())
     return tuple(
         Hit(
             row["id"],
@@ -126,7 +125,7 @@ def hits(
             round(scores.get(row["id"], 0.0), 3),
             tuple(matched[row["id"]]),
             _snippet(row, pattern, marks),
-            locations.of_skill_md(PUBLISHED, bases, row),
+            locations.of_skill_md(row),
             _others(row),
         )
         for row in rows

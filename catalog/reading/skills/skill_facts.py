@@ -6,7 +6,7 @@ from typing import Any
 from catalog.database.expressions import FOLDER_NAME, IS_NEWEST, LOOKS_ALIKE
 from catalog.database.queries import Database, Row
 from catalog.model.fields import COLUMNS, DECLARED
-from catalog.prompt_index import locations
+from catalog.prompt_index.locations import Locations
 from catalog.prompt_index.query import bases_of
 from catalog.reading import index_views, lookup
 from catalog.reading.findings import finding_lists
@@ -118,7 +118,7 @@ def all_of(db: Database, name: str, site: str, *, needs_token: bool = False) -> 
     version = row["current_version_id"]
     return {
         **{field: row[field] for field in FIELDS},
-        "location": locations.of_skill_md(locations.PUBLISHED, bases_of(db), row),
+        "location": Locations(bases_of(db)).of_skill_md(row),
         "tags": json.loads(row["tags"]),
         **references.of_skill(db, row["id"]).names,
         "files": list(versions.files(db, version).values()),

@@ -103,7 +103,7 @@ def test_every_skill_has_equal_room(form: str) -> None:
 def test_featured_skills_and_higher_levels_have_more_room() -> None:
     """Each has the room of its factor; a featured one has words where others have names only."""
     skills = [
-        replace(skill, factor=factor, is_featured=number == 0)
+        skill._replace(factor=factor, is_featured=number == 0)
         for number, (skill, factor) in enumerate(zip(wordy(40), [2, 1.5, *[1] * 38], strict=True))
     ]
     spec = IndexSpec(budget_chars=8_000, location_base="/p")
@@ -119,7 +119,7 @@ def test_featured_words_take_at_most_half_of_the_room_for_names() -> None:
     spec = IndexSpec(budget_chars=8_000, location_base="/p")
     shown = {}
     for featured in (2, 30, 200):
-        skills = [replace(s, is_featured=n < featured) for n, s in enumerate(wordy(900))]
+        skills = [s._replace(is_featured=n < featured) for n, s in enumerate(wordy(900))]
         entries = builder.build(spec, skills).entries
         shown[featured] = [len(entry.shown) for entry in entries[:featured]]
         assert not any(entry.shown for entry in entries[featured:])

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from catalog.prompt_index import locations
-from catalog.prompt_index.locations import NOWHERE, Bases
+from catalog.prompt_index.locations import NOWHERE, Bases, Locations
 from catalog.prompt_index.spec import IndexSpec
 
 BASES = Bases("/data/skills", "/data/packages")
@@ -56,7 +55,7 @@ def test_a_location_is_below_its_base(
     settings: dict[str, Any], skill: dict[str, Any], location: str
 ) -> None:
     """The published skills, their versions, a URL of the site, or the root without a package."""
-    assert locations.of_skill_md(IndexSpec(**settings), BASES, SKILL | skill) == location
+    assert Locations(BASES, IndexSpec(**settings)).of_skill_md(SKILL | skill) == location
 
 
 @pytest.mark.parametrize(
@@ -74,8 +73,8 @@ def test_one_pattern_locates_all_skills(
     settings: dict[str, Any], bases: Bases, pattern: str | None
 ) -> None:
     """With a name in place of NAME, the pattern is the folder of that skill."""
-    spec = IndexSpec(**settings)
-    assert locations.pattern(spec, bases) == pattern
+    locations = Locations(bases, IndexSpec(**settings))
+    assert locations.pattern == pattern
     if pattern:
-        one = locations.of_skill_md(spec, bases, SKILL | {"skill_id": "a", "folder": "a"})
+        one = locations.of_skill_md(SKILL | {"skill_id": "a", "folder": "a"})
         assert one == pattern.replace("NAME", "a") + "SKILL.md"
