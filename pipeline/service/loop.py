@@ -1,5 +1,6 @@
 """Watch of the service: hints from events, and scans of everything where events may be missing."""
 
+import gc
 import logging
 import sqlite3
 import time
@@ -108,6 +109,7 @@ class Service:
                 if self._site:
                     self._site.start()
             import_rules()  # the first change would have to wait for them
+            gc.freeze()  # else some changes wait 50 ms for a full collection
             begun()
             heartbeat.notify("READY=1")
             self._loop.run(
