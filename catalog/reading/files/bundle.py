@@ -17,7 +17,7 @@ def write(package: Package, to: IO[bytes]) -> None:
     """Write all files of a package as an archive with SKILL.md at the top, in bounded memory.
 
     Files are stored uncompressed, as versions of zlib compress differently. Raises as
-    `skill_files.read_skill_file` does.
+    `skill_files.opened` does.
     """
     with zipfile.ZipFile(to, "w", zipfile.ZIP_STORED) as archive:
         for entry in package.files:

@@ -7,22 +7,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import file_digest
 from io import BufferedReader
-from pathlib import Path
 from typing import BinaryIO
 
-from catalog.database.queries import Database
 from catalog.filesystem.operations import open_file
 from catalog.model.errors import PackageDamaged, PathRefused
 from catalog.model.paths import os_path
 from catalog.reading.files.paging import read_page
-from catalog.reading.files.published import (
-    CURE,
-    SKILL_MD,
-    Package,
-    PublishedFile,
-    find_file,
-    package_of,
-)
+from catalog.reading.files.published import CURE, SKILL_MD, Package, PublishedFile, find_file
 from catalog.text import humanize
 from catalog.text.suggestions import shown
 from catalog.text.visible import in_attribute, in_xml
@@ -76,36 +67,11 @@ class SkillFile:
     executable: bool
 
 
-def read_skill_file(
-    db: Database,
-    packages: Path,
-    skill_name: str,
-    file_path: str = SKILL_MD,
-    *,
-    offset: int = 0,
-    limit: int | None = None,
-    version: str | None = None,
-) -> SkillFile:
-    """Return a published file, or about `limit` bytes of it from an offset.
-
-    skill_name is the exact name or else the skill_id; file_path is relative to the skill. Pages
-    read with the version of the first page belong to one content, while that version is kept;
-    without a version, the current one is read. The file has the SHA-256 that the catalog has
-    stored. Raises NotInCatalog, PathRefused and PackageDamaged, each with one sentence.
-    """
-    return read(
-        package_of(db, packages, skill_name, version), file_path, offset=offset, limit=limit
-    )
-
-
-# Several files of one package
-
-
 @contextmanager
 def opened(package: Package, entry: PublishedFile) -> Iterator[BinaryIO]:
     """Open a file of a package at its start, after its hash was verified.
 
-    Raises as `read_skill_file` does.
+    Raises PathRefused and PackageDamaged, each with one sentence.
     """
     with _reported(package, entry):
         file = _open(package, entry)
@@ -121,7 +87,10 @@ def opened(package: Package, entry: PublishedFile) -> Iterator[BinaryIO]:
 def read(
     package: Package, file_path: str = SKILL_MD, *, offset: int = 0, limit: int | None = None
 ) -> SkillFile:
-    """Return a file of a package, or a page of it; see `read_skill_file`."""
+    """Return a file of a package, or about `limit` bytes of it from an offset.
+
+    It has the SHA-256 that the catalog has stored. Raises as `opened` does.
+    """
     entry = find_file(package, file_path)
     if offset < 0 or offset > entry.size or (limit is not None and limit < 1):
         raise PathRefused(

@@ -10,6 +10,7 @@ from catalog.database.queries import Database, Row
 from catalog.model.errors import NotInCatalog, PackageDamaged, PathRefused
 from catalog.model.fields import EMPTY
 from catalog.reading.files import skill_files
+from catalog.reading.files.published import package_of
 from catalog.reading.lookup import find_skill
 from catalog.text.differences import difference
 from catalog.text.suggestions import few, shown
@@ -214,9 +215,8 @@ def texts_in_packages(
 
     def text(version: int, path: str) -> str | None:
         with suppress(NotInCatalog, PathRefused, PackageDamaged):
-            file = skill_files.read_skill_file(
-                db, packages, skill["skill_id"], path, version=versions[version]
-            )
+            package = package_of(db, packages, skill["skill_id"], versions[version])
+            file = skill_files.read(package, path)
             return None if file.encoding == "base64" else file.text
         return None
 

@@ -23,6 +23,7 @@ from catalog.prompt_index import query
 from catalog.reading import index_views
 from catalog.reading import status as reading_status
 from catalog.reading.files import skill_files
+from catalog.reading.files.published import package_of
 from catalog.reading.search import word_search
 from catalog.reading.skills import review
 from catalog.reading.skills import versions as reading_versions
@@ -303,7 +304,7 @@ def test_no_reader_goes_through_a_whole_table(settings: Settings, traced: Begin)
     prompt_index_history.explain(db, spec, built)
     assert index_views.build(db, "default")
     traced("a file")
-    assert skill_files.read_skill_file(db, settings.packages_folder, "skill-7")
+    assert skill_files.read(package_of(db, settings.packages_folder, "skill-7"))
     traced("versions")
     reading_versions.history(db, "skill-7")
     traced("agents")

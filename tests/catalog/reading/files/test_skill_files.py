@@ -78,9 +78,8 @@ def read(
     limit: int | None = None,
 ) -> skill_files.SkillFile:
     """Read a file of the shelf."""
-    return skill_files.read_skill_file(
-        shelf.db, shelf.packages, skill, path, offset=offset, limit=limit
-    )
+    package = package_of(shelf.db, shelf.packages, skill)
+    return skill_files.read(package, path, offset=offset, limit=limit)
 
 
 # What is given
