@@ -14,7 +14,7 @@ LONGEST_NAME = 200
 LONGEST_COMPARED, MOST_COMPARED = 50, 20_000
 """Characters of a query that are compared with names, and most such names."""
 MOST_WORDS = 8
-"""Words of a query that may be a name with a typing slip."""
+"""Words of a query that may be a name, with typing slips."""
 SHORTEST_WITH_SLIP = 5
 """Letters of a name from which one may be wrong, missing, too many or exchanged."""
 _FIRST_LETTERS = 3
@@ -46,7 +46,9 @@ def named(
 
 
 def nearest(db: Database, query: str, filters: Filters, limit: int = 3) -> tuple[str, ...]:
-    """Return the names nearest to a query by spelling, best first."""
+    """Return the names nearest to a query by spelling, best first; none for a long sentence."""
+    if len(re.findall(r"\w+", query)) > MOST_WORDS:
+        return ()
     asked = query[:LONGEST_COMPARED].lower()
     values = {"limit": MOST_COMPARED} | filters.values
     near = [

@@ -229,6 +229,14 @@ def test_words_that_no_skill_has_lead_to_the_nearest_names(catalog: Store) -> No
     assert word_search.search(catalog.db, "tinvqqqg", filters=tagged).nearest == ("tagged",)
 
 
+def test_a_long_sentence_is_no_name(catalog: Store) -> None:
+    """Its words that no skill has are named, and it is compared with no name."""
+    results = word_search.search(catalog.db, "zqa zqb zqc zqd zqe zqf zqg zqh zqi")
+    assert (results.hits, results.nearest) == ((), ())
+    assert results.note == "No skill contains 'zqa', 'zqb', 'zqc', 'zqd', 'zqe'."
+    assert word_search.search(catalog.db, "invqa zqb zqc zqd zqe zqf zqg zqh").nearest
+
+
 @pytest.mark.parametrize(
     "query",
     [
