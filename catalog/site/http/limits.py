@@ -263,9 +263,24 @@ def bounded_rows() -> Callable[[sqlite3.Cursor, tuple[Any, ...]], sqlite3.Row]:
 
 
 @contextmanager
-def statement_time(connection: sqlite3.Connection, milliseconds: int) -> Iterator[None]:
-    """Stop the statements of a context after a time. Raises TooSlow."""
-    deadline = time.monotonic() + milliseconds / 1000
+def statements(connection: sqlite3.Connection, milliseconds: int) -> Iterator[None]:
+    """Stop the statements of a context after a time, or once all of them have read too much.
+
+    Their rows are tuples: a search reads thousands, each of which would look up its statement.
+    Raises TooSlow and TooLarge.
+    """
+    deadline, left = time.monotonic() + milliseconds / 1000, RESULT_BYTES
+
+    def row(_: sqlite3.Cursor, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        nonlocal left
+        for value in values:
+            if type(value) is str or type(value) is bytes:
+                left -= len(value)
+        if left < 0:
+            raise TooLarge("This page would read too much; ask for less, such as with a filter.")
+        return values
+
+    usual, connection.row_factory = connection.row_factory, row
     connection.set_progress_handler(lambda: time.monotonic() >= deadline, 1000)
     try:
         yield
@@ -275,3 +290,4 @@ def statement_time(connection: sqlite3.Connection, milliseconds: int) -> Iterato
         raise
     finally:
         connection.set_progress_handler(None, 0)
+        connection.row_factory = usual

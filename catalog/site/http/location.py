@@ -1,5 +1,6 @@
 """Catalog among the databases of Datasette, and questions to Datasette 0.65 and 1.0 alike."""
 
+import os
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -41,10 +42,10 @@ class CatalogLocation:
         """Return a value that is another one after every commit, every read and every minute."""
         facts: list[object] = [int(time.time() / 60)]
         for file in (self.catalog, usage_database.path_of(self.catalog)):
-            for path in (file, file.with_name(f"{file.name}-wal")):
+            for path in (f"{file}", f"{file}-wal"):
                 with suppress(OSError):
-                    stat = path.stat()
-                    facts += [path.name, stat.st_mtime_ns, stat.st_size]
+                    stat = os.stat(path)
+                    facts += [path, stat.st_mtime_ns, stat.st_size]
         return tuple(facts)
 
 

@@ -5,6 +5,7 @@ import sqlite3
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Any, TypeAlias, TypeVar
 from urllib.parse import quote, unquote, urlsplit
 
@@ -30,7 +31,7 @@ LONGEST_NUMBER = 9
 
 @dataclass(frozen=True, slots=True)
 class HeaderHealth:
-    """Health in a few words, with a sentence for a page that must be loud, and the newest change.
+    """Health in a few words, with a sentence for a page if it is bad, and the newest change.
 
     The change is at most as new as the things that the page shows: it is looked up before them.
     """
@@ -41,7 +42,7 @@ class HeaderHealth:
     newest_change: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RequestContext:
     """A request, and the catalog that answers it."""
 
@@ -94,7 +95,7 @@ class RequestContext:
         if self.location.counter and self.request.method != "HEAD":
             self.location.counter.count_index(name, "http")
 
-    @property
+    @cached_property
     def is_local(self) -> bool:
         """Whether the reader is on this machine, so that paths of its disk help; a proxy is not."""
         client = (self.request.scope.get("client") or ("",))[0]
@@ -143,7 +144,7 @@ async def _query(
     **named: Any,
 ) -> T:
     def run(connection: sqlite3.Connection) -> T:
-        with limits.statement_time(connection, datasette.setting("sql_time_limit_ms")):
+        with limits.statements(connection, datasette.setting("sql_time_limit_ms")):
             db = Database(connection)
             with one_moment(db):
                 return function(db, *arguments, **named)
@@ -157,23 +158,21 @@ async def header_health(
 ) -> HeaderHealth | None:
     """Return the health of a catalog; None if it cannot be read."""
 
-    def load(db: Database) -> tuple[dict[str, Any], list[str], int]:
-        return (
-            service_health.load(db, location.catalog),
-            list(disk_paths.disk_folders(db)),
-            activity.newest_change(db),
-        )
+    def load(db: Database) -> HeaderHealth:
+        state, now = service_health.load(db, location.catalog), datetime.now(UTC)
+        summary = service_health.summary(state, now)
+        line = service_health.headline(state, summary, now)
+        sentence = ""
+        if summary.tone == "bad":
+            folders = [*disk_paths.disk_folders(db), str(location.catalog.absolute().parent)]
+            worst = (summary.details or (summary.sentence,))[0]
+            sentence = disk_paths.shortened_paths(worst, folders)
+        return HeaderHealth(summary.tone, line, sentence, activity.newest_change(db))
 
     try:
-        state, folders, newest = await _query(datasette, location, load)
+        return await _query(datasette, location, load)
     except (sqlite3.DatabaseError, limits.TooSlow):
         return None
-    now = datetime.now(UTC)
-    summary = service_health.summary(state, now)
-    folders.append(str(location.catalog.absolute().parent))
-    sentence = disk_paths.shortened_paths((summary.details or (summary.sentence,))[0], folders)
-    line = service_health.headline(state, summary, now)
-    return HeaderHealth(summary.tone, line, sentence, newest)
 
 
 View: TypeAlias = Callable[[RequestContext], Awaitable[Response]]

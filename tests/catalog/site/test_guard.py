@@ -156,9 +156,13 @@ def test_a_page_of_huge_rows_is_refused(
         huge = [judged(f"huge-{number}", license="x" * 100_000) for number in range(4)]
         store.apply(huge, trigger="event", at=NOON)
     monkeypatch.setattr(limits, "RESULT_BYTES", 300_000)
-    response = serve(catalog).get("/catalog/skills.json", _size="max")
+    site = serve(catalog)
+    response = site.get("/catalog/skills.json", _size="max")
     assert response.status_code == 400
     assert "_size" in response.json()["error"]
+    response = site.get("/skills")
+    assert response.status_code == 400
+    assert "read too much" in response.text
 
 
 def test_questions_about_tables_leave_room_for_others(
