@@ -19,6 +19,7 @@ NEVER_SEEN = (
 _CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff"
 
 _ASCII = bytes(range(128))
+_SEEN_ASCII = b"\t\n" + bytes(range(32, 127))
 
 # Legitimate uses of these characters. A joiner joins emoji, or letters of scripts with alternative
 # letter forms; one selector follows a visible character; tags spell a flag.
@@ -73,7 +74,10 @@ def all_visible(text: str) -> bool:
 
 def substituted(text: str, form: Callable[[str], str]) -> str:
     """Return a text with each run of invisible characters replaced by its form."""
-    if (text.isascii() and text.isprintable()) or not _MAYBE.search(text):
+    if text.isascii() and text.isprintable():
+        return text
+    others = text.encode("utf-8", "surrogatepass").translate(None, _SEEN_ASCII)
+    if not _MAYBE.search(others.decode("utf-8", "surrogatepass")):
         return text
     return _RUN.sub(lambda match: match[1] or form(match[2]), text)
 

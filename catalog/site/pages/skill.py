@@ -1,6 +1,5 @@
 """Page of one skill: instructions, files, findings, prompt indexes and versions."""
 
-import asyncio
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -66,10 +65,8 @@ async def page(context: RequestContext) -> Response:
     """Show a skill."""
     skill_id = context.path_part("skill_id")
     try:
-        sheet = await context.query(look_up, skill_id, context.number("row"))
-    except NotInCatalog:  # several skills have the name
-        sheet = None
-    if not sheet or sheet.skill["skill_id"] != skill_id:
+        sheet, reads, text = await context.query(_read, context, skill_id)
+    except NotInCatalog:
         return await missing.skill(context, skill_id)
     if not context.is_local:
         names = ("rivals", "same", "findings", "left_out", "indexes")
@@ -79,12 +76,11 @@ async def page(context: RequestContext) -> Response:
         sheet = replace(sheet, skill=shortened([sheet.skill], sheet.folders)[0], **shown)
     skill = sheet.skill
     scope = context.request.scope
-    reads = await context.query(summary.of_skill, skill_id, usage_database.today())
     return context.page(
         "skill.html",
         sheet=sheet,
         skill=skill,
-        text=await _instructions(context, sheet),
+        text=text,
         row_query=row_query(skill),
         source=_source(skill),
         declared_version=_declared_version(skill),
@@ -110,6 +106,17 @@ async def page(context: RequestContext) -> Response:
         ),
         install_note=install_lines.restriction(skill),
     )
+
+
+def _read(
+    db: Database, context: RequestContext, skill_id: str
+) -> tuple[Sheet, summary.SkillReads | None, dict[str, Any] | None]:
+    """Return a skill with its reads and its `_instructions`. Raises NotInCatalog."""
+    sheet = look_up(db, skill_id, context.number("row"))
+    if not sheet or sheet.skill["skill_id"] != skill_id:
+        raise NotInCatalog(f"No skill has the identifier {skill_id}.")
+    reads = summary.of_skill(db, skill_id, usage_database.today())
+    return sheet, reads, _instructions(context, sheet)
 
 
 def _source(skill: Row) -> dict[str, str | None] | None:
@@ -213,7 +220,7 @@ def front_lines(content: str, body: str | None) -> int:
     return fences[1] if len(fences) > 1 and fences[0] == 1 else 0
 
 
-async def _instructions(context: RequestContext, sheet: Sheet) -> dict[str, Any] | None:
+def _instructions(context: RequestContext, sheet: Sheet) -> dict[str, Any] | None:
     """Return the SKILL.md of a skill; None if no version was accepted.
 
     That is the lines of its frontmatter and the rendered text, or its `plain` source with the line
@@ -231,7 +238,7 @@ async def _instructions(context: RequestContext, sheet: Sheet) -> dict[str, Any]
         frozenset(file["path"] for file in sheet.files),
         {path: _url_of(context, target) for path, target in sheet.links.items()},
     )
-    rendered = await asyncio.to_thread(markdown.render, "\n".join(lines[skip:]), base)
+    rendered = markdown.render("\n".join(lines[skip:]), base)
     if not rendered.unrendered_reason:
         return {"front": lines[:skip], "rendered": rendered}
     plain = content[:LONGEST_TEXT]

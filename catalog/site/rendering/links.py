@@ -41,7 +41,7 @@ def slug(text: str) -> str:
     All but letters, marks, digits, connecting punctuation, spaces and hyphens is removed, and then
     each space is a hyphen.
     """
-    kept = (char for char in text.lower() if char in " -" or _is_word(char))
+    kept = (char for char in text.lower() if char in " -" or char.isalpha() or _is_word(char))
     return "".join(kept).replace(" ", "-")
 
 
