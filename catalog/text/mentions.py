@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Iterable
+from itertools import islice
 
 MOST, MOST_TEXT = 200, 2_000_000
 """Hosts that are named, and characters of the texts that are searched for them."""
 
 _SCHEMES = ("http", "https", "ws", "wss", "ftp", "git", "ssh")
 _BEFORE = "|".join(rf"(?<=(?<![A-Za-z])(?i:{scheme})://)" for scheme in _SCHEMES)
-_URL = re.compile(rf"://(?:{_BEFORE})(?:[^\s/@]*@)?([\w.-]*\w)")
+_URL = re.compile(rf"://(?<=[A-Za-z]://)(?:{_BEFORE})(?:[^\s/@]*@)?([\w.-]*\w)")
 _NOWHERE = re.compile(r"^[^.]*$|^127\.|(?:^|\.)example(?:\.(?:com|net|org))?$")
 
 
@@ -17,9 +18,9 @@ def of_texts(texts: Iterable[str]) -> tuple[str, ...]:
     found: set[str] = set()
     room = MOST_TEXT
     for text in texts:
-        found.update(url[1].lower() for url in _URL.finditer(text[:room]))
+        found.update(map(str.lower, _URL.findall(text[:room])))
         room = max(room - len(text), 0)
-    return tuple(sorted(host for host in found if not _NOWHERE.search(host))[:MOST])
+    return tuple(islice((host for host in sorted(found) if not _NOWHERE.search(host)), MOST))
 
 
 MOST_TOOLS = 200

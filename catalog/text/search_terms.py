@@ -5,6 +5,7 @@ is stored as its overlapping pairs of characters, and a CJK query is cut into pa
 """
 
 import re
+from collections.abc import Callable
 from itertools import pairwise
 from typing import NamedTuple
 from unicodedata import normalize
@@ -33,7 +34,7 @@ def grams(text: str) -> str:
 
     The words beside them and words in full-width letters are among them, as in `terms`.
     """
-    return _stored_terms(text, LONGEST_GRAM)
+    return _stored_terms(text, _grams_of)
 
 
 def pairs_of(text: str) -> str:
@@ -43,22 +44,23 @@ def pairs_of(text: str) -> str:
     beginning of a term. Words in full-width letters follow in plain ones. Other words are left out:
     the tokenizer finds them.
     """
-    return _stored_terms(text, 0)
+    twice = _Twice()
+    return _stored_terms(text, lambda run: run[0] + run[1:].translate(twice))
 
 
-def _stored_terms(text: str, longest: int) -> str:
-    """Return the pairs of CJK runs, or with `longest` their runs of up to so many characters."""
+def _stored_terms(text: str, cut: Callable[[str], str]) -> str:
+    """Return the CJK runs as they are cut, and the words that are stored beside them."""
     if text.isascii():
         return ""
     found, beyond = [], beyond_ascii(text)
     if CJK_RUN.search(beyond):
-        found = [
-            term
-            for word in re.findall(r"\w+", normalize("NFKC", text))
+        words = re.findall(r"\w+", normalize("NFKC", text))
+        terms = {
+            word: " ".join(cut(part) if is_cjk else part for part, is_cjk in parts(word))
+            for word in {*words}
             if CJK_RUN.search(word)
-            for part, is_cjk in parts(word)
-            for term in (_cut(part, longest) if is_cjk else [part])
-        ]
+        }
+        found = [terms[word] for word in words if word in terms]
     if _FULL_WIDTH.search(beyond):
         found += [
             normalize("NFKC", word)
@@ -68,11 +70,17 @@ def _stored_terms(text: str, longest: int) -> str:
     return " ".join(found)
 
 
-def _cut(run: str, longest: int) -> list[str]:
-    if not longest:
-        return [run[start : start + 2] for start in range(len(run))]
-    lengths = range(1, min(longest, len(run)) + 1)
-    return [run[start : start + n] for n in lengths for start in range(len(run) - n + 1)]
+class _Twice(dict[int, str]):
+    """Table that ends one pair with a character and starts the next one with it."""
+
+    def __missing__(self, code: int) -> str:
+        self[code] = pair = f"{chr(code)} {chr(code)}"
+        return pair
+
+
+def _grams_of(run: str) -> str:
+    lengths = range(1, min(LONGEST_GRAM, len(run)) + 1)
+    return " ".join(run[start : start + n] for n in lengths for start in range(len(run) - n + 1))
 
 
 def parts(word: str) -> list[tuple[str, bool]]:

@@ -1,11 +1,14 @@
 """Words that rules search for, all of them found in one pass over a text."""
 
+from collections import defaultdict
 from collections.abc import Iterable
 from functools import lru_cache
 
 from ahocorasick_rs import BytesAhoCorasick, Implementation
 
 MOST = 2_000  # offsets of one word that are kept; an ordinary text has a few
+_PIECE = 2**16  # bytes that are searched at once, as every match takes memory …
+_LONGEST = 100  # … with those before them in which a word may start, at most
 
 _searched: dict[str, None] = {}
 
@@ -40,18 +43,22 @@ def found(text: str) -> Words:
     ASCII letters match in either case. The time does not depend on the number of words.
     """
     data = lower(text)
-    words, automaton = _search(len(_searched))
+    words, lengths, automaton = _search(len(_searched))
     is_ascii = text.isascii()
-    offsets = Words()
-    offsets.number = len(_searched)
+    by_number: defaultdict[int, list[int]] = defaultdict(list)
     at = characters = 0
-    for number, _, end in automaton.find_matches_as_indexes(data, overlapping=True):  # by their end
-        found_at = offsets.setdefault(word := words[number], [])
-        if len(found_at) < MOST:
-            characters += end - at if is_ascii else len(data[at:end].decode())
-            at = end
-            found_at.append(characters - len(word))
-    return offsets
+    for piece in range(0, len(data), _PIECE):
+        start = max(piece - _LONGEST, 0)
+        part = data[start : piece + _PIECE]
+        for number, _, end in automaton.find_matches_as_indexes(part, overlapping=True):
+            offsets = by_number[number]  # matches are sorted by their end
+            if len(offsets) < MOST and start + end > piece:
+                characters += start + end - at if is_ascii else len(data[at : start + end].decode())
+                at = start + end
+                offsets.append(characters - lengths[number])
+    by_word = Words({words[number]: offsets for number, offsets in by_number.items()})
+    by_word.number = len(_searched)
+    return by_word
 
 
 def lower(text: str) -> bytes:
@@ -60,8 +67,9 @@ def lower(text: str) -> bytes:
 
 
 @lru_cache(1)
-def _search(count: int) -> tuple[tuple[str, ...], BytesAhoCorasick]:
-    """Return the first words, and the search for them by Aho and Corasick (1975)."""
+def _search(count: int) -> tuple[tuple[str, ...], list[int], BytesAhoCorasick]:
+    """Return the first words, their lengths, and Aho and Corasick's search (1975) for them."""
     words = tuple(_searched)[:count]
     data = [word.encode() for word in words]
-    return words, BytesAhoCorasick(data, implementation=Implementation.DFA)
+    lengths = list(map(len, words))
+    return words, lengths, BytesAhoCorasick(data, implementation=Implementation.DFA)

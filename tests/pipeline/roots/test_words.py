@@ -1,5 +1,9 @@
 """Search for the words of rules."""
 
+import pytest
+
+from pipeline.dialects.registry import OF_PROFILES, profiles_named
+from pipeline.roots import words as roots_words
 from pipeline.roots.words import MOST, found, searched
 
 
@@ -47,6 +51,20 @@ def test_a_word_that_is_repeated_without_end_hides_no_other() -> None:
     words = found("zebra " * (MOST + 5) + "„gnu“")
     assert len(words["zebra"]) == MOST
     assert words["gnu"] == [6 * (MOST + 5) + 1]
+
+
+@pytest.mark.parametrize("before", range(9))
+def test_a_word_that_lies_in_two_pieces_of_a_text_is_found_once(before: int) -> None:
+    """A long text is searched in pieces of so many bytes, each with the end of the one before."""
+    searched(["zebra"])
+    start = "–" * (roots_words._PIECE // 3 - 2) + "x" * before
+    assert found(f"{start}zebra{start}")["zebra"] == [len(start)]
+
+
+def test_pieces_of_a_text_overlap_by_the_longest_word() -> None:
+    """No rule searches for a longer one."""
+    assert profiles_named(tuple(OF_PROFILES))
+    assert max(len(word.encode()) for word in roots_words._searched) < roots_words._LONGEST
 
 
 def test_words_of_the_end_of_a_text_have_their_offsets_there() -> None:

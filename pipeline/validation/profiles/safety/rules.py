@@ -5,8 +5,9 @@ They read the body, the documents that it leads to, and all scripts.
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain, islice
+from operator import attrgetter
 from typing import Literal, NamedTuple, TypeAlias
 
 from catalog.model.finding import Finding
@@ -166,12 +167,10 @@ SAFETY = Profile(
 
 Kind: TypeAlias = Literal["invisible", "bidi", "tag"]
 
-_RUN = re.compile(f"[{TAGS}{BIDI}{MARKS}{JOINERS}{SELECTORS}{NEVER_SEEN}]++")
-_PART = re.compile(
-    f"(?:{CHARACTER_PART}|{FLAG_PART})|(?P<bidi>[{BIDI}]+)|(?P<mark>[{MARKS}]+)"
-    f"|(?P<tag>(?:(?!{FLAG_PART})[{TAGS}])++)"
-    f"|(?P<invisible>(?:(?!{CHARACTER_PART})[{JOINERS}{SELECTORS}{NEVER_SEEN}])++)"
-)
+_UNSEEN = re.compile(f"[{JOINERS}{SELECTORS}{NEVER_SEEN}]")
+_INVISIBLE = re.compile(f"(?:{_UNSEEN.pattern}(?<!{CHARACTER_PART}))++")
+_BIDI, _BIDI_OR_MARK = re.compile(f"[{BIDI}]++"), re.compile(f"[{BIDI}{MARKS}]++")
+_IN_TAG, _FLAG = re.compile(f"[{TAGS}]++"), re.compile(FLAG_PART)
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff]")
 _SHOWN = 2 * LONGEST_QUOTE  # some tags are no letters
 _TAG_LETTERS = {
@@ -195,32 +194,23 @@ def hidden_in(text: str) -> tuple[Hidden, ...]:
     tags, and directional marks in right-to-left text are not hidden. Source: Unicode Technical
     Standards #39 and #51, Standard Annex #9.
     """
-    beyond = "" if text.isascii() else beyond_ascii(text)
-    if not _RUN.search(beyond):
+    if text.isascii():
         return ()
-    needs_marks = bool(_RIGHT_TO_LEFT.search(beyond))
-    numbers: Counter[Kind] = Counter()
-    firsts: dict[Kind, tuple[int, str]] = {}  # a text may contain a million such characters
-    for run in _RUN.finditer(text):
-        at = run.start()
-        while at < run.end() and (part := _PART.match(text, at)):
-            at = part.end()
-            kind: Kind
-            if part["invisible"]:
-                kind = "invisible"
-            elif part["tag"]:
-                kind = "tag"
-            elif part["bidi"] or (part["mark"] and not needs_marks):
-                kind = "bidi"
-            else:
-                continue
-            numbers[kind] += len(part[0])
-            offset, start = firsts.get(kind, (part.start(), ""))
-            if len(start) < _SHOWN:
-                firsts[kind] = offset, start + part[0][: _SHOWN - len(start)]
-    return tuple(
-        Hidden(kind, offset, numbers[kind], start) for kind, (offset, start) in firsts.items()
+    beyond = beyond_ascii(text)
+    if _IN_TAG.search(beyond):
+        text = _FLAG.sub(lambda flag: " " * len(flag[0]), text)
+    bidi = _BIDI if _RIGHT_TO_LEFT.search(beyond) else _BIDI_OR_MARK
+    found_here: list[Hidden] = []
+    kinds: Iterable[tuple[Kind, re.Pattern[str], re.Pattern[str]]] = (
+        ("invisible", _UNSEEN, _INVISIBLE),
+        ("bidi", bidi, bidi),
+        ("tag", _IN_TAG, _IN_TAG),
     )
+    for kind, rough, exact in kinds:
+        if rough.search(beyond) and (first := exact.search(text)):
+            characters = "".join(exact.findall(text, first.start()))
+            found_here.append(Hidden(kind, first.start(), len(characters), characters[:_SHOWN]))
+    return tuple(sorted(found_here, key=attrgetter("offset")))
 
 
 def _is_harmless(text: Text, danger: Danger) -> bool:

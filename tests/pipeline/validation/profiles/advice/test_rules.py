@@ -487,6 +487,19 @@ HOSTILE = (
     "a.md ",
     "a/b-",
     "\nscripts/a.",
+    "# a b\n",
+    "- a\n",
+    "| a | b |\n",
+    "<!-- a --> ",
+    "$VAR ",
+    "://",
+    "https://a.com/b ",
+    "scripts/a.py ",
+    "사용자 ",
+    "中",
+    "aB3+",
+    "rm -rf ",
+    "a/ ",
 )
 
 
