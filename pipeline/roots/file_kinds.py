@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from posixpath import splitext
 
 from catalog.model.finding import Finding
 from pipeline.roots.codes import GIT_LFS_POINTER
@@ -152,7 +151,8 @@ def is_script(path: str) -> bool:
 
 
 def _extension(path: str) -> str:
-    return splitext(path)[1].removeprefix(".").lower()
+    _, dot, ending = path.rpartition("/")[2].lstrip(".").rpartition(".")
+    return ending.lower() if dot else ""
 
 
 NATIVE = frozenset(

@@ -116,8 +116,9 @@ def commands(body: str, words: Words, blocks: Sequence[Block]) -> list[Reference
     by_target: dict[str, Reference] = {}
     if blocks and "scripts/" in words:
         shell = [block for block in blocks if _SHELL_FENCE.match(body, block.start)]
-        for start, end in lines_at(body, _offsets(words)):
-            command = lies_in(shell, start) and _COMMAND.match(body, start, end)
+        in_shell = (at for at in _offsets(words) if lies_in(shell, at))
+        for line in lines_at(body, in_shell):
+            command = _COMMAND.match(body, *line)
             if command and not _PLACEHOLDER.search(command[1]):
                 target = normpath(command[1])
                 by_target.setdefault(target, Reference(target, command.start(1), True))
@@ -128,13 +129,13 @@ def _candidates(body: str, words: Words, blocks: Sequence[Block]) -> Iterator[Re
     folders = [at for at in _offsets(words) if not lies_in(blocks, at)]
     links = islice(_links(body), MOST_REFERENCES)
     targets = [(at, target) for at, target in links if not lies_in(blocks, at)]
-    lines = lines_at(body, folders)
-    with_either = lines_at(body, sorted((*folders, *(at for at, _ in targets))))
-    examples = [span.span() for line in with_either for span in _SPAN.finditer(body, *line)]
+    mentions = [*filter(None, (_IN_PROSE.match(body, at) for at in folders))]
+    either = sorted((*(at for at, _ in targets), *(mention.start() for mention in mentions)))
+    examples = [s.span() for line in lines_at(body, either) for s in _SPAN.finditer(body, *line)]
     known: set[str] = set()  # those of which a later mention tells nothing new
-    for line in lines:
+    for line in lines_at(body, folders):
         for code in islice(_CODE.finditer(body, *line), MOST_REFERENCES):
-            if "/" not in code[1] or lies_in(blocks, code.start()):
+            if "/" not in code[1] or code[1] in known or lies_in(blocks, code.start()):
                 continue
             paths = _PATH_IN_CODE.findall(code[1].replace(_OWN_FOLDER, ""))
             new = {at for at in {*map(normpath, paths)} - known if not _PLACEHOLDER.search(at)}
@@ -149,11 +150,10 @@ def _candidates(body: str, words: Words, blocks: Sequence[Block]) -> Iterator[Re
         if not lies_in(examples, at):
             known.add(target)
             yield Reference(target, at)
-    for start in folders:
-        mention = _IN_PROSE.match(body, start)
-        if not mention or (path := normpath(mention[0])) in known or lies_in(examples, start):
+    for mention in mentions:
+        start, end = mention.span()
+        if (path := normpath(mention[0])) in known or lies_in(examples, start):
             continue
-        end = mention.end()
         is_link = body[start - 2 : start] == "](" and body[end : end + 1] == ")"
         if not (is_link or _PLACEHOLDER.search(path) or _is_elsewhere(body, start, end)):
             known.add(path)

@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice
 from posixpath import splitext
 from typing import Any, NamedTuple, Self, TypeAlias
 
@@ -53,12 +52,9 @@ MOST_ALIKE = 10
 MOST_PATHS = 500
 """More files count as mentioned; an ordinary skill has a dozen."""
 
-_MOST_FOLDERS = 1_000  # names of folders, and code spans, in one text
-
 # The patterns start with a literal, to which the regex engine skips.
-_FOLDER_END = re.compile(r"/(?!\w|\.\w)")
-_REVERSED_FOLDER = re.compile(r"[\w.@-]{1,64}")
-_IN_CODE = re.compile(r"`[\w.@/*-]{1,64}`")
+_REVERSED_FOLDER = re.compile(r"/(?<!\w/)(?<!\w\./)([\w.@-]{1,64})")
+_IN_CODE = re.compile(r"`([\w.@/*-]{1,64})`")
 
 
 @dataclass(frozen=True)
@@ -252,8 +248,5 @@ class _Mentionable(NamedTuple):
 
 def _folders_named(text: str) -> set[str]:
     """Return the names of folders in a text, and the contents of its code spans."""
-    ends = islice(_FOLDER_END.finditer(text), _MOST_FOLDERS)
-    before = (text[max(end.start() - 64, 0) : end.start()] for end in ends)
-    named = (_REVERSED_FOLDER.match(part[::-1]) for part in before)
-    in_code = (match[0].strip("`/*") for match in _IN_CODE.finditer(text))
-    return {*(match[0][::-1] for match in named if match), *islice(in_code, _MOST_FOLDERS)}
+    folders, codes = {*_REVERSED_FOLDER.findall(text[::-1])}, {*_IN_CODE.findall(text)}
+    return {*(folder[::-1] for folder in folders), *(code.strip("/*") for code in codes)}

@@ -11,13 +11,11 @@ from catalog.model.paths import linked
 from catalog.text import humanize, tokens
 from catalog.text.visible import printable, quoted
 from pipeline.roots.file_kinds import FILE_BYTES, SKILL_MD, is_document, may_be_native
-from pipeline.roots.words import searched
 from pipeline.validation.profiles.advice import codes
 from pipeline.validation.references import MOST_REFERENCES, Reference, commands
 from pipeline.validation.skill import MOST_ALIKE, Skill, Text
 from pipeline.validation.skill_references import is_below, may_link, nested_skills
 
-_ENDINGS = searched((".md", ".txt", ".py", ".sh", ".js"))  # of `.json`, its start
 _ENDING = re.compile(r"\.(?:md|txt|py|sh|js|json)\b(?!/)", re.IGNORECASE)
 _REVERSED_STEM = re.compile(r"[\w-]{1,64}(?:/[\w-]{1,64}){0,3}(?![\w./~@-])")
 _LONGEST_MENTION = 100
@@ -164,11 +162,9 @@ def _in_another_case(
     skill: Skill, body: Text, links: Iterable[Reference], real: Collection[str]
 ) -> Iterator[Reference]:
     """Yield the first plain mentions of files of the skill in another case, each once."""
-    content, words, paths = body.content, body.words, tuple(real)
+    content, paths = body.content, tuple(real)
     known = skill.paths.union(link.target for link in links)
-    offsets = sorted(chain.from_iterable(words.get(ending, ()) for ending in _ENDINGS))
-    endings = filter(None, (_ENDING.match(content, at) for at in offsets))
-    for ending in islice(endings, MOST_REFERENCES):
+    for ending in islice(_ENDING.finditer(content), MOST_REFERENCES):
         start = max(ending.start() - _LONGEST_MENTION, 0)
         if not content[start : ending.end()].lower().endswith(paths):
             continue
