@@ -2,12 +2,16 @@
 
 import json
 import os
+from collections.abc import Iterator
 from contextlib import suppress
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, get_args
 
 from catalog.database.expressions import AWAITING_REVIEW, NEWEST
 from catalog.database.queries import Database
+from catalog.listings import refusals
 from catalog.model.finding import DEPENDENCY_MISSING, NAME_CONFUSABLE, REFERENCE_BROKEN
 from catalog.model.values import Status
 from catalog.reading import service_health
@@ -42,6 +46,7 @@ def load(db: Database, catalog: Path | None = None) -> dict[str, Any]:
         "counts": counts(db),
         "findings": findings_by_severity(db),
         **{key: list(map(_row, db.query(query))) for key, query in LISTS.items()},
+        "not_loaded": list(_not_loaded(db)),
         "links": [_with_foreign(db, _row(row)) for row in db.query(LISTS["links"])],
     }
 
@@ -60,6 +65,17 @@ def _with_foreign(db: Database, directory: dict[str, Any]) -> dict[str, Any]:
             name for (name,) in db.execute(f"{known} WHERE d.path = ?", [directory["path"]])
         }
     return directory | {"foreign": sorted(foreign)}
+
+
+def _not_loaded(db: Database) -> Iterator[dict[str, str]]:
+    """Yield the published skills that some clients do not load, with the reason and the fix."""
+    rows = db.query(
+        "SELECT f.root, f.folder AS path, f.code, f.line, f.fix FROM findings AS f"
+        " JOIN skills AS s ON s.id = f.skill WHERE s.status = 'active' AND f.code IN"
+        f" {tuple(refusals.REFUSED)} ORDER BY f.root, f.folder, f.id"
+    )
+    for (root, path), findings in groupby(rows, itemgetter("root", "path")):
+        yield {"root": root, "path": path, "reason": " ".join(refusals.sentences(findings))}
 
 
 def _row(row: dict[str, Any]) -> dict[str, Any]:

@@ -1,11 +1,12 @@
 """Commands that install a skill, and web pages of its repository."""
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from posixpath import join
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlsplit
 
+from catalog.listings import refusals
 from catalog.model import naming
 
 TOKEN = "TOKEN"
@@ -20,29 +21,44 @@ class InstallLine(NamedTuple):
     note: str = ""
 
 
-def of_skill(site: str, row: Mapping[str, Any], *, needs_token: bool = False) -> list[InstallLine]:
+class Installation(NamedTuple):
+    """How people get a skill."""
+
+    lines: list[InstallLine]
+    notes: list[str]  # why some clients have none
+
+
+def of_skill(
+    site: str,
+    row: Mapping[str, Any],
+    findings: Sequence[Mapping[str, Any]] = (),
+    *,
+    needs_token: bool = False,
+) -> Installation:
     """Return the lines for a skill on the site at a URL, which ends with a slash.
 
-    A skill that is not active, or that nobody may start, has none; see `restriction` for others
-    with less. With needs_token, commands that read ~/.netrc do so, and the others have the
-    placeholder TOKEN in their URL.
+    A skill that is not active, or that nobody may start, has none, and no line is for a client
+    that would not load the skill because of the findings of its published version. With
+    needs_token, commands that read ~/.netrc do so, and the others have the placeholder TOKEN.
     """
-    if row["status"] != "active" or not (row["model_invocable"] or row["user_invocable"]):
-        return []
+    if row["status"] != "active":
+        return Installation([], [])
+    if not (row["model_invocable"] or row["user_invocable"]):
+        return Installation([], [_FOR_NOBODY])
     lines = _lines(site, row["skill_id"], row["name"], needs_token=needs_token)
-    return [line for line in lines if row["model_invocable"] or line.client in _OBEDIENT]
+    notes = refusals.sentences(findings)
+    if not row["model_invocable"]:
+        lines = [line for line in lines if line.client in _OBEDIENT]
+        notes.insert(0, _FOR_USERS)
+    refused = refusals.refusing(findings)
+    return Installation([line for line in lines if line.client not in refused], notes)
 
 
-def restriction(row: Mapping[str, Any]) -> str | None:
-    """Return why an active skill has not the lines of all clients; None if it has."""
-    if row["status"] != "active" or row["model_invocable"]:
-        return None
-    if not row["user_invocable"]:
-        return "There is nothing to install: its author lets neither agents nor users start it."
-    return (
-        "Its author lets only users start it (disable-model-invocation). Clients that ignore this "
-        "have no command here."
-    )
+_FOR_NOBODY = "There is nothing to install: its author lets neither agents nor users start it."
+_FOR_USERS = (
+    "Its author lets only users start it (disable-model-invocation). Clients that ignore this "
+    "have no command here."
+)
 
 
 def _lines(site: str, skill_id: str, skill_name: str, *, needs_token: bool) -> list[InstallLine]:

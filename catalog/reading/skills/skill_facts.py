@@ -109,12 +109,14 @@ def all_of(db: Database, name: str, site: str, *, needs_token: bool = False) -> 
     """Return a skill by its name or skill_id: `FIELDS`, `location`, `tags` and `details`.
 
     Also the `files` and `versions`, newest first, the names of the skills that it `uses`, `needs`
-    in all, and is `used_by`, its `install` lines and `install_note`. An active skill comes before
+    in all, and is `used_by`, its `install` lines and `install_notes`. An active skill comes before
     any other of that name. site is the URL of the site, which ends with a slash. Raises
     NotInCatalog, which suggests the closest names.
     """
     (row,) = db.query(_SKILL, [lookup.find_skill(db, name)["id"]])
-    lines = install_lines.of_skill(site, row, needs_token=needs_token)
+    more = details(db, row)
+    present = more["findings"] if row["is_newest"] else ()
+    install = install_lines.of_skill(site, row, present, needs_token=needs_token)
     version = row["current_version_id"]
     return {
         **{field: row[field] for field in FIELDS},
@@ -122,14 +124,14 @@ def all_of(db: Database, name: str, site: str, *, needs_token: bool = False) -> 
         "tags": json.loads(row["tags"]),
         **references.of_skill(db, row["id"]).names,
         "files": list(versions.files(db, version).values()),
-        **details(db, row),
+        **more,
         "versions": [each["version"] for each in versions.of_skill(db, row["id"])],
-        "install": [line._asdict() for line in lines],
-        "install_note": install_lines.restriction(row),
+        "install": [line._asdict() for line in install.lines],
+        "install_notes": install.notes,
     }
 
 
 _SKILL = f"""
-    SELECT s.*, v.version, {FOLDER_NAME} AS folder
+    SELECT s.*, v.version, {FOLDER_NAME} AS folder, {IS_NEWEST} AS is_newest
     FROM skills AS s LEFT JOIN versions AS v ON v.id = s.current_version_id WHERE s.id = ?
 """

@@ -102,9 +102,9 @@ async def page(context: RequestContext) -> Response:
         install=install_lines.of_skill(
             context.url(context.path("/")),
             skill,
+            sheet.findings if skill["is_newest"] else (),
             needs_token=access.is_guarded(scope) and not access.prefix(scope),
         ),
-        install_note=install_lines.restriction(skill),
     )
 
 

@@ -170,5 +170,4 @@ def _lines(facts: dict[str, Any]) -> Iterator[str]:
     for line in facts["install"]:
         note = f" ({line['note']})" if line["note"] else ""
         yield f"\n{line['client']}{note}:\n  {line['text']}"
-    if facts["install_note"]:
-        yield f"\n{facts['install_note']}"
+    yield from (f"\n{visible(note)}" for note in facts["install_notes"])

@@ -140,6 +140,7 @@ _LISTED: Mapping[str, str] = {
     "name_confusable": "name looks like another",
     "secrets": "secret in a file",
     "conflicts": "name conflict",
+    "not_loaded": "not loaded by every agent",
     "broken_references": "reference broken",
     "shadowed": "shadowed",
     "not_skills": "not a skill",

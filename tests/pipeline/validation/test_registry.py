@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from catalog.listings.refusals import REFUSED
 from catalog.model.finding import ALWAYS, IF_STRICT, NEVER, UNLESS_PERMISSIVE, Finding
 from catalog.model.skill import Place
 from catalog.model.values import Acceptance, SecretRule
@@ -328,3 +329,8 @@ def test_the_page_has_a_paragraph_for_every_finding() -> None:
         for kind in REGISTRY.values()
         if kind.profile == profile
     ]
+
+
+def test_clients_refuse_findings_that_exist() -> None:
+    """A finding that got another name would be refused by nobody."""
+    assert set(REFUSED) <= set(REGISTRY)

@@ -52,7 +52,7 @@ def test_the_command_of_a_shell_installs_the_skill(
     )
     threading.Thread(target=server.serve_forever, daemon=True).start()
     site = f"http://127.0.0.1:{server.server_port}/"
-    line = install_lines.of_skill(site, OFFERED)[client]
+    line = install_lines.of_skill(site, OFFERED).lines[client]
     try:
         subprocess.run(
             ["sh", "-c", line.text], cwd=home, env={"HOME": str(home), "PATH": "/usr/bin:/bin"},
@@ -68,14 +68,26 @@ def test_the_command_of_a_shell_installs_the_skill(
 def test_a_skill_for_users_has_a_command_for_clients_that_keep_to_it() -> None:
     """The note gives the reason, and one that nobody may start has nothing to install."""
     row = OFFERED | {"model_invocable": 0}
-    (line,) = install_lines.of_skill("http://host/", row)
+    (line,), (note,) = install_lines.of_skill("http://host/", row)
     assert line.client == "Claude Code"
-    assert "disable-model-invocation" in (install_lines.restriction(row) or "")
-    nobody = row | {"user_invocable": 0}
-    assert install_lines.of_skill("http://host/", nobody) == []
-    assert "nothing to install" in (install_lines.restriction(nobody) or "")
-    assert install_lines.restriction(OFFERED) is None
-    assert install_lines.of_skill("http://host/", OFFERED | {"status": "shadowed"}) == []
+    assert "disable-model-invocation" in note
+    lines, (note,) = install_lines.of_skill("http://host/", row | {"user_invocable": 0})
+    assert lines == []
+    assert "nothing to install" in note
+    assert install_lines.of_skill("http://host/", OFFERED | {"status": "shadowed"}) == ([], [])
+
+
+def test_a_client_that_would_not_load_a_skill_has_no_command() -> None:
+    """The note names the clients, the line and the fix."""
+    findings = [
+        {"code": "unquoted-value", "line": 3, "fix": "Put the value in quotes."},
+        {"code": "description-short", "line": 3, "fix": "Say more."},
+    ]
+    lines, (note,) = install_lines.of_skill("http://host/", OFFERED, findings)
+    assert {"skills (npx)", "opencode"}.isdisjoint(line.client for line in lines)
+    assert "Claude Code" in {line.client for line in lines}
+    assert note.startswith("Not loaded by opencode, skills (npx), ")
+    assert note.endswith(": unquoted-value in line 3. Put the value in quotes.")
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ def test_a_skill_is_shown_with_its_installation(shelf: Shelf) -> None:
     assert "~/.claude/skills/word-count" in out
     facts = json.loads(run("show", "word-count", "--json")[0])
     assert {"skill_id", "name", "description", "status", "location", "version"} <= facts.keys()
-    assert [line["client"] for line in facts["install"]][1:2] == ["Claude Code"]
+    assert [line["client"] for line in facts["install"]][2:3] == ["Claude Code"]
 
 
 def test_the_address_is_the_configured_one(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
