@@ -1,10 +1,10 @@
 """Inspection of the packages folder; follows no links and changes only modes."""
 
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from stat import S_IMODE, S_ISDIR, S_ISREG
+from stat import S_IFREG, S_IMODE, S_ISDIR, S_ISREG
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ from catalog.filesystem.ownership import MARKER
 from catalog.model.naming import CURRENT, is_skill_id, is_version
 from catalog.model.paths import os_path, text_path
 from catalog.writing.packages.builder import DIRECTORY_MODE, NEXT_CURRENT, target_of
-from catalog.writing.packages.staging import PackageFile, directories_of, hash_of
+from catalog.writing.packages.staging import PackageFile, Tree, hash_of, tree_of
 
 
 class PackagesListing(NamedTuple):
@@ -128,7 +128,8 @@ def damages(
     """
     try:
         with directory(folder) as top, descended(top, package_path.split("/")) as package:
-            yield from _damages(package, files, deep=deep)
+            yield from _wrong_mode("", os.fstat(package), DIRECTORY_MODE)
+            yield from _damages_in(package, "", tree_of(files), deep=deep)
     except PermissionError:
         yield Damage("", "cannot be read", DIRECTORY_MODE)
     except (FileNotFoundError, NotADirectoryError):
@@ -137,42 +138,48 @@ def damages(
         yield Damage("", f"cannot be read: {error.strerror}")
 
 
-def _damages(package: int, files: Sequence[PackageFile], *, deep: bool) -> Iterator[Damage]:
-    missing = {os_path(file.path): file for file in files}
-    directories = frozenset(directories_of(files))
-    yield from _wrong_mode("", os.fstat(package), DIRECTORY_MODE)
-    yield from _damages_in(package, "", missing, directories, deep=deep)
-    yield from (Damage(file.path, "is missing") for file in missing.values())
-
-
-def _damages_in(
-    dir_fd: int,
-    above: str,
-    missing: dict[str, PackageFile],
-    directories: Collection[str],
-    *,
-    deep: bool,
-) -> Iterator[Damage]:
-    """Yield the damage below an open directory; the files that are there leave `missing`."""
+def _damages_in(dir_fd: int, above: str, tree: Tree, *, deep: bool) -> Iterator[Damage]:
+    """Yield the differences between an open directory and its tree."""
+    missing = dict(tree)
     with os.scandir(dir_fd) as entries:
         for entry in entries:
-            name, path = entry.name, above + entry.name
-            stat = entry.stat(follow_symlinks=False)
-            if S_ISDIR(stat.st_mode) and path in directories:
-                yield from _wrong_mode(path, stat, DIRECTORY_MODE)
+            name, stat = entry.name, entry.stat(follow_symlinks=False)
+            expected = tree.get(name)
+            if isinstance(expected, PackageFile):
+                del missing[name]
+                is_right = stat.st_mode == S_IFREG | expected.mode & 0o555
+                if deep or not is_right or stat.st_size != expected.size:
+                    yield from _damages_of(name, dir_fd, stat, expected, deep=deep)
+            elif expected and S_ISDIR(stat.st_mode):
+                yield from _wrong_mode(above + name, stat, DIRECTORY_MODE)
                 with suppress(PermissionError), descended(dir_fd, [name]) as inner:
-                    yield from _damages_in(inner, f"{path}/", missing, directories, deep=deep)
-            elif (file := missing.pop(path, None)) is None:
-                yield Damage(text_path(path), "is not part of this version")
+                    del missing[name]
+                    yield from _damages_in(inner, f"{above}{name}/", expected, deep=deep)
             else:
-                is_intact = S_ISREG(stat.st_mode) and stat.st_size == file.size
-                has_mode = S_IMODE(stat.st_mode) == file.mode & 0o555
-                if is_intact and (deep or not has_mode):
-                    is_intact = _sha256(name, dir_fd) == file.sha256
-                if not is_intact:
-                    yield Damage(file.path, "differs from the accepted version")
-                elif not has_mode:
-                    yield from _wrong_mode(path, stat, file.mode & 0o555)
+                yield Damage(text_path(above + name), "is not part of this version")
+    yield from _missing(missing)
+
+
+def _damages_of(
+    name: str, dir_fd: int, stat: os.stat_result, file: PackageFile, *, deep: bool
+) -> Iterator[Damage]:
+    """Yield the damage of the entry of that name in an open directory, which should be a file."""
+    is_intact = S_ISREG(stat.st_mode) and stat.st_size == file.size
+    has_mode = S_IMODE(stat.st_mode) == file.mode & 0o555
+    if is_intact and (deep or not has_mode):
+        is_intact = _sha256(name, dir_fd) == file.sha256
+    if not is_intact:
+        yield Damage(file.path, "differs from the accepted version")
+    elif not has_mode:
+        yield from _wrong_mode(os_path(file.path), stat, file.mode & 0o555)
+
+
+def _missing(tree: Tree) -> Iterator[Damage]:
+    for entry in tree.values():
+        if isinstance(entry, PackageFile):
+            yield Damage(entry.path, "is missing")
+        else:
+            yield from _missing(entry)
 
 
 def _wrong_mode(path: str, stat: os.stat_result, expected: int) -> Iterator[Damage]:

@@ -5,9 +5,9 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from fcntl import ioctl
 from io import FileIO, RawIOBase
-from typing import BinaryIO, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
-from catalog.filesystem.operations import DIRECTORY, FILE, descended, remove, set_mode
+from catalog.filesystem.operations import DIRECTORY, FILE, descended, remove
 from catalog.model.errors import NotAsJudged
 from catalog.model.paths import os_path
 
@@ -26,6 +26,22 @@ class PackageFile(NamedTuple):
     size: int  # bytes
     sha256: str
     mode: int  # 0o755 or 0o644, as in FileEntry
+
+
+Tree: TypeAlias = "dict[str, Tree | PackageFile]"
+"""Files and directories of a directory, by their names on disk."""
+
+
+def tree_of(files: Iterable[PackageFile]) -> Tree:
+    """Return the tree that has exactly these files."""
+    top: Tree = {}
+    for file in files:
+        *above, name = os_path(file.path).split("/")
+        inner: Any = top
+        for directory in above:
+            inner = inner.setdefault(directory, {})
+        inner[name] = file
+    return top
 
 
 Original: TypeAlias = Callable[[str], RawIOBase]
@@ -53,36 +69,43 @@ def stage(name: str, dir_fd: int, files: Sequence[PackageFile], original: Origin
     package cannot be written; an unfinished package then remains.
     """
     try:
-        os.mkdir(name, 0o755, dir_fd=dir_fd)
+        os.mkdir(name, 0o700, dir_fd=dir_fd)
     except FileExistsError:  # unfinished or damaged
         remove(name, dir_fd)
-        os.mkdir(name, 0o755, dir_fd=dir_fd)
-    top = os.open(name, DIRECTORY, dir_fd=dir_fd)
+        os.mkdir(name, 0o700, dir_fd=dir_fd)
+    _fill(name, dir_fd, tree_of(files), original)
+
+
+def _fill(name: str, dir_fd: int, tree: Tree, original: Original) -> None:
+    """Write the files of a new directory, and make it read-only."""
+    folder = os.open(name, DIRECTORY, dir_fd=dir_fd)
     try:
-        directories = directories_of(files)
-        for directory in directories:
-            os.mkdir(directory, 0o755, dir_fd=top)
-        for file in files:
-            _copy(original, file, top)
-        for directory in directories:
-            set_mode(directory, top, 0o555)
-        os.fchmod(top, 0o555)
+        for below, entry in tree.items():
+            if isinstance(entry, PackageFile):
+                _copy(original, entry, below, folder)
+            else:
+                os.mkdir(below, 0o700, dir_fd=folder)
+                _fill(below, folder, entry, original)
+        os.fchmod(folder, 0o555)
     finally:
-        os.close(top)
+        os.close(folder)
 
 
-def _copy(original: Original, file: PackageFile, top: int) -> None:
+def _copy(original: Original, file: PackageFile, name: str, folder: int) -> None:
     try:
         source = original(file.path)
     except OSError as error:
         raise NotAsJudged(f"{file.path} can no longer be read: {error}") from error
-    handle = os.open(os_path(file.path), _NEW_FILE, 0o600, dir_fd=top)
-    with source, open(handle, "w+b") as target:
-        os.fchmod(handle, file.mode & 0o555)
-        if file.size >= WORTH_CLONING and _is_cloned(source, handle):
-            sha256 = hash_of(handle)
-        else:
-            sha256 = _copy_bytes(source, target, file)
+    with source:
+        target = os.open(name, _NEW_FILE, 0o600, dir_fd=folder)
+        try:
+            os.fchmod(target, file.mode & 0o555)
+            if file.size >= WORTH_CLONING and _is_cloned(source, target):
+                sha256 = hash_of(target)
+            else:
+                sha256 = _copy_bytes(source, target, file)
+        finally:
+            os.close(target)
     if sha256 != file.sha256:
         raise NotAsJudged(f"{file.path} changed after it was judged")
 
@@ -96,7 +119,7 @@ def _is_cloned(source: RawIOBase, target: int) -> bool:
     return True
 
 
-def _copy_bytes(source: RawIOBase, target: BinaryIO, file: PackageFile) -> str:
+def _copy_bytes(source: RawIOBase, target: int, file: PackageFile) -> str:
     """Copy a file and return its hash; of a longer file, only a byte more is copied."""
     sha256 = hashlib.sha256()
     left = file.size
@@ -109,7 +132,8 @@ def _copy_bytes(source: RawIOBase, target: BinaryIO, file: PackageFile) -> str:
             break
         left -= len(chunk)
         sha256.update(chunk)
-        target.write(chunk)
+        while chunk:
+            chunk = chunk[os.write(target, chunk) :]
     return sha256.hexdigest()
 
 
@@ -117,12 +141,3 @@ def hash_of(handle: int) -> str:
     """Return the SHA-256 of an open file, from its current position."""
     with open(handle, "rb", closefd=False) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def directories_of(files: Iterable[PackageFile]) -> list[str]:
-    """Return the directories of files, each after its parent."""
-    directories: dict[str, None] = {}
-    for file in files:
-        *above, _ = os_path(file.path).split("/")
-        directories |= dict.fromkeys("/".join(above[: end + 1]) for end in range(len(above)))
-    return list(directories)
