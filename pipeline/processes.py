@@ -34,21 +34,26 @@ _PRELOADED = [
 
 
 _open: list[Executor] = []
-"""The pool of this process, while it has one."""
+"""The pools of this process; the first one is for `at_work`."""
 
 
 @contextmanager
 def at_work(
-    work: Callable[[Piece], Result], pieces: Sequence[Piece], processes: int | None = None
+    work: Callable[[Piece], Result],
+    pieces: Sequence[Piece],
+    processes: int | None = None,
+    *,
+    fewest: int = 2,
 ) -> Iterator[Iterator[Result]]:
     """Give the results of the pieces in order, from one process for each core.
 
     The work starts at once and ends with the context. An exception of the work is raised in place
     of the result of its piece. This process does the work alone if there is one piece or one core,
-    and the rest of it if another process is killed. If a pool is open, its processes do the work.
+    and the rest of it if another process is killed. If a pool is open, its processes do the work;
+    else `fewest` is the number of pieces for which processes are started.
     """
     size = min(processes or cores(), len(pieces))
-    if size < 2:
+    if size < 2 or not (_open or len(pieces) >= fewest):
         yield map(work, pieces)
         return
     futures: list[Future[Result]] = []

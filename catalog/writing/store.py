@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
@@ -11,6 +12,7 @@ from catalog.database.queries import Row, Writer, to_json
 from catalog.filesystem.operations import named
 from catalog.filesystem.ownership import OwnedFolder
 from catalog.model.change import Change, ChangeResult
+from catalog.model.errors import NotPlaced
 from catalog.model.setting import Retention
 from catalog.model.values import ChangeOutcome, Trigger
 from catalog.prompt_index import files as prompt_index_files
@@ -120,8 +122,22 @@ class Store:
     def apply(
         self, changes: Sequence[Change], *, trigger: Trigger, at: datetime, scan: int | None = None
     ) -> list[ChangeResult]:
-        """Store and publish a batch of verdicts and removals; see `Packager.apply`."""
-        return self.packager.apply(changes, trigger=trigger, at=at, scan=scan)
+        """Store and publish a batch of verdicts and removals; see `Packager.apply`.
+
+        Published skills are placed in the directories of skills, unless one of these has trouble:
+        then the next publication of indexes compares it as a whole.
+        """
+        results = self.packager.apply(changes, trigger=trigger, at=at, scan=scan)
+        if not (self.takeover.is_unscanned or self.links.has_trouble):
+            with suppress(NotPlaced):  # which the next publication raises again
+                self._place()
+        return results
+
+    def _place(self) -> None:
+        """Bring the directories of skills up to date. Raises NotPlaced."""
+        if self.packager.packaging:
+            self.links.update(self.packager.changed)
+            self.packager.changed.clear()
 
     def publish_indexes(
         self,
@@ -140,9 +156,7 @@ class Store:
         self.packager.switch_current()  # an index names only packages that can be read
         if self.takeover.is_unscanned:
             return []
-        if self.packager.packaging:
-            self.links.update(self.packager.changed)
-            self.packager.changed.clear()
+        self._place()
         with named(folder), self.folders.opened(OwnedFolder(folder, "index")) as opened:
             prompt_index_files.remove_index_files(opened, specs)
             changed = self._write_indexes(specs, opened, at, keep)

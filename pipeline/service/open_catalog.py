@@ -33,6 +33,9 @@ ALL = (LOG, INDEXES)
 """Those of every catalog; each hook is one more."""
 
 
+WORTH_STARTING = 8
+"""Fewest pieces of packages or copies for which processes are started."""
+
 log = logging.getLogger("skilldrop")
 
 T = TypeVar("T")
@@ -140,7 +143,7 @@ def packaging_of(settings: Settings) -> Packaging:
         OwnedFolder(settings.packages_folder, "packages"),
         partial(package_sources, limits),
         in_place=settings.publish == "in-place",
-        at_work=at_work,
+        at_work=partial(at_work, fewest=WORTH_STARTING),
     )
 
 

@@ -79,6 +79,14 @@ def test_work_that_cannot_be_shared_stays_in_this_process(monkeypatch: pytest.Mo
     assert {process for _, process in done(who)} == {os.getpid()}
 
 
+def test_few_pieces_start_no_process_but_use_an_open_one() -> None:
+    """The caller says how many are few."""
+    with at_work(who, PIECES, fewest=len(PIECES) + 1) as results:
+        assert {process for _, process in results} == {os.getpid()}
+    with process_pool(2), at_work(who, PIECES, fewest=len(PIECES) + 1) as results:
+        assert os.getpid() not in {process for _, process in results}
+
+
 def test_work_may_begin_before_the_results_of_the_last_are_taken() -> None:
     """Each has processes of its own."""
     with at_work(who, PIECES) as results:

@@ -67,9 +67,9 @@ class Entries:
                     if results[row.name]:
                         results[row.name] = self._switch(row)
             finally:
-                for row in batch:
-                    with suppress(OSError):  # the next sweep removes it
-                        remove(_staged(row.name), self.dir_fd)
+                with suppress(OSError):  # the next sweep removes them
+                    for name in filter(self.exists, [_staged(row.name) for row in batch]):
+                        remove(name, self.dir_fd)
         return results
 
     def remove(self, row: LinkRow) -> bool:

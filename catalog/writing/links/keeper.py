@@ -58,6 +58,11 @@ class LinkKeeper:
         table.configure(self._db, str(own), configured)
         self.check_all()
 
+    @property
+    def has_trouble(self) -> bool:
+        """Whether the last update of a directory failed."""
+        return bool(self._unchecked)
+
     def check_all(self) -> None:
         """Let the next update compare every entry of every directory."""
         self._unchecked = None

@@ -185,8 +185,8 @@ def target_of(link: str, dir_fd: int) -> str | None:
 Key: TypeAlias = tuple[str, str]
 """Root and path of a skill folder."""
 
-PIECE = 128
-"""Minimum number of packages per process: starting one costs as much as a few packages."""
+PIECE = 16
+"""Packages or copies that a process makes at a time, so that all end together."""
 
 
 Source: TypeAlias = Callable[[str, str], Original]
@@ -281,7 +281,7 @@ def group_of(job: PackageJob) -> Key:
 
 
 def _pieces(jobs: Iterable[PackageJob]) -> Iterator[list[PackageJob]]:
-    """Yield jobs in pieces large enough for a process; a group stays in one piece."""
+    """Yield jobs in pieces of PIECE or more; a group stays in one piece."""
     piece: list[PackageJob] = []
     for _, group in groupby(jobs, key=group_of):
         piece += group

@@ -143,7 +143,7 @@ def _room(client: Client, silent: float) -> int:
             SILENT_FOR,
         )
         return 0
-    return PIECES_AHEAD * threads
+    return PIECES_AHEAD + threads
 
 
 def _warn(error: Exception) -> None:

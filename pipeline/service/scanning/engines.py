@@ -34,8 +34,9 @@ WORTH_IT = 512
 third of a second."""
 FOLDERS_IN_A_PIECE = 16
 """Few enough for all cores to finish together, many enough for sending them to cost little."""
-PIECES_AHEAD = 4
-"""Pieces in flight for each worker, so that none waits for this process while it stores others."""
+PIECES_AHEAD = 24
+"""Pieces in flight besides one for each worker: more than a batch of changes, so that no worker
+waits for this process while it stores and publishes one."""
 NICENESS = 5
 """Lower priority than the process that stores the results, for which the others wait."""
 PATIENCE = 0.2
@@ -61,7 +62,7 @@ def processes(scope: ScanScope, options: ScanOptions) -> Iterator[ScanResult | N
     def in_pool(found: Iterator[ScanResult | Unread]) -> Iterator[ScanResult | None]:
         import_rules()  # before the forks, which share what is imported
         with process_pool(cores(), NICENESS) as pool:
-            room = PIECES_AHEAD * cores()
+            room = PIECES_AHEAD + cores()
             yield from share(pool, scope, found, options, room=lambda _: room)
 
     return if_worth_it(scope, options, in_pool)
@@ -81,7 +82,8 @@ def if_worth_it(
             continue
         unread.append(result)
         if len(unread) == WORTH_IT:
-            yield from shared(chain(unread, found))
+            with process_pool(cores()):  # in which the caller publishes meanwhile
+                yield from shared(chain(unread, found))
             return
     yield from judge_unread(scope.root, unread, options.limits)
 

@@ -21,6 +21,8 @@ from catalog.writing.links import table as tables
 from catalog.writing.packages import staging
 from pipeline.service import reconcile
 from pipeline.service.open_catalog import publish
+from pipeline.service.run_once import scan_once
+from pipeline.service.scanning import change_batches
 from tests.support import without_rights
 from tests.support.disks import folder_on_another
 from tests.support.indexes import location_of
@@ -144,6 +146,22 @@ def test_the_folders_follow_the_catalog(it: Linking) -> None:
     assert names_in(it.skills) == ["b", "d"]
     assert "# Another" in (it.skills / "b" / "SKILL.md").read_text()
     assert it.differences() == []
+
+
+def test_skills_are_placed_while_a_scan_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each batch is copied with its versions, so that not all copies are made at the end."""
+    monkeypatch.setattr(change_batches, "BATCH", 1)
+    it = Linking(tmp_path)
+    it.add("a", "b")
+    placed: list[list[str]] = []
+    store = it.open()
+    it.skills.mkdir()
+    scan_once(it.settings, store, progress=lambda _: placed.append(names_in(it.skills)))
+    store.close()
+    assert [names for names in placed if len(names) == 1]
+    assert placed[-1] == ["a", "b"]
 
 
 def test_a_renamed_folder_without_a_name_gets_another_one(tmp_path: Path) -> None:

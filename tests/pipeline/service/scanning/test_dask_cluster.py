@@ -246,7 +246,7 @@ def test_no_more_pieces_are_sent_than_the_cluster_has_room_for(workers: Any) -> 
     """Otherwise, results would pile up in the workers while this process stores others."""
     with distributed.Client(workers.scheduler_address, set_as_default=False) as client:
         client.wait_for_workers(2)
-        assert dask_cluster._room(client, 0.0) == engines.PIECES_AHEAD * 2
+        assert dask_cluster._room(client, 0.0) == engines.PIECES_AHEAD + 2
 
 
 def test_a_piece_that_the_scheduler_loses_is_scanned_here(
