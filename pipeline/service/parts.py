@@ -16,7 +16,6 @@ from catalog.model.change import Event
 from catalog.model.errors import Problem
 from catalog.text import humanize
 from catalog.writing.packages.builder import Key
-from catalog.writing.packages.inspection import packaged
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
 from pipeline.outcomes.collect import OutcomeInbox
@@ -203,7 +202,6 @@ class Work:
         if not scans.report.unsettled and can_list_all(self.settings.root_specs):
             for _ in self.store.repair.end_takeover(datetime.now(UTC)):
                 pass
-        self.store.links.mend(packaged(self.store.db), deep=False)  # as no service checks them
         scans.write_row()
         self.collect()
 

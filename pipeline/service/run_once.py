@@ -14,6 +14,7 @@ from catalog.model.errors import ClusterUnusable
 from catalog.model.values import ChangeOutcome, Json, Status
 from catalog.reading import status as reading_status
 from catalog.writing import events
+from catalog.writing.packages.inspection import packaged
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
 from pipeline.service.parts import Loop, Part, Work
@@ -89,6 +90,8 @@ def scan_once(
             if pulls:
                 work.pulls.begin()
                 loop.run(lambda: parts, step, lambda: not work.pulls.is_running)
+            if not units:  # compare the copies that exist, as no service checks them
+                store.links.mend(packaged(store.db), deep=False)
             work.scans.request(
                 ScanRequest("command", tuple(units), deep, accepts_removals=accepts_removals)
             )
