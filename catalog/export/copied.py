@@ -25,12 +25,12 @@ class PublishedSkills:
     def __init__(
         self, db: Database, packages: Path, selection: Selection, *, with_needed: bool = False
     ) -> None:
-        entries = list(offered.entries(db, selection, among=offered.HAS_ENTRY))
+        entries = list(offered.entries(db, selection))
         self.missing: dict[str, str] = {}
         """Skills that are needed and not published, with a sentence."""
         if with_needed:
             ids, missing = references.with_needed(db, [entry.skill_id for entry in entries])
-            entries = list(offered.entries(db, EVERY, ids, offered.HAS_ENTRY))
+            entries = list(offered.entries(db, EVERY, ids))
             self.missing = {
                 row["target"]: f"{row['name']} needs it, but it is not published" for row in missing
             }

@@ -69,15 +69,17 @@ def selected(options: Mapping[str, Any]) -> dict[str, Any]:
     return given
 
 
-def selection_of(db: Database, chosen: Mapping[str, Any]) -> Selection:
-    """Return the selection of `selected` values.
+def selection_of(
+    db: Database, chosen: Mapping[str, Any], among: str = offered.HAS_ENTRY
+) -> Selection:
+    """Return the selection of `selected` values; among is the condition of the skills that count.
 
     Raises NotInCatalog for an unknown index, a word that no skill has, and if no skill is selected.
     """
     if "index" in chosen:
         return query.index_spec(db, chosen["index"]).selection
     selection = Selection(**chosen)
-    offered.check_typed(db, selection)
+    offered.check_typed(db, selection, among=among)
     return selection
 
 

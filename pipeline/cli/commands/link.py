@@ -162,7 +162,7 @@ def export(
       skilldrop export image/skills --only report-writer --with-dependencies
     """
     directory = _outside(settings, directory)
-    selection = selection_of(db, selected(options))
+    selection = selection_of(db, selected(options), offered.IN_INDEX)
     source = PublishedSkills(db, settings.packages_folder, selection, with_needed=with_dependencies)
     try:
         with terminal.progress("skills") as progress:
