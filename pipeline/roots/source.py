@@ -83,12 +83,12 @@ class Source:
         """Whether the configured path of the root still leads to this root."""
         return self._root.is_in_place()
 
-    def walk(self, path: str = "") -> Iterator[Result]:
+    def walk(self, path: str = "", *, enters_skills: bool = True) -> Iterator[Result]:
         """Yield every skill folder, archive and loose finding at or below a path.
 
         See `pipeline.roots.local.walk`.
         """
-        return walk.walk(self._root, path, self._limits, self._cache)
+        return walk.walk(self._root, path, self._limits, self._cache, enters_skills=enters_skills)
 
     def at(self, path: str) -> Result | None:
         """Return the folder, the archive or the loose finding at a path; None without one.

@@ -149,6 +149,13 @@ class SameFolder:
 
 
 @dataclass(frozen=True, slots=True)
+class UnenteredFolder:
+    """Skill folder whose entries, and any skill folders below it, the walk left to another one."""
+
+    path: str  # relative to the root
+
+
+@dataclass(frozen=True, slots=True)
 class Archive:
     """Archive file, seen by a walk but not opened yet."""
 
@@ -175,7 +182,7 @@ class LooseFinding:
     finding: Finding
 
 
-Result: TypeAlias = Folder | SameFolder | Archive | LooseFinding
+Result: TypeAlias = Folder | SameFolder | UnenteredFolder | Archive | LooseFinding
 """Result of a walk."""
 
 UNLISTED = frozenset(

@@ -33,6 +33,7 @@ from pipeline.roots.local.folder import (
     Result,
     SameFolder,
     StatCache,
+    UnenteredFolder,
 )
 from pipeline.roots.local.folder_builder import FolderBuilder
 from pipeline.roots.local.root_directory import (
@@ -47,7 +48,12 @@ from pipeline.roots.snapshot import fingerprint
 
 
 def walk(
-    root: RootDirectory, path: str, limits: Limits, cache: StatCache | None = None
+    root: RootDirectory,
+    path: str,
+    limits: Limits,
+    cache: StatCache | None = None,
+    *,
+    enters_skills: bool = True,
 ) -> Iterator[Result]:
     """Yield every skill folder, archive and loose finding at or below a path of a root.
 
@@ -58,7 +64,7 @@ def walk(
     this name. Folders in the cache that have not changed are not listed. Raises RootUnreadable
     if the root itself cannot be listed.
     """
-    steps = _Walk(root, limits, root.path, cache)
+    steps = _Walk(root, limits, root.path, cache, enters_skills=enters_skills)
 
     def results() -> Iterator[Result]:
         start = steps.reach(root, path)
@@ -126,12 +132,19 @@ class _Walk:
     """Walk over a tree of directories, on disk or in an archive."""
 
     def __init__(
-        self, tree: Tree, limits: Limits, root: str = "", cache: StatCache | None = None
+        self,
+        tree: Tree,
+        limits: Limits,
+        root: str = "",
+        cache: StatCache | None = None,
+        *,
+        enters_skills: bool = True,
     ) -> None:
         self._tree = tree
         self._limits = limits
         self._root = root
         self._cache = cache
+        self._enters_skills = enters_skills
 
     def reach(self, root: RootDirectory, path: str) -> Directory | Result | None:
         """Return the directory, archive or loose finding at a path.
@@ -180,7 +193,9 @@ class _Walk:
             yield LooseFinding(here.text, listing)
         elif not isinstance(listing, Listing):
             return
-        elif here.judge(listing) or here.in_skill:
+        elif here.judge(listing) and not self._enters_skills:
+            yield UnenteredFolder(here.text)
+        elif here.is_skill or here.in_skill:
             folder, nested = self._build(here, listing)
             if here.is_skill:
                 yield folder

@@ -6,7 +6,6 @@ import socket
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from functools import partial
 
 from dask import config
@@ -18,8 +17,6 @@ from catalog.model.errors import ClusterUnusable
 from catalog.model.skill import RootSpec
 from catalog.model.values import VERSION
 from pipeline import processes
-from pipeline.roots.local.folder import Archive, Folder, Limits
-from pipeline.roots.source import open_source
 from pipeline.service.scanning.engines import (
     PIECES_AHEAD,
     Engine,
@@ -29,13 +26,7 @@ from pipeline.service.scanning.engines import (
     judge_piece,
     share,
 )
-from pipeline.service.scanning.scanner import (
-    ScanOptions,
-    ScanResult,
-    ScanScope,
-    Unread,
-    Unsettled,
-)
+from pipeline.service.scanning.scanner import ScanOptions, ScanResult, ScanScope, Unread
 
 log = logging.getLogger("skilldrop")
 
@@ -152,7 +143,7 @@ def _warn(error: Exception) -> None:
 
 
 def _checked(
-    inode: int, expected_version: str, root: RootSpec, piece: Piece, limits: Limits
+    inode: int, expected_version: str, root: RootSpec, piece: Piece, options: ScanOptions
 ) -> Results:
     """Judge in a worker of the cluster, unless its version or its root is another one."""
     if expected_version != VERSION:
@@ -162,8 +153,7 @@ def _checked(
         )
     try:
         if _inode(root.path) == inode:
-            here, gone = _looked_up(root, piece, limits)
-            return [*judge_piece(root, here, limits), *gone]
+            return judge_piece(root, piece, options)
     except OSError as error:
         raise ClusterUnusable(
             f"A worker of the cluster cannot read {root.path}: {error.strerror}. Mount the same "
@@ -173,19 +163,6 @@ def _checked(
         f"A worker of the cluster has another directory at {root.path}. Mount the same storage "
         "there."
     )
-
-
-def _looked_up(root: RootSpec, piece: Piece, limits: Limits) -> tuple[Piece, list[ScanResult]]:
-    """Return a piece with the stats that this machine has, and the entries that have vanished."""
-    here, gone = list[Unread](), list[ScanResult]()
-    with open_source(root.path, limits) as source:
-        for unread in piece:
-            entry = source.at(unread.entry.path)
-            if isinstance(entry, (Folder, Archive)):
-                here.append(replace(unread, entry=entry))
-            else:
-                gone.append(Unsettled(unread.entry.path))
-    return here, gone
 
 
 def _inode(root: str) -> int:

@@ -10,7 +10,6 @@ from typing import TypeAlias
 from catalog.model.errors import ClusterUnusable, RootUnreadable
 from catalog.model.skill import RootSpec
 from pipeline.processes import cores, process_pool
-from pipeline.roots.local.folder import Limits
 from pipeline.service.scanning.scanner import (
     ScanOptions,
     ScanResult,
@@ -51,7 +50,7 @@ def serial(scope: ScanScope, options: ScanOptions) -> Iterator[ScanResult | None
 
 
 def processes(scope: ScanScope, options: ScanOptions) -> Iterator[ScanResult | None]:
-    """Scan with one process for each core, while this one walks and stores the results.
+    """Scan with one process for each core, while this one finds skills and stores the results.
 
     A scope with few folders to judge is scanned by this process alone. Results come in no
     particular order.
@@ -85,12 +84,12 @@ def if_worth_it(
             with process_pool(cores()):  # in which the caller publishes meanwhile
                 yield from shared(chain(unread, found))
             return
-    yield from judge_unread(scope.root, unread, options.limits)
+    yield from judge_unread(scope.root, unread, options)
 
 
-def judge_piece(root: RootSpec, piece: Piece, limits: Limits) -> Results:
+def judge_piece(root: RootSpec, piece: Piece, options: ScanOptions) -> Results:
     """Return the results for some folders and archives, in a worker."""
-    return list(judge_unread(root, piece, limits))
+    return list(judge_unread(root, piece, options))
 
 
 def share(
@@ -100,7 +99,7 @@ def share(
     options: ScanOptions,
     *,
     room: Callable[[float], int],
-    work: Callable[[RootSpec, Piece, Limits], Results] = judge_piece,
+    work: Callable[[RootSpec, Piece, ScanOptions], Results] = judge_piece,
     note_lost: Callable[[Exception], object] = lambda _: None,
 ) -> Iterator[ScanResult | None]:
     """Yield the results of a walk over a scope, and those of an executor for unread folders.
@@ -110,7 +109,7 @@ def share(
     lost, and everything that is left if it has no workers; `note_lost` gets each error. Raises
     ClusterUnusable and RootUnreadable.
     """
-    root, limits = scope.root, options.limits
+    root = scope.root
     todo = _pieces(found)
     running: dict[Future[Results], Piece] = {}
     refused: list[Piece] = []
@@ -122,7 +121,7 @@ def share(
             while len(running) < most and (piece := next(todo, None)):
                 if isinstance(piece, list):
                     refused.append(piece)
-                    running[executor.submit(work, root, piece, limits)] = piece
+                    running[executor.submit(work, root, piece, options)] = piece
                     refused.clear()
                 else:
                     yield piece
@@ -144,9 +143,9 @@ def share(
                 raise
             except Exception as error:  # noqa: BLE001  # the worker was killed, or failed
                 note_lost(error)
-                answers.append(judge_unread(root, piece, limits))
+                answers.append(judge_unread(root, piece, options))
     for piece in chain(running.values(), refused, todo):
-        yield from judge_unread(root, piece, limits) if isinstance(piece, list) else (piece,)
+        yield from judge_unread(root, piece, options) if isinstance(piece, list) else (piece,)
 
 
 def _pieces(found: Iterator[ScanResult | Unread]) -> Iterator[ScanResult | Piece]:

@@ -26,6 +26,7 @@ from pipeline.roots.local.folder import (
     Limits,
     LooseFinding,
     SameFolder,
+    UnenteredFolder,
     failure,
 )
 from pipeline.roots.local.root_directory import IO_ERRORS
@@ -84,8 +85,9 @@ class NewFolder:
 class Unread:
     """Folder or archive that must be judged, and is not read yet."""
 
-    entry: Folder | Archive
+    path: str
     known: Mapping[str, str] = field(default_factory=dict)  # fingerprints of an archive's skills
+    is_tree: bool = False  # the walk did not enter it, so the skills below it are to be judged, too
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,9 +136,12 @@ def _one_by_one(
     stats = {} if options.deep else scope.stats
     with open_source(scope.root.path, options.limits, scope.known, stats) as source:
         for path in scope.paths:
-            for entry in source.walk(path):
+            # Without known skills, whoever judges a folder walks it, too.
+            for entry in source.walk(path, enters_skills=options.judges or bool(scope.known)):
                 if isinstance(entry, SameFolder):
                     yield entry
+                elif isinstance(entry, UnenteredFolder):
+                    yield Unread(entry.path, is_tree=True)
                 elif isinstance(entry, LooseFinding):
                     yield entry
                     if entry.finding.code in UNLISTED:
@@ -165,7 +170,7 @@ def _scan_folder(
         return Unsettled(folder.path)
     if known is None and not options.new_folders:
         return NewFolder(folder.path)
-    return judge_folder(scope.root, source, folder) if options.judges else Unread(folder)
+    return judge_folder(scope.root, source, folder) if options.judges else Unread(folder.path)
 
 
 def _by_archive(known: Mapping[str, str]) -> Mapping[str, Mapping[str, str]]:
@@ -192,19 +197,30 @@ def _scan_archive(
     elif not options.new_folders:
         yield NewFolder(archive.path)
     elif not options.judges:
-        yield Unread(archive, known)
+        yield Unread(archive.path, known)
     else:
         yield from _judge_archive(spec, source, archive, known)
 
 
-def judge_unread(spec: RootSpec, unread: Sequence[Unread], limits: Limits) -> Iterator[ScanResult]:
+def judge_unread(
+    spec: RootSpec, unread: Sequence[Unread], options: ScanOptions
+) -> Iterator[ScanResult]:
     """Yield the results for folders and archives that a walk found. Raises RootUnreadable."""
-    with open_source(spec.path, limits) as source:
+    trees = tuple(each.path for each in unread if each.is_tree)
+    for result in scan(ScanScope(spec, trees, {}), options):
+        assert not isinstance(result, Unread)
+        yield result
+    with open_source(spec.path, options.limits) as source:
         for each in unread:
-            if isinstance(each.entry, Archive):
-                yield from _judge_archive(spec, source, each.entry, each.known)
+            if each.is_tree:
+                continue
+            entry = source.at(each.path)
+            if isinstance(entry, Archive):
+                yield from _judge_archive(spec, source, entry, each.known)
+            elif isinstance(entry, Folder):
+                yield judge_folder(spec, source, entry)
             else:
-                yield judge_folder(spec, source, each.entry)
+                yield Unsettled(each.path)
 
 
 def _judge_archive(

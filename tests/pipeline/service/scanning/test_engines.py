@@ -63,7 +63,11 @@ def verdicts(seen: Sequence[object]) -> list[str]:
 @pytest.mark.usefixtures("in_processes")
 @pytest.mark.parametrize("paths", [("",), ("group-0", "group-1"), ("flat",), ("nowhere",)])
 def test_processes_see_what_one_process_sees(root: RootSpec, paths: tuple[str, ...]) -> None:
-    """Every verdict and finding, once."""
+    """Every verdict and finding, once, also behind a link and below ignore files."""
+    place = Path(root.path)
+    (place / "alias").symlink_to("flat")
+    (place / "group-1/.skillignore").write_text("skill-1/\n*.txt\n")
+    (place / "group-1/skill-3/ignored.txt").write_text("Wool.\n")
     scope, options = ScanScope(root, paths, {}), ScanOptions(Limits(), quiet=0.0)
     alone = list(engines_processes.serial(scope, options))
     assert verdicts(list(engines_processes.processes(scope, options))) == verdicts(alone)
@@ -168,16 +172,16 @@ def rescanned(root: RootSpec) -> tuple[list[str], list[str], set[str]]:
     return sorted(known), _unchanged(seen), events
 
 
-def die(asking: int, folder: Path, root: RootSpec, piece: Piece, limits: Limits) -> Results:
+def die(asking: int, folder: Path, root: RootSpec, piece: Piece, options: ScanOptions) -> Results:
     """Stand in for work that the system kills because memory is short."""
     assert os.getpid() != asking
     with suppress(FileExistsError):
         (folder / "killed").touch(exist_ok=False)
         os.kill(os.getpid(), signal.SIGKILL)
-    return engines_processes.judge_piece(root, piece, limits)
+    return engines_processes.judge_piece(root, piece, options)
 
 
-def fail(asking: int, folder: Path, root: RootSpec, piece: Piece, limits: Limits) -> Results:
+def fail(asking: int, folder: Path, root: RootSpec, piece: Piece, options: ScanOptions) -> Results:
     """Stand in for work that raises an exception."""
     raise LookupError
 
@@ -225,10 +229,10 @@ def test_if_no_process_can_start_the_caller_scans_alone(
     )
 
 
-def noted(folder: Path, root: RootSpec, piece: Piece, limits: Limits) -> Results:
+def noted(folder: Path, root: RootSpec, piece: Piece, options: ScanOptions) -> Results:
     """Note each piece that is scanned."""
-    (folder / piece[0].entry.path.replace("/", ":")).touch()
-    return engines_processes.judge_piece(root, piece, limits)
+    (folder / piece[0].path.replace("/", ":")).touch()
+    return engines_processes.judge_piece(root, piece, options)
 
 
 @pytest.mark.usefixtures("in_processes")
