@@ -54,7 +54,7 @@ LONGEST = 300.0
 GRACE = 1
 """Seconds for requests to finish after a SIGTERM. All of them only read."""
 RESULT_BYTES = 32 * 2**20
-"""Most bytes of texts and blobs that one statement may read."""
+"""Most bytes of texts and blobs that a page of the site, or a statement of Datasette, may read."""
 PATIENCE = 10.0
 """Seconds that a costly request waits for its turn."""
 LONGEST_ADDRESS = 8000
