@@ -17,6 +17,7 @@ class Words(dict[str, list[int]]):
     """Searched words in a text, each with its offsets in characters."""
 
     number = 0  # of the words that were searched for
+    is_cut = False  # whether one of them has more offsets
 
     @property
     def is_complete(self) -> bool:
@@ -26,7 +27,7 @@ class Words(dict[str, list[int]]):
     def after(self, start: int) -> "Words":
         """Return those in the rest of the text, with their offsets in it."""
         rest = Words({word: [at - start for at in self[word] if at >= start] for word in self})
-        rest.number = self.number
+        rest.number, rest.is_cut = self.number, self.is_cut
         return rest
 
 
@@ -46,18 +47,21 @@ def found(text: str) -> Words:
     words, lengths, automaton = _search(len(_searched))
     is_ascii = text.isascii()
     by_number: defaultdict[int, list[int]] = defaultdict(list)
+    is_cut = False
     at = characters = 0
     for piece in range(0, len(data), _PIECE):
         start = max(piece - _LONGEST, 0)
         part = data[start : piece + _PIECE]
         for number, _, end in automaton.find_matches_as_indexes(part, overlapping=True):
             offsets = by_number[number]  # matches are sorted by their end
-            if len(offsets) < MOST and start + end > piece:
+            if len(offsets) >= MOST:
+                is_cut = True
+            elif start + end > piece:
                 characters += start + end - at if is_ascii else len(data[at : start + end].decode())
                 at = start + end
                 offsets.append(characters - lengths[number])
     by_word = Words({words[number]: offsets for number, offsets in by_number.items()})
-    by_word.number = len(_searched)
+    by_word.number, by_word.is_cut = len(_searched), is_cut
     return by_word
 
 

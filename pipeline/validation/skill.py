@@ -13,7 +13,7 @@ from catalog.model.skill import FileEntry
 from catalog.model.values import Json
 from catalog.text import tokens
 from pipeline.parsing.document import Parsed
-from pipeline.parsing.markdown import Block, blocks_of
+from pipeline.parsing.markdown import MOST_BLOCKS, Block, blocks_of
 from pipeline.roots.file_kinds import is_script
 from pipeline.roots.words import Words, found, lower
 from pipeline.validation.references import Reference, references
@@ -82,6 +82,11 @@ class Text:
     def blocks(self) -> list[Block]:
         """Its code fences and comments."""
         return blocks_of(self.content)
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether a word or blocks are in it so often that the rules do not see the rest."""
+        return self.words.is_cut or (not self.is_script and len(self.blocks) >= MOST_BLOCKS)
 
     @cached_property
     def references(self) -> list[Reference]:

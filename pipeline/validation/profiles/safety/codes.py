@@ -90,6 +90,11 @@ HIDDEN_FROM_USER = TYPES.warning(
     "Read that line before you trust the skill; if you wrote it, say what the user should be told.",
     _INJECTION,
 )
+JUDGED_IN_PART = TYPES.info(
+    "judged-in-part",
+    "The text repeats a word, an order or code blocks so often that not all of it was judged.",
+    "Shorten or split it; read the rest before you trust the skill.",
+)
 PACKAGE_UNPINNED = TYPES.info(
     "package-unpinned",
     "The text contains a command that runs the newest version of a package.",

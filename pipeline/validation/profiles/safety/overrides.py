@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from pipeline.roots.words import Words, lower, searched
-from pipeline.validation.profiles.safety.codes import INSTRUCTION_OVERRIDE
+from pipeline.validation.profiles.safety.codes import INSTRUCTION_OVERRIDE, JUDGED_IN_PART
 from pipeline.validation.profiles.safety.context import is_quoted, is_warned_of
 from pipeline.validation.profiles.safety.dangers import Danger
 
@@ -162,9 +162,10 @@ def overrides(text: str, words: Words) -> Iterator[Danger]:
         for phrase in _BY_WORD.get(word, ())
         for at in offsets
     )
-    for start, end in islice(filter(None, sentences), _MOST):
-        if not (is_quoted(text, start, end) or is_warned_of(text, start, end)):
-            yield Danger(INSTRUCTION_OVERRIDE, text[start:end].lower(), start, end)
+    for number, (start, end) in enumerate(islice(filter(None, sentences), _MOST + 1)):
+        kind = INSTRUCTION_OVERRIDE if number < _MOST else JUDGED_IN_PART
+        if number == _MOST or not (is_quoted(text, start, end) or is_warned_of(text, start, end)):
+            yield Danger(kind, text[start:end].lower(), start, end)
 
 
 _BY_WORD: Mapping[str, Sequence[_Phrase]] = {

@@ -96,15 +96,21 @@ def no_instruction_overrides(skill: Skill) -> Iterator[Finding]:
 
 
 def no_dangers(skill: Skill) -> Iterator[Finding]:
-    """Find dangerous commands, secrets and requests to ignore instructions or hide something."""
+    """Find dangerous commands, secrets and requests to ignore instructions or hide something.
+
+    A text of which not all is judged is reported, too.
+    """
     counts: Counter[str] = Counter()
     for text in skill.texts:
+        if text.is_cut:
+            yield text.finding(codes.JUDGED_IN_PART, offset=0)
         for danger in chain(overrides(text.content, text.words), dangers(text.content, text.words)):
             if _is_harmless(text, danger):
                 continue
             counts[danger.kind.code] += 1
             if counts[danger.kind.code] <= MOST_ALIKE:
-                message = f"{text.name} contains {quoted(danger.words)}."
+                is_cut = danger.kind == codes.JUDGED_IN_PART
+                message = None if is_cut else f"{text.name} contains {quoted(danger.words)}."
                 yield text.finding(danger.kind, message, offset=danger.offset)
 
 
@@ -213,12 +219,15 @@ def hidden_in(text: str) -> tuple[Hidden, ...]:
     return tuple(sorted(found_here, key=attrgetter("offset")))
 
 
+_ANYWHERE = (codes.SECRET, codes.HIDDEN_FROM_USER, codes.JUDGED_IN_PART)
+
+
 def _is_harmless(text: Text, danger: Danger) -> bool:
     """Return whether a script only names a command, or a document an override in a code fence."""
     if danger.kind == codes.INSTRUCTION_OVERRIDE:
         fences = [block for block in text.blocks if not block.is_comment]
         return not text.is_script and lies_in(fences, danger.offset)
-    if not text.is_script or danger.kind in (codes.SECRET, codes.HIDDEN_FROM_USER):
+    if not text.is_script or danger.kind in _ANYWHERE:
         return False  # words for a reader count wherever they are
     return is_only_named(text.content, danger.offset, danger.end)
 

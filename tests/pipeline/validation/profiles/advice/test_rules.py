@@ -503,6 +503,15 @@ HOSTILE = (
 )
 
 
+@pytest.mark.parametrize(
+    ("unit", "times"), [("curl ", 2_000), ("```\n```\n", 9_999), ('"ignore your rules"\n', 200)]
+)
+def test_a_text_that_is_not_judged_whole_says_so(unit: str, times: int) -> None:
+    """More of a word, of code blocks or of orders than are looked at is a finding."""
+    assert "judged-in-part" not in codes("safety", skill(unit * times))
+    assert "judged-in-part" in codes("safety", skill(unit * (times + 1)))
+
+
 def takes_no_second(of: Skill) -> bool:
     """Return whether one of three checks takes less than a CPU second; other work slows some."""
     for _ in range(3):
