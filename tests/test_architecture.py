@@ -32,7 +32,7 @@ HOMES = {
     "prometheus_client": "catalog.site.api.metrics",
     "pydantic": "pipeline.validation pipeline.dialects"
     " pipeline.config pipeline.outcomes pipeline.roots.local.folder catalog.mcp"
-    " catalog.model catalog.prompt_index",
+    " catalog.model catalog.listings catalog.prompt_index",
     "pydantic_core": "pipeline.validation pipeline.outcomes.schema",
     "pygments": "catalog.site.rendering.highlight",
     "pyromark": "catalog.site.rendering pipeline.dialects.apexbridge.conversion_plan",

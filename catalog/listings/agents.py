@@ -2,24 +2,40 @@
 
 import tomllib
 from collections.abc import Mapping
+from dataclasses import field
 from pathlib import Path, PurePath
-from typing import NamedTuple
+from typing import Literal
+
+from pydantic import TypeAdapter
+from pydantic.dataclasses import dataclass
+
+Unit = Literal["characters", "tokens"]
 
 
-class Agent(NamedTuple):
-    """One agent."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agent:
+    """One agent; `agents.toml` explains the fields."""
 
     title: str
+    version: str
     directories: tuple[str, ...]  # that it reads, relative to a home or a project
     hides_user_only: bool  # it does not tell its model about skills that only users may start
+    budget: int | None = None
+    unit: Unit = "characters"
+    window: int | None = None
+    taken: int = 0
+    beside: Mapping[str, int] = field(default_factory=dict)
+    line: str = ""
+    bare: str = ""
+    order: Literal["letters", "code points"] = "code points"
+    longest: int | None = None
+    adds_when_to_use: bool = False
+    most: int | None = None
+    past: Literal["names", "shorter"] = "names"
 
 
-AGENTS: Mapping[str, Agent] = {
-    name: Agent(**values | {"directories": tuple(values["directories"])})
-    for name, values in tomllib.loads(
-        Path(__file__).with_name("agents.toml").read_text("utf-8")
-    ).items()
-}
+_TOML = Path(__file__).with_name("agents.toml").read_text("utf-8")
+AGENTS = TypeAdapter(Mapping[str, Agent]).validate_python(tomllib.loads(_TOML))
 """All known agents by name."""
 
 

@@ -14,7 +14,7 @@ from catalog.database.queries import Database
 from catalog.listings import refusals
 from catalog.model.finding import DEPENDENCY_MISSING, NAME_CONFUSABLE, REFERENCE_BROKEN
 from catalog.model.values import Status
-from catalog.reading import service_health
+from catalog.reading import service_health, told_skills
 
 
 def counts(db: Database) -> dict[Status, int]:
@@ -40,6 +40,7 @@ def load(db: Database, catalog: Path | None = None) -> dict[str, Any]:
     catalog is the path of the catalog, which may have a health file beside it.
     """
     state = service_health.load(db, catalog)
+    told = {each.path: each.summary() for each in told_skills.of_directories(db)}
     return {
         **state,
         "health": {key: value for key, value in state["health"].items() if key != "id"},
@@ -47,7 +48,10 @@ def load(db: Database, catalog: Path | None = None) -> dict[str, Any]:
         "findings": findings_by_severity(db),
         **{key: list(map(_row, db.query(query))) for key, query in LISTS.items()},
         "not_loaded": list(_not_loaded(db)),
-        "links": [_with_foreign(db, _row(row)) for row in db.query(LISTS["links"])],
+        "links": [
+            _with_foreign(db, _row(row)) | {"told": told.get(row["path"])}
+            for row in db.query(LISTS["links"])
+        ],
     }
 
 

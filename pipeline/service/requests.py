@@ -13,6 +13,7 @@ from catalog.database.connection import explained
 from catalog.database.requests import Request, Requests
 from catalog.model.errors import CatalogBusy, NotPossible, SkilldropError
 from catalog.model.values import Json
+from catalog.reading import told_skills
 from catalog.reading.skills import review, skill_facts, versions
 from catalog.reading.skills.review import Asked
 from catalog.text.humanize import iso
@@ -104,7 +105,9 @@ def _link(settings: Settings, store: Store, arguments: Mapping[str, Json]) -> di
     known = store.links.find(link.path)
     if known and known.origin == "settings" and not known.is_leaving:
         raise NotPossible(f"{link.path} is in the settings; change its filter there, in [[links]].")
-    return dict(store.links.link(link)._asdict())
+    kept = store.links.link(link)
+    told = [each.summary() for each in told_skills.of_directories(store.db, link.path)]
+    return {**kept._asdict(), "told": told[0] if told else None}
 
 
 def _unlink(_: Settings, store: Store, arguments: Mapping[str, Json]) -> dict[str, Any]:

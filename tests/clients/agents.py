@@ -172,7 +172,7 @@ class ClaudeCode(Agent):
 
     def _start(self, prompt: str) -> tuple[dict[str, Any], str]:
         """Return its first message and the text of all its requests."""
-        with _recording() as (address, requests):
+        with recording() as (address, requests):
             said = self.run(
                 *("claude", "--print", prompt, "--output-format", "stream-json", "--verbose"),
                 may_fail=True,
@@ -184,7 +184,7 @@ class ClaudeCode(Agent):
 
 
 @contextmanager
-def _recording() -> Iterator[tuple[str, list[str]]]:
+def recording() -> Iterator[tuple[str, list[str]]]:
     """Serve an API that refuses every request; yield its address and the texts of the requests."""
     requests: list[str] = []
 

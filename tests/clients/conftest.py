@@ -44,12 +44,18 @@ def measured() -> table.AllMeasured:
 
 
 @pytest.fixture(scope="session")
-def results(measured: table.AllMeasured) -> Iterator[table.Results]:
+def listings() -> table.Listings:
+    """Return what each agent tells about its skills."""
+    return {}
+
+
+@pytest.fixture(scope="session")
+def results(measured: table.AllMeasured, listings: table.Listings) -> Iterator[table.Results]:
     """Return the results of all clients, which become the page if every client was there."""
     results: table.Results = {}
     yield results
     if results.keys() == set(CLIENTS):
-        table.PAGE.write_text(table.text(results, measured), encoding="utf-8")
+        table.PAGE.write_text(table.text(results, measured, listings), encoding="utf-8")
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,10 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import groupby
+from typing import Any
 
+from catalog.listings.agents import AGENTS
+from catalog.reading import told_skills
 from tests.clients.client import Client
 from tests.clients.sources import ALL, DATA, KEPT, FolderClient, Source
 from tests.support.paths import REPOSITORY
@@ -49,6 +52,15 @@ bytes differ, texts have line ends with `\\r\\n`.
 
 """
 
+LISTED_TO_MODELS = """
+## What the model is told
+
+Descriptions in the first request to the model, when all skills are linked with `skilldrop link`.
+The request of each agent is compared with what skilldrop says, skill by skill; the first 78 and 300
+skills are real ones. Skills of the agent itself take some of its room.
+
+"""
+
 NEVER = "–"
 LISTED = 6
 """Most skills that a sentence names."""
@@ -86,6 +98,8 @@ class Measured:
 
 Results = dict[type[Client], Result]
 AllMeasured = dict[type[FolderClient], Measured]
+Listings = dict[tuple[type[FolderClient], int], Mapping[str, Any]]
+"""What agents tell about so many linked skills, as `ToldDirectory.summary` says."""
 
 REASONS = {
     "YAML": "frontmatter that is no valid YAML for it",
@@ -113,13 +127,15 @@ def _reason(key: str, messages: Collection[str]) -> str:
     return "reasons that it does not give for each skill"
 
 
-def text(results: Results, measured: AllMeasured) -> str:
+def text(results: Results, measured: AllMeasured, listings: Listings) -> str:
     """Return the page."""
     folders = {kind: each for kind, each in results.items() if issubclass(kind, FolderClient)}
     others = {kind: each for kind, each in results.items() if kind not in folders}
     page = HEAD + "".join(_folder_table(folders))
     page += OTHER_WAYS + "".join(_row(_other(kind, each)) for kind, each in others.items())
     page += REFUSALS + "".join(_refusals(results))
+    if listings:
+        page += LISTED_TO_MODELS + "".join(_listing_table(listings))
     if measured:
         page += REAL + "".join(_real_table(measured))
     return page
@@ -188,6 +204,19 @@ def _real_table(measured: AllMeasured) -> Iterable[str]:
         rules = [f"{number} for {reason}" for reason, number in why.items()]
         counts = [str(found[each].count) for each in KEPT]
         yield _row([title, *counts, "; ".join(rules)])
+
+
+def _listing_table(listings: Listings) -> Iterable[str]:
+    """Yield a row for each agent, with a column for each number of skills."""
+    numbers = sorted({number for _, number in listings})
+    yield from _head("Client", "Version", "Room for skills", *(f"{n:,} skills" for n in numbers))
+    for kind in dict.fromkeys(kind for kind, _ in listings):
+        agent = AGENTS[listings[kind, numbers[0]]["agent"]]
+        room = f"{agent.budget:,} {agent.unit}" if agent.budget else "no limit"
+        if agent.window:
+            room += f", with a window of {agent.window:,} tokens"
+        told = [", ".join(told_skills.counts(listings[kind, number])) for number in numbers]
+        yield _row([agent.title, agent.version, room, *told])
 
 
 def _titles(sources: Iterable[Source]) -> list[str]:

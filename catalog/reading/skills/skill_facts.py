@@ -8,7 +8,7 @@ from catalog.database.queries import Database, Row
 from catalog.model.fields import COLUMNS, DECLARED
 from catalog.prompt_index.locations import Locations
 from catalog.prompt_index.query import bases_of
-from catalog.reading import index_views, lookup
+from catalog.reading import index_views, lookup, told_skills
 from catalog.reading.findings import finding_lists
 from catalog.reading.skills import install_lines, references, versions
 
@@ -80,10 +80,11 @@ _STATES = """
 
 
 def details(db: Database, skill: Row) -> dict[str, list[Row]]:
-    """Return the places of a skill in the `indexes`, its `findings` and the `left_out_files`."""
+    """Return the `indexes` and `agents` that have a skill, its `findings` and `left_out_files`."""
     is_active = skill["status"] == "active"
     return {
         "indexes": index_views.index_states(db, skill["id"]) if is_active else [],
+        "agents": told_skills.of_skill(db, skill) if is_active else [],
         "findings": finding_lists.listed_findings(db, skill=skill["id"]),
         "left_out_files": left_out_files(db, skill["id"]),
     }

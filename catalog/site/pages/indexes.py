@@ -8,7 +8,7 @@ from datasette import Response
 
 from catalog.database.queries import Database, Row
 from catalog.model.errors import NotInCatalog
-from catalog.reading import disk_paths, index_views
+from catalog.reading import disk_paths, index_views, told_skills
 from catalog.site.http.request import RequestContext
 from catalog.site.rendering.diff_rows import compare
 from catalog.text.differences import parts
@@ -23,8 +23,11 @@ REASONS = ("over_budget", "hidden", "filtered")
 
 
 async def listing(context: RequestContext) -> Response:
-    """Show all indexes."""
-    return context.page("indexes.html", indexes=await context.query(index_views.indexes))
+    """Show all indexes, and what agents tell about the skills in directories of theirs."""
+    directories = await context.query(told_skills.of_directories)
+    told = [next(told_skills.lines(each.summary())) for each in directories]
+    indexes = await context.query(index_views.indexes)
+    return context.page("indexes.html", indexes=indexes, told=told)
 
 
 async def page(context: RequestContext) -> Response:

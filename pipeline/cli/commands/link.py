@@ -18,6 +18,7 @@ from catalog.model.paths import is_utf8
 from catalog.pull import folder as pull_folder
 from catalog.pull.folder import Folder
 from catalog.pull.program import agrees, said
+from catalog.reading import told_skills
 from catalog.reading.skills import offered
 from catalog.text.suggestions import few
 from catalog.text.visible import visible
@@ -88,6 +89,8 @@ def _linked(result: Mapping[str, Any], *, copy: bool) -> Iterator[str]:
     yield f"{counted(result['linked'], 'skill')} {done} {place} {visible(result['directory'])}"
     if result["taken"]:
         yield f"not {done}, because the name is taken there: {few(result['taken'])}"
+    if result["told"]:
+        yield from map(visible, told_skills.lines(result["told"]))
 
 
 def _check(settings: Settings, path: str, chosen: Mapping[str, Any], *, yes: bool) -> None:

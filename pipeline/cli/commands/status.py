@@ -10,7 +10,7 @@ from catalog.database.queries import Database
 from catalog.model.errors import NotInCatalog
 from catalog.model.skill import GitOrigin
 from catalog.model.values import SEVERITIES
-from catalog.reading import lookup, service_health
+from catalog.reading import lookup, service_health, told_skills
 from catalog.reading import status as reading_status
 from catalog.reading.findings import finding_lists
 from catalog.reading.skills import skill_facts
@@ -108,6 +108,8 @@ def _links(directory: Mapping[str, Any]) -> Iterator[str]:
     """Yield a line about a directory of skills, and others if something is wrong there."""
     kind = "copies" if directory["is_copy"] else "links"
     yield visible(f"{kind} {directory['path']}: {counted(directory['linked'], 'skill')}")
+    if directory["told"]:
+        yield from (visible(f"    {line}") for line in told_skills.lines(directory["told"]))
     if directory["taken"]:
         names = suggestions.few(directory["taken"])
         yield f"    not there, because the name is taken there: {names}"

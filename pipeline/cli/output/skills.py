@@ -5,7 +5,9 @@ from typing import Any
 
 import click
 
+from catalog.listings.agents import AGENTS
 from catalog.prompt_index.formats import form
+from catalog.reading import told_skills
 from catalog.text import humanize
 from catalog.text.visible import visible
 from pipeline.cli.output import terminal
@@ -37,9 +39,14 @@ def _state(folder: Mapping[str, Any]) -> Iterator[str]:
 
 
 def details(skill: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a line for each index, left-out file and finding of `listing.details`."""
+    """Yield a line for each index, agent, left-out file and finding of `listing.details`."""
     for index in skill["indexes"]:
         yield visible(f"index {index['name']}: {_place(index)}")
+    for agent in skill["agents"]:
+        what = told_skills.LABELS.get(agent["how"], "described whole")
+        if agent["how"] == "cut":
+            what += f" after {agent['chars']:,} characters"
+        yield visible(f"{AGENTS[agent['agent']].title} ({agent['path']}): {what}")
     for file in skill["left_out_files"]:
         yield visible(f"not published: {file['path']} ({file['reason']}: {file['detail']})")
     for finding in skill["findings"]:

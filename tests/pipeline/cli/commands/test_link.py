@@ -28,7 +28,8 @@ def agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_links_are_made_and_removed(agent: Path) -> None:
     """The directory is remembered: the next scan updates it, and the status has it."""
     done = run("link", agent)
-    assert (done.returncode, done.stdout) == (0, f"2 skills linked in {agent}\n")
+    told = "told to the model of Claude Code: 2 whole\n"
+    assert (done.returncode, done.stdout) == (0, f"2 skills linked in {agent}\n{told}")
     shutil.rmtree("watched/pdf")
     run("scan")
     assert list(links_in(agent)) == ["xlsx"]
@@ -37,6 +38,22 @@ def test_links_are_made_and_removed(agent: Path) -> None:
     assert json.loads(done.stdout)["removed"] == ["xlsx"]
     assert names_in(agent) == []
     assert str(agent) not in run("status").stdout
+
+
+def test_the_agent_and_what_it_tells_its_model_are_known(agent: Path) -> None:
+    """By the command, in the status, and for each skill; another directory may be named."""
+    for number in range(40):
+        write_skill(Path(f"watched/long-{number:02}"), description="x" * 1000)
+    run("scan")
+    text = "told to the model of Claude Code: 25 whole, 17 name alone\n    name alone: long-23, "
+    assert text in run("link", agent).stdout
+    assert text.replace("\n", "\n    ") in run("status").stdout
+    for command in ("show", "status"):
+        assert f"Claude Code ({agent}): name alone" in run(command, "long-39").stdout
+        assert f"Claude Code ({agent}): described whole" in run(command, "xlsx").stdout
+    assert "told" not in run("link", "beside").stdout
+    assert "Codex: 2 whole, 40 cut short" in run("link", "beside", "--for", "codex").stdout
+    assert "): cut short after " in run("show", "long-39").stdout
 
 
 def test_a_directory_that_moved_behind_a_link_can_be_unlinked(agent: Path) -> None:
@@ -63,6 +80,7 @@ def test_a_filter_can_be_changed(agent: Path) -> None:
         "taken": [],
         "made": [],
         "removed": ["xlsx"],
+        "told": {"agent": "claude-code", "whole": 1, "cut": [], "name": [], "none": []},
     }
     assert list(links_in(agent)) == ["pdf"]
     run("link", agent, "--index", "default")
@@ -99,7 +117,10 @@ def test_a_taken_name_is_told(agent: Path) -> None:
     done = run("link", agent)
     assert (done.returncode, done.stdout) == (
         1,
-        f"1 skill linked in {agent}\nnot linked, because the name is taken there: pdf\n",
+        (
+            f"1 skill linked in {agent}\nnot linked, because the name is taken there: pdf\n"
+            "told to the model of Claude Code: 1 whole\n"
+        ),
     )
     assert "name is taken there: pdf" in run("status").stdout
     (directory,) = [

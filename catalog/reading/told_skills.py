@@ -1,0 +1,83 @@
+"""What agents tell their models about the skills that their directories have."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from catalog.database.queries import Database, Row
+from catalog.listings.agents import AGENTS
+from catalog.listings.told import Told, told
+from catalog.model import naming
+from catalog.text.suggestions import few
+
+LABELS = {"cut": "cut short", "name": "name alone", "none": "not told"}
+"""What a model gets of a skill whose description it does not get whole."""
+
+
+class ToldDirectory(NamedTuple):
+    """Directory for a known agent, and what this agent tells about each skill there, by name."""
+
+    path: str
+    agent: str
+    skills: dict[str, Told]
+
+    def summary(self) -> dict[str, Any]:
+        """Return the agent, the number of skills that it tells whole, and the other names."""
+        others: dict[str, list[str]] = {how: [] for how in LABELS}
+        for name, each in self.skills.items():
+            if each.how != "whole":
+                others[each.how].append(name)
+        whole = len(self.skills) - sum(map(len, others.values()))
+        return {"agent": self.agent, "whole": whole, **others}
+
+
+def of_directories(db: Database, path: str | None = None) -> list[ToldDirectory]:
+    """Return the directories for known agents, or only the one with a path."""
+    found = []
+    for row in db.rows(_DIRECTORIES, [path]):
+        if agent := AGENTS.get(row["agent"]):
+            skills = {
+                name: f"{description} - {occasion}"
+                if occasion and agent.adds_when_to_use
+                else description
+                for name, description, occasion in db.execute(_SKILLS, [row["id"]])
+            }
+            found.append(ToldDirectory(row["path"], row["agent"], told(agent, skills)))
+    return found
+
+
+def of_skill(db: Database, skill: Row) -> list[dict[str, Any]]:
+    """Return what each agent that has a skill tells about it."""
+    name = naming.entry_name(skill["name"], skill["skill_id"])
+    return [
+        {"agent": each.agent, "path": each.path, **each.skills[name]._asdict()}
+        for each in of_directories(db)
+        if name in each.skills
+    ]
+
+
+def lines(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Yield lines for people about a `ToldDirectory.summary`: the numbers, and some names."""
+    yield f"told to the model of {AGENTS[summary['agent']].title}: {', '.join(counts(summary))}"
+    for how, label in LABELS.items():
+        if summary[how]:
+            yield f"    {label}: {few(summary[how])}"
+
+
+def counts(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the numbers of a `ToldDirectory.summary` in words."""
+    yield f"{summary['whole']:,} whole"
+    for how, label in LABELS.items():
+        if summary[how]:
+            yield f"{len(summary[how]):,} {label}"
+
+
+_DIRECTORIES = """
+    SELECT id, path, agent FROM linked_directories
+    WHERE agent IS NOT NULL AND is_leaving = 0 AND path = ifnull(?, path) ORDER BY path
+"""
+# An agent that has the skills which only users may start tells its model nothing about them.
+_SKILLS = """
+    SELECT l.name, s.description, json_extract(s.frontmatter, '$.when_to_use')
+    FROM links AS l JOIN skills AS s ON s.skill_id = l.skill_id
+    WHERE l.directory = ? AND l.is_linked = 1 AND s.status = 'active' AND s.model_invocable = 1
+"""
