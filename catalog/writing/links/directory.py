@@ -154,11 +154,13 @@ class Entries:
         A claimed link has one of the targets. A claimed copy is a folder; one that may not have
         been made yet, since its name was free, has the files of its version.
         """
-        if not self.exists(row.name) or self.target(row.name) in row.targets:
+        mode = self._mode(row.name)
+        if mode is None:
             return True
-        if not self.is_folder(row.name) or not any(map(is_package_path, row.targets)):
-            return False
-        return not row.is_new or self._is_copy(row.name, row.target)
+        if not S_ISDIR(mode):
+            return self.target(row.name) in row.targets
+        may_be_copy = any(map(is_package_path, row.targets))
+        return may_be_copy and (not row.is_new or self._is_copy(row.name, row.target))
 
     def recognised(self, name: str, *, with_copies: bool) -> str | None:
         """Return the target of an entry that a lost catalog made; None for an entry of others.
