@@ -1,5 +1,6 @@
 """Published skills on the disk as a source of a folder that is kept equal to them."""
 
+import hashlib
 import os
 import shutil
 from pathlib import Path
@@ -12,18 +13,27 @@ from catalog.pull.site import Listing, Refused, Skill
 from catalog.reading import activity
 from catalog.reading.files import skill_files
 from catalog.reading.files.bundle import name_of
-from catalog.reading.files.published import Package, package_of
+from catalog.reading.files.published import SKILL_MD, Package, package_of
+from catalog.reading.files.repair import repaired_skill_md
 from catalog.reading.skills import offered, references
 
 
 class PublishedSkills:
     """The selected skills of a catalog; with `with_needed`, also those that they declare to need.
 
+    With `repair`, each SKILL.md has the repairs under which it was read.
+
     They take the place of a site for `Folder.pull`.
     """
 
     def __init__(
-        self, db: Database, packages: Path, selection: Selection, *, with_needed: bool = False
+        self,
+        db: Database,
+        packages: Path,
+        selection: Selection,
+        *,
+        with_needed: bool = False,
+        repair: bool = False,
     ) -> None:
         entries = list(offered.entries(db, selection))
         self.missing: dict[str, str] = {}
@@ -36,23 +46,35 @@ class PublishedSkills:
             }
         self._db = db
         self._packages: dict[str, Package | str] = {}  # or why there is none, by folder
+        self._repaired: dict[str, bytes] = {}  # SKILL.md by folder
         for entry in entries:
             try:
-                self._packages[entry.name] = package_of(db, packages, entry.skill)
-            except (NotInCatalog, PackageDamaged) as error:
+                package = package_of(db, packages, entry.skill)
+                text = repaired_skill_md(db, package) if repair else None
+            except (NotInCatalog, PackageDamaged, PathRefused) as error:
                 self._packages[entry.name] = str(error)
+                continue
+            self._packages[entry.name] = package
+            if text:
+                self._repaired[entry.name] = text
 
     def listing(self, query: str, etag: str = "") -> Listing:
         """Return the skills; one without files keeps its copy."""
         skills = {
             name: Skill(name, "", "", "")
             if isinstance(package, str)
-            else Skill(name, package.skill_id, package.version, package.digest)
+            else Skill(
+                name, package.skill_id, package.version, package.digest, self._repaired_sha(name)
+            )
             for name, package in self._packages.items()
         }
         return Listing(
             activity.catalog_id(self._db), activity.is_complete(self._db), skills, etag=""
         )
+
+    def _repaired_sha(self, name: str) -> str:
+        text = self._repaired.get(name)
+        return hashlib.sha256(text).hexdigest() if text else ""
 
     def fetch(self, skill: Skill, to: Path) -> dict[str, str]:
         """Write the files of a skill into a new folder; return the SHA-256 of each by path.
@@ -74,4 +96,7 @@ class PublishedSkills:
                 files[path] = entry.sha256
         except (PackageDamaged, PathRefused) as error:
             raise Refused(str(error)) from error
+        if skill.repaired:
+            (to / SKILL_MD).write_bytes(self._repaired[skill.folder])
+            files[SKILL_MD] = skill.repaired
         return files

@@ -50,7 +50,8 @@ class Locked(NamedTuple):
     """Skill that was copied."""
 
     version: str
-    digest: str
+    digest: str  # as published
+    repaired: str  # SHA-256 of the repaired SKILL.md, if it has that
     files: Mapping[str, str]  # SHA-256 by path
     former_files: Mapping[str, str] | None = None  # while the folder is exchanged
 
@@ -66,6 +67,7 @@ class Pulled:
     edited: list[str] = field(default_factory=list)  # changed here, so they stay
     taken: list[str] = field(default_factory=list)  # somebody else's entry has this name
     failed: dict[str, str] = field(default_factory=dict)  # with a sentence
+    repaired: list[str] = field(default_factory=list)  # with a repaired SKILL.md
     withheld: list[str] = field(default_factory=list)  # no longer published, but not removed
     reason: str = ""  # why, as a sentence
 
@@ -145,7 +147,9 @@ class Folder:
         for name, skill in wanted.items():
             if self._is_in_the_way(name, states.get(name), result):
                 continue
-            if states.get(name) == "same" and self.skills[name].digest == skill.digest:
+            if skill.repaired:
+                result.repaired.append(name)
+            if states.get(name) == "same" and self.skills[name][1:3] == skill[3:]:
                 result.unchanged.append(name)
             else:
                 changed.append(skill)
@@ -164,9 +168,7 @@ class Folder:
                     step(done := done + 1, len(changed))
                 for skill, files in fetched:
                     former = self.skills.get(skill.folder)
-                    self.skills[skill.folder] = Locked(
-                        skill.version, skill.digest, files, former and former.files
-                    )
+                    self.skills[skill.folder] = Locked(*skill[2:], files, former and former.files)
                 self._write()
                 for skill, _ in fetched:
                     self._place(skill.folder, result)

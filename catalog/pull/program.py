@@ -56,6 +56,7 @@ def parser(program: str) -> argparse.ArgumentParser:
     add("--level", action="append", metavar="LEVEL", help="only this level; may be repeated")
     add("--tag", action="append", metavar="TAG", help="only this tag; may be repeated")
     add("--only", action="append", metavar="SKILL", help="only this skill; may be repeated")
+    add("--repair", action="store_true", help="repair SKILL.md where agents would not load it")
     add("--token-file", type=Path, metavar="FILE", help="file with the token of a reader")
     add("--every", type=_seconds, metavar="TIME", help="repeat, such as every 15m, 2h or 1d")
     add("--install-timer", action="store_true", help="let systemd repeat it, by default each 15m")
@@ -97,6 +98,8 @@ def _once(given: argparse.Namespace, folder: Path) -> int:
     if given.token_file:
         token = given.token_file.expanduser().read_text("utf-8").strip()
     selection = {key: value for key in _SELECTING if (value := getattr(given, key))}
+    if given.repair:
+        selection["repair"] = "1"
     site = Site(given.site, token)
     result = Folder(folder).pull(
         site,
@@ -125,6 +128,8 @@ def said(result: Pulled, folder: Path) -> Iterator[str]:
     for word in ("added", "updated", "removed"):
         for name in getattr(result, word):
             yield f"  {word} {_visible(name)}"
+    for name in result.repaired:
+        yield f"  repaired: {_visible(name)}/SKILL.md; both digests are in skilldrop.lock"
     for name in result.taken:
         yield f"  not copied: {_visible(name)}: the name is taken there"
     for name in result.edited:
@@ -164,6 +169,8 @@ def _repeated(given: argparse.Namespace, folder: Path) -> list[str]:
         values = getattr(given, key) or []
         for value in [values] if isinstance(values, str) else values:
             words += [f"--{key}", value]
+    if given.repair:
+        words.append("--repair")
     if given.token_file:
         words += ["--token-file", str(given.token_file.expanduser().absolute())]
     return words

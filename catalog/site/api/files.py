@@ -16,6 +16,7 @@ from catalog.database.queries import Database
 from catalog.model.errors import NotInCatalog, PackageDamaged, PathRefused
 from catalog.reading.files import bundle, skill_files
 from catalog.reading.files.published import Package, PublishedFile, find_file, package_of
+from catalog.reading.files.repair import repaired_skill_md
 from catalog.reading.skills import references, skill_facts
 from catalog.reading.skills.references import ReferencedFile
 from catalog.site.http import limits, responses, security_headers
@@ -89,6 +90,10 @@ async def of_skill(context: RequestContext, skill_id: str) -> Response:
     """
     package = await _package(context, skill_id)
     file = find_file(package, context.path_part("path"))
+    is_repaired = context.parameter("repaired") == "1" and file is package.skill_md
+    if is_repaired and (text := await context.query(repaired_skill_md, package)):
+        headers = _headers(context, "inline", package.version) | {"Cache-Control": "no-cache"}
+        return responses.of_bytes(context.request, text, content_type(file), headers=headers)
     content = await asyncio.to_thread(_opened, package, file)
     context.count_skill(package.skill_id, package.version)
     kind = content_type(file)

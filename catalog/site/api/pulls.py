@@ -9,11 +9,12 @@ from pathlib import Path
 from datasette import Response
 
 from catalog.database.queries import Database
-from catalog.model.errors import NotInCatalog
+from catalog.model.errors import NotInCatalog, PackageDamaged, PathRefused
 from catalog.model.setting import Selection
 from catalog.prompt_index import query
 from catalog.reading import activity
-from catalog.reading.files import bundle
+from catalog.reading.files import bundle, repair
+from catalog.reading.files.published import package_of
 from catalog.reading.skills import offered
 from catalog.site.http import responses
 from catalog.site.http.request import RequestContext
@@ -28,6 +29,8 @@ async def listing(context: RequestContext) -> Response:
         return await context.query(_listing, context)
     except NotInCatalog as error:
         return responses.of_error(str(error), 404)
+    except (PathRefused, PackageDamaged) as error:
+        return responses.of_error(str(error), 503)
 
 
 def _listing(db: Database, context: RequestContext) -> Response:
@@ -40,12 +43,19 @@ def _listing(db: Database, context: RequestContext) -> Response:
         selection = query.index_spec(db, index).selection
     elif any(selection):
         offered.check_typed(db, selection, among=offered.IN_INDEX)
+    skills = offered.pulled(db, selection)
+    if context.parameter("repair") == "1":
+        needing = repair.repairable(db)
+        for row in (row for row in skills if row["skill_id"] in needing):
+            package = package_of(db, context.location.packages, row["skill_id"], by_id=True)
+            if text := repair.repaired_skill_md(db, package):
+                row["repaired"] = hashlib.sha256(text).hexdigest()
     return responses.of_json(
         context.request,
         {
             "catalog": activity.catalog_id(db),
             "is_complete": activity.is_complete(db),
-            "skills": offered.pulled(db, selection),
+            "skills": skills,
         },
     )
 

@@ -141,6 +141,9 @@ def _absolute(directory: Path) -> str:
     is_flag=True,
     help="Also copy the skills that the selected ones declare as needed.",
 )
+@click.option(
+    "--repair", is_flag=True, help="Repair SKILL.md where agents would not load it; see `show`."
+)
 @with_index_or_words
 @yes_option
 @with_catalog
@@ -150,6 +153,7 @@ def export(
     /,
     directory: Path,
     with_dependencies: bool,
+    repair: bool,
     yes: bool,
     **options: Any,
 ) -> Answer:
@@ -166,7 +170,9 @@ def export(
     """
     directory = _outside(settings, directory)
     selection = selection_of(db, selected(options), offered.IN_INDEX)
-    source = PublishedSkills(db, settings.packages_folder, selection, with_needed=with_dependencies)
+    source = PublishedSkills(
+        db, settings.packages_folder, selection, with_needed=with_dependencies, repair=repair
+    )
     try:
         with terminal.progress("skills") as progress:
             result = Folder(directory).pull(

@@ -1,6 +1,7 @@
 """The program `pull` is one file for any Python, and says what it did."""
 
 import ast
+import hashlib
 import json
 import os
 import subprocess
@@ -191,6 +192,41 @@ def test_a_machine_without_systemd_is_told_of_the_other_way(
     monkeypatch.setattr("catalog.pull.timer.shutil.which", lambda _: None)
     done = skilldrop.run("pull", "http://127.0.0.1:9", tmp_path, "--install-timer", "--yes")
     assert (done.returncode, "--every" in done.stderr) == (2, True)
+
+
+def test_a_repaired_skill_md_takes_the_place_of_one_that_agents_refuse(tmp_path: Path) -> None:
+    """Only its repairs differ, the lock file has both digests, and an export does the same."""
+    it = ServingProcess(tmp_path, site={"enabled": True})
+    write_skill(it.root / "colon", description="Does this: and that.")
+    write_skill(it.root / "plain")
+    published = (it.root / "colon/SKILL.md").read_bytes()
+    repaired = published.replace(b"Does this: and that.", b"'Does this: and that.'")
+    it.start()
+    try:
+        it.settle()
+        it.wait_for(lambda: it.health()["site_host"])
+        url, copy = f"http://127.0.0.1:{it.health()['site_port']}", tmp_path / "copy"
+        it.wait_for(lambda: skilldrop.run("pull", url, copy).returncode == 0)
+        assert (copy / "colon/SKILL.md").read_bytes() == published
+        done = skilldrop.run("pull", url, copy, "--repair")
+        assert "updated colon\n  repaired: colon/SKILL.md" in done.stdout
+        assert (copy / "colon/SKILL.md").read_bytes() == repaired
+        assert skilldrop.run("pull", url, copy, "--repair").stdout.startswith(
+            f"{copy}: 3 unchanged"
+        )
+        (row,) = (
+            each
+            for each in json.loads((copy / "skilldrop.lock").read_text())["skills"]
+            if each["folder"] == "colon"
+        )
+        assert row["repaired"] == hashlib.sha256(repaired).hexdigest()
+        assert row["digest"] == it.rows("SELECT digest FROM skills WHERE name = 'colon'")[0][0]
+        own = ("--watched", it.root, "--data", it.settings.data)
+        done = skilldrop.run(*own, "export", tmp_path / "image", "--repair")
+        assert "repaired: colon/SKILL.md" in done.stdout
+        assert (tmp_path / "image/colon/SKILL.md").read_bytes() == repaired
+    finally:
+        it.stop()
 
 
 def test_a_real_site_is_followed(tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ def test_skills_are_copied() -> None:
         "edited": [],
         "taken": [],
         "failed": {},
+        "repaired": [],
         "withheld": [],
         "reason": "",
         "directory": "out/skills",
