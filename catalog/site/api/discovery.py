@@ -35,7 +35,7 @@ async def page(context: RequestContext) -> Response:
     """Return the skills that agents may start, each with its artifact and the artifact's digest.
 
     The artifact of a skill is its SKILL.md if that is its only file, else an archive. A skill
-    whose files differ from the accepted ones is left out and logged.
+    whose files differ from the accepted ones is left out, and logged once.
     """
     scope = _scope(context)
     skills = await context.query(offered.installable, await _skill_ids(context, scope))
@@ -119,8 +119,10 @@ async def _archive_hashes(
     for first in range(0, len(missing), AT_ONCE):
         hashes |= await context.query(_hash, context.location, missing[first : first + AT_ONCE])
     if is_all:  # others are of former versions
-        for digest in known.keys() - {row["digest"] for row in skills}:
-            del known[digest]
+        present = {row["digest"] for row in skills}
+        for stored in (known, context.location.left_out):
+            for digest in stored.keys() - present:
+                stored.pop(digest, None)
     return hashes
 
 
@@ -136,6 +138,10 @@ def _hash(db: Database, location: CatalogLocation, skills: Sequence[Row]) -> dic
                 archive.seek(0)
                 sha = hashlib.file_digest(archive, "sha256").hexdigest()
             location.archive_hashes[row["digest"]] = hashes[row["digest"]] = sha
+            location.left_out.pop(row["digest"], None)
         except (NotInCatalog, PathRefused, PackageDamaged) as error:
-            log.warning("The discovery index leaves out %s: %s", skill_id, error)
+            reason = f"The discovery index leaves out {skill_id}: {error}"
+            if location.left_out.get(row["digest"]) != reason:
+                log.warning("%s", reason)
+            location.left_out[row["digest"]] = reason
     return hashes

@@ -32,6 +32,8 @@ class CatalogLocation:
 
     Without them, each installer would wait until all packages are archived again.
     """
+    left_out: dict[str, str] = field(default_factory=dict)
+    """Logged reasons why skills are not in a discovery index, by digest."""
 
     @property
     def catalog(self) -> Path:
