@@ -16,7 +16,7 @@ from docs_from_code.markdown import prose
 from pipeline.config.hook import Hook
 from pipeline.config.loader import PREFIX, fields_of
 from pipeline.config.root_settings import GitRootSettings, RootSettings
-from pipeline.config.settings import Settings, ValidateSettings, WebhookSettings
+from pipeline.config.settings import Settings, ValidateSettings
 from pipeline.roots.local.folder import Limits
 
 _MEANINGS: dict[str, str] = yaml.safe_load(
@@ -29,7 +29,6 @@ _TABLES: dict[str, type] = {
     "indexes": IndexSpec,
     "links": LinkedDirectory,
     "hooks": Hook,
-    "webhook": WebhookSettings,
     "site": SiteSettings,
     "retention": Retention,
     "limits": Limits,

@@ -72,10 +72,6 @@ class HookFailed(SkilldropError):
     """A delivery to a hook failed; it is repeated later."""
 
 
-class SecretMissing(SkilldropError):
-    """The secret of a hook is not in the environment, or not in its file."""
-
-
 class PullFailed(SkilldropError):
     """A repository could not be pulled; its mirror keeps the last state."""
 

@@ -9,8 +9,6 @@ import subprocess
 import urllib.error
 import urllib.request
 from contextlib import suppress
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Any, Self, get_args
 from urllib.parse import urlsplit
 
@@ -18,7 +16,7 @@ from pydantic import AfterValidator, Field, FiniteFloat, StringConstraints, mode
 from pydantic.dataclasses import dataclass as settings_table
 
 from catalog.model.change import OF_MEMORIES
-from catalog.model.errors import HookFailed, SecretMissing
+from catalog.model.errors import HookFailed
 from catalog.model.outcome import OwnerType
 from catalog.model.setting import STRICT, Directory
 from catalog.model.values import IngestionOutcome
@@ -33,40 +31,6 @@ KINDS: tuple[str, ...] = ("published", "conflict", *(
     outcome for union in get_args(IngestionOutcome) for outcome in (get_args(union) or [union])
 ), MEMORY)  # fmt: skip
 """Kinds of events: the outcomes of ingestions, two that several of them can have, and memories."""
-
-
-@dataclass(frozen=True, slots=True)
-class Secret:
-    """Place of a secret, in the environment or a file; it is never stored, logged or shown."""
-
-    env: str | None = None
-    file: Path | None = None
-
-    def __bool__(self) -> bool:
-        """Return whether there is a place."""
-        return bool(self.env or self.file)
-
-    def sign(self, body: bytes) -> str:
-        """Return `sha256=` and the HMAC-SHA256 of a body, in hex digits. Raises SecretMissing."""
-        return f"sha256={hmac.new(self._read(), body, hashlib.sha256).hexdigest()}"
-
-    def matches(self, body: bytes, signature: str) -> bool:
-        """Return in constant time whether a signature is that of a body. Raises SecretMissing."""
-        return hmac.compare_digest(self.sign(body).encode(), signature.encode("latin-1", "replace"))
-
-    def _read(self) -> bytes:
-        if self.env:
-            if value := os.environ.get(self.env):
-                return value.encode()
-            raise SecretMissing(f"the environment has no {self.env}")
-        assert self.file
-        try:
-            content = self.file.read_bytes().strip()
-        except OSError as error:
-            raise SecretMissing(f"{self.file} cannot be read: {error.strerror}") from error
-        if not content:
-            raise SecretMissing(f"{self.file} is empty")
-        return content
 
 
 def _kind(kind: str) -> str:
@@ -144,8 +108,6 @@ class Hook:
                 self._post(self.url, body, delivery)
             else:
                 self._run(body)
-        except SecretMissing as error:
-            raise self._failure(str(error)) from error
         except urllib.error.HTTPError as error:
             raise self._failure(f"its server answered {error.code}") from None
         except (OSError, ValueError, http.client.HTTPException) as error:
@@ -153,11 +115,27 @@ class Hook:
 
     def _post(self, url: str, body: bytes, delivery: str) -> None:
         headers = {"Content-Type": "application/json", DELIVERY: delivery}
-        if secret := Secret(self.secret_env, self.secret_file):
-            headers[SIGNATURE] = secret.sign(body)
+        if secret := self._secret():
+            headers[SIGNATURE] = f"sha256={hmac.new(secret, body, hashlib.sha256).hexdigest()}"
         request = urllib.request.Request(url, body, headers, method="POST")
         with _OPENER.open(request, timeout=self.timeout) as response:
             response.read(1)
+
+    def _secret(self) -> bytes | None:
+        """Read the secret, which is never stored, logged or shown. Raises HookFailed."""
+        if self.secret_env:
+            if value := os.environ.get(self.secret_env):
+                return value.encode()
+            raise self._failure(f"the environment has no {self.secret_env}")
+        if not self.secret_file:
+            return None
+        try:
+            content = self.secret_file.read_bytes().strip()
+        except OSError as error:
+            raise self._failure(f"{self.secret_file} cannot be read: {error.strerror}") from error
+        if not content:
+            raise self._failure(f"{self.secret_file} is empty")
+        return content
 
     def _run(self, body: bytes) -> None:
         process = subprocess.Popen(

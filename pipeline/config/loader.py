@@ -156,7 +156,6 @@ _PATHS_IN_TABLES = (
     ("roots", "path"),
     ("links", "path"),
     ("hooks", "secret_file"),
-    ("webhook", "secret_file"),
 )
 
 

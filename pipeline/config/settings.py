@@ -30,33 +30,11 @@ from catalog.model.skill import RootSpec
 from catalog.model.values import Json, Severity
 from catalog.prompt_index.spec import IndexSpec
 from catalog.usage import database as usage_database
-from pipeline.config.hook import Hook, Secret
+from pipeline.config.hook import Hook
 from pipeline.config.root_settings import GitRootSettings, RootSettings, by_kind
 from pipeline.dialects.registry import DEFAULT_PROFILES
 from pipeline.mirrors.mirror import Mirror
 from pipeline.roots.local.folder import Limits
-
-
-class WebhookSettings(Table):
-    """Settings of `[webhook]`: a port of this machine on which a git server asks for a pull."""
-
-    port: int | None = Field(None, ge=1, le=65535, description="a port from 1 to 65535")
-    secret_env: str | None = Field(
-        None, min_length=1, description="the name of an environment variable"
-    )
-    secret_file: Directory | None = Field(None, description="the path of a file")
-
-    @model_validator(mode="after")
-    def _one_secret(self) -> Self:
-        if self.port and bool(self.secret_env) == bool(self.secret_file):
-            raise ValueError("needs either secret_env or secret_file")
-        return self
-
-    @property
-    def secret(self) -> Secret:
-        """The place of the secret."""
-        return Secret(self.secret_env, self.secret_file)
-
 
 Selectors: TypeAlias = Annotated[
     tuple[str, ...], Field(description="a list of finding codes and profiles")
@@ -127,7 +105,6 @@ class Settings(Table):
     )
     links: tuple[Link, ...] = Field((), description="a list of [[links]] tables")
     hooks: tuple[Hook, ...] = Field((), description="a list of [[hooks]] tables")
-    webhook: WebhookSettings = Field(WebhookSettings(), description="a [webhook] table")
     limits: Limits = Field(Limits(), description="a [limits] table")
     outcomes: Directory | None = Field(None, description="the path of a directory")
     retention: Retention = Field(Retention(), description="a [retention] table")

@@ -22,7 +22,6 @@ from pipeline.service import heartbeat
 from pipeline.service.heartbeat import BEAT, Heartbeat, Troubles, quarantined
 from pipeline.service.open_catalog import open_store
 from pipeline.service.parts import NEVER, Loop, PackageCheck, Part, Work, each_turn, every
-from pipeline.service.pulls import Webhook
 from pipeline.service.requests import RequestRunner
 from pipeline.service.scanning.engines import processes
 from pipeline.service.scanning.scanner import import_rules
@@ -60,11 +59,6 @@ class Service:
         self._heartbeat = Heartbeat(settings, self._troubles, site)
         self._watching = Watching(settings, self._loop, self._heartbeat)
         self._timer = Timer()
-        self._webhook = settings.webhook.port and Webhook(
-            settings.webhook.port,
-            settings.webhook.secret,
-            lambda: self._loop.call(lambda: self._work.pulls.start_all()),
-        )
         self._file_check = FileCheck(settings.catalog_path)
         self._first_parts = [
             every("systemd", TICK, partial(heartbeat.notify, "WATCHDOG=1")),
@@ -125,8 +119,6 @@ class Service:
             heartbeat.notify("STOPPING=1")
             self._timer.stop()
             self._watching.supervisor.stop()
-            if self._webhook:
-                self._webhook.stop()
             if self._site:
                 self._site.stop()
             self._work.stop()
@@ -166,7 +158,6 @@ class Service:
         self._parts = [
             every("watcher", TICK, self._watching.keep),
             *([every("site", TICK, partial(_keep_running, self._site))] if self._site else []),
-            *([every("webhook", TICK, self._webhook.ensure)] if self._webhook else []),
             Part("requests", each_turn, requests.grant),
             every("current", TICK, store.packager.switch_current),
             every("skills", TICK, partial(_find_taken, store, settings.skills_folder)),

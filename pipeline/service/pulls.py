@@ -1,21 +1,16 @@
-"""Pulls of the roots that are repositories, at intervals or when a git server asks for them."""
+"""Pulls of the roots that are repositories, at intervals or before a scan that a user starts."""
 
 import logging
 import threading
-import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from socketserver import ThreadingMixIn
-from typing import Any
 
 from catalog.filesystem.operations import remove
 from catalog.filesystem.ownership import OwnedFolder
-from catalog.model.errors import NotPossible, PullFailed, SecretMissing
+from catalog.model.errors import PullFailed
 from catalog.writing.store import Store
-from pipeline.config.hook import Secret
 from pipeline.config.settings import Settings
 from pipeline.mirrors.mirror import Mirror, Pulled
 
@@ -40,7 +35,7 @@ class Pulls:
         self._stopping = threading.Event()
         self._threads = ThreadPoolExecutor(AT_ONCE, "pull") if self._mirrors else None
         self._running: dict[str, Future[Pulled]] = {}
-        self._again: set[str] = set()  # pushed to while they were being pulled
+        self._again: set[str] = set()  # asked for while they were being pulled
         self.failures: dict[str, str] = {}
         """Failures of the last pulls, by root; such a root keeps its last state."""
 
@@ -126,124 +121,3 @@ def of_pulled(settings: Settings, troubles: Mapping[str, str]) -> list[str]:
     """
     unpulled = {mirror.root for mirror, _ in settings.git_roots if mirror.tree is None}
     return [trouble for root, trouble in troubles.items() if root not in unpulled]
-
-
-PATH = "/pull"
-SIGNATURE = "X-Hub-Signature-256"
-MOST_BYTES = 2 * 2**20
-"""Bytes of a body, at most."""
-SECONDS = 10.0
-"""Time for a request."""
-REQUESTS_AT_ONCE = 8
-"""Requests at one time; further connections are closed."""
-
-
-class Webhook:
-    """The listener, in a thread; `ensure` and `stop` are for the thread of the service."""
-
-    def __init__(self, port: int, secret: Secret, pull: Callable[[], None]) -> None:
-        """Take a port of 127.0.0.1, the secret, and a function for any thread that asks to pull."""
-        self._port = port
-        self._secret = secret
-        self._pull = pull
-        self._server: _Server | None = None
-
-    def ensure(self) -> None:
-        """Listen, unless it listens already. Raises NotPossible."""
-        if self._server:
-            return
-        try:
-            self._secret.sign(b"")
-            server = _Server(("127.0.0.1", self._port), _handler(self._secret, self._pull))
-        except (SecretMissing, OSError) as error:
-            reason = error.strerror if isinstance(error, OSError) else error
-            raise NotPossible(
-                f"The webhook does not listen on 127.0.0.1:{self._port}: {reason}."
-            ) from error
-        threading.Thread(
-            target=server.serve_forever, args=(0.1,), name="webhook", daemon=True
-        ).start()
-        self._server = server
-
-    def stop(self) -> None:
-        """Close the port."""
-        if self._server:
-            self._server.shutdown()
-            self._server.server_close()
-            self._server = None
-
-
-class _Server(ThreadingMixIn, HTTPServer):
-    """Server with few threads."""
-
-    daemon_threads = True
-    block_on_close = False
-
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        self._free = threading.BoundedSemaphore(REQUESTS_AT_ONCE)
-
-    def process_request(self, request: Any, client_address: Any) -> None:
-        if not self._free.acquire(blocking=False):
-            self.shutdown_request(request)
-            return
-        super().process_request(request, client_address)
-
-    def process_request_thread(self, request: Any, client_address: Any) -> None:
-        try:
-            super().process_request_thread(request, client_address)
-        finally:
-            self._free.release()
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Ignore clients that go away."""
-
-
-def _handler(secret: Secret, pull: Callable[[], None]) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        timeout = SECONDS
-        server_version, sys_version = "skilldrop", ""
-
-        def do_POST(self) -> None:  # http.server calls it
-            self._answer(self._status())
-
-        def do_GET(self) -> None:
-            self._answer(405)
-
-        def _status(self) -> int:
-            if self.path != PATH:
-                return 404
-            length = self.headers.get("Content-Length") or ""
-            if not (length.isascii() and length.isdigit()):
-                return 411
-            if int(length[:12]) > MOST_BYTES:
-                return 413
-            body = self._body(int(length))
-            try:
-                is_ours = secret.matches(body, self.headers.get(SIGNATURE) or "")
-            except SecretMissing as error:
-                log.warning("webhook refused: %s", error)
-                return 503
-            if not is_ours:
-                return 403
-            pull()
-            return 202
-
-        def _body(self, length: int) -> bytes:
-            until, body = time.monotonic() + SECONDS, b""
-            while len(body) < length and time.monotonic() < until:
-                if not (chunk := self.rfile.read1(min(length - len(body), 2**16))):
-                    break
-                body += chunk
-            return body
-
-        def _answer(self, status: int) -> None:
-            self.send_response(status)
-            self.send_header("Content-Length", "0")
-            self.send_header("Connection", "close")
-            self.end_headers()
-
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    return Handler
