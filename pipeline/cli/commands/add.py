@@ -1,16 +1,14 @@
 """Commands that write new skills, put skills into a root, or take them out of it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
 import click
 
-from catalog.database.connection import open_catalog
 from catalog.database.queries import Database
 from catalog.model.errors import NotPossible
 from catalog.model.paths import is_utf8, text_path
-from catalog.model.skill import RootSpec
 from catalog.reading import lookup
 from catalog.text.suggestions import few, shown
 from catalog.text.visible import visible
@@ -34,7 +32,6 @@ from pipeline.cli.output.skills import file_list, finding_at
 from pipeline.config.settings import Settings
 from pipeline.dialects.registry import OWNERS, dialect_named
 from pipeline.roots.file_kinds import SKILL_MD
-from pipeline.service.scanning.scanner import place_of
 
 
 @click.command()
@@ -105,42 +102,16 @@ def add(
     root = root_named(settings.root_specs, root_name)
     additions = []
     for addition in add_to(sources, root, replace=replace, dry_run=dry_run):
-        holders = _expected(settings, root, addition)
-        details = {
-            "added": addition.is_added and not dry_run,
-            "accepted": addition.is_added,
-            "shadowed_by": holders,
-        }
+        details = {"added": addition.is_added and not dry_run, "accepted": addition.is_added}
         additions.append(addition.as_json() | details)
-        for line in () if as_json else _addition_lines(addition, holders, dry_run=dry_run):
+        for line in () if as_json else _addition_lines(addition, dry_run=dry_run):
             terminal.echo(line)
     if as_json:
         click.echo(to_json(additions))
     return DONE if all(addition["accepted"] for addition in additions) else FINDINGS
 
 
-def _expected(settings: Settings, root: RootSpec, addition: Addition) -> dict[str, str]:
-    """Return the folders that keep the names of added skills, by name."""
-    if not settings.catalog_path.exists():
-        return {}
-    db = open_catalog(settings.catalog_path)
-    position = settings.root_specs.index(root)
-    found = {}
-    for judgement in addition.judgements:
-        source = text_path(str(addition.source))
-        below = judgement.path.removeprefix(source)
-        if source == "." and below:
-            below = f"/{below}"
-        place = place_of(root, f"{text_path(addition.place.name)}{below}")
-        holder = lookup.holder_of_name(db, judgement.name or "", place, position)
-        if holder and judgement.loadable:
-            found[judgement.name or ""] = holder
-    return found
-
-
-def _addition_lines(
-    addition: Addition, holders: Mapping[str, str], *, dry_run: bool
-) -> Iterator[str]:
+def _addition_lines(addition: Addition, *, dry_run: bool) -> Iterator[str]:
     """Yield skills, files and findings of a source, and a line about the result."""
     for judgement in addition.judgements:
         if judgement.name is None:
@@ -153,15 +124,13 @@ def _addition_lines(
     for judgement in addition.judgements:
         for finding in judgement.findings:
             yield finding_at(judgement.file(finding), finding._asdict())
-    for name, holder in holders.items():
-        yield f"{visible(name)} will be shadowed: the skill in {visible(holder)} has the name."
     place = visible(text_path(str(addition.place)))
     if not addition.is_added:
         yield f"Not added to {place}: fix the errors above, then add it again."
     elif dry_run:
         yield f"Would be added as {place}; nothing was copied."
     else:
-        yield f"Added {place}."
+        yield f"Added {place}. `skilldrop status` says if it does not reach agents."
 
 
 @click.command()

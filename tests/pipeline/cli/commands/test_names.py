@@ -67,31 +67,3 @@ def test_the_check_fails_until_a_conflict_is_settled() -> None:
     assert json.loads(run("status", "--json").stdout)["conflicts"] == []
     assert "name conflict" not in run("status", "--check").stdout
     assert active() == ["zzz"]
-
-
-def test_add_foretells_the_holder_of_a_name() -> None:
-    """A name that is free, or one whose holder would give way, is not foretold."""
-    write_skill(Path("watched/Word-Count"))
-    run("scan")
-    names = {"new": "csv-profile", "free": "free", "word-count": "word-count"}
-    for folder, name in names.items():
-        write_skill(Path("drafts") / folder, name=name)
-    done = json.loads(run("add", "--dry-run", "--json", *(f"drafts/{f}" for f in names)).stdout)
-    holder = str(Path("watched/zzz").absolute())
-    assert [one["shadowed_by"] for one in done] == [{"csv-profile": holder}, {}, {}]
-    assert sorted(os.listdir("watched")) == ["Word-Count", "csv-profile", "zzz"]
-    assert f"csv-profile will be shadowed: the skill in {holder}" in run("add", "drafts/new").stdout
-
-
-def test_a_skill_that_replaces_itself_is_not_foretold_as_shadowed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Even one inside the working directory, which is added as `.`."""
-    for folder in ("watched/outer", "drafts/outer"):
-        write_skill(Path(folder))
-        write_skill(Path(folder) / "inner")
-    run("scan")
-    words = ["--watched", Path("watched").absolute(), "--data", Path("var").absolute()]
-    monkeypatch.chdir("drafts/outer")
-    done = run("add", ".", "--dry-run", "--replace", "--json", *words)
-    assert json.loads(done.stdout)[0]["shadowed_by"] == {}
