@@ -4,7 +4,8 @@
 
 `search_tasks.py` describes the data. Each task is searched as a sentence and as keywords. Made
 skills with the same vocabulary fill the catalog up to each size; all engines have the same texts.
-The floor of the times is plain FTS5 OR in the same run.
+The tools and queries of MetaTool, if they are there, are a catalog of their own: these words were
+written by others than those of the tasks. The floor of the times is plain FTS5 OR in the same run.
 """
 
 import argparse
@@ -24,10 +25,17 @@ from typing import NamedTuple
 import bm25s
 import tantivy
 from recombined_skills import Skill, recombined
-from search_tasks import Task, rank_of, read_skills, read_tasks
-from sqlite_utils import Database
+from search_tasks import (
+    Task,
+    rank_of,
+    read_skills,
+    read_tasks,
+    read_tool_queries,
+    read_tools,
+)
 
 from catalog.database import connection
+from catalog.database.queries import Database
 from catalog.reading.search import word_search
 from catalog.text.search_terms import terms_of
 from pipeline.config import loader
@@ -37,6 +45,7 @@ from pipeline.service.run_once import scan_once
 SHOWN = 10
 """Skills that a search returns."""
 FLOOR = "plain FTS5 OR"
+METATOOL = "MetaTool"
 
 Engine = Callable[[str], Sequence[str]]  # from a query to names, best first
 
@@ -74,11 +83,14 @@ def main() -> int:
     if not (arguments.data / "queries.jsonl").is_file():
         print(f"There is no {arguments.data}/queries.jsonl: name its folder with --data.")
         return 2
-    tasks, skills = read_tasks(arguments.data), read_skills(arguments.data)
+    tasks, real = read_tasks(arguments.data), read_skills(arguments.data)
     rows: list[Row] = []
     for size in arguments.sizes:
-        with tempfile.TemporaryDirectory(prefix="skilldrop-bench-") as place:
-            rows += _measured(size, skills, tasks, arguments.seed, Path(place))
+        skills = [*real[:size], *recombined(real, size - len(real), arguments.seed)]
+        rows += _measured(skills, tasks, ("sentence", "keywords"))
+    queries = read_tool_queries(arguments.data)
+    if queries:
+        rows += _measured(read_tools(arguments.data), queries, (METATOOL,))
     if arguments.json:
         print(json.dumps([row._asdict() for row in rows], indent=1))
         return 0
@@ -92,21 +104,26 @@ def main() -> int:
     )
     for row in rows:
         print(f"| {' | '.join(row.cells())} |")
+    if not queries:
+        print(f"\n{METATOOL} is not measured: there is no {arguments.data}/metatool/queries.jsonl.")
     return 0
 
 
 def _measured(
-    size: int, real: Sequence[Skill], tasks: Sequence[Task], seed: int, place: Path
+    skills: Sequence[Skill], tasks: Sequence[Task], forms: Sequence[str]
 ) -> Iterator[Row]:
+    size = len(skills)
     _report(f"{size:,} skills: writing")
-    skills = [*real[:size], *recombined(real, size - len(real), seed)]
     engines: dict[str, Engine] = {}
-    with closing(_catalog(skills, place)) as catalog:
+    with (
+        tempfile.TemporaryDirectory(prefix="skilldrop-bench-") as place,
+        closing(_catalog(skills, Path(place))) as catalog,
+    ):
         engines["skilldrop"] = _skilldrop(catalog)
         for name, engine in _PEERS.items():
             _report(f"{size:,} skills: indexing for {name}")
             engines[name] = engine(skills)
-        for form in ("sentence", "keywords"):
+        for form in forms:
             _report(f"{size:,} skills: searching by {form}")
             yield from _rows(size, form, engines, tasks)
 
@@ -208,7 +225,7 @@ def _rows(
     for task in tasks:
         for name, find in engines.items():
             began = time.perf_counter()
-            names = find(getattr(task, form))
+            names = find(task.keywords if form == "keywords" else task.sentence)
             times[name].append(1000 * (time.perf_counter() - began))
             ranks[name].append(rank_of(names, task.relevant))
             empty[name] += not names
