@@ -62,14 +62,15 @@ def open_store(
     if needs_root and len(troubles) == len(roots) and not settings.git_roots:
         raise RootUnreadable(" ".join(troubles))
     # One that is not ours stops no start: the service says so, and publishes once it is gone.
-    folders = [folder for folder in folders_of(settings) if folder.kind != "skills"]
+    everything = folders_of(settings)
+    folders = [folder for folder in everything if folder.kind != "skills"]
     if not settings.catalog_path.exists():  # refuse before creating anything
         with explained(settings.catalog_path):
-            refuse_others(folders, identity_of(folders))
+            refuse_others(folders, identity_of(everything))
     store = Store.open(settings.catalog_path, datetime.now(UTC), damage=damage)
     try:
         with explained(settings.catalog_path):
-            store.folders.claim(folders)
+            store.folders.claim(folders, everything)
             _configure(store, settings, progress)
     except CatalogDamaged as error:  # damage that opening does not detect
         store.close()
