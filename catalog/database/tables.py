@@ -239,6 +239,7 @@ TABLES: Mapping[str, Mapping[str, Any]] = {
         "packages_folder": str | None,
         "site_host": str | None,
         "site_port": int | None,
+        "site_url": str | None,  # the address for readers in the settings
         "identity": str | None,  # of the catalog, also stored in its folders
         "troubles": "[]",  # failed work that the service tries again
         "recoveries": "[]",  # lost and damaged catalogs that this one replaced
@@ -252,6 +253,7 @@ TABLES: Mapping[str, Mapping[str, Any]] = {
         "filter": str,
         "is_copy": 0,  # it has folders instead of links
         "agent": str | None,  # that reads it
+        "finder": str | None,  # name of the finder; null: all skills are placed there
         "is_leaving": 0,  # its links are removed
         "trouble": str | None,
     },
@@ -263,6 +265,7 @@ TABLES: Mapping[str, Mapping[str, Any]] = {
         "target": str,
         "former_target": str | None,  # until a crash can no longer leave it
         "is_linked": 0,  # 0: the name is taken
+        "skill_md": str | None,  # text of a finder, which has no skill_id
     },
     "indexes": {
         "name": str,

@@ -25,8 +25,8 @@ class Agent:
     window: int | None = None
     taken: int = 0
     beside: Mapping[str, int] = field(default_factory=dict)
-    line: str = ""
-    bare: str = ""
+    line: str = "- {name}: {description}"
+    bare: str = "- {name}"
     order: Literal["letters", "code points"] = "code points"
     longest: int | None = None
     adds_when_to_use: bool = False

@@ -6,6 +6,9 @@ from unicodedata import normalize
 
 from catalog.listings.agents import Agent
 
+UNLIMITED = 30_000
+"""Characters that skills may take in `fitting`, where an agent has no budget of its own."""
+
 How: TypeAlias = Literal["whole", "cut", "name", "none"]
 
 
@@ -29,6 +32,35 @@ def told(agent: Agent, skills: Mapping[str, str]) -> dict[str, Told]:
         share = _in_turn if agent.past == "names" else _alike
         shown = share(agent, listed, longest, room)
     return {name: _told(skills[name], shown.get(name)) for name in order}
+
+
+def fitting(agent: Agent, skills: Mapping[str, str], finder: Mapping[str, str]) -> list[str]:
+    """Return the first skills that an agent tells whole together with a finder.
+
+    They are all, if it tells all of them whole without one.
+    """
+    own = {name: "x" * chars for name, chars in agent.beside.items()}
+    room = (agent.budget or UNLIMITED) - agent.taken - _costs(agent, own)
+    kept, most = 0, agent.most or len(skills)
+    for number, (name, description) in enumerate(skills.items(), 1):
+        room -= _costs(agent, {name: description})
+        if room < 0 or number > most:
+            return list(skills)[:kept]
+        if room >= _costs(agent, finder) and number < most:
+            kept = number
+    return list(skills)
+
+
+def _costs(agent: Agent, skills: Mapping[str, str]) -> int:
+    """Return the room of skills that are told as if there was enough."""
+    return sum(_cost(agent, name, text[: agent.longest]) for name, text in skills.items())
+
+
+def described(agent: Agent, description: str, when_to_use: str | None) -> str:
+    """Return the description of a skill that an agent may show."""
+    return (
+        f"{description} - {when_to_use}" if when_to_use and agent.adds_when_to_use else description
+    )
 
 
 def _by_letters(name: str) -> tuple[str, str]:

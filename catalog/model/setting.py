@@ -23,6 +23,9 @@ from catalog.model.values import LEVELS, Level
 STRICT = ConfigDict(extra="forbid")
 """Configuration of a table as a dataclass: unknown keys are errors."""
 
+FINDER = "skilldrop-search"
+"""Usual name of the skill that finds those which a directory has no room for."""
+
 A_SIZE = 'a number of bytes, or a size such as "100 MiB", of 1 byte or more'
 """Description of a number of bytes."""
 
@@ -136,6 +139,13 @@ class LinkedDirectory:
     names: Words = ()
     copy: bool = Field(default=False, description="true or false")  # plain folders instead of links
     agent: str | None = Field(default=None, alias="for", description="the name of an agent")
+    fit: bool = Field(default=False, description="true or false")  # only what its agent tells whole
+    finder: str = Field(
+        default=FINDER,
+        pattern="^[a-z0-9]+(-[a-z0-9]+)*$",
+        max_length=64,
+        description="a name of lower-case letters, digits and hyphens",
+    )
 
     @model_validator(mode="after")
     def _one_filter(self) -> Self:
@@ -143,6 +153,8 @@ class LinkedDirectory:
             raise ValueError(
                 "has index and a filter of its own; keep index, or levels, tags and names"
             )
+        if self.fit and self.agent is None:
+            raise ValueError("has fit, but no agent is known for it; name it with for")
         return self
 
     @property

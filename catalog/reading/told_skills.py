@@ -1,12 +1,16 @@
 """What agents tell their models about the skills that their directories have."""
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from catalog.database.queries import Database, Row
 from catalog.listings.agents import AGENTS
-from catalog.listings.told import Told, told
+from catalog.listings.finder import description_in
+from catalog.listings.told import Told, described, told
 from catalog.model import naming
+from catalog.prompt_index import query
+from catalog.prompt_index.spec import IndexSpec
 from catalog.text.suggestions import few
 
 LABELS = {"cut": "cut short", "name": "name alone", "none": "not told"}
@@ -19,6 +23,7 @@ class ToldDirectory(NamedTuple):
     path: str
     agent: str
     skills: dict[str, Told]
+    left_out: int  # skills that have no room, where a directory fits its agent
 
     def summary(self) -> dict[str, Any]:
         """Return the agent, the number of skills that it tells whole, and the other names."""
@@ -27,7 +32,7 @@ class ToldDirectory(NamedTuple):
             if each.how != "whole":
                 others[each.how].append(name)
         whole = len(self.skills) - sum(map(len, others.values()))
-        return {"agent": self.agent, "whole": whole, **others}
+        return {"agent": self.agent, "whole": whole, **others, "left_out": self.left_out}
 
 
 def of_directories(db: Database, path: str | None = None) -> list[ToldDirectory]:
@@ -35,14 +40,22 @@ def of_directories(db: Database, path: str | None = None) -> list[ToldDirectory]
     found = []
     for row in db.rows(_DIRECTORIES, [path]):
         if agent := AGENTS.get(row["agent"]):
+            rows = db.execute(_SKILLS, {"id": row["id"]}).fetchall()
             skills = {
-                name: f"{description} - {occasion}"
-                if occasion and agent.adds_when_to_use
-                else description
-                for name, description, occasion in db.execute(_SKILLS, [row["id"]])
+                name: description_in(finder) if finder else described(agent, *texts)
+                for name, finder, *texts in rows
             }
-            found.append(ToldDirectory(row["path"], row["agent"], told(agent, skills)))
+            every = query.count_indexable(db, _filter(db, row)) if row["finder"] else 0
+            left_out = max(0, every - sum(not finder for _, finder, *_ in rows))
+            found.append(ToldDirectory(row["path"], row["agent"], told(agent, skills), left_out))
     return found
+
+
+def _filter(db: Database, directory: Row) -> IndexSpec:
+    """Return an index with the filter of a directory."""
+    if directory["index_name"]:
+        return query.index_spec(db, directory["index_name"])
+    return IndexSpec(**json.loads(directory["filter"]))
 
 
 def of_skill(db: Database, skill: Row) -> list[dict[str, Any]]:
@@ -69,15 +82,19 @@ def counts(summary: Mapping[str, Any]) -> Iterator[str]:
     for how, label in LABELS.items():
         if summary[how]:
             yield f"{len(summary[how]):,} {label}"
+    if summary["left_out"]:
+        yield f"{summary['left_out']:,} left to the search"
 
 
 _DIRECTORIES = """
-    SELECT id, path, agent FROM linked_directories
+    SELECT id, path, agent, index_name, filter, finder FROM linked_directories
     WHERE agent IS NOT NULL AND is_leaving = 0 AND path = ifnull(?, path) ORDER BY path
 """
 # An agent that has the skills which only users may start tells its model nothing about them.
 _SKILLS = """
-    SELECT l.name, s.description, json_extract(s.frontmatter, '$.when_to_use')
+    SELECT l.name, NULL, s.description, json_extract(s.frontmatter, '$.when_to_use')
     FROM links AS l JOIN skills AS s ON s.skill_id = l.skill_id
-    WHERE l.directory = ? AND l.is_linked = 1 AND s.status = 'active' AND s.model_invocable = 1
+    WHERE l.directory = :id AND l.is_linked = 1 AND s.status = 'active' AND s.model_invocable = 1
+    UNION ALL SELECT name, skill_md, NULL, NULL FROM links
+    WHERE directory = :id AND is_linked = 1 AND skill_md IS NOT NULL
 """

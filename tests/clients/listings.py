@@ -23,10 +23,10 @@ class Listing(FolderClient):
     entry: ClassVar[str]
     """Texts around the list of skills in a request, and a pattern of each skill."""
 
-    def install(self) -> None:
-        """Link all skills into its directory."""
+    def install(self, *options: str) -> None:
+        """Link all skills into its directory, or as the options say."""
         (self.home / self.folder).parent.mkdir(parents=True)
-        self.catalog.run("link", str(self.home / self.folder), "--for", self.name)
+        self.catalog.run("link", str(self.home / self.folder), "--for", self.name, *options)
 
     @abstractmethod
     def start(self, address: str) -> None:

@@ -10,6 +10,7 @@ import pytest
 from catalog.database.connection import open_catalog
 from catalog.listings.agents import AGENTS
 from catalog.listings.told import Told
+from catalog.model.setting import FINDER
 from catalog.reading import told_skills
 from tests.clients import table
 from tests.clients.installed import Absent
@@ -67,6 +68,25 @@ def test_an_agent_tells_its_model_what_skilldrop_says(
     listings[kind, number] = said.summary()
     wrong = {name: each for name, each in said.skills.items() if not _is_so(listed.get(name), each)}
     assert not wrong or (said.summary()["none"] and len(wrong) == 1), wrong
+
+
+@pytest.mark.parametrize("kind", LISTINGS)
+def test_an_agent_tells_its_model_all_that_fits(
+    catalogs: Callable[[int], Scanned], tmp_path: Path, kind: type[Listing]
+) -> None:
+    """Each description whole, and that of the finder."""
+    try:
+        client = kind(catalogs(300), tmp_path / "home")
+    except Absent as reason:
+        pytest.skip(str(reason))
+    client.install("--fit")
+    db = open_catalog(client.catalog.data / "catalog.db")
+    (said,) = told_skills.of_directories(db, str(client.home / client.folder))
+    listed = client.listed()
+    assert said.skills[FINDER].chars
+    assert {name: len(listed[name]) for name in said.skills} == {
+        name: told.chars for name, told in said.skills.items() if told.how == "whole"
+    }
 
 
 def _is_so(shown: str | None, said: Told) -> bool:

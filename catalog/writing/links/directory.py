@@ -29,6 +29,7 @@ from catalog.filesystem.ownership import MARKER
 from catalog.model.errors import NotAsJudged
 from catalog.model.naming import CURRENT, NAME_BYTES, is_skill_id, is_version, skill_id
 from catalog.model.paths import os_path, text_path
+from catalog.reading.files.published import SKILL_MD
 from catalog.writing.links.table import LinkRow, is_package_path
 from catalog.writing.packages import staging
 from catalog.writing.packages.builder import PIECE, AtWork, here, is_same_tree
@@ -94,8 +95,10 @@ class Entries:
         copies: list[_Copy] = []
         for row in rows:
             staged[row.name] = True
-            if row.is_copy:
-                copies.append(_Copy(row.name, row.target, files_of_package(self.db, row.target)))
+            if row.skill_md is not None:
+                self._write(_staged(row.name), row.skill_md)
+            elif row.is_copy:
+                copies.append(_Copy(row.name, row.target, self._files(row)))
             else:
                 remove(_staged(row.name), self.dir_fd)
                 os.symlink(os_path(row.target), _staged(row.name), dir_fd=self.dir_fd)
@@ -106,6 +109,16 @@ class Entries:
             return staged | {
                 copy.name: is_made or None for copy, is_made in zip(copies, made, strict=True)
             }
+
+    def _write(self, name: str, skill_md: str) -> None:
+        """Make a read-only folder with one file."""
+        remove(name, self.dir_fd)
+        os.mkdir(name, 0o700, dir_fd=self.dir_fd)
+        new = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+        with open(os.open(f"{name}/{SKILL_MD}", new, dir_fd=self.dir_fd), "wb") as file:
+            file.write(skill_md.encode())
+            os.fchmod(file.fileno(), 0o444)
+        os.chmod(name, 0o555, dir_fd=self.dir_fd)
 
     def _switch(self, row: LinkRow) -> bool:
         """Give a staged entry its name; a foreign entry that took the name just now stays."""
@@ -145,8 +158,14 @@ class Entries:
 
     def damage(self, row: LinkRow, *, deep: bool = True) -> Damage | None:
         """Return a difference between a copy and its version; see `inspection.damages`."""
-        files = files_of_package(self.db, row.target)
-        return next(damages(self.path, row.name, files, deep=deep), None)
+        return next(damages(self.path, row.name, self._files(row), deep=deep), None)
+
+    def _files(self, row: LinkRow) -> Sequence[PackageFile]:
+        """Return the files that a copy should have; a finder has one."""
+        if row.skill_md is None:
+            return files_of_package(self.db, row.target)
+        text = row.skill_md.encode()
+        return [PackageFile(SKILL_MD, len(text), hashlib.sha256(text).hexdigest(), 0o644)]
 
     def is_ours(self, row: LinkRow) -> bool:
         """Return whether a name has no entry, or one that a row claims.
@@ -160,6 +179,8 @@ class Entries:
         if not S_ISDIR(mode):
             return self.target(row.name) in row.targets
         may_be_copy = any(map(is_package_path, row.targets))
+        if row.is_new and row.skill_md is not None:
+            return self.damage(row) is None
         return may_be_copy and (not row.is_new or self._is_copy(row.name, row.target))
 
     def recognised(self, name: str, *, with_copies: bool) -> str | None:

@@ -82,7 +82,9 @@ class LinkKeeper:
             if is_checked and not changed:
                 continue
             try:
-                self._update(directory, changed if is_checked else None)
+                # Where skills share a room, a change of one may concern others.
+                is_partial = is_checked and not directory.spec.fit
+                self._update(directory, changed if is_partial else None)
             except NotPlaced as error:
                 troubled.add(path)
                 if directory.is_own:
@@ -279,7 +281,9 @@ class LinkKeeper:
             is_claimed = known and known.is_linked and entries.is_ours(known)
             if is_claimed or not (directory.is_own or name in wanted):
                 continue
-            if target := entries.recognised(name, with_copies=directory.is_own):
+            if name in wanted and wanted[name].skill_md and not entries.damage(wanted[name]):
+                found[name] = wanted[name]._replace(is_linked=True)
+            elif target := entries.recognised(name, with_copies=directory.is_own):
                 skill_id = wanted[name].skill_id if name in wanted else name
                 found[name] = LinkRow(name, skill_id, target, is_linked=True)
         table.store(self._db, directory, found.values())
@@ -287,7 +291,9 @@ class LinkKeeper:
 
     def _is_right(self, entries: Entries, row: LinkRow) -> bool:
         """Return whether an entry is as stored; `mend` compares the files of a copy."""
-        return entries.is_folder(row.name) if row.is_copy else entries.fault(row) is None
+        if row.is_copy and row.skill_md is None:
+            return entries.is_folder(row.name)
+        return entries.fault(row) is None
 
     def _put(
         self,

@@ -1,5 +1,6 @@
 """Rows of the directories of skills, and the entries that each should have."""
 
+import hashlib
 import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -7,9 +8,10 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from catalog.database.queries import Database, Writer, to_json
 from catalog.model.naming import CURRENT
-from catalog.model.setting import LinkedDirectory
+from catalog.model.setting import FINDER, LinkedDirectory
 from catalog.prompt_index import query
-from catalog.reading.skills import offered
+from catalog.reading.skills import fit, offered
+from catalog.reading.skills.offered import AgentEntry
 
 Origin: TypeAlias = Literal["data", "settings", "command"]
 
@@ -33,7 +35,8 @@ class LinkRow(NamedTuple):
     """Stored link or copy.
 
     The target is a path, or `<skill_id>/<version>` for a copy. The former one is stored until a
-    crash can no longer leave it; it is empty where there was no entry.
+    crash can no longer leave it; it is empty where there was no entry. A finder has its text, and
+    `finder:` with the hash of that as its target.
     """
 
     name: str
@@ -41,6 +44,7 @@ class LinkRow(NamedTuple):
     target: str
     former_target: str | None = None
     is_linked: bool = False
+    skill_md: str | None = None
 
     @property
     def targets(self) -> tuple[str, ...]:
@@ -84,12 +88,15 @@ def configure(db: Writer, own: str, configured: Sequence[LinkedDirectory]) -> No
 def put(db: Writer, spec: LinkedDirectory, origin: Origin) -> None:
     """Store a directory, or its new filter."""
     db.execute(
-        "INSERT INTO linked_directories (path, origin, index_name, filter, is_copy, agent)"
-        " VALUES (?, ?, ?, ?, ?, ?)"
+        "INSERT INTO linked_directories (path, origin, index_name, filter, is_copy, agent, finder)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)"
         " ON CONFLICT (path) DO UPDATE SET origin = excluded.origin, is_leaving = 0,"
         " index_name = excluded.index_name, filter = excluded.filter, is_copy = excluded.is_copy,"
-        " agent = excluded.agent",
-        [spec.path, origin, spec.index, to_json(spec.selection._asdict()), spec.copy, spec.agent],
+        " agent = excluded.agent, finder = excluded.finder",
+        [
+            *(spec.path, origin, spec.index, to_json(spec.selection._asdict()), spec.copy),
+            *(spec.agent, spec.finder if spec.fit else None),
+        ],
     )
 
 
@@ -128,11 +135,11 @@ def store(
 
 
 _UPSERT = """
-    INSERT INTO links (directory, name, skill_id, target, former_target, is_linked)
-    VALUES (?, ?, ?, ?, ?, ?)
+    INSERT INTO links (directory, name, skill_id, target, former_target, is_linked, skill_md)
+    VALUES (?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (directory, name) DO UPDATE SET skill_id = excluded.skill_id,
         target = excluded.target, former_target = excluded.former_target,
-        is_linked = excluded.is_linked
+        is_linked = excluded.is_linked, skill_md = excluded.skill_md
 """
 
 
@@ -152,6 +159,8 @@ def directories(db: Database) -> list[DirectoryRow]:
                 row["index_name"],
                 **json.loads(row["filter"]),
                 copy=row["is_copy"],
+                fit=row["finder"] is not None,
+                finder=row["finder"] or FINDER,
                 **{"for": row["agent"]},
             ),
             row["origin"],
@@ -170,11 +179,11 @@ def stored_links(
     """Return the entries of a directory by name: all, or those of some skill_ids."""
     some = "" if skill_ids is None else " AND skill_id IN (SELECT value FROM json_each(?))"
     rows = db.execute(
-        "SELECT name, skill_id, target, former_target, is_linked FROM links"
+        "SELECT name, skill_id, target, former_target, is_linked, skill_md FROM links"
         f" WHERE directory = ?{some} ORDER BY name",
         [directory.id, *([] if skill_ids is None else [to_json(sorted(skill_ids))])],
     )
-    return {row[0]: LinkRow(row[0], row[1], row[2], row[3], bool(row[4])) for row in rows}
+    return {row[0]: LinkRow(row[0], row[1], row[2], row[3], bool(row[4]), row[5]) for row in rows}
 
 
 def wanted_entries(
@@ -196,7 +205,13 @@ def wanted_entries(
         placed = {row.name: f"{own.spec.path}/{row.name}" for row in rows if row.is_linked}
     selection = query.index_spec(db, spec.index).selection if spec.index else spec.selection
     among = offered.IN_INDEX if spec.index else offered.allowed_for(spec.agent)
-    for entry in offered.entries(db, selection, skill_ids, among):
+    entries: Iterable[AgentEntry] = offered.entries(db, selection, skill_ids, among)
+    if spec.fit:
+        entries, skill_md = fit.fitting(db, spec, Path(own.spec.path).parent, list(entries))
+        if skill_md:
+            digest = hashlib.sha256(skill_md.encode()).hexdigest()
+            yield LinkRow(spec.finder, "", f"finder:{digest}", skill_md=skill_md)
+    for entry in entries:
         target = entry.package_path
         if target and not spec.copy:
             packages = Path(own.spec.path).with_name("packages")

@@ -12,7 +12,7 @@ import click
 from catalog.database.connection import explained, open_catalog
 from catalog.database.queries import Database
 from catalog.export.copied import PublishedSkills
-from catalog.listings.agents import AGENTS
+from catalog.listings.agents import AGENTS, reader_of
 from catalog.model.errors import NotPossible
 from catalog.model.paths import is_utf8
 from catalog.pull import folder as pull_folder
@@ -51,6 +51,11 @@ from pipeline.service.requests import handle
     type=click.Choice(list(AGENTS)),
     help="The agent that reads DIRECTORY; by default the one that is known to do so.",
 )
+@click.option(
+    "--fit",
+    is_flag=True,
+    help="Place only the skills that the agent tells its model whole, and one that finds others.",
+)
 @yes_option
 @with_json
 @with_settings
@@ -60,6 +65,7 @@ def link(
     directory: Path,
     copy: bool,
     agent: str | None,
+    fit: bool,
     yes: bool,
     **options: Any,
 ) -> Answer:
@@ -70,16 +76,21 @@ def link(
     files, folders and links in it are never touched; exit 1 if one of them has the name of a skill.
     A second `link` changes the filter, or changes links to copies and back.
 
+    Agents tell their model the descriptions of skills as far as they have room; the answer says of
+    which skills they do not. With --fit, the directory has only the first skills of an index that
+    are told whole, and the skill skilldrop-search, with which the model finds the others.
+
     \b
     Examples:
       skilldrop link ~/.claude/skills
+      skilldrop link ~/.codex/skills --fit
       skilldrop link --copy agents/office --tag office
     """
     path, chosen = _absolute(directory), selected(options)
     if chosen:
-        _check(settings, path, chosen, yes=yes)
+        _check(settings, path, chosen, agent or reader_of(directory), yes=yes)
     reader = {"for": agent} if agent else {}
-    result = handle(settings, "link", {"path": path, "copy": copy, **reader, **chosen})
+    result = handle(settings, "link", {"path": path, "copy": copy, "fit": fit, **reader, **chosen})
     code = FINDINGS if result["taken"] else DONE
     return Answer(result, _linked(result, copy=copy), code)
 
@@ -93,15 +104,18 @@ def _linked(result: Mapping[str, Any], *, copy: bool) -> Iterator[str]:
         yield from map(visible, told_skills.lines(result["told"]))
 
 
-def _check(settings: Settings, path: str, chosen: Mapping[str, Any], *, yes: bool) -> None:
+def _check(
+    settings: Settings, path: str, chosen: Mapping[str, Any], agent: str | None, *, yes: bool
+) -> None:
     """Check a typed filter, and ask before most of the links in a directory are removed."""
     of_index = {spec.name: spec.selection for spec in settings.indexes}.get(chosen.get("index", ""))
     if "index" in chosen and not (of_index and settings.catalog_path.exists()):
         return  # the request tells which indexes there are
     with explained(settings.catalog_path):
         db = open_catalog(settings.catalog_path)
-        selection = of_index or selection_of(db, chosen)
-        wanted = {entry.name for entry in offered.entries(db, selection)}
+        among = offered.allowed_for(agent)
+        selection = of_index or selection_of(db, chosen, among)
+        wanted = {entry.name for entry in offered.entries(db, selection, among=among)}
         for row in table.directories(db):
             if row.spec.path in (path, os.path.realpath(path)):
                 linked = {one.name for one in table.stored_links(db, row).values() if one.is_linked}

@@ -6,7 +6,7 @@ from pathlib import PurePath
 import pytest
 
 from catalog.listings.agents import AGENTS, reader_of
-from catalog.listings.told import Told, told
+from catalog.listings.told import Told, fitting, told
 
 ONE_BY_ONE = replace(AGENTS["claude-code"], taken=0, longest=30)
 ALIKE = replace(
@@ -64,6 +64,21 @@ def test_an_agent_without_a_budget_tells_everything() -> None:
     """However much it is."""
     skills = {f"a{number}": "x" * 2000 for number in range(2000)}
     assert set(told(AGENTS["opencode"], skills).values()) == {Told("whole", 2000)}
+
+
+@pytest.mark.parametrize("name", AGENTS)
+@pytest.mark.parametrize("number", [5, 200, 3000])
+def test_what_fits_is_told_whole(name: str, number: int) -> None:
+    """With the finder, and with one skill more it would not be; a finder for nothing is not."""
+    agent, finder = AGENTS[name], {"skilldrop-search": "Finds other skills. " * 20}
+    skills = {f"skill-{count}": "数x" * (count * 37 % 300) for count in range(number)}
+    some = fitting(agent, skills, finder)
+    kept = {each: skills[each] for each in some} | (finder if len(some) < number else {})
+    assert {each.how for each in told(agent, kept).values()} <= {"whole"}
+    assert (len(some) == number) == (number == 5)
+    if agent.budget and len(some) < number:
+        kept = {each: skills[each] for each in list(skills)[: len(some) + 1]} | finder
+        assert {each.how for each in told(agent, kept).values()} != {"whole"}
 
 
 @pytest.mark.parametrize(

@@ -525,6 +525,8 @@ def test_directories_of_links_start_from_the_file_or_the_home(
         ('path = "a"\nindex = "none"', "of the index none, but the indexes are: default"),
         ('path = "a"\nindex = "default"\ntags = ["x"]', "number 1 has index and a filter"),
         ("index = 'a'", r"\[\[links\]\] number 1 has no path"),
+        ('path = "a"\nfit = true', "number 1 has fit, but no agent is known for it"),
+        ('path = ".claude/skills"\nfinder = "A b"', "finder in .* is 'A b'; it must be a name of"),
         ('path = "a"\nfor = 1', "for in .* is 1; it must be the name of an agent"),
         ('path = "a"\nfor = "nobody"', "are for nobody, but the known agents are: claude-code, "),
     ],

@@ -507,6 +507,7 @@ def test_the_status_is_json(tmp_path: Path) -> None:
         "is_copy": 1,
         "trouble": None,
         "linked": 1,
+        "told": None,
         "taken": [],
         "foreign": [],
     }

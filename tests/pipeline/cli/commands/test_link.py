@@ -51,6 +51,9 @@ def test_the_agent_and_what_it_tells_its_model_are_known(agent: Path) -> None:
     for command in ("show", "status"):
         assert f"Claude Code ({agent}): name alone" in run(command, "long-39").stdout
         assert f"Claude Code ({agent}): described whole" in run(command, "xlsx").stdout
+    fits = "told to the model of Claude Code: 24 whole, 19 left to the search\n"
+    assert run("link", agent, "--fit").stdout == f"24 skills linked in {agent}\n{fits}"
+    assert f"    {fits}" in run("status").stdout
     assert "told" not in run("link", "beside").stdout
     assert "Codex: 2 whole, 40 cut short" in run("link", "beside", "--for", "codex").stdout
     assert "): cut short after " in run("show", "long-39").stdout
@@ -80,7 +83,14 @@ def test_a_filter_can_be_changed(agent: Path) -> None:
         "taken": [],
         "made": [],
         "removed": ["xlsx"],
-        "told": {"agent": "claude-code", "whole": 1, "cut": [], "name": [], "none": []},
+        "told": {
+            "agent": "claude-code",
+            "whole": 1,
+            "cut": [],
+            "name": [],
+            "none": [],
+            "left_out": 0,
+        },
     }
     assert list(links_in(agent)) == ["pdf"]
     run("link", agent, "--index", "default")
