@@ -213,11 +213,7 @@ INDEXES: Mapping[str, Sequence[str]] = {
     ),
     "memory_writes": ("UNIQUE outcome, position", "owner_type, owner_id", "suggestion"),
     "step_traces": ("UNIQUE outcome, position", "duration"),
-    "outcome_rejections": (
-        "path",
-        "rejected_at",
-        "in_place: path WHERE quarantined_as IS NULL",
-    ),
+    "outcome_rejections": ("UNIQUE path", "rejected_at"),
 }
 """Indexes on columns, or on expressions and with a condition.
 

@@ -349,8 +349,6 @@ TABLES: Mapping[str, Mapping[str, Any]] = {
     "outcome_rejections": {
         "id": int,
         "path": str,
-        "fingerprint": str,
-        "quarantined_as": str | None,  # null if the file could not be moved
         "reason": str,
         "findings": str,
         "rejected_at": str,

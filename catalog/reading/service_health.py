@@ -29,8 +29,8 @@ _PARTS = {
     "outcomes": "Taking in outcome files",
     "packages": "Verifying packages",
     "pull": "Pulling repositories",
-    "quarantine": "Outcome files",
     "quiet": "Recording health",
+    "rejections": "Outcome files",
     "requests": "Running requests of commands",
     "scan": "The full scan",
     "site": "The site",
@@ -271,7 +271,7 @@ def _detail(trouble: Mapping[str, Any], now: datetime) -> str:
     """Return a failure with its count, its first time and its next try."""
     part = _PARTS.get(trouble["part"])
     message = f"{part}: {trouble['message']}" if part else trouble["message"]
-    if not trouble["since"] or trouble["part"] == "quarantine":
+    if not trouble["since"] or trouble["part"] == "rejections":
         return message
     often = f"Failed {count(trouble['times'], 'time')}"
     tried = f"; next try {ahead(trouble['next_try_at'], now)}" if trouble["next_try_at"] else ""

@@ -1,4 +1,4 @@
-"""Collection of outcome files: good ones into the catalog, bad ones into the quarantine."""
+"""Collection of outcome files: the outcomes of good ones, and the findings about bad ones."""
 
 import errno
 import hashlib
@@ -80,7 +80,7 @@ def take_outcomes(
 
     A file that changed less than `quiet` seconds ago is left for later; a known one is not opened.
     A missing folder is created, so that runtimes can write to it. Raises FolderNotOwned if the
-    folder is not skilldrop's, as bad files are moved inside it.
+    folder belongs to another catalog.
     """
     report = OutcomeReport()
     known = store.outcomes.fingerprints()
@@ -88,11 +88,17 @@ def take_outcomes(
     with store.folders.opened(OwnedFolder(folder, "outcomes")) as dir_fd:
         for path in files.all_files(folder) if paths is None else paths:
             existing.add(path)
-            result = _check(store, dir_fd, path, known.get(path), quiet, now_ns)
+            result = _check(dir_fd, path, known.get(path), quiet, now_ns)
             if result == "unsettled":
                 report.unsettled.append(path)
             elif result:
-                _store(store, dir_fd, *result, report)
+                file, outcome = result
+                if isinstance(outcome, BadOutcome):
+                    report.rejected[path] = reason(outcome)
+                if origin := store.outcomes.add(file, outcome, datetime.now(UTC)):
+                    report.stored.append(path)
+                    if not origin.is_linked:
+                        report.unlinked.append(path)
     if paths is None:
         store.outcomes.forget([path for path in known if path not in existing])
         report.linked = store.outcomes.link()
@@ -108,11 +114,8 @@ def judge_file(path: Path) -> JudgedOutcome:
         return _unreadable(file, error)
 
 
-# Checking files
-
-
 def _check(
-    store: Store, dir_fd: int, path: str, known: str | None, quiet: float, now_ns: int
+    dir_fd: int, path: str, known: str | None, quiet: float, now_ns: int
 ) -> tuple[ReadFile, JudgedOutcome] | Literal["unsettled"] | None:
     """Return the outcome in a file; None if it is known or gone, or lies behind a link."""
     *above, name = os_path(path).split("/")
@@ -146,32 +149,3 @@ def _judged(path: str, data: bytes) -> JudgedOutcome:
 def _unreadable(path: str, error: OSError) -> BadOutcome:
     finding = OUTCOME_UNREADABLE.at(f"It cannot be read: {error.strerror}.")
     return BadOutcome(RunFile(path, None), (finding,))
-
-
-# Storing
-
-
-def _store(
-    store: Store, dir_fd: int, file: ReadFile, outcome: JudgedOutcome, report: OutcomeReport
-) -> None:
-    """Store the outcome of a file, or put a bad one into quarantine.
-
-    A bad one is recorded first: after a crash in between it is judged again, and nothing is lost.
-    """
-    if isinstance(outcome, BadOutcome):
-        report.rejected[file.path] = reason(outcome)
-        _reject(store, dir_fd, file, outcome)
-    if origin := store.outcomes.add(file, outcome, datetime.now(UTC)):
-        report.stored.append(file.path)
-        if not origin.is_linked:
-            report.unlinked.append(file.path)
-
-
-def _reject(store: Store, dir_fd: int, file: ReadFile, bad: BadOutcome) -> None:
-    """Record a bad outcome and put it into quarantine; a file that cannot be moved stays."""
-    target = files.free_path(dir_fd, file.path)
-    store.outcomes.reject(file, bad, target, datetime.now(UTC))
-    try:
-        files.quarantine(dir_fd, file.path, target, bad)
-    except OSError:
-        store.outcomes.reject(file, bad, None, datetime.now(UTC))

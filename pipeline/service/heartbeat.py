@@ -156,10 +156,10 @@ class Troubles:
 
 BEAT = 5.0
 """Seconds between two heartbeats."""
-QUARANTINE_SPAN = timedelta(days=1)
-"""Time for which a quarantined outcome file needs attention, unless it is moved away."""
-QUARANTINE_LIMIT = 100
-"""Most quarantined files that are counted."""
+REJECTED_SPAN = timedelta(days=1)
+"""Time for which a rejected outcome file needs attention, unless it is corrected or deleted."""
+REJECTED_LIMIT = 100
+"""Most rejected files that are counted."""
 
 
 class Heartbeat:
@@ -302,18 +302,18 @@ def write_file(
         os.close(handle)
 
 
-def quarantined(store: Store, settings: Settings, at: datetime) -> Problem | None:
-    """Return a problem if outcome files were quarantined recently and are still there."""
+def rejected(store: Store, settings: Settings, at: datetime) -> Problem | None:
+    """Return a problem if outcome files were rejected recently and are still there."""
     folder = settings.outcomes_folder
     paths = [
         path
-        for path in store.outcomes.quarantined_since(at - QUARANTINE_SPAN, QUARANTINE_LIMIT)
+        for path in store.outcomes.rejected_since(at - REJECTED_SPAN, REJECTED_LIMIT)
         if (folder / os_path(path)).exists()
     ]
     if not paths:
         return None
     return Problem(
-        f"{len(paths)} quarantined in the last day: {', '.join(paths[:3])}"
+        f"{len(paths)} rejected in the last day: {', '.join(paths[:3])}"
         f"{' and others' if len(paths) > 3 else ''} in {folder}.",
         len(paths),
     )

@@ -33,13 +33,23 @@ class RunOutcomes:
         return dict(self._db.execute("SELECT path, fingerprint FROM outcome_files").fetchall())
 
     def add(self, file: ReadFile, outcome: JudgedOutcome, at: datetime) -> "Origin | None":
-        """Store that a file was read, and its outcome if it is valid.
+        """Store that a file was read, and its outcome, or why it is rejected.
 
-        Returns the origin of a new one.
+        Returns the origin of a new outcome.
         """
         with self._db.transaction():
             self._db.table("outcome_files").insert(file._asdict(), replace=True)
-            return self._add_one(outcome, at) if isinstance(outcome, RunOutcome) else None
+            self._db.execute("DELETE FROM outcome_rejections WHERE path = ?", [file.path])
+            if isinstance(outcome, RunOutcome):
+                return self._add_one(outcome, at)
+            row = {
+                "path": file.path,
+                "rejected_at": iso(at),
+                "reason": reason(outcome),
+                "findings": to_json([finding.as_json() for finding in outcome.findings]),
+            }
+            self._db.table("outcome_rejections").insert(row)
+            return None
 
     def _add_one(self, outcome: RunOutcome, at: datetime) -> "Origin | None":
         """Store one outcome and return its origin; None if it is already stored.
@@ -105,50 +115,19 @@ class RunOutcomes:
                     )
         return linked
 
-    def reject(
-        self,
-        file: ReadFile,
-        bad: BadOutcome,
-        quarantined_as: str | None,
-        at: datetime,
-    ) -> None:
-        """Store why a file is rejected, and its path in quarantine.
-
-        That is None if the file stays in place. Replaces any earlier row of the same content.
-        """
-        with self._db.transaction():
-            self._db.execute(
-                "DELETE FROM outcome_rejections WHERE path = ? AND fingerprint = ?",
-                [file.path, file.fingerprint],
-            )
-            row = {
-                "path": file.path,
-                "fingerprint": file.fingerprint,
-                "quarantined_as": quarantined_as,
-                "rejected_at": iso(at),
-                "reason": reason(bad),
-                "findings": to_json([finding.as_json() for finding in bad.findings]),
-            }
-            self._db.table("outcome_rejections").insert(row)
-
     def forget(self, paths: Sequence[str]) -> None:
         """Delete the rows of files that no longer exist, except those of their content."""
-        gone = [to_json(paths)]
         with self._db.transaction():
-            self._db.execute(
-                "DELETE FROM outcome_files WHERE path IN (SELECT value FROM json_each(?))", gone
-            )
-            self._db.execute(
-                "DELETE FROM outcome_rejections WHERE quarantined_as IS NULL"
-                " AND path IN (SELECT value FROM json_each(?))",
-                gone,
-            )
+            for table in ("outcome_files", "outcome_rejections"):
+                self._db.execute(
+                    f"DELETE FROM {table} WHERE path IN (SELECT value FROM json_each(?))",
+                    [to_json(paths)],
+                )
 
-    def quarantined_since(self, at: datetime, most: int) -> list[str]:
-        """Return the paths of the files quarantined since a moment, newest first."""
+    def rejected_since(self, at: datetime, most: int) -> list[str]:
+        """Return the paths of the files rejected since a moment, newest first."""
         rows = self._db.execute(
-            "SELECT quarantined_as FROM outcome_rejections"
-            " WHERE rejected_at >= ? AND quarantined_as IS NOT NULL"
+            "SELECT path FROM outcome_rejections WHERE rejected_at >= ?"
             " ORDER BY rejected_at DESC LIMIT ?",
             [iso(at), most],
         )

@@ -1,4 +1,4 @@
-"""Collection of outcome files: each is stored once, and bad ones go to quarantine."""
+"""Collection of outcome files: each is stored once, and bad ones are listed."""
 
 import json
 import os
@@ -166,30 +166,29 @@ def test_a_file_that_changed_just_now_is_left_for_later(store: Store, folder: Pa
     assert report == OutcomeReport(unsettled=["meetings/run-1.json"])
 
 
-@pytest.mark.requirement("apexbridge/outcome-quarantine")
-def test_a_bad_file_is_quarantined_with_its_findings(store: Store, folder: Path) -> None:
-    """Nothing of it is lost, and the next file of that name is judged again."""
-    for _ in range(2):
-        drop(folder).write_bytes(b'{"status":')
-        report = take(store, folder)
-        assert report.rejected == {"meetings/run-1.json": "It is not JSON: Expecting value."}
-    quarantined = folder / "quarantine/meetings"
-    assert {path.name for path in quarantined.iterdir()} == {
-        "run-1.json",
-        "run-1.findings.txt",
-        "run-1-2.json",
-        "run-1-2.findings.txt",
-    }
-    assert (quarantined / "run-1.json").read_bytes() == b'{"status":'
-    assert "outcome-not-json" in (quarantined / "run-1.findings.txt").read_text()
-    assert rows(store, "SELECT quarantined_as FROM outcome_rejections") == [
-        ("quarantine/meetings/run-1.json",),
-        ("quarantine/meetings/run-1-2.json",),
+@pytest.mark.requirement("apexbridge/outcome-rejected")
+def test_a_bad_file_is_listed_with_its_findings(store: Store, folder: Path) -> None:
+    """It stays in place, and is reported once: until it changes, or is gone."""
+    path = drop(folder)
+    for content in (b'{"status":', b"{"):
+        path.write_bytes(content)
+        assert list(take(store, folder).rejected) == ["meetings/run-1.json"]
+        assert take(store, folder) == OutcomeReport()
+        assert path.read_bytes() == content
+    assert rows(store, "SELECT path, findings ->> '$[0].code' FROM outcome_rejections") == [
+        ("meetings/run-1.json", "outcome-not-json")
     ]
-    assert take(store, folder) == OutcomeReport()
+    path.write_text('{"output": 1}')
+    assert take(store, folder).stored == ["meetings/run-1.json"]
+    assert rows(store, "SELECT count(*) FROM outcome_rejections") == [(0,)]
+    path.write_bytes(b"[]")
+    assert take(store, folder).rejected
+    path.unlink()
+    take(store, folder)
+    assert rows(store, "SELECT count(*) FROM outcome_rejections") == [(0,)]
 
 
-def test_nothing_behind_a_link_is_read_or_moved(store: Store, folder: Path, tmp_path: Path) -> None:
+def test_nothing_behind_a_link_is_read(store: Store, folder: Path, tmp_path: Path) -> None:
     """A file outside of the folder is no outcome, good or bad, and stays in place."""
     (tmp_path / "outside/below").mkdir(parents=True)
     for name in ("good.json", "below/bad.json"):
@@ -201,31 +200,6 @@ def test_nothing_behind_a_link_is_read_or_moved(store: Store, folder: Path, tmp_
     assert inbox.take(store, 20.0, time.time_ns() + LATER) == OutcomeReport()
     assert (tmp_path / "outside/below/bad.json").is_file()
     assert rows(store, "SELECT count(*) FROM outcomes") == [(0,)]
-
-
-def test_a_quarantine_behind_a_link_is_not_used(store: Store, folder: Path, tmp_path: Path) -> None:
-    """A bad file then stays in place, and nothing is written elsewhere."""
-    (tmp_path / "outside").mkdir()
-    (folder / "quarantine").symlink_to(tmp_path / "outside")
-    drop(folder).write_bytes(b"[]")
-    assert take(store, folder).rejected
-    assert list((tmp_path / "outside").iterdir()) == []
-    assert (folder / "meetings/run-1.json").is_file()
-
-
-def test_a_bad_file_that_cannot_be_moved_is_reported_once(store: Store, folder: Path) -> None:
-    """Until it changes, or is gone."""
-    (folder / "quarantine").write_text("a file where the folder should be")
-    path = drop(folder)
-    path.write_bytes(b"[]")
-    assert take(store, folder).rejected
-    assert take(store, folder) == OutcomeReport()
-    assert rows(store, "SELECT path, quarantined_as FROM outcome_rejections") == [
-        ("meetings/run-1.json", None)
-    ]
-    path.unlink()
-    take(store, folder)
-    assert rows(store, "SELECT count(*) FROM outcome_rejections") == [(0,)]
 
 
 @pytest.mark.parametrize(
@@ -255,10 +229,10 @@ def test_an_unusable_file_is_rejected_with_its_code(
 
 @pytest.mark.parametrize(
     "name",
-    ["a/.hidden.json", "a/run.json.tmp", "a/run.txt", "quarantine/a/run.json", ".git/run.json"],
+    ["a/.hidden.json", "a/run.json.tmp", "a/run.txt", ".git/run.json"],
 )
 def test_other_files_are_ignored(store: Store, folder: Path, name: str) -> None:
-    """Temporary names of a runtime, and files already in quarantine."""
+    """Temporary names of a runtime, and those of other programs."""
     (folder / name).parent.mkdir(parents=True, exist_ok=True)
     (folder / name).write_text("no outcome")
     assert take(store, folder) == OutcomeReport()

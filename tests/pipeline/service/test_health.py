@@ -178,7 +178,7 @@ def test_lack_of_memory_is_retried_and_then_ends_the_service(
     it.failure = None
 
 
-def test_a_quarantined_outcome_needs_attention_until_it_is_moved_away(
+def test_a_rejected_outcome_needs_attention_until_it_is_deleted(
     serving: Callable[..., Serving],
 ) -> None:
     """Its runtime will not send it again."""
@@ -186,9 +186,8 @@ def test_a_quarantined_outcome_needs_attention_until_it_is_moved_away(
     folder = it.settings.outcomes_folder / "meetings"
     folder.mkdir(parents=True)
     (folder / "bad.json").write_text("no JSON")
-    it.wait_for(lambda: "1 quarantined in the last day" in told(it))
-    assert "quarantine/meetings/bad.json" in told(it)
-    (it.settings.outcomes_folder / "quarantine/meetings/bad.json").unlink()
+    it.wait_for(lambda: "1 rejected in the last day: meetings/bad.json" in told(it))
+    (folder / "bad.json").unlink()
     it.wait_for(lambda: not told(it))
 
 
