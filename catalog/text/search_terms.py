@@ -154,18 +154,21 @@ def is_stop_word(term: str) -> bool:
 
 _STOP_WORDS = frozenset(
     """
-    a about above actually after again all already also am an and any anything are aren as at be
-    because been before being below between both but by can cannot could couldn d did didn do does
-    doesn doing don done down during each either else ever every everything few first for from get
-    gets getting give go going got had has hasn have haven having he help her here hers hi him his
-    how i if im in into is isn it its itself just know let like ll look m make many may maybe me
-    might mine more most much must my myself need needs never new no nor not nothing now of off ok
-    okay on once one only onto or other our ours out over own per please re really right s same she
-    should shouldn show so some someone something still such sure t take tell than thank thanks
-    that the their them then there these they thing things think this those through to too try
-    trying under until up upon us use used using ve very want wants was wasn way we well were what
-    whatever when where whether which while who whom whose why will with within without won would
-    wouldn yes yet you your yours
+    a able about above actually after again all already also am an and any anything are aren as
+    assist assistance at available be because been before being below between both but by can
+    cannot could couldn currently d detailed details did didn different do does doesn doing don
+    done down during each either else ever every everything few first for from get gets getting
+    give go going got had has hasn have haven having he help her here hers hi him his how i if
+    im in include includes including interested into is isn it its itself just know let like ll
+    look looking looks m make many may maybe me might mine more most much must my myself need
+    needs never new no nor not nothing now of off ok okay on once one only onto or other our
+    ours out over own particular per please possible provide provides providing re really
+    recommend recommendations related right s same she should shouldn show so some someone
+    something specific specifically still such suggest suggestions sure t take tell than thank
+    thanks that the their them then there these they thing things think this those through to
+    too try trying under understand until up upon us use used using various ve very want wants
+    was wasn way we well were what whatever when where whether which while who whom whose why
+    will with within without won would wouldn yes yet you your yours
     """.split()
 )
 _CHINESE = frozenset(

@@ -37,6 +37,7 @@ def test_any_part_of_a_run_is_found(run: str, data: st.DataObject) -> None:
     ("query", "terms"),
     [
         ("How do I merge the PDF files?", ["merge", "pdf", "files"]),  # no stop words
+        ("I'm looking for specific assistance with detailed invoices.", ["invoices"]),
         ("what is this", ["what", "is", "this"]),  # unless there is nothing else
         ("web_scraper Web", ["web", "scraper"]),  # each once, in lower case
         ("合并PDF文件", ["合并", "pdf", "文件"]),  # scripts side by side
