@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from math import log
 
 from catalog.database.queries import Database, to_json
 from catalog.reading.search import facet_counts, name_search, skill_lists
@@ -60,8 +61,9 @@ SHORT_WEIGHT = 0.4
 """Weight of a match in name, description and tags, beside the match in the whole text."""
 CJK_SHORT_WEIGHT = 0.8
 """The same for a query with CJK text: its pairs stand in a long text by chance more often."""
-MOST_PHRASES, PHRASE_WEIGHT = 16, 0.25
-"""Neighbouring words of a query that count once more where they stand together; their weight."""
+MOST_PHRASES, PHRASE_WEIGHT = 16, 0.325
+"""Neighbouring words of a query that count once more where they stand together; the weight of their
+rarity. BM25 would look for each of them twice, to count the skills first."""
 MOST_CHARACTERS, CHARACTER_WEIGHT = 24, 0.2
 """CJK characters of a query that count a little in name, description and tags; their weight."""
 
@@ -183,12 +185,10 @@ def _scores(db: Database, query: str, read: Query, filters: Filters) -> dict[int
         match, rare = _ranking_words(db, read.expressions)
         scores |= db.execute(whole, values | {"match": match, "rare": rare}).fetchall()
     best = to_json(list(scores))
-    phrases = " OR ".join(f'"{phrase}"' for phrase in phrases_of(query)[:MOST_PHRASES])
     alone = " OR ".join(f'grams : "{character}"*' for character in characters)
     short_weight = CJK_SHORT_WEIGHT if characters else SHORT_WEIGHT
     for statement, expression, weight in (
         (_SHORT_AMONG, read.match.replace(GRAMS, "grams"), short_weight),
-        (_WHOLE_AMONG, phrases, PHRASE_WEIGHT),
         (short, alone, CHARACTER_WEIGHT),
     ):
         if expression:
@@ -196,6 +196,13 @@ def _scores(db: Database, query: str, read: Query, filters: Filters) -> dict[int
             rows = db.execute(statement, values | given)
             for skill, score in rows:
                 scores[skill] = scores.get(skill, 0.0) + weight * score
+    (number,) = db.execute(_SKILLS).fetchone()
+    for phrase in phrases_of(query)[:MOST_PHRASES]:
+        having = db.execute(_WITH_PHRASE, [f'"{phrase}"']).fetchall()
+        score = max(log((number + 1) / (len(having) + 0.5) - 1), 0)
+        for (skill,) in having:
+            if skill in scores:
+                scores[skill] += PHRASE_WEIGHT * score
     return scores
 
 
@@ -268,11 +275,11 @@ _WHOLE = """
 """
 _SHORT = _WHOLE.replace("skill_text_fts", "skills_fts")
 # +: one search for all of the skills costs less than one for each.
-_WHOLE_AMONG = """
-    SELECT rowid, -bm25(skill_text_fts) FROM skill_text_fts
-    WHERE skill_text_fts MATCH :match AND +rowid IN (SELECT value FROM json_each(:best))
+_SHORT_AMONG = """
+    SELECT rowid, -bm25(skills_fts) FROM skills_fts
+    WHERE skills_fts MATCH :match AND +rowid IN (SELECT value FROM json_each(:best))
 """
-_SHORT_AMONG = _WHOLE_AMONG.replace("skill_text_fts", "skills_fts")
+_WITH_PHRASE = "SELECT rowid FROM skill_text_fts WHERE skill_text_fts MATCH ?"
 _WITHOUT_TEXT = """
     SELECT s.id, (SELECT count(*) FROM json_each(:terms) AS t WHERE instr(
         lower(s.name || ' ' || s.path || ' ' || ifnull(s.status_reason, '')), t.value)) AS score
