@@ -145,7 +145,7 @@ INDEXES: Mapping[str, Sequence[str]] = {
         "namespace WHERE namespace IS NOT NULL",
         "bare_name WHERE namespace IS NOT NULL",
         "newest_rejected_at WHERE newest_rejected_at IS NOT NULL",
-        "removed_boot WHERE removed_boot IS NOT NULL",
+        "removed_at WHERE removed_at IS NOT NULL",
         (
             "status, last_changed, level, publisher, license, category, has_scripts, "
             "spec_valid, model_invocable, current_version_id, root, estimated_tokens, name"

@@ -105,8 +105,7 @@ TABLES: Mapping[str, Mapping[str, Any]] = {
         "pending_reason": str | None,
         "held_cause": str | None,
         "coalesced": 0,  # contents since the last version that came too fast to become versions
-        "removed_boot": str | None,  # start of the machine in which it was removed …
-        "removed_uptime": float | None,  # … and the seconds since then
+        "removed_at": str | None,  # while the limit on removals may count it
         "file_inventory": "{}",
         "frontmatter": "{}",
         "files_left_out": "[]",

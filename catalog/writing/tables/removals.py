@@ -23,13 +23,6 @@ NO_ROOT = HoldReason("unconfigured_root", "its root is no longer configured")
 NO_FOLDER = HoldReason("unconfigured_root", "its folder was not found when a catalog was lost")
 
 
-class Uptime(NamedTuple):
-    """A moment independent of changes to the clock."""
-
-    boot: str  # identifies one start of the machine
-    seconds: float  # since then
-
-
 class Tally(NamedTuple):
     """Counts of a root that decide whether its skills may be removed."""
 
@@ -47,30 +40,23 @@ class Removals:
 
     # Counts
 
-    def tally(self, root: str, at: datetime, uptime: Uptime, span: float) -> Tally:
+    def tally(self, root: str, at: datetime, span: float) -> Tally:
         """Count the skills of a root, and those removed in the last `span` seconds.
 
         Skills on a lost mount are not counted, nor are removals that the operator has accepted.
         """
-        return Tally(
-            *self._db.execute(
-                _TALLY,
-                _moment(at, uptime, span) | {"root": root},
-            ).fetchone()
-        )
+        length = timedelta(seconds=span)
+        values = {"root": root, "since": iso(at - length), "until": iso(at + length)}
+        return Tally(*self._db.execute(_TALLY, values).fetchone())
 
-    def note_going(
-        self, root: str, paths: Sequence[str], at: datetime, uptime: Uptime, span: float
-    ) -> None:
-        """Note skills that will be removed next, and forget removals older than the span."""
-        with self._db.transaction():
-            self._db.execute(_FORGET_OLD, _moment(at, uptime, span))
-            self._db.execute(_NOTE_GOING, [*uptime, root, json.dumps(list(paths))])
+    def note_going(self, root: str, paths: Sequence[str], at: datetime) -> None:
+        """Note skills that will be removed next."""
+        self._db.execute(_NOTE_GOING, [iso(at), root, json.dumps(list(paths))])
 
     def note_accepted(self, root: str) -> None:
         """Note that all removals of a root so far were intended."""
         self._db.execute(
-            "UPDATE skills SET removed_boot = NULL WHERE root = ? AND removed_boot IS NOT NULL",
+            "UPDATE skills SET removed_at = NULL WHERE root = ? AND removed_at IS NOT NULL",
             [root],
         )
 
@@ -132,38 +118,17 @@ class Removals:
             self._db.execute("UPDATE roots SET mounts = ? WHERE path = ?", [to_json(present), root])
 
 
-def _moment(at: datetime, uptime: Uptime, span: float) -> dict[str, str | float]:
-    """Return the bounds of a span that ends now, by the clock and by the time since the start."""
-    length = timedelta(seconds=span)
-    return {
-        "boot": uptime.boot,
-        "uptime": uptime.seconds,
-        "span": span,
-        "since": iso(at - length),
-        "until": iso(at + length),
-    }
-
-
-# The clock measures the age of a removal only across a restart of the machine.
-_LATELY = """
-    removed_boot IS NOT NULL AND status = 'removed' AND CASE
-        WHEN removed_boot = :boot THEN abs(:uptime - removed_uptime) < :span
-        ELSE last_changed BETWEEN :since AND :until END
-"""
 _HELD_HERE = "FROM skills WHERE root = :root AND pending_since IS NOT NULL AND is_held"
 _TALLY = f"""
     SELECT
         (SELECT count(*) FROM skills WHERE root = :root AND status != 'removed')
             - (SELECT count(*) {_HELD_HERE} AND held_cause = 'lost_mount'),
-        (SELECT count(*) FROM skills WHERE root = :root AND {_LATELY}),
+        (SELECT count(*) FROM skills WHERE root = :root AND status = 'removed'
+            AND removed_at BETWEEN :since AND :until),
         (SELECT count(*) {_HELD_HERE} AND held_cause != 'lost_mount')
 """
-_FORGET_OLD = f"""
-    UPDATE skills SET removed_boot = NULL WHERE removed_boot IS NOT NULL AND NOT ({_LATELY})
-"""
 _NOTE_GOING = """
-    UPDATE skills SET removed_boot = ?, removed_uptime = ?
-    WHERE root = ? AND path IN (SELECT value FROM json_each(?))
+    UPDATE skills SET removed_at = ? WHERE root = ? AND path IN (SELECT value FROM json_each(?))
 """
 _TO_HOLD = """
     SELECT s.id, s.is_held FROM skills AS s

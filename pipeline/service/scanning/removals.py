@@ -1,17 +1,15 @@
 """Removals: missing folders as moved, removed or held."""
 
 import os
-import time
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import cache
-from pathlib import Path
 
 from catalog.model.errors import RootUnreadable
 from catalog.model.paths import os_path, text_path, top_of_archive
 from catalog.writing.store import Store
-from catalog.writing.tables.removals import HoldReason, Uptime
+from catalog.writing.tables.removals import HoldReason
 from catalog.writing.tables.skills import KnownSkills
 from pipeline.roots.local.mounts import device, mounted_below
 from pipeline.roots.source import open_source
@@ -137,8 +135,8 @@ class RemovalDetector:
 
     def _guarded(self, root: str, missing: Sequence[WatchUnit]) -> Sequence[WatchUnit]:
         """Return skills that were probably removed on purpose; hold them if they are too many."""
-        now, since_boot = datetime.now(UTC), uptime()
-        tally = self._store.removals.tally(root, now, since_boot, SPAN)
+        now = datetime.now(UTC)
+        tally = self._store.removals.tally(root, now, SPAN)
         could_be_many = tally.known + tally.removed_lately >= FEWEST
         unsettled_count = self._count_still_settling(root) if could_be_many else 0
         paths = [place.path for place in missing]
@@ -152,7 +150,7 @@ class RemovalDetector:
         if unsettled_count:
             self._report.postponed += missing
             return ()
-        self._store.removals.note_going(root, paths, now, since_boot, SPAN)
+        self._store.removals.note_going(root, paths, now)
         return missing
 
     def _count_still_settling(self, root: str) -> int:
@@ -194,20 +192,6 @@ def reason_to_hold(*, missing: int, known: int, removed_lately: int) -> HoldReas
             f"{disappeared} of {known + removed_lately} skills disappeared at once",
         )
     return None
-
-
-def uptime() -> Uptime:
-    """Return the id of the current boot and the seconds since it, including sleep."""
-    return Uptime(_boot_id(), time.clock_gettime(time.CLOCK_BOOTTIME))
-
-
-@cache
-def _boot_id() -> str:
-    """Return the id of the current boot; empty if the system has none."""
-    try:
-        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-    except OSError:
-        return ""
 
 
 # Mounts

@@ -13,14 +13,12 @@ import pytest
 from catalog.model.skill import RootSpec
 from catalog.model.values import ChangeOutcome
 from catalog.writing.store import Store
-from catalog.writing.tables.removals import Uptime
 from pipeline.parsing import document
 from pipeline.parsing.document import Parsed, parse
 from pipeline.roots.archives import reader as archives
 from pipeline.service.scanning import change_batches
 from pipeline.service.scanning import removals as sync_removals
 from pipeline.service.scanning.change_batches import Report
-from pipeline.service.scanning.removals import uptime
 from pipeline.service.scanning.scanner import place_of
 from pipeline.service.scanning.synchronizer import FullScan
 from pipeline.watch.settling import WatchUnit
@@ -472,11 +470,10 @@ def test_a_folder_that_was_only_touched_is_no_longer_pending(
     assert folders.store.db.execute("SELECT pending_since FROM skills").fetchone() == (None,)
 
 
-@pytest.mark.parametrize("step", [timedelta(hours=1), timedelta(hours=-1), timedelta(0)])
-def test_a_changed_clock_does_not_affect_the_removal_guard(
-    folders: Folders, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch, step: timedelta
+def test_removals_of_the_last_minutes_count_together(
+    folders: Folders, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Recent removals count by the time since the start of the machine."""
+    """Those that were accepted do not count, nor do those of longer ago."""
 
     def remove(first: int, end: int) -> Counter[ChangeOutcome]:
         for number in range(first, end):
@@ -487,12 +484,11 @@ def test_a_changed_clock_does_not_affect_the_removal_guard(
         skill(folders.path / f"s{number}")
     folders.scan()
     assert remove(0, 15)["removed"] == 15
-    set_clock(monkeypatch, step)
+    set_clock(monkeypatch, timedelta(minutes=9))
     assert remove(15, 21)["held"] == 6
     folders.scan(accepts_removals=True)
     assert remove(21, 22)["removed"] == 1
-    boot, seconds = uptime()
-    monkeypatch.setattr(sync_removals, "uptime", lambda: Uptime(boot, seconds + 601))
+    set_clock(monkeypatch, timedelta(minutes=20))
     for number in range(22, 40):
         skill(folders.path / f"s{number}")
     folders.scan()
@@ -509,19 +505,3 @@ def set_clock(monkeypatch: pytest.MonkeyPatch, step: timedelta) -> None:
 
     for module in (sync_removals, change_batches):
         monkeypatch.setattr(module, "datetime", Clock)
-
-
-def test_after_a_restart_of_the_machine_recent_removals_count_by_the_clock(
-    folders: Folders, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The time since the start says nothing about removals before it."""
-    for number in range(29):
-        skill(folders.path / f"s{number}")
-    folders.scan()
-    for number in range(15):
-        shutil.rmtree(folders.path / f"s{number}")
-    folders.scan()
-    monkeypatch.setattr(sync_removals, "uptime", lambda: Uptime("the next boot", 3.0))
-    for number in range(15, 21):
-        shutil.rmtree(folders.path / f"s{number}")
-    assert folders.scan().outcomes["held"] == 6
