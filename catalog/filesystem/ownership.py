@@ -2,7 +2,7 @@
 
 import errno
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
@@ -48,19 +48,12 @@ def identity_of(folders: Iterable[OwnedFolder]) -> str | None:
     return None
 
 
-def refuse_others(
-    folders: Iterable[OwnedFolder],
-    identity: str | None,
-    knows: Callable[[FolderKind, int], bool] = lambda *_: False,
-) -> None:
-    """Raise FolderNotOwned if a folder does not belong to this catalog; write nothing.
-
-    `knows` returns whether the catalog knows the content of an open folder without a marker.
-    """
+def refuse_others(folders: Iterable[OwnedFolder], identity: str | None) -> None:
+    """Raise FolderNotOwned if a folder does not belong to this catalog; write nothing."""
     for folder in folders:
         if os.path.lexists(folder.path):
             with directory(folder.path) as dir_fd:
-                _ownership(folder, identity, dir_fd, knows)
+                _ownership(folder, identity, dir_fd)
 
 
 def refuse_owned(dir_fd: int, path: str | Path) -> None:
@@ -71,9 +64,7 @@ def refuse_owned(dir_fd: int, path: str | Path) -> None:
 
 
 @contextmanager
-def opened(
-    folder: OwnedFolder, identity: str, knows: Callable[[FolderKind, int], bool] = lambda *_: False
-) -> Iterator[int]:
+def opened(folder: OwnedFolder, identity: str) -> Iterator[int]:
     """Yield a folder as an open directory; create and mark it if necessary.
 
     Raises FolderNotOwned, before anything is written, if it does not belong to this catalog, and
@@ -85,16 +76,14 @@ def opened(
         os.makedirs(folder.path, exist_ok=True)
         dir_fd = os.open(folder.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        if not _ownership(folder, identity, dir_fd, knows):
+        if not _ownership(folder, identity, dir_fd):
             _mark(folder.kind, identity, dir_fd)
         yield dir_fd
     finally:
         os.close(dir_fd)
 
 
-def _ownership(
-    folder: OwnedFolder, identity: str | None, dir_fd: int, knows: Callable[[FolderKind, int], bool]
-) -> bool:
+def _ownership(folder: OwnedFolder, identity: str | None, dir_fd: int) -> bool:
     """Return whether a folder has this catalog's marker; False if it may get one.
 
     Raises FolderNotOwned.
@@ -103,8 +92,7 @@ def _ownership(
         marker = _read_marker(dir_fd)
         if marker == (folder.kind, identity):
             return True
-        is_unmarked = marker is None
-        if marker == () or (is_unmarked and (not os.listdir(dir_fd) or knows(folder.kind, dir_fd))):
+        if marker == () or (marker is None and not os.listdir(dir_fd)):
             return False
     reason = (
         "belongs to another catalog"

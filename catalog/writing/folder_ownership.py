@@ -1,12 +1,10 @@
 """Ownership of the folders that skilldrop writes to: packages, indexes, links, outcomes."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 
 from catalog.database.queries import Database
-from catalog.filesystem.operations import descended
 from catalog.filesystem.ownership import (
-    FolderKind,
     OwnedFolder,
     identity_of,
     new_identity,
@@ -35,23 +33,12 @@ class FolderOwnership:
         if not self.identity:
             identity = identity_of(heritage or folders) or new_identity()
             self._db.execute("UPDATE health SET identity = ?", [identity])
-        refuse_others(folders, self.identity, self._knows)
+        refuse_others(folders, self.identity)
 
     @contextmanager
     def opened(self, folder: OwnedFolder) -> Iterator[int]:
         """Open a folder of this catalog; see `ownership.opened`."""
         if not self.identity:
             self.claim([folder])
-        with opened(folder, self.identity, self._knows) as directory:
+        with opened(folder, self.identity) as directory:
             yield directory
-
-    def _knows(self, kind: FolderKind, directory: int) -> bool:
-        """Return whether an open folder that has lost its marker contains a package."""
-        if kind == "packages":
-            for (path,) in self._db.execute(_PACKAGES):
-                with suppress(OSError), descended(directory, path.split("/")):
-                    return True
-        return False
-
-
-_PACKAGES = "SELECT package_path FROM versions WHERE package_path IS NOT NULL LIMIT 100"

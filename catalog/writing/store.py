@@ -110,7 +110,7 @@ class Store:
         self.folders.claim([folder])
         if folder.path.exists():
             with self.folders.opened(folder):
-                pass  # a folder that has lost its marker gets it back
+                pass  # a folder that was handed over gets its marker
         self.packager.retention = retention or Retention()
         packaging = replace(packaging, identity=self.folders.identity)
         self.packager.packaging = self.links.packaging = packaging
