@@ -9,7 +9,7 @@ from catalog.database.queries import Database, Row
 UNITS = 30
 """Single changes and full scans on one page."""
 PAGE = 50
-"""Changes on one page of a list without scans."""
+"""Changes on one page of a list without scans, and in a feed."""
 SHOWN = 8
 """Changes of a full scan that are listed, the rejected ones first."""
 

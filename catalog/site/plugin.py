@@ -11,7 +11,7 @@ from pluggy import HookimplMarker
 
 from catalog.database import connection
 from catalog.database.connection import is_damage
-from catalog.site.api import discovery, files, metrics, pulls, service
+from catalog.site.api import discovery, feeds, files, metrics, pulls, service
 from catalog.site.api import indexes as prompt_indexes
 from catalog.site.api import skills as api_skills
 from catalog.site.http import access, limits, responses, security_headers
@@ -72,6 +72,7 @@ ROUTES = (
     Route(rf"{_INDEX}/text", indexes.text),
     Route(rf"{_INDEX}/changes", indexes.changes, limits.TEXTS),
     Route(r"/activity", overview.changes),
+    Route(r"/activity\.atom", feeds.page),
     Route(r"/review", versions.waiting, limits.TEXTS),
     Route(r"/usage", overview.reads),
     Route(r"/health", overview.state),

@@ -26,6 +26,7 @@ FOR_PROGRAMS = (
     "/index/default.meta.json",
     "/.well-known/agent-skills/index.json",
     "/.well-known/skills/index.json",
+    "/activity.atom",
     "/-/state.json",
     "/-/openapi.json",
     "/-/metrics",

@@ -249,6 +249,25 @@ def test_every_page_fits_and_runs_nothing_of_a_skill(
     assert len(with_scripts) >= HOSTILE
 
 
+@pytest.mark.parametrize("path", ["/activity.atom", "/activity.atom?skill=oddity"])
+def test_a_feed_of_hostile_skills_holds_nothing_that_runs(page: Page, path: str) -> None:
+    """Opened in the browser it is a text; its entries are text for readers of feeds."""
+    page.goto(path)
+    assert page.evaluate("document.contentType") == "text/plain"
+    page.goto("/health")
+    feed = page.evaluate(
+        """async (path) => {
+            const text = await (await fetch(path)).text();
+            const feed = new DOMParser().parseFromString(text, "application/xml");
+            const odd = "script, img, svg, parsererror, [onerror], [type=html], [type=xhtml]";
+            return [feed.documentElement.tagName, text.includes("script"),
+                feed.querySelectorAll(odd).length];
+        }""",
+        path,
+    )
+    assert feed == ["feed", path == "/activity.atom", 0]
+
+
 def test_a_page_that_is_visited_again_keeps_its_looks(page: Page) -> None:
     """The answer to the second visit is 304, whose headers replace those of the first one."""
     for _ in range(3):
