@@ -11,11 +11,12 @@ from pipeline.cli.output import terminal
 from pipeline.dialects.registry import OWNERS, dialect_named
 
 _INPUT = Path("skills")
+_OUTPUT = Path("migrated")
 _PROFILE, _OWNER = next(iter(OWNERS.items()), ("", ""))  # of the dialect with older layouts
 _HELP = f"""\
 Convert skill folders in older layouts, or a tree of them, to {_OWNER} packages.
 
-Without a path, the folder skills is converted. The old folders stay as they are. Missing values
+Without a path, the folder skills is converted. METADATA.yml may stand for SKILL.md. Missing values
 become placeholders, and each one is listed. Exit 1 if a folder cannot be converted or, with
 --validate, has an error.
 
@@ -23,32 +24,33 @@ become placeholders, and each one is listed. Exit 1 if a folder cannot be conver
 Examples:
   skilldrop migrate my-skill --dry-run
   skilldrop migrate old-skills --output new-skills --validate
+  skilldrop migrate my-skill --in-place
 """
 
 
 @click.command(help=_HELP)
 @click.argument("paths", nargs=-1, type=PATH)
-@click.option("--dry-run", is_flag=True, help="Print the steps; write nothing.")
+@click.option("--dry-run", is_flag=True, help="Print the steps and a diff; write nothing.")
 @click.option("--validate", is_flag=True, help=f"Validate the result with the profile {_PROFILE}.")
-@click.option(
-    "--output",
-    type=PATH,
-    default=Path("migrated"),
-    show_default=True,
-    help="Directory for the new folders.",
-)
+@click.option("--in-place", is_flag=True, help="Convert the folders in place and keep backups.")
+@click.option("--output", type=PATH, help="Directory for the new folders.  [default: migrated]")
 @as_json_option
 def migrate(
     paths: tuple[Path, ...],
     dry_run: bool,
     validate: bool,
-    output: Path,
+    in_place: bool,
+    output: Path | None,
     as_json: bool,
 ) -> int:
     """Convert the folders, and print each conversion."""
+    if in_place and output:
+        raise click.UsageError("Use either --in-place or --output, not both.")
     if not paths and not _INPUT.is_dir():
         raise click.UsageError("There is no folder skills here; name the folders to convert.")
-    options = ConversionOptions(dialect_named(_PROFILE), output, dry_run, validate)
+    options = ConversionOptions(
+        dialect_named(_PROFILE), None if in_place else output or _OUTPUT, dry_run, validate
+    )
     conversions: list[ConversionResult] = []
     with terminal.progress("skills") as progress:
         for conversion in migrate_paths(paths or (_INPUT,), options):
@@ -56,7 +58,7 @@ def migrate(
             progress(len(conversions))
             if not as_json:
                 progress.clear()
-                terminal.echo(_rendered(conversion, is_dry=dry_run))
+                terminal.echo(_rendered(conversion, options))
     if as_json:
         click.echo(to_json([conversion.as_json() for conversion in conversions]))
     return FINDINGS if any(map(_has_failed, conversions)) else DONE
@@ -67,7 +69,7 @@ def _has_failed(conversion: ConversionResult) -> bool:
     return conversion.plan.refused or any(finding.severity == "error" for finding in findings)
 
 
-def _rendered(conversion: ConversionResult, *, is_dry: bool) -> str:
+def _rendered(conversion: ConversionResult, options: ConversionOptions) -> str:
     plan, judgement = conversion.plan, conversion.judgement
     lines = [click.style(visible(conversion.path), bold=True)]
     if plan.refused:
@@ -79,6 +81,10 @@ def _rendered(conversion: ConversionResult, *, is_dry: bool) -> str:
         place = f"{finding.path}:{finding.line}: " if finding.path and finding.line else ""
         lines.append(f"  {finding.severity} {finding.code} {visible(place + finding.message)}")
         lines.append(f"      {visible(finding.fix)}")
-    if not (plan.refused or is_dry):
-        lines.append(f"  the package is {visible(conversion.output)}")
+    if options.dry_run and conversion.diff:
+        lines += [f"  {visible(line)}" for line in conversion.diff.split("\n")]
+    elif plan.changes_something:
+        backup = conversion.backup
+        kept = f"; the old folder is kept as {visible(backup)}" if backup else ""
+        lines.append(f"  the package is {visible(conversion.output)}{kept}")
     return "\n".join(lines)

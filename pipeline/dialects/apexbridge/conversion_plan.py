@@ -23,7 +23,8 @@ from pipeline.parsing.yaml_reader import Unreadable, YamlText, read_yaml
 from pipeline.validation.profile import OldLayout, Plan
 from pipeline.validation.profiles.spec.codes import DESCRIPTION_MISSING, NAME_MISSING
 
-METADATA = ("METADATA.yml", "METADATA.yaml", "metadata.yml", "metadata.yaml")
+STAND_INS = ("METADATA.yml", "METADATA.yaml")
+METADATA = (*STAND_INS, "metadata.yml", "metadata.yaml")
 LEGACY = ".legacy"
 FOLDERS = ("scripts", "references", "assets")
 
@@ -99,9 +100,11 @@ class _Planner:
         return Plan(tuple(self.steps), self.moves, self.writes, folders, tuple(self.findings))
 
     def _read(self) -> None:
-        """Split SKILL.md; raises _NotConvertibleError if it cannot be read without loss."""
+        """Split SKILL.md; raises _RefusedError if it cannot be read without loss."""
         parsed = parse(self.old.skill_md, self.old.document)
-        errors = [finding for finding in parsed.findings if finding.code in _UNREADABLE]
+        is_bare = not self.old.skill_md and not self.old.files.isdisjoint(STAND_INS)
+        refused = frozenset[str]() if is_bare else _UNREADABLE
+        errors = [finding for finding in parsed.findings if finding.code in refused]
         text = with_plain_line_ends(parsed.text).lstrip()
         cut = document.cut_at_fences(text) if parsed.frontmatter is not None else None
         if errors or (cut is None and parsed.frontmatter is not None):
@@ -250,6 +253,8 @@ class _Planner:
             message = "The missing fields cannot be added to the frontmatter."
             finding = codes.YAML_INVALID.at(message, path=self.old.document, line=1)
             raise _NotConvertibleError(finding)
+        if not self.old.skill_md:
+            self.steps.append(f"write {self.old.document}")
         self.writes[self.old.document] = self._encoded(f"---\n{text}---\n{self.body}")
 
     def _add(self, key: str, value: Json, lines: str) -> None:

@@ -76,11 +76,46 @@ def test_the_files_of_older_layouts_are_moved_to_their_new_places(tmp_path: Path
     assert tree(OLD) == before
 
 
+@pytest.mark.requirement("apexbridge/metadata-alone")
+@pytest.mark.parametrize("output", [Path("new"), None])
+def test_metadata_alone_becomes_a_package(tmp_path: Path, output: Path | None) -> None:
+    """Beside or in place, METADATA.yml gives the fields of a new SKILL.md; the rest is copied."""
+    shutil.copytree(OLD / "dice", "group/dice")
+    Path("group/dice/SKILL.md").unlink()
+    Path("group/dice/scripts").mkdir()
+    Path("group/dice/scripts/main.ts").write_text("export {}")
+    before = tree(Path("group/dice"))
+    (only,) = migrated(Path("group"), output=output, validate=True)
+    package = Path("new/dice") if output else Path("group/dice")
+    assert only.plan.steps[-1] == "write SKILL.md"
+    assert Path(only.path) == tmp_path / "group/dice"
+    assert only.judgement
+    assert {f.code for f in only.judgement.findings if f.severity == "error"} == {"section-missing"}
+    text = (package / "SKILL.md").read_text("utf-8")
+    assert text.startswith("---\n")
+    assert "displayName: 掷骰子" in text
+    assert (package / "METADATA.yml.legacy").exists()
+    assert (package / "scripts/execute.ts").read_text() == "export {}"
+    assert tree(Path("group/dice") if output else Path("group/dice~")) == before
+    (again,) = migrated(Path("group"), output=output)
+    assert not again.plan.changes_something or output
+
+
 def test_metadata_beside_skills_is_no_package(tmp_path: Path) -> None:
     """A tree of skills with METADATA.yml at its top stays a tree."""
     shutil.copytree(OLD, "skills")
     Path("skills/METADATA.yml").write_text("name: all\n")
     assert [Path(each.path).name for each in migrated(Path("skills"))] == ["dice", "greeting"]
+
+
+def test_a_metadata_file_without_fields_is_refused_and_left(tmp_path: Path) -> None:
+    """METADATA.yml that is no mapping gives its finding, and nothing is written."""
+    Path("a").mkdir()
+    Path("a/METADATA.yml").write_text("- one\n- two\n")
+    (only,) = migrated(Path("a"))
+    assert only.plan.refused
+    assert [f.path for f in only.plan.findings] == ["METADATA.yml"]
+    assert (os.listdir("a"), Path("new").exists()) == (["METADATA.yml"], False)
 
 
 @pytest.mark.requirement("apexbridge/default-path")
@@ -95,24 +130,39 @@ def test_without_a_path_the_folder_skills_is_converted(tmp_path: Path) -> None:
 
 @pytest.mark.requirement("apexbridge/again")
 def test_a_second_run_changes_nothing(tmp_path: Path) -> None:
-    """A package that exists is not replaced, and is a package already."""
+    """Neither beside, nor in place, nor in the result."""
     migrated(OLD)
     first = tree(Path("new"))
-    with pytest.raises(NotPossible, match="exists already"):
-        migrated(OLD)
-    assert not any(each.plan.changes_something for each in migrated(Path("new"), output=Path("b")))
-    assert (tree(Path("new")), tree(Path("b"))) == (first, first)
+    assert not any(each.plan.changes_something for each in migrated(OLD))
+    assert not any(each.plan.changes_something for each in migrated(Path("new"), output=None))
+    assert tree(Path("new")) == first
+    assert sorted(os.listdir("new")) == ["dice", "greeting"]
+
+
+@pytest.mark.requirement("apexbridge/in-place")
+def test_a_conversion_in_place_keeps_a_backup(tmp_path: Path) -> None:
+    """The folder becomes the package, and the backup has the old content."""
+    shutil.copytree(OLD, "skills")
+    (only,) = migrated(Path("skills/dice"), output=None)
+    assert only.backup == str(tmp_path / "skills" / "dice~")
+    assert tree(Path("skills/dice~")) == tree(OLD / "dice")
+    assert Path("skills/dice/scripts/execute.ts").exists()
+    assert len(migrated(Path("skills"), output=None)) == 2  # and no skill named dice~
 
 
 @pytest.mark.requirement("apexbridge/dry-run")
 def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
-    """It has the same steps, and can judge the result."""
+    """It has the same steps, shows the change, and can judge the result."""
     shutil.copytree(OLD, "skills")
-    dry = migrated(Path("skills"), dry_run=True, validate=True)
-    assert (tree(Path("skills")), Path("new").exists()) == (tree(OLD), False)
-    assert [each.plan.steps for each in dry] == [each.plan.steps for each in migrated(OLD)]
-    assert dry[0].judgement
-    assert dry[0].judgement.path == dry[0].output
+    for output in (None, Path("new")):
+        dry = migrated(Path("skills"), output=output, dry_run=True, validate=True)
+        assert [each.plan.steps for each in dry] == [
+            each.plan.steps for each in migrated(OLD, output=tmp_path / f"other-{output}")
+        ]
+        assert "+security:" in dry[0].diff
+        assert dry[0].judgement
+        assert dry[0].judgement.path == dry[0].output
+        assert (tree(Path("skills")), Path("new").exists()) == (tree(OLD), False)
 
 
 @pytest.mark.requirement("apexbridge/unreadable")
@@ -142,9 +192,9 @@ def test_nothing_is_written_through_a_link(tmp_path: Path, skill: SkillWriter) -
     folder = skill(tmp_path / "skills" / "sly", body="## Code\n```sh\nrm\n```\n")
     (folder / "scripts").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(NotPossible, match="behind a link"):
-        migrated(folder)
+        migrated(folder, output=None)
     assert os.listdir(tmp_path / "elsewhere") == []
-    assert os.listdir("new") == []
+    assert os.listdir(tmp_path / "skills") == ["sly"]
 
 
 def test_a_document_that_is_a_link_is_replaced_not_followed(
@@ -155,8 +205,8 @@ def test_a_document_that_is_a_link_is_replaced_not_followed(
     (folder / "SKILL.md").rename(tmp_path / "skills" / "shared.md")
     (folder / "SKILL.md").symlink_to("../shared.md")
     before = (tmp_path / "skills" / "shared.md").read_bytes()
-    migrated(tmp_path / "skills")
-    assert not Path("new/linked/SKILL.md").is_symlink()
+    migrated(tmp_path / "skills", output=None)
+    assert not (folder / "SKILL.md").is_symlink()
     assert (tmp_path / "skills" / "shared.md").read_bytes() == before
 
 
@@ -201,8 +251,12 @@ def test_the_command_prints_text_or_json(tmp_path: Path) -> None:
         "migrated",
         "steps",
         "findings",
+        "diff",
+        "backup",
         "validated",
     }
     assert (first["migrated"], first["validated"]["loadable"]) == (True, True)
+    wrong = skilldrop(OLD, "--output", "out3", "--in-place")
+    assert (wrong.returncode, "Traceback" in wrong.stderr) == (2, False)
     missing = skilldrop("nowhere")
     assert (missing.returncode, "is not a folder" in missing.stderr) == (2, True)
