@@ -1,11 +1,8 @@
 """Health of the service: its state, and a summary for people."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from catalog.database.expressions import AWAITING_REVIEW, IS_WITHHELD, STAYS_AT_VERSION
@@ -40,20 +37,10 @@ _PARTS = {
 """Names of the parts of the service, for details."""
 
 
-def load(db: Database, catalog: Path | None) -> dict[str, Any]:
-    """Return the health row, troubles, held removals, withheld skills and other open questions.
-
-    A service that cannot write its catalog writes the file beside it. The file is newer if it
-    names the last `service_seen` of the row; times cannot be compared, as the clock may go back.
-    """
-    row = next(db.query("SELECT * FROM health"))
-    troubles = db.rows("SELECT * FROM troubles ORDER BY since, part")
-    file = read_file(catalog) if catalog else {}
-    written_by = file.get("pid"), file.get("after")
-    if row["service_pid"] is not None and written_by == (row["service_pid"], row["service_seen"]):
-        row["service_seen"], troubles = file["seen"], file["troubles"]
+def load(db: Database) -> dict[str, Any]:
+    """Return the health row, troubles, held removals, withheld skills and other open questions."""
     return {
-        "health": row,
+        "health": next(db.query("SELECT * FROM health")),
         "roots": db.rows(
             "SELECT r.path, m.url, ifnull(m.trouble, r.trouble) AS trouble FROM roots AS r"
             " LEFT JOIN mirrors AS m ON m.root = r.path"
@@ -64,22 +51,8 @@ def load(db: Database, catalog: Path | None) -> dict[str, Any]:
         "withheld": db.rows(_WITHHELD),
         **next(db.query(_COUNTS)),
         "unlinked_outcomes": next(db.query(_UNLINKED)),
-        "troubles": troubles,
+        "troubles": db.rows("SELECT * FROM troubles ORDER BY since, part"),
     }
-
-
-def read_file(catalog: Path) -> dict[str, Any]:
-    """Return pid, seen, after and troubles from the file; {} where it cannot be read."""
-    for _ in range(3):  # a read may coincide with a write
-        with suppress(OSError, ValueError):
-            content = json.loads(file_of(catalog).read_bytes())
-            return content if isinstance(content, dict) else {}
-    return {}
-
-
-def file_of(catalog: Path) -> Path:
-    """Return the path of the health file of a catalog."""
-    return catalog.with_name(f"{catalog.name}.health")
 
 
 _COUNTS = f"""

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from itertools import groupby
 from operator import itemgetter
-from pathlib import Path
 from typing import Any, get_args
 
 from catalog.database.expressions import AWAITING_REVIEW, NEWEST
@@ -34,12 +33,9 @@ def findings_by_severity(db: Database) -> dict[str, int]:
     return dict(db.execute(query).fetchall())
 
 
-def load(db: Database, catalog: Path | None = None) -> dict[str, Any]:
-    """Return health, counts, indexes, and for each key of `LISTS` its rows.
-
-    catalog is the path of the catalog, which may have a health file beside it.
-    """
-    state = service_health.load(db, catalog)
+def load(db: Database) -> dict[str, Any]:
+    """Return health, counts, indexes, and for each key of `LISTS` its rows."""
+    state = service_health.load(db)
     told = {each.path: each.summary() for each in told_skills.of_directories(db)}
     return {
         **state,

@@ -1,16 +1,13 @@
 """Health of the service: the problems of its parts, and the heartbeats that store them."""
 
-import json
 import logging
 import os
 import re
 import socket
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from catalog.model.errors import (
@@ -22,7 +19,6 @@ from catalog.model.errors import (
     Trouble,
 )
 from catalog.model.paths import os_path
-from catalog.reading import service_health
 from catalog.text.humanize import iso
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
@@ -163,18 +159,14 @@ REJECTED_LIMIT = 100
 
 
 class Heartbeat:
-    """Writer of the health row and the health file."""
+    """Writer of the health row."""
 
-    def __init__(
-        self, settings: Settings, troubles: Troubles, site: "SiteProcess | None" = None
-    ) -> None:
-        self._settings = settings
+    def __init__(self, troubles: Troubles, site: "SiteProcess | None" = None) -> None:
         self._site = site
         self._troubles = troubles
         self._fields: dict[str, Any] = {}  # not written yet
         self._overflows = 0  # not counted in the catalog yet
         self.last_event: datetime | None = None  # in a root
-        self._last_beat: datetime | None = None  # in the catalog
         self._next = 0.0
         self._is_quiet = self._awaits_checkpoint = False
 
@@ -190,7 +182,6 @@ class Heartbeat:
             site_port=self._site and self._site.port,
             troubles=self._troubles.all(),
         )
-        self._last_beat = at
         self._is_quiet = self._awaits_checkpoint = False
 
     def end(self, store: Store, at: datetime) -> None:
@@ -218,12 +209,11 @@ class Heartbeat:
         return None if is_due else NEVER
 
     def beat(self, store: Store, pending: int, at: datetime) -> None:
-        """Write the heartbeat and all problems into the catalog and the file beside it.
+        """Write the heartbeat and all problems into the catalog.
 
         `pending` is the number of waiting folders.
         """
         self._next = time.monotonic() + BEAT
-        self.write_beside(at)
         for _ in range(self._overflows):
             store.count_overflow()
             self._overflows -= 1
@@ -235,20 +225,8 @@ class Heartbeat:
             troubles=self._troubles.all(),
             **self._fields,
         )
-        self._last_beat = at
         self._fields.clear()
         self._troubles.has_changed = False
-
-    def write_beside(self, at: datetime) -> None:
-        """Write the file beside the catalog, which works even on a full disk; ignore errors."""
-        with suppress(OSError):
-            write_file(
-                self._settings.catalog_path,
-                os.getpid(),
-                iso(at),
-                iso(self._last_beat) if self._last_beat else None,
-                self._troubles.all(),
-            )
 
     def note_quiet(self, work: Work, *, is_unsure: bool) -> None:
         """Store whether all known changes are scanned and published, if that has changed.
@@ -275,31 +253,6 @@ class Heartbeat:
             self._awaits_checkpoint = is_quiet  # nothing waits for it now
         if self._awaits_checkpoint:
             self._awaits_checkpoint = not work.store.checkpoint()
-
-
-SIZE = 32768
-"""Bytes of the file, allocated once and written in place, which works on a full disk."""
-LONGEST = 300
-"""Characters of a sentence in the file, at most."""
-
-
-def write_file(
-    catalog: Path, pid: int, seen: str, after: str | None, troubles: Sequence[Trouble]
-) -> None:
-    """Write as many troubles as fit into the file, in place. Raises OSError.
-
-    after is the last service_seen that was written to the catalog.
-    """
-    entries = [asdict(trouble) | {"message": trouble.message[:LONGEST]} for trouble in troubles]
-    state = {"pid": pid, "seen": seen, "after": after, "troubles": entries}
-    while len(content := json.dumps(state).encode() + b"\n") > SIZE:
-        entries.pop()
-    flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-    handle = os.open(service_health.file_of(catalog), flags, 0o644)
-    try:
-        os.pwrite(handle, content.ljust(SIZE), 0)
-    finally:
-        os.close(handle)
 
 
 def rejected(store: Store, settings: Settings, at: datetime) -> Problem | None:

@@ -56,7 +56,7 @@ class Service:
         self._site = site
         self._loop = Loop()
         self._troubles = Troubles()
-        self._heartbeat = Heartbeat(settings, self._troubles, site)
+        self._heartbeat = Heartbeat(self._troubles, site)
         self._watching = Watching(settings, self._loop, self._heartbeat)
         self._timer = Timer()
         self._file_check = FileCheck(settings.catalog_path)
@@ -193,8 +193,6 @@ class Service:
     def _due_parts(self) -> Iterator[Part]:
         """Yield the parts; the first may replace the catalog, and so the others."""
         yield from self._first_parts
-        if not self._parts:
-            self._heartbeat.write_beside(_now())
         yield from self._parts
 
     def _step(self, part: Part) -> None:

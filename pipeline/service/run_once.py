@@ -168,7 +168,7 @@ def scan_by_service(
         {"accept_removals": False, "places": [], "deep": deep, "pull": True},
         waiting=waiting,
     )
-    state = reading_status.load(db, settings.catalog_path)
+    state = reading_status.load(db)
     counts = state["counts"]
     report = Report(
         folders=sum(counts.values()) - counts["removed"],

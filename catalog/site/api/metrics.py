@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 from typing import Any, TypeAlias
 
 from datasette import Response
@@ -21,7 +20,7 @@ from catalog.site.http.request import RequestContext
 
 async def page(context: RequestContext) -> Response:
     """Return all metrics in the format that the client accepts."""
-    families = await context.query(_families, context.location.catalog)
+    families = await context.query(_families)
     registry = CollectorRegistry()
     registry.register(_Scrape(families))
     encode, content_type = choose_encoder(context.request.headers.get("accept", ""))
@@ -42,9 +41,9 @@ class _Scrape(Collector):
         return self._families
 
 
-def _families(db: Database, catalog: Path) -> list[Metric]:
+def _families(db: Database) -> list[Metric]:
     """Return all metrics; those without a value yet have no sample."""
-    state = service_health.load(db, catalog)
+    state = service_health.load(db)
     return [*_of_service(state), *_of_catalog(db, state)]
 
 

@@ -25,10 +25,11 @@ async def healthz(context: RequestContext) -> Response:
     """Return health as 200 or 503, with the reasons if the visitor may see the catalog."""
     folders = [str(context.location.catalog.absolute().parent)]
     try:
-        overview = await context.query(service_health.load, context.location.catalog)
+        overview = await context.query(service_health.load)
         folders += await context.query(disk_paths.disk_folders)
     except sqlite3.DatabaseError as error:  # damaged while it is served
-        row, status = None, _unreadable(error, context.location.catalog)
+        sentence = f"The catalog cannot be read: {error}."
+        row, status = None, service_health.Health("bad", sentence)
     else:
         row, status = overview["health"], service_health.summary(overview, datetime.now(UTC))
     body: dict[str, Any] = {"status": "ok" if status.is_well else "failing"}
@@ -44,14 +45,6 @@ async def healthz(context: RequestContext) -> Response:
         body,
         status=200 if status.is_well else 503,
         headers={"Cache-Control": "no-store"},
-    )
-
-
-def _unreadable(error: sqlite3.DatabaseError, catalog: Path) -> service_health.Health:
-    """Return the health of an unreadable catalog, with the troubles in the file beside it."""
-    sentence = f"The catalog cannot be read: {error}."
-    return service_health.Health(
-        "bad", sentence, troubles=tuple(service_health.read_file(catalog).get("troubles", ()))
     )
 
 

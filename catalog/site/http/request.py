@@ -159,7 +159,7 @@ async def header_health(
     """Return the health of a catalog; None if it cannot be read."""
 
     def load(db: Database) -> HeaderHealth:
-        state, now = service_health.load(db, location.catalog), datetime.now(UTC)
+        state, now = service_health.load(db), datetime.now(UTC)
         summary = service_health.summary(state, now)
         line = service_health.headline(state, summary, now)
         sentence = ""

@@ -3,7 +3,6 @@
 import json
 from datetime import UTC, datetime
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 from datasette import Response
@@ -90,7 +89,7 @@ async def reads(context: RequestContext) -> Response:
 async def state(context: RequestContext) -> Response:
     """Show the health of the service, without paths of the disk above the roots."""
     catalog = context.location.catalog
-    state, roots, counts, folders = await context.query(_state, catalog)
+    state, roots, counts, folders = await context.query(_state)
     folders.append(str(catalog.absolute().parent))
     summary = service_health.summary(state, datetime.now(UTC))
 
@@ -115,6 +114,6 @@ async def state(context: RequestContext) -> Response:
     )
 
 
-def _state(db: Database, catalog: Path) -> tuple[dict[str, Any], list[Row], Any, list[str]]:
+def _state(db: Database) -> tuple[dict[str, Any], list[Row], Any, list[str]]:
     roots = db.rows(status.LISTS["roots"])
-    return service_health.load(db, catalog), roots, status.counts(db), disk_paths.disk_folders(db)
+    return service_health.load(db), roots, status.counts(db), disk_paths.disk_folders(db)

@@ -51,7 +51,7 @@ def status(settings: Settings, db: Database, skill: str | None, check: bool) -> 
         folders = skill_facts.folder_states(db, skill)
         return Answer(folders, skills.states(folders))
     catalog, site = settings.catalog_path, settings.site
-    state = reading_status.load(db, catalog)
+    state = reading_status.load(db)
     host, _ = site_address(state["health"], settings)
     state["site_warning"] = host and address.warning(catalog, host, behind_proxy=site.behind_proxy)
     is_well = health_of(state).is_followed and not state["conflicts"]

@@ -170,7 +170,7 @@ def verify(world: World) -> None:
 
 def troubles(world: World) -> list[str]:
     """Return the problems that health reports."""
-    report = service_health.summary(service_health.load(world.store.db, None), later(3))
+    report = service_health.summary(service_health.load(world.store.db), later(3))
     assert report.is_well == (not report.troubles)
     return [trouble["message"] for trouble in report.troubles]
 

@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import datetime
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -21,12 +21,11 @@ from apscheduler.jobstores.memory import MemoryJobStore
 
 from catalog.database import connection as database_connection
 from catalog.database.queries import Database
-from catalog.model.errors import NotPossible, Trouble
-from catalog.reading import service_health
+from catalog.model.errors import NotPossible
 from catalog.reading import status as reading_status
 from catalog.writing.store import Store
 from pipeline.cli.commands import status as output_status
-from pipeline.service import heartbeat, loop, open_catalog
+from pipeline.service import heartbeat, open_catalog
 from pipeline.watch import supervisor
 from tests.support.indexes import location_of
 from tests.support.paths import REPOSITORY
@@ -57,7 +56,7 @@ def loaded(it: Serving) -> dict[str, Any]:
     """Return the status of a catalog."""
     catalog = it.settings.catalog_path
     with closing(database_connection.open_catalog(catalog).conn) as connection:
-        return reading_status.load(Database(connection), catalog)
+        return reading_status.load(Database(connection))
 
 
 @contextmanager
@@ -96,9 +95,7 @@ def test_a_packages_folder_that_cannot_be_written_is_reported_until_it_can(
     service.settle()
     service.wait_for(lambda: not told(service))
     assert service.statuses() == {"a": "active"}
-    service.wait_for(
-        lambda: service.rows("SELECT * FROM troubles") == []
-    )  # after the file beside it
+    service.wait_for(lambda: service.rows("SELECT * FROM troubles") == [])
 
 
 def test_a_part_that_fails_does_not_stop_the_others(
@@ -139,18 +136,18 @@ def test_old_rows_are_removed_even_if_a_package_cannot_be(
     it.wait_for(lambda: "a/20250101-000000 cannot be used" in told(it))
 
 
-def test_a_locked_catalog_is_reported_by_the_file_beside_it(
-    serving: Callable[..., Serving], skill: SkillWriter
+def test_a_service_goes_on_once_a_locked_catalog_is_free(
+    serving: Callable[..., Serving], skill: SkillWriter, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Readers use the newer of the two."""
+    """Until then, the log says that another program holds the catalog."""
     it = serving().start()
     it.settle()
     with closing(sqlite3.connect(it.settings.catalog_path, isolation_level=None)) as blocker:
         blocker.execute("BEGIN IMMEDIATE")
         skill(it.root / "a")
-        it.wait_for(lambda: "database is locked" in told(it))
-        assert it.rows("SELECT * FROM troubles") == []
+        it.wait_for(lambda: "database is locked" in caplog.text)
         blocker.execute("ROLLBACK")
+    it.wait_for(lambda: it.statuses() == {"a": "active"})
     it.settle()
     it.wait_for(lambda: not told(it))
 
@@ -268,55 +265,6 @@ def test_a_deleted_catalog_is_rebuilt_once_the_root_is_back(
     it.wait_for(lambda: it.statuses() == {"a": "active"})
     it.settle()
     it.wait_for(lambda: not told(it))
-
-
-# The file beside the catalog
-
-
-def test_the_file_has_a_fixed_size(tmp_path: Path) -> None:
-    """It is written in place; a long list of problems is cut."""
-    catalog = tmp_path / "catalog.db"
-    many = [Trouble(f"part {number}", "x" * 999, "then", 1, "then", None) for number in range(200)]
-    for written in (many, many[:1], []):
-        heartbeat.write_file(catalog, 7, "now", "then", written)
-        assert service_health.file_of(catalog).stat().st_size == heartbeat.SIZE
-        found = service_health.read_file(catalog)
-        assert (found["pid"], found["seen"], found["after"]) == (7, "now", "then")
-        assert len(found["troubles"]) in range(min(1, len(written)), len(written) + 1)
-    assert service_health.read_file(tmp_path / "none.db") == {}
-
-
-class SetBack(datetime):
-    """System clock that was set back by an hour."""
-
-    @classmethod
-    def now(cls, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]
-        """Return the time of an hour ago."""
-        return datetime.now(tz) - timedelta(hours=1)
-
-
-def test_the_file_explains_a_silent_catalog_even_if_the_clock_is_set_back(
-    serving: Callable[..., Serving], skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The file still counts as newer than the catalog."""
-    it = serving().start()
-    it.settle()
-    with closing(sqlite3.connect(it.settings.catalog_path, isolation_level=None)) as blocker:
-        blocker.execute("BEGIN IMMEDIATE")
-        monkeypatch.setattr(loop, "datetime", SetBack)
-        skill(it.root / "a")
-        it.wait_for(lambda: any(each["part"] == "changes" for each in look(it)["troubles"]))
-        seen = look(it)["health"]["service_seen"]
-        assert seen < (datetime.now(UTC) - timedelta(minutes=59)).isoformat()
-        blocker.execute("ROLLBACK")
-    it.wait_for(lambda: it.rows("SELECT 1 FROM skills WHERE path = 'a'"))
-    it.wait_for(lambda: not look(it)["troubles"])
-
-
-def look(it: Serving) -> dict[str, Any]:
-    """Return health as readers get it."""
-    with closing(database_connection.open_catalog(it.settings.catalog_path).conn) as connection:
-        return service_health.load(Database(connection), it.settings.catalog_path)
 
 
 FULL_DISK = """

@@ -57,7 +57,7 @@ def test_a_newcomer_does_not_take_a_name(
     (warning,) = (record for record in caplog.records if record.levelno == logging.WARNING)
     assert warning.getMessage().startswith("shadowed aaa (shadowed by the project skill in ")
     assert "`skilldrop prefer PATH`" in warning.getMessage()
-    state = service_health.load(roots.store.db, None)
+    state = service_health.load(roots.store.db)
     details = service_health.summary(state, NOON).details
     assert any(detail.startswith("1 name conflict: ") for detail in details)
 

@@ -93,7 +93,7 @@ def test_the_site_of_a_running_service_counts(shelf: Shelf) -> None:
     """Its address may come from the command line of `up`, which other commands do not see."""
     store = open_store(shelf.settings)
     site = SiteProcess(shelf.settings.catalog_path, "0.0.0.0", 9001)
-    heartbeat = Heartbeat(shelf.settings, Troubles(), site)
+    heartbeat = Heartbeat(Troubles(), site)
     heartbeat.begin(store, NOON)
     try:
         assert "The server listens on 0.0.0.0" in run("status")[0]
