@@ -23,14 +23,15 @@ def page() -> str:
 
 def _endpoints(document: Mapping[str, Any]) -> str:
     rows = [
-        f"| `{path.replace('{', '<').replace('}', '>')}` | {_lower(about['get']['summary'])} | "
+        f"| `{path.replace('{', '<').replace('}', '>')}` | {_lower(about['summary'])} | "
         + ", ".join(
             f"`{name}`"
-            for parameter in about["get"].get("parameters", ())
+            for parameter in about.get("parameters", ())
             if (name := _query_name(document, parameter))
         )
         + " |\n"
-        for path, about in document["paths"].items()
+        for path, methods in document["paths"].items()
+        for about in methods.values()
         if path != "/search.json"
     ]
     return "| path | contains | parameters |\n|---|---|---|\n" + "".join(

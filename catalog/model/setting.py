@@ -184,3 +184,4 @@ class SiteSettings(Table):
         None, description="a URL such as https://skills.example.org/"
     )
     behind_proxy: bool = Field(False, description="true or false")
+    reports: bool = Field(False, description="true or false")

@@ -11,7 +11,7 @@ from pluggy import HookimplMarker
 
 from catalog.database import connection
 from catalog.database.connection import is_damage
-from catalog.site.api import discovery, feeds, files, metrics, pulls, service
+from catalog.site.api import discovery, feeds, files, metrics, pulls, reports, service
 from catalog.site.api import indexes as prompt_indexes
 from catalog.site.api import skills as api_skills
 from catalog.site.http import access, limits, responses, security_headers
@@ -41,6 +41,7 @@ class Route(NamedTuple):
     view: http_request.View
     cost: limits.Cost | None = None
     is_open: bool = False  # whether it is public, whatever the configuration allows
+    post: http_request.View | None = None  # answers POST, if the setting `reports` allows it
 
 
 _SKILL = r"/skills/(?P<skill_id>[^/]+)"
@@ -74,7 +75,7 @@ ROUTES = (
     Route(r"/activity", overview.changes),
     Route(r"/activity\.atom", feeds.page),
     Route(r"/review", versions.waiting, limits.TEXTS),
-    Route(r"/usage", overview.reads),
+    Route(r"/usage", overview.reads, post=reports.receive),
     Route(r"/health", overview.state),
     Route(r"/questions", questions.listing),
     Route(r"/questions/(?P<name>[^/]+)", questions.page, limits.TABLES),
@@ -115,7 +116,7 @@ def register_routes(datasette: Any) -> list[tuple[str, Any]]:
     if not http_location.find(datasette):
         return []
     ours = [
-        (f"^{route.pattern}$", http_request.guarded(route.view, is_open=route.is_open))
+        (f"^{route.pattern}$", http_request.guarded(route.view, route.post, is_open=route.is_open))
         for route in ROUTES
     ]
     shows_internal = http_location.setting(datasette, "inner_pages", False)
@@ -132,9 +133,11 @@ def asgi_wrapper(datasette: Any) -> Any:
     if pm.has_plugin(_ERRORS):
         pm.unregister(name=_ERRORS)
     routes = {route.pattern: route.cost for route in ROUTES}
+    takes_reports = http_location.setting(datasette, "reports", False)
+    posted = {route.pattern for route in ROUTES if route.post and takes_reports}
 
     def wrapped(app: App) -> App:
-        app = limits.wrap(_with_tables(app, datasette), datasette, routes)
+        app = limits.wrap(_with_tables(app, datasette), datasette, routes, posted)
         return security_headers.wrap(access.wrap(app, datasette))
 
     return wrapped

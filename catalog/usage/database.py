@@ -30,7 +30,8 @@ def today() -> date:
     return datetime.now(UTC).date()
 
 
-Route: TypeAlias = Literal["http", "mcp", "command"]
+Route: TypeAlias = Literal["http", "mcp", "command", "agent"]
+"""Way of a read; an agent reports one from the disk."""
 
 
 class SkillRead(NamedTuple):
@@ -53,20 +54,24 @@ class IndexRead(NamedTuple):
 Read: TypeAlias = SkillRead | IndexRead
 Counts: TypeAlias = Mapping[Read, int]
 
-_VERSION = 1
+_VERSION = 2
 """Version of the tables, in the header as `user_version`."""
-_TABLES = (
+_READS = (
     """
     CREATE TABLE reads (
         skill_id TEXT NOT NULL,
         version TEXT NOT NULL,
-        route TEXT NOT NULL CHECK (route IN ('http', 'mcp', 'command')),
+        route TEXT NOT NULL CHECK (route IN ('http', 'mcp', 'command', 'agent')),
         day TEXT NOT NULL,              -- in UTC
         reads INTEGER NOT NULL,
         PRIMARY KEY (skill_id, day, version, route)
     ) STRICT, WITHOUT ROWID
     """,
     "CREATE INDEX reads_by_day ON reads (day)",
+    f"PRAGMA user_version = {_VERSION}",
+)
+_TABLES = (
+    *_READS,
     """
     CREATE TABLE index_reads (
         index_name TEXT NOT NULL,
@@ -77,8 +82,19 @@ _TABLES = (
     ) STRICT, WITHOUT ROWID
     """,
     f"PRAGMA application_id = {APPLICATION_ID}",
-    f"PRAGMA user_version = {_VERSION}",
 )
+_STEPS = {
+    0: _TABLES,
+    1: (  # without the route of agents
+        "ALTER TABLE reads RENAME TO reads_1",
+        "DROP INDEX reads_by_day",
+        *_READS,
+        "INSERT INTO reads SELECT * FROM reads_1",
+        "DROP TABLE reads_1",
+    ),
+    _VERSION: (),
+}
+"""Statements that lead from a version to the present one; an empty database has version 0."""
 
 
 def path_of(catalog: Path) -> Path:
@@ -151,13 +167,12 @@ def _delete_old(db: sqlite3.Connection, before: str) -> None:
 def _connect(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
     try:
-        if not _has_tables(connection, path):
+        if _version(connection, path) != _VERSION:
             connection.execute("PRAGMA journal_mode = WAL")
             with connection:
                 connection.execute("BEGIN IMMEDIATE")
-                if not _has_tables(connection, path):  # another process may have made them
-                    for statement in _TABLES:
-                        connection.execute(statement)
+                for statement in _STEPS[_version(connection, path)]:  # another may have made them
+                    connection.execute(statement)
         connection.execute("PRAGMA synchronous = NORMAL")
     except BaseException:
         connection.close()
@@ -165,8 +180,8 @@ def _connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _has_tables(connection: sqlite3.Connection, path: Path) -> bool:
-    """Return whether a database has the tables of reads. Raises CatalogUnusable for another one."""
+def _version(connection: sqlite3.Connection, path: Path) -> int:
+    """Return the version of the tables. Raises CatalogUnusable for a database of others."""
     tables, mark, version = (
         int(connection.execute(query).fetchone()[0])
         for query in (
@@ -179,7 +194,7 @@ def _has_tables(connection: sqlite3.Connection, path: Path) -> bool:
         raise CatalogUnusable(f"{path} is a database of another program; move it away.")
     if version > _VERSION:
         raise CatalogUnusable(f"{path} was written by a newer version of skilldrop.")
-    return tables > 0
+    return version if tables else 0
 
 
 # Counts in memory

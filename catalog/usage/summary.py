@@ -31,7 +31,7 @@ def of_skill(db: Database, skill_id: str, today: date) -> SkillReads | None:
 class Usage:
     """Reads of all skills in some days."""
 
-    skills: list[Row]  # most read first: skill_id, reads, http, mcp, command; name None if unknown
+    skills: list[Row]  # most read first: skill_id, reads, each route; name None if unknown
     indexes: list[Row]  # index_name, reads
     days: list[Row]  # each day, with reads: 0 where there were none
     unread: int  # active skills without a read in these days
@@ -82,7 +82,8 @@ _MOST_READ = """
         SELECT skill_id, sum(reads) AS reads,
                ifnull(sum(reads) FILTER (WHERE route = 'http'), 0) AS http,
                ifnull(sum(reads) FILTER (WHERE route = 'mcp'), 0) AS mcp,
-               ifnull(sum(reads) FILTER (WHERE route = 'command'), 0) AS command
+               ifnull(sum(reads) FILTER (WHERE route = 'command'), 0) AS command,
+               ifnull(sum(reads) FILTER (WHERE route = 'agent'), 0) AS agent
         FROM usage.reads WHERE day >= :since GROUP BY skill_id
         ORDER BY reads DESC, skill_id LIMIT :limit) AS r
     LEFT JOIN skills AS s ON s.id = (

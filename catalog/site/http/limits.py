@@ -9,7 +9,8 @@ import json
 import re
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlencode
@@ -64,6 +65,8 @@ MOST_WORDS, MOST_CHARACTERS = 32, 500
 MOST_PARAMETERS = 100
 """Parameters of one query: enough for two per column of the widest table."""
 MOST_FACETS = 8
+MOST_REPORTS = 120
+"""Reports of loaded skills in a minute from one address."""
 
 READING = ("GET", "HEAD", "OPTIONS")
 READING_OURS = ("GET", "HEAD")
@@ -103,8 +106,13 @@ class Busy(Exception):
     """No turn came in time."""
 
 
-def wrap(app: App, datasette: Any, routes: Mapping[str, Cost | None]) -> App:
-    """Return the application behind all limits; `routes` are the site's own, by their pattern."""
+def wrap(
+    app: App, datasette: Any, routes: Mapping[str, Cost | None], posted: Collection[str]
+) -> App:
+    """Return the application behind all limits; `routes` are the site's own, by their pattern.
+
+    The paths `posted` also take POST.
+    """
     ours = [(re.compile(pattern), cost) for pattern, cost in routes.items()]
 
     async def limited(scope: Any, receive: Any, send: Send) -> None:
@@ -121,7 +129,9 @@ def wrap(app: App, datasette: Any, routes: Mapping[str, Cost | None]) -> App:
             ((True, cost) for form, cost in ours if form.fullmatch(path)), (False, None)
         )
         is_table = not is_ours and http_location.table_of(datasette, path) is not None
-        refusal = _refusal(datasette, scope, path, is_ours=is_ours, is_table=is_table)
+        allowed = READING_OURS if is_ours else READING
+        allowed = (*allowed, "POST") if path in posted else allowed
+        refusal = _refusal(datasette, scope, path, allowed, is_ours=is_ours, is_table=is_table)
         if refusal:
             await refuse(*refusal)
             return
@@ -162,8 +172,22 @@ async def take(datasette: Any, cost: Cost) -> asyncio.Semaphore:
 _TURNS: WeakKeyDictionary[Any, dict[str, asyncio.Semaphore]] = WeakKeyDictionary()
 
 
+def seconds_to_wait(datasette: Any, client: str) -> int:
+    """Count a report; return the seconds until a client may send more, 0 if it may now."""
+    minute, second = divmod(int(time.monotonic()), 60)
+    last, reports = _REPORTS.get(datasette, (minute, Counter[str]()))
+    reports = reports if last == minute else Counter()
+    reports[client] += 1
+    _REPORTS[datasette] = minute, reports
+    return 60 - second if reports[client] > MOST_REPORTS else 0
+
+
+_REPORTS: WeakKeyDictionary[Any, tuple[int, Counter[str]]] = WeakKeyDictionary()
+"""Minute of the last report, with the reports of each client in it."""
+
+
 def _refusal(
-    datasette: Any, scope: Any, path: str, *, is_ours: bool, is_table: bool
+    datasette: Any, scope: Any, path: str, allowed: Sequence[str], *, is_ours: bool, is_table: bool
 ) -> tuple[int, str, dict[str, str]] | None:
     """Return status, message and headers for a request that may not pass."""
     query = scope["query_string"].decode("latin-1")
@@ -171,10 +195,8 @@ def _refusal(
         return 404, "Not found.", {}
     if len(path) + len(query) > LONGEST_ADDRESS:
         return 414, f"The URL is too long; the limit is {LONGEST_ADDRESS:,} bytes.", {}
-    if is_ours or is_table or path in ("/", "/.json"):
-        allowed = READING_OURS if is_ours else READING
-        if scope["method"] not in allowed:
-            return 405, "This site is read-only.", {"Allow": ", ".join(allowed)}
+    if (is_ours or is_table or path in ("/", "/.json")) and scope["method"] not in allowed:
+        return 405, "This site is read-only.", {"Allow": ", ".join(allowed)}
     if not is_table:
         return None
     if (spelled := _spelled(path)) != path:

@@ -21,6 +21,7 @@ from catalog.site import address
 from catalog.site.http import access, limits, responses, security_headers
 from catalog.site.http import location as http_location
 from catalog.site.rendering import templates
+from catalog.usage.database import Route
 
 T = TypeVar("T")
 _FORWARDED = {"forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"}
@@ -85,10 +86,10 @@ class RequestContext:
         """
         return await _query(self.datasette, self.location, function, *arguments, **named)
 
-    def count_skill(self, skill_id: str, version: str) -> None:
+    def count_skill(self, skill_id: str, version: str, route: Route = "http") -> None:
         """Count a read of a version of a skill; a request for the head alone is none."""
         if self.location.counter and self.request.method != "HEAD":
-            self.location.counter.count_skill(skill_id, version, "http")
+            self.location.counter.count_skill(skill_id, version, route)
 
     def count_index(self, name: str) -> None:
         """Count a read of a prompt index; a request for the head alone is none."""
@@ -178,10 +179,12 @@ async def header_health(
 View: TypeAlias = Callable[[RequestContext], Awaitable[Response]]
 
 
-def guarded(view: View, *, is_open: bool = False) -> Callable[..., Awaitable[Response]]:
+def guarded(
+    view: View, post: View | None = None, *, is_open: bool = False
+) -> Callable[..., Awaitable[Response]]:
     """Return the view in the form that Datasette calls, restricted to permitted visitors.
 
-    A view with is_open is always public.
+    post answers POST. A view with is_open is always public.
     """
 
     async def respond(datasette: Any, request: Any) -> Response:
@@ -192,6 +195,8 @@ def guarded(view: View, *, is_open: bool = False) -> Callable[..., Awaitable[Res
         if not is_open and not await context.may_see():
             raise Forbidden("view-database")
         try:
+            if post and request.method == "POST":
+                return await post(context)
             if is_open or responses.is_json_route(datasette, request.path):
                 return await view(context)
             health = await header_health(datasette, location)

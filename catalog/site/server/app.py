@@ -99,6 +99,7 @@ def application(
             "url": site.url or "",
             "usage": usage,
             "count_reads": usage,
+            "reports": usage and site.reports,
         }
     }
     config: dict[str, Any] = {"config": metadata} if _HAS_CONFIG else {}

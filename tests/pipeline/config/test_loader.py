@@ -50,6 +50,7 @@ def test_without_any_configuration_the_defaults_hold(tmp_path: Path) -> None:
         "sql": False,
         "url": None,
         "behind_proxy": False,
+        "reports": False,
     }
     assert asdict(settings.limits) == {
         "files": 2000,
@@ -188,6 +189,7 @@ def test_every_plain_setting_can_be_a_variable(
         "sql": False,
         "url": None,
         "behind_proxy": False,
+        "reports": False,
     }
     assert settings.settle_quiet == 0.5
     assert settings.data == tmp_path / "e"

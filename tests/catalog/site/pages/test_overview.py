@@ -106,7 +106,7 @@ def test_the_most_read_skills_come_first(catalog: Path, serve: Callable[[Path], 
     page = site.get("/usage").text
     assert "6 reads in 30 days" in page
     assert page.index(">word-count</a>") < page.index(">dup</a>")
-    assert "4 by agents, 1 over HTTP" in page
+    assert "4 over MCP, 1 over HTTP" in page
     assert page.count("<rect") == 30
     assert re.search(r"/indexes/default.*7 reads", page)
     unread = re.search(r"(\d+) active skills not read in 30 days", page)

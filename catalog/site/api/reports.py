@@ -1,0 +1,58 @@
+"""Reports of agents that loaded a skill from the disk, where no process of skilldrop sees it."""
+
+import json
+from collections.abc import Mapping
+
+from datasette import Response
+
+from catalog.model.errors import NotInCatalog
+from catalog.reading.files.published import package_of
+from catalog.site.http import access, limits, responses
+from catalog.site.http.request import RequestContext
+
+MOST_BYTES = 2**16
+"""Most bytes of a report, of which only the name of the skill is used."""
+
+
+async def receive(context: RequestContext) -> Response:
+    """Count the report of a program on this machine, or of one with a reader's token."""
+    request = context.request
+
+    def refuse(status: int, message: str, headers: Mapping[str, str] = {}) -> Response:
+        return responses.refusal(context.datasette, request.path, message, status, headers)
+
+    is_web_page = "origin" in request.headers
+    if is_web_page or not (context.is_local or access.is_guarded(request.scope)):
+        return refuse(403, "A report comes from a program on this machine, or with a token.")
+    if wait := limits.seconds_to_wait(context.datasette, request.scope["client"][0]):
+        return refuse(429, "There are too many reports.", {"Retry-After": str(wait)})
+    size = request.headers.get("content-length", "")
+    if not size.isdecimal() or int(size) > MOST_BYTES:
+        return refuse(413, f"A report has a Content-Length of at most {MOST_BYTES:,} bytes.")
+    if not (name := _skill(await request.post_body())):
+        return refuse(400, 'A report is {"skill": "NAME"}, or the input of a hook of Claude Code.')
+    try:
+        package = await context.query(package_of, context.location.packages, name, by_id=True)
+    except NotInCatalog as error:
+        return refuse(404, str(error))
+    context.count_skill(package.skill_id, package.version, "agent")
+    return Response("", 204)
+
+
+def _skill(report: bytes) -> str | None:
+    """Return the name of the skill in a report; None without one.
+
+    Of Claude Code's hooks, PostToolUse has the skills that the model loads, and UserPromptExpansion
+    those that a person types: https://code.claude.com/docs/en/hooks.
+    """
+    try:
+        match json.loads(report):
+            case (
+                {"skill": str(name)}
+                | {"tool_name": "Skill", "tool_response": {"commandName": str(name)}}
+                | {"expansion_type": "slash_command", "command_name": str(name)}
+            ):
+                return name
+    except (ValueError, RecursionError):
+        pass
+    return None
