@@ -160,11 +160,28 @@ DEPENDENCY_MISSING = _READING.warning(
     "A skill that it declares to need is not published.",
     "Add that skill, or correct its name.",
 )
-PUBLICATION_TYPES = (*_READING, *_SAFETY)
+ROUTING = FindingTypes("advice", "skilldrop's own search, in which no model takes part")
+ROUTE_MISSED = ROUTING.warning(
+    "route-missed",
+    "A search for the task of a routing test does not find the skill among the first five results.",
+    "Name in the description what the task asks for, in its words, or correct the test.",
+)
+ROUTE_TAKEN = ROUTING.warning(
+    "route-taken",
+    "A search for a task that should not lead to the skill finds it first.",
+    "Say in the description what the skill is for, in narrower words, or correct the test.",
+)
+ROUTING_TESTS_UNREADABLE = ROUTING.info(
+    "routing-tests-unreadable",
+    "A file in evals/ cannot be read as routing tests, or has too many.",
+    "Write valid JSON: a list of objects with a text as query and true or false as should_trigger.",
+)
+PUBLICATION_TYPES = (*_READING, *_SAFETY, *ROUTING)
 OF_UNPUBLISHED = (VERSION_PINNED.code, AWAITS_REVIEW.code, REJECTED_IN_REVIEW.code)
 """Codes of the findings for skills that do not follow their folder."""
 PUBLICATION_CODES = tuple(kind.code for kind in PUBLICATION_TYPES)
-ON_OTHERS = (NAME_CONFUSABLE.code, REFERENCE_BROKEN.code, DEPENDENCY_MISSING.code)
+ROUTING_CODES = tuple(kind.code for kind in ROUTING)
+ON_OTHERS = (NAME_CONFUSABLE.code, REFERENCE_BROKEN.code, DEPENDENCY_MISSING.code, *ROUTING_CODES)
 """Codes of the findings that change with other skills, while the folder stays as it is."""
 
 

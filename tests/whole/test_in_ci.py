@@ -98,7 +98,8 @@ def test_the_linter_imports_only_its_own_group_of_dependencies(
     assert set(group) <= {
         line.split(" #")[0].strip() for line in PROJECT["project"]["dependencies"]
     }
-    skill(tmp_path / "one", name="One", more="license: @MIT")
+    tests = '[{"query": "the weather", "should_trigger": true}]'
+    skill(tmp_path / "one", name="One", more="license: @MIT", files={"evals/a.json": tests})
     (tmp_path / ".git").mkdir()
     (tmp_path / ".gitignore").write_text("x/\n")
     (tmp_path / "bad.toml").write_text("[validate]\nselct = []\n")
@@ -117,6 +118,7 @@ def test_the_linter_imports_only_its_own_group_of_dependencies(
     result = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
     )
+    assert "route-missed" in result.stdout
     assert "did you mean select?" in result.stdout
     used = {name.lower().replace("_", "-") for name in result.stdout.splitlines()[-1].split()}
     others = {

@@ -1,16 +1,17 @@
 """Command for authors that validates skills without a catalog."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, get_args
 
 import click
 
+from catalog.model.finding import ROUTING_CODES
 from catalog.model.values import Acceptance, Severity
 from pipeline.authoring import selection
 from pipeline.authoring.fixer import Fixer
-from pipeline.authoring.lint import judge_paths
+from pipeline.authoring.lint import Judgement, judge_paths
 from pipeline.authoring.selection import CodeSelection
 from pipeline.authoring.targets import Patterns
 from pipeline.cli.options import DONE, FINDINGS, USAGE_ERROR, GlobalOptions, as_json_option
@@ -122,10 +123,24 @@ def validate(
     if diff:
         output.show_diff(judged, fixer)
         return FINDINGS if fixer.skills else DONE
-    output.show(fixer.fix(judged) if fix else judged, fixer)
+    judged = fixer.fix(judged) if fix else judged
+    if not select.codes.isdisjoint(ROUTING_CODES):
+        judged = _with_routing_tests(judged, paths, select, given, output.notes)
+    output.show(judged, fixer)
     if fixer.problems:
         return USAGE_ERROR
     return FINDINGS if output.reaches(fail_on) else DONE
+
+
+def _with_routing_tests(judged: Iterator[Judgement], *context: Any) -> Iterator[Judgement]:
+    """Yield judgements; from the first skill with files of evals on, once all are judged."""
+    for judgement in judged:
+        if any(file.path.startswith("evals/") for file in judgement.files):
+            from pipeline.cli.routing_tests import tested  # other skills need no catalog
+
+            yield from tested([judgement, *judged], *context)
+        else:
+            yield judgement
 
 
 def _selected(config: ValidateConfig, options: Mapping[str, Any]) -> tuple[CodeSelection, Patterns]:

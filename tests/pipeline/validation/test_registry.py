@@ -150,6 +150,9 @@ FALLBACKS = {
     "name-confusable",
     "skill-reference-broken",
     "dependency-missing",
+    "route-missed",
+    "route-taken",
+    "routing-tests-unreadable",
 }
 
 

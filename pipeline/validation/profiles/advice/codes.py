@@ -1,6 +1,6 @@
 """Findings of the `advice` profile: ways to make a skill easier to find, load and follow."""
 
-from catalog.model.finding import SPECIFICATION, FindingTypes
+from catalog.model.finding import ROUTING, SPECIFICATION, FindingTypes
 
 _DISCLOSURE = f"{SPECIFICATION}, Progressive disclosure"
 _FILES = f"{SPECIFICATION}, File references"
@@ -102,3 +102,4 @@ REFERENCE_DEEP = TYPES.info(
     "Move the file up, so that agents find it from SKILL.md in one step.",
     _FILES,
 )
+TYPES += ROUTING  # of searches, which need other skills

@@ -1,6 +1,7 @@
 """The command `skilldrop validate`."""
 
 import json
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from click.testing import CliRunner, Result
 
 from catalog.reading.findings import explanations
 from pipeline.cli.commands.validate import validate
+from tests.support.shelf import Shelf
 from tests.support.skills import SkillWriter
 from tests.support.without_rights import bound_by_permissions
 
@@ -162,3 +164,54 @@ def test_a_file_that_cannot_be_fixed_is_a_problem_of_its_own(
     assert result.return_value == 2
     assert "skills/two/SKILL.md was not fixed: Permission denied.\n" in result.stderr
     assert places(result) == ["skills/two/SKILL.md:2: name-not-lower-case"]
+
+
+TESTS = """[{"query": "sum columns", "should_trigger": true},
+{"query": "how long", "should_trigger": true}]"""
+
+
+def test_routing_tests_search_among_the_given_skills(project: Path, skill: SkillWriter) -> None:
+    """Each miss has its line; the order of the skills stays, and the sentence says how it ran."""
+    files = {"evals/routing.json": TESTS}
+    skill(project / "skills/a", name="a", description="Sums the columns of a sheet.", files=files)
+    result = run("skills", "--select", "route-missed,name-not-folder")
+    assert places(result)[0] == "skills/a/evals/routing.json:2: route-missed"
+    assert [place.split("/")[1] for place in places(result)] == ["a", "one", "two"]
+    assert "2 routing tests run by searches among 3 skills, without a model." in result.stderr
+    assert "2 routing tests run" not in run("skills", "--select", "spec").stderr
+
+
+def test_routing_tests_search_the_catalog_that_has_the_skill(
+    project: Path, skill: SkillWriter
+) -> None:
+    """A skill with other content is searched for among the given ones."""
+    files = {"evals/routing.json": TESTS.replace("true", "false")}
+    sheets = skill(project / "watched/sheets", description="Sums columns.", files=files)
+    shelf = Shelf(project)
+    skill(project / "watched/words")
+    shelf.scan()
+    shelf.close()
+    result = run("watched/sheets")
+    assert "watched/sheets/evals/routing.json:1: route-taken" in places(result)
+    assert f"2 routing tests run by searches of {shelf.settings.catalog_path}" in result.stderr
+    skill(sheets, description="Sums columns well.", files=files)
+    assert "among 1 skill, without a model" in run("watched/sheets").stderr
+
+
+def test_routing_tests_see_what_fix_has_mended(project: Path, skill: SkillWriter) -> None:
+    """They are run when all skills are fixed."""
+    files = {"evals/routing.json": TESTS}
+    skill(project / "skills/a", description="Sums: the columns.", files=files)
+    result = run("skills", "--fix", "--select", "route-missed,spec")
+    assert "1 fixed" in result.stdout
+    assert "2 routing tests run by searches among 3 skills" in result.stderr
+    assert places(result)[0] == "skills/a/evals/routing.json:2: route-missed"
+
+
+def test_routing_tests_in_an_archive_are_run(project: Path, skill: SkillWriter) -> None:
+    """The archive is read in place."""
+    skill(project / "a", description="Sums columns.", files={"evals/routing.json": TESTS})
+    with zipfile.ZipFile(project / "a.zip", "w") as archive:
+        for path in ("SKILL.md", "evals/routing.json"):
+            archive.write(project / "a" / path, f"a/{path}")
+    assert "a.zip!/a/evals/routing.json:2: route-missed" in places(run("a.zip"))
