@@ -18,6 +18,7 @@ from catalog.model.paths import archive_of
 from catalog.model.values import VERSION
 from catalog.writing.packages.builder import Packaging
 from catalog.writing.packages.staging import Original
+from catalog.writing.routing import LISTENER as ROUTING
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
 from pipeline.dialects.registry import FINDING_TYPES
@@ -29,7 +30,7 @@ from pipeline.service.scanning import lost_catalog
 
 LOG = "log"
 INDEXES = "indexes"
-ALL = (LOG, INDEXES)
+ALL = (LOG, INDEXES, ROUTING)
 """Those of every catalog; each hook is one more."""
 
 

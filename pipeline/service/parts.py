@@ -15,6 +15,7 @@ from catalog.database.connection import explained
 from catalog.model.change import Event
 from catalog.model.errors import Problem
 from catalog.text import humanize
+from catalog.writing import routing
 from catalog.writing.packages.builder import Key
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
@@ -176,6 +177,11 @@ class Work:
         for queue in self.hooks:
             yield Part(queue.hook.listener, each_turn, partial(queue.step, self.store))
         yield Part("indexes", self._seconds_to_indexes, self.publication.step)
+        yield Part(
+            "routing tests",
+            lambda _: at_once(self.publication.is_untested and not scans.is_wanted),
+            self.publication.test,
+        )
 
     @property
     def has_settled(self) -> bool:
@@ -190,6 +196,7 @@ class Work:
             self.has_settled
             and not self.takes_all_outcomes
             and self.publication.due is None
+            and not self.publication.is_untested
             and not any(queue.is_sending for queue in self.hooks)
         )
 
@@ -282,6 +289,8 @@ class Publication:
         self._last = 0.0
         self.due: float | None = 0.0
         """Time of the next one by the monotonic clock; None if nothing has changed."""
+        self.is_untested = False
+        """Whether routing tests of published skills may be left to run."""
 
     def publish_now(self) -> None:
         """Make a publication due now."""
@@ -298,7 +307,11 @@ class Publication:
         """Publish the indexes."""
         for name in open_catalog.publish(self._settings, self._store, datetime.now(UTC)):
             log.info("published index %s", name)
-        self.due, self._last = None, time.monotonic()
+        self.due, self._last, self.is_untested = None, time.monotonic(), True
+
+    def test(self) -> None:
+        """Run the routing tests of one published skill, so that other work need not wait long."""
+        self.is_untested = routing.run_next(self._store.db)
 
 
 SHARE = 0.1
