@@ -82,8 +82,8 @@ class Scanned(Catalog):
         self.run("scan")
 
     def skills(self) -> dict[str, Files]:
-        """Return the files of the current versions."""
-        return {link.parent.name: files_of(link) for link in self.data.glob("packages/*/current")}
+        """Return the files of the published skills."""
+        return {folder.name: files_of(folder) for folder in self.data.glob("skills/[!.]*")}
 
 
 class Running(Catalog):

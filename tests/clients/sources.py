@@ -58,9 +58,9 @@ class Copy(Source):
 
 
 def _linked(catalog: Catalog, folder: Path, *options: str) -> Path:
-    """Let a folder be kept, and return it as soon as it has all skills."""
+    """Let a folder be kept, and return it as soon as it has all skills that a model may see."""
     folder.mkdir(parents=True)
-    catalog.run("link", *options, str(folder))
+    catalog.run("link", *options, "--index", "default", str(folder))
     wait_for(lambda: catalog.is_shown_in(folder))
     return folder
 
