@@ -30,7 +30,7 @@ async def receive(context: RequestContext) -> Response:
     if not size.isdecimal() or int(size) > MOST_BYTES:
         return refuse(413, f"A report has a Content-Length of at most {MOST_BYTES:,} bytes.")
     if not (name := _skill(await request.post_body())):
-        return refuse(400, 'A report is {"skill": "NAME"}, or the input of a hook of Claude Code.')
+        return refuse(400, 'A report is {"skill": "NAME"}, or the input of a hook that has one.')
     try:
         package = await context.query(package_of, context.location.packages, name, by_id=True)
     except NotInCatalog as error:
@@ -43,13 +43,14 @@ def _skill(report: bytes) -> str | None:
     """Return the name of the skill in a report; None without one.
 
     Of Claude Code's hooks, PostToolUse has the skills that the model loads, and UserPromptExpansion
-    those that a person types: https://code.claude.com/docs/en/hooks.
+    those that a person types: https://code.claude.com/docs/en/hooks. Gemini CLI has AfterTool.
     """
     try:
         match json.loads(report):
             case (
                 {"skill": str(name)}
                 | {"tool_name": "Skill", "tool_response": {"commandName": str(name)}}
+                | {"tool_name": "activate_skill", "tool_input": {"name": str(name)}}
                 | {"expansion_type": "slash_command", "command_name": str(name)}
             ):
                 return name

@@ -53,6 +53,20 @@ BY_PERSON = {
     "prompt": "/pdf some text",
 }
 """Input of a hook after somebody has typed `/pdf some text`."""
+BY_GEMINI = {
+    "session_id": "6cd4882a-62d9-4ad1-bc66-433ca75741bd",
+    "transcript_path": "/home/anna/.gemini/tmp/work/chats/session-2026-11-26T04-28-6cd4882a.jsonl",
+    "cwd": "/home/anna/work",
+    "hook_event_name": "AfterTool",
+    "timestamp": "2026-11-26T04:28:07.479Z",
+    "tool_name": "activate_skill",
+    "tool_input": {"name": "pdf"},
+    "tool_response": {
+        "llmContent": '<activated_skill name="pdf">\n  <instructions>\n    # PDF\n',
+        "returnDisplay": "Skill **pdf** activated.",
+    },
+}
+"""Input of a hook of Gemini CLI 0.61."""
 
 
 @pytest.fixture
@@ -86,7 +100,7 @@ def reported(shelf: Shelf) -> list[tuple[Any, ...]]:
         ).fetchall()
 
 
-@pytest.mark.parametrize("report", [BY_MODEL, BY_PERSON, {"skill": "pdf"}])
+@pytest.mark.parametrize("report", [BY_MODEL, BY_PERSON, BY_GEMINI, {"skill": "pdf"}])
 def test_a_report_counts_as_a_read_of_the_current_version(
     site: Site, shelf: Shelf, report: dict[str, Any]
 ) -> None:
@@ -119,7 +133,7 @@ def test_another_body_is_answered_with_its_right_form(site: Site, report: Any) -
     """In one sentence."""
     answer = post(site, report)
     assert answer.status_code == 400
-    assert answer.text == 'A report is {"skill": "NAME"}, or the input of a hook of Claude Code.\n'
+    assert answer.text == 'A report is {"skill": "NAME"}, or the input of a hook that has one.\n'
 
 
 def test_a_skill_that_is_not_in_the_catalog_is_answered_with_its_nearest_names(
