@@ -1,6 +1,7 @@
 """Routing tests of skills, run once when a scan or the service has published them."""
 
 import json
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -29,11 +30,11 @@ def shelf(tmp_path: Path) -> Iterator[Shelf]:
 def sheets(skill: SkillWriter) -> Callable[..., Path]:
     """Return a function that writes a skill for spreadsheets with routing tests."""
 
-    def write(root: Path, *tests: tuple[str, bool], **fields: Any) -> Path:
+    def write(root: Path, *tests: tuple[str, bool], name: str = "sheets", **fields: Any) -> Path:
         entries = [{"query": query, "should_trigger": leads} for query, leads in tests]
         text = json.dumps(entries, indent=1)
         fields = {"description": "Sums the columns of spreadsheets."} | fields
-        return skill(root / "sheets", files={"evals/routing.json": text}, **fields)
+        return skill(root / name, files={"evals/routing.json": text}, **fields)
 
     return write
 
@@ -48,16 +49,18 @@ def test_a_scan_stores_what_its_routing_tests_miss(
 ) -> None:
     """They run after all skills are in the catalog, and `reconcile` finds no difference."""
     sheets(shelf.root, ("sum columns", True), ("count words", True), ("sum columns", False))
+    for number in range(5):
+        sheets(shelf.root, ("the weather", True), name=f"z{number}")
     skill(shelf.root / "words")
     shelf.scan()
-    assert codes(shelf) == ["route-missed", "route-taken"]
+    assert codes(shelf) == ["route-missed", "route-taken", *["route-missed"] * 5]
     assert compare(shelf.settings).differences == ()
 
 
 def test_findings_of_routing_tests_stay_as_of_the_publication(
     shelf: Shelf, skill: SkillWriter, sheets: Callable[..., Path]
 ) -> None:
-    """A change of another skill does not run them again; a change of its own does."""
+    """Neither another skill nor a new look at it runs them again; a change of its own does."""
     sheets(shelf.root, ("sum columns", False))
     skill(shelf.root / "words")
     shelf.scan()
@@ -65,6 +68,11 @@ def test_findings_of_routing_tests_stay_as_of_the_publication(
     skill(shelf.root / "sum-columns", description="Sums columns; sum columns with it.")
     shelf.scan()
     assert codes(shelf) == ["route-taken"]
+    events = shelf.db.execute("SELECT count(*) FROM ingestions").fetchall()
+    os.utime(shelf.root / "sheets/SKILL.md")
+    shelf.scan()
+    assert codes(shelf) == ["route-taken"]
+    assert shelf.db.execute("SELECT count(*) FROM ingestions").fetchall() == events
     sheets(shelf.root, ("sum columns", False), body="# New\n")
     shelf.scan()
     assert codes(shelf) == []

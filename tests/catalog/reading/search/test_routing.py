@@ -130,6 +130,7 @@ def test_the_line_is_left_out_where_the_key_is_elsewhere_too(store: Store) -> No
 
 def test_tests_beyond_a_hundred_are_left_out_and_said(store: Store) -> None:
     """The number counts all."""
-    (found,) = run(store, *[{"query": "sum columns", "should_trigger": True}] * 101)
+    tests: list[object] = [{"query": "sum columns", "should_trigger": True}] * 100
+    (found,) = run(store, *tests, {"query": "the weather", "should_trigger": True})
     assert found.code == "routing-tests-unreadable"
     assert "101 routing tests, only the first 100" in found.message

@@ -178,6 +178,10 @@ def test_routing_tests_search_among_the_given_skills(project: Path, skill: Skill
     assert places(result)[0] == "skills/a/evals/routing.json:2: route-missed"
     assert [place.split("/")[1] for place in places(result)] == ["a", "one", "two"]
     assert "2 routing tests run by searches among 3 skills, without a model." in result.stderr
+    skill(project / "skills/two", files=files)
+    result = run("skills", "--select", "advice", "--ignore", "route-missed")
+    assert "4 routing tests run by searches among 3 skills, without a model." in result.stderr
+    assert not any("route-missed" in place for place in places(result))
     assert "2 routing tests run" not in run("skills", "--select", "spec").stderr
 
 
