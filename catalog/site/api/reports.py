@@ -26,10 +26,13 @@ async def receive(context: RequestContext) -> Response:
         return refuse(403, "A report comes from a program on this machine, or with a token.")
     if wait := limits.seconds_to_wait(context.datasette, request.scope["client"][0]):
         return refuse(429, "There are too many reports.", {"Retry-After": str(wait)})
-    size = request.headers.get("content-length", "")
-    if not size.isdecimal() or int(size) > MOST_BYTES:
-        return refuse(413, f"A report has a Content-Length of at most {MOST_BYTES:,} bytes.")
-    if not (name := _skill(await request.post_body())):
+    body, has_more = b"", True
+    while has_more and len(body) <= MOST_BYTES:
+        message = await request.receive()  # of a client that has gone: without a body
+        body, has_more = body + message.get("body", b""), message.get("more_body", False)
+    if len(body) > MOST_BYTES:
+        return refuse(413, f"A report has at most {MOST_BYTES:,} bytes.")
+    if not (name := _skill(body)):
         return refuse(400, 'A report is {"skill": "NAME"}, or the input of a hook that has one.')
     try:
         package = await context.query(package_of, context.location.packages, name, by_id=True)

@@ -148,15 +148,54 @@ def test_a_skill_that_is_not_in_the_catalog_is_answered_with_its_nearest_names(
     assert reported(shelf) == []
 
 
-def test_a_large_report_is_refused_before_it_is_read(site: Site) -> None:
-    """Also one that does not say how large it is."""
+def test_a_large_report_is_refused_before_all_of_it_is_read(site: Site) -> None:
+    """It may come in pieces, and without its size."""
+    sent = []
 
-    async def pieces() -> Any:
+    async def pieces(number: int) -> Any:
         yield b'{"skill": "pdf"}'
+        for _ in range(number):
+            sent.append(2**10)
+            yield b" " * 2**10
 
     assert post(site, '{"skill": "pdf"}'.ljust(reports.MOST_BYTES)).status_code == 204
     assert post(site, '{"skill": "pdf"}'.ljust(reports.MOST_BYTES + 1)).status_code == 413
-    assert site.ask("post", "/usage", content=pieces()).status_code == 413
+    assert site.ask("post", "/usage", content=pieces(9)).status_code == 204
+    sent.clear()
+    assert site.ask("post", "/usage", content=pieces(1000)).status_code == 413
+    assert sum(sent) < 2 * reports.MOST_BYTES
+
+
+def test_a_client_that_hangs_up_within_its_report_leaves_no_trace(
+    site: Site, shelf: Shelf, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Nothing is counted, and nothing logged."""
+    messages: list[dict[str, Any]] = [
+        {"type": "http.request", "body": b'{"skill": "pdf"', "more_body": True},
+        {"type": "http.disconnect"},
+    ]
+    sent: list[dict[str, Any]] = []
+
+    async def receive() -> dict[str, Any]:
+        return messages.pop(0)
+
+    async def send(message: dict[str, Any]) -> None:
+        sent.append(message)
+
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": "/usage",
+        "raw_path": b"/usage",
+        "query_string": b"",
+        "headers": [(b"host", b"localhost")],
+        "client": ("127.0.0.1", 9),
+        "server": ("127.0.0.1", 80),
+        "scheme": "http",
+    }
+    site.runner.run(site.app(scope, receive, send))
+    site.write_counts()
+    assert (messages, caplog.records, reported(shelf)) == ([], [], [])
 
 
 @pytest.mark.parametrize(
