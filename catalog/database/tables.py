@@ -238,7 +238,6 @@ TABLES: Mapping[str, Mapping[str, Any]] = {
         "packages_folder": str | None,
         "site_host": str | None,
         "site_port": int | None,
-        "site_url": str | None,  # the address for readers in the settings
         "identity": str | None,  # of the catalog, also stored in its folders
         "troubles": "[]",  # failed work that the service tries again
         "recoveries": "[]",  # lost and damaged catalogs that this one replaced

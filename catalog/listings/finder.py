@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 STEPS = (50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000)
 """Numbers of skills that a finder names; between two of them it stays as it is."""
@@ -15,13 +15,11 @@ _EMPTY = frozenset(
 )
 
 
-def skill_md(
-    name: str, skills: Iterable[tuple[str, list[str]]], program: str, data: str, site: str | None
-) -> str:
+def skill_md(name: str, skills: Iterable[tuple[str, list[str]]], program: str, data: str) -> str:
     """Return the SKILL.md of a finder of skills, each with its name and tags.
 
-    Its commands use the program and the data directory, and the site at a URL if there is one. It
-    changes only if the number of skills passes a step, or their main subjects change.
+    Its commands use the program and the data directory. It changes only if the number of skills
+    passes a step, or their main subjects change.
     """
     words = [{*tags, *name.split("-")} for name, tags in skills]
     number = max((step for step in STEPS if step <= len(words)), default=None)
@@ -33,7 +31,7 @@ def skill_md(
     if subjects := ", ".join(_subjects(words)):
         description += f" Subjects: {subjects}."
     head = f"---\nname: {name}\ndescription: {json.dumps(description, ensure_ascii=False)}\n---\n"
-    return f"{head}\n{_body(program, data, site)}"
+    return head + _BODY.format(command=f'"{program}" --data "{data}"')
 
 
 def description_in(skill_md: str) -> str:
@@ -55,21 +53,13 @@ def _subjects(words: Iterable[set[str]]) -> list[str]:
     return sorted(frequent[:_SUBJECTS])
 
 
-def _body(program: str, data: str, site: str | None) -> str:
-    return "\n".join(
-        ["# Search for a skill", "", *_lines(f'"{program}" --data "{data}"', site), ""]
-    )
+_BODY = """
+# Search for a skill
 
-
-def _lines(command: str, site: str | None) -> Iterator[str]:
-    yield "1. Search with the task in plain words, in the first of these ways that you have:"
-    yield "   - the MCP tool `search_skills`;"
-    yield f'   - `{command} search "the task"`;'
-    if site:
-        yield f"   - `curl -fsS -G {site}search.json --data-urlencode 'q=the task'`."
-    yield "2. Read the SKILL.md of the best result, and follow it like a listed skill:"
-    yield "   - with the MCP tool `read_skill_file`;"
-    yield f"   - `{command} read NAME`, and `{command} read NAME PATH` for its other files;"
-    if site:
-        yield "   - at the `location` of the result."
-    yield "3. If no result fits, go on without a skill. If no way works, tell the user."
+1. Search with the task in plain words: with the MCP tool `search_skills` if you have it, else run
+   `{command} search --for-model "the task"`.
+2. Read the SKILL.md of the best result, and follow it like a listed skill: with the MCP tool
+   `read_skill_file`, or by `{command} read NAME`. Other files are read by
+   `{command} read NAME PATH`.
+3. If no result fits, go on without a skill. If neither way works, tell the user.
+"""

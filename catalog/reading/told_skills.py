@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from catalog.database.queries import Database, Row
@@ -9,6 +10,7 @@ from catalog.listings.agents import AGENTS
 from catalog.listings.finder import description_in
 from catalog.listings.told import Told, described, told
 from catalog.model import naming
+from catalog.model.errors import NotInCatalog
 from catalog.prompt_index import query
 from catalog.prompt_index.spec import IndexSpec
 from catalog.text.suggestions import few
@@ -45,17 +47,18 @@ def of_directories(db: Database, path: str | None = None) -> list[ToldDirectory]
                 name: description_in(finder) if finder else described(agent, *texts)
                 for name, finder, *texts in rows
             }
-            every = query.count_indexable(db, _filter(db, row)) if row["finder"] else 0
-            left_out = max(0, every - sum(not finder for _, finder, *_ in rows))
+            left_out = _selected(db, row) - sum(not finder for _, finder, *_ in rows)
+            left_out = max(0, left_out) if row["finder"] else 0
             found.append(ToldDirectory(row["path"], row["agent"], told(agent, skills), left_out))
     return found
 
 
-def _filter(db: Database, directory: Row) -> IndexSpec:
-    """Return an index with the filter of a directory."""
-    if directory["index_name"]:
-        return query.index_spec(db, directory["index_name"])
-    return IndexSpec(**json.loads(directory["filter"]))
+def _selected(db: Database, directory: Row) -> int:
+    """Return how many skills that a model may start pass the filter of a directory."""
+    spec = IndexSpec(**json.loads(directory["filter"]))
+    with suppress(NotInCatalog):  # an index that is no longer configured is the directory's trouble
+        spec = query.index_spec(db, directory["index_name"]) if directory["index_name"] else spec
+    return query.count_indexable(db, spec)
 
 
 def of_skill(db: Database, skill: Row) -> list[dict[str, Any]]:

@@ -91,7 +91,6 @@ def _configure(store: Store, settings: Settings, progress: Callable[[int], None]
     commits = {mirror.root: mirror.commit for mirror, _ in settings.git_roots}
     store.roots.configure(settings.root_specs, rules_in_force(), datetime.now(UTC), commits)
     store.indexes.configure(settings.indexes)
-    store.set_health(site_url=settings.site.url)
     store.links.configure(settings.skills_folder, settings.links)
     store.events.register([*ALL, *(hook.listener for hook in settings.hooks)])
     try:

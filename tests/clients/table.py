@@ -57,7 +57,8 @@ LISTED_TO_MODELS = """
 
 Descriptions in the first request to the model, when all skills are linked with `skilldrop link`.
 The request of each agent is compared with what skilldrop says, skill by skill; the first 78 and 300
-skills are real ones. Skills of the agent itself take some of its room.
+skills are real ones. Skills of the agent itself take some of its room. With a model whose window is
+200,000 tokens, Claude Code has room for 8,000 characters.
 
 """
 

@@ -37,9 +37,8 @@ def fitting(
     if spec.finder in texts:
         texts = {spec.finder: texts[spec.finder]} | texts  # it comes first
     else:
-        (site,) = db.execute("SELECT site_url FROM health").fetchone()
         program = str(Path(sys.executable).with_name("skilldrop"))
-        skill_md = finder.skill_md(spec.finder, tagged, program, str(data), site)
+        skill_md = finder.skill_md(spec.finder, tagged, program, str(data))
         beside = {spec.finder: finder.description_in(skill_md)}
     found = first_of(agent, texts, beside)
     left_out = texts.keys() - set(found)

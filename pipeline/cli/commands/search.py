@@ -39,10 +39,18 @@ from pipeline.roots.file_kinds import SKILL_MD
     help="Print at most this many skills.",
 )
 @click.option("--offset", type=click.IntRange(0), default=0, help="Skip this many skills.")
+@click.option("--for-model", is_flag=True, help="Only skills that a model may start.")
 @with_filters
 @with_catalog
 def search_(
-    _: object, db: Database, /, words: tuple[str, ...], limit: int, offset: int, **filters: Any
+    _: object,
+    db: Database,
+    /,
+    words: tuple[str, ...],
+    limit: int,
+    offset: int,
+    for_model: bool,
+    **filters: Any,
 ) -> Answer:
     """Find the skills for a task, best match first.
 
@@ -59,6 +67,7 @@ def search_(
     wanted = _parsed(filters)
     if not words and wanted.is_default:
         raise click.UsageError("Give words to search for, or a filter such as --tag.")
+    wanted = wanted.for_models if for_model else wanted
     results = word_search.search(db, " ".join(words), limit, offset=offset, filters=wanted)
     if results.note:
         click.echo(visible(results.note), err=True)

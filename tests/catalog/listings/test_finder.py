@@ -5,10 +5,10 @@ import yaml
 from catalog.listings.finder import description_in, skill_md
 
 
-def text(number: int, *tags: str, site: str | None = None) -> str:
+def text(number: int, *tags: str) -> str:
     """Return the text for so many skills with tags."""
     skills = [(f"pdf-{count}", list(tags)) for count in range(number)]
-    return skill_md("find", skills, "/bin/skilldrop", "/var/data", site)
+    return skill_md("find", skills, "/bin/skilldrop", "/var/data")
 
 
 def test_the_text_is_a_skill() -> None:
@@ -20,9 +20,7 @@ def test_the_text_is_a_skill() -> None:
     }
     assert "more than 200 skills" in head
     assert description_in(text(230, "tables")).endswith("Subjects: pdf, tables.")
-    assert '"/bin/skilldrop" --data "/var/data" search "the task"' in body
-    assert "search.json" not in body
-    assert "https://x.org/search.json" in text(1, site="https://x.org/")
+    assert '"/bin/skilldrop" --data "/var/data" search --for-model "the task"' in body
 
 
 def test_subjects_are_plain_words_of_several_skills() -> None:

@@ -3,13 +3,16 @@
 import re
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from catalog.model.setting import LinkedDirectory
 from catalog.prompt_index import query
 from catalog.prompt_index.spec import IndexSpec
 from catalog.reading import index_views
 from catalog.site.pages import indexes
+from catalog.writing.links import table
 from catalog.writing.store import Store
 from tests.support.records import NOON, judged
 from tests.support.sites import Site
@@ -40,6 +43,16 @@ def test_skills_are_on_pages(site: Site) -> None:
     assert names == sorted({*names})
     assert len(names) == index_views.PAGE
     assert 'rel="next"' not in pages[1]
+
+
+def test_what_agents_tell_their_models_is_below_the_indexes(catalog: Path, site: Site) -> None:
+    """A line for each directory whose agent is known."""
+    assert "told to the model" not in site.get("/indexes").text
+    store = Store.open(catalog)
+    agent: Any = {"for": "claude-code"}
+    table.put(store.db, LinkedDirectory("/home/anna/.claude/skills", **agent), "command")
+    store.close()
+    assert "told to the model of Claude Code: 0 whole" in site.get("/indexes").text
 
 
 def test_words_that_agents_get_are_marked_in_the_description(site: Site) -> None:

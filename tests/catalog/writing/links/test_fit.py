@@ -49,7 +49,7 @@ def test_a_directory_has_the_first_skills_and_a_finder(tmp_path: Path) -> None:
     text = (tmp_path / "agent" / FINDER / "SKILL.md").read_text()
     assert "more than 50 skills" in description_in(text)
     assert description_in(text).endswith(" Subjects: pdf.")
-    assert f'--data "{it.settings.data}" search "the task"' in text
+    assert f'--data "{it.settings.data}" search --for-model "the task"' in text
     assert it.differences() == []
     assert FINDER not in names_in(it.skills)
 
@@ -129,6 +129,16 @@ def test_a_taken_name_is_never_replaced(tmp_path: Path) -> None:
     store = it.open()
     (directory,) = [row for row in status.load(store.db)["links"] if row["origin"] == "settings"]
     assert directory["taken"] == [FINDER]
+    store.close()
+
+
+def test_a_filter_that_is_gone_is_told_as_the_trouble(tmp_path: Path) -> None:
+    """The skills stay as they are, and can be compared."""
+    it = fitting(tmp_path, 40, index="default")
+    it.with_settings(links=[], indexes=[{"name": "other"}])
+    store = it.open()
+    store.db.execute("UPDATE linked_directories SET is_leaving = 0, origin = 'command'")
+    assert [row["told"] for row in status.load(store.db)["links"] if row["told"]] != []
     store.close()
 
 

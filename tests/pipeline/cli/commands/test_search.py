@@ -46,6 +46,17 @@ def test_the_filters_of_the_search_choose_skills() -> None:
     assert "pdf (shadowed)" in run("list", "--status", "shadowed").stdout
 
 
+def test_a_model_can_search_the_skills_that_it_may_start() -> None:
+    """As the skill that finds others asks it to."""
+    write_skill(
+        Path("watched/stapler"), description="Staples.", more="disable-model-invocation: true"
+    )
+    run("scan")
+    assert "stapler" in run("search", "staples").stdout
+    assert "stapler" not in run("search", "--for-model", "staples").stdout
+    assert "pdf" in run("search", "--for-model", "pdf").stdout
+
+
 def test_findings_are_listed_of_all_of_a_skill_or_of_a_code() -> None:
     """Exit 1 if one is an error; an unknown name is neither."""
     done = run("findings")
