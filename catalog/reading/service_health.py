@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 from catalog.database.expressions import AWAITING_REVIEW, IS_WITHHELD, STAYS_AT_VERSION
 from catalog.database.queries import Database
 from catalog.text.humanize import ago, ahead, count, seconds_since
+from catalog.text.suggestions import few
 from catalog.text.visible import printable
 
 SILENT = 30.0
@@ -27,7 +28,7 @@ _PARTS = {
     "packages": "Verifying packages",
     "pull": "Pulling repositories",
     "quiet": "Recording health",
-    "rejections": "Outcome files",
+    "outcomes_rejected": "Outcome files",
     "requests": "Running requests of commands",
     "scan": "The full scan",
     "site": "The site",
@@ -51,6 +52,7 @@ def load(db: Database) -> dict[str, Any]:
         "withheld": db.rows(_WITHHELD),
         **next(db.query(_COUNTS)),
         "unlinked_outcomes": next(db.query(_UNLINKED)),
+        "rejected_outcomes": [path for (path,) in db.execute(_REJECTED)],
         "troubles": db.rows("SELECT * FROM troubles ORDER BY since, part"),
     }
 
@@ -69,6 +71,10 @@ _UNLINKED = """
         (SELECT path FROM outcomes WHERE is_newest = 1 AND version IS NULL
             AND version_declared IS NOT NULL AND skill IS NOT NULL
             ORDER BY id DESC LIMIT 1) AS newest_of_no_version
+"""
+_REJECTED = """
+    SELECT path FROM outcome_rejections
+    WHERE rejected_at > strftime('%Y-%m-%dT%H:%M:%S', 'now', '-1 day') ORDER BY rejected_at DESC
 """
 _HELD = """
     SELECT root, pending_reason AS reason, count(*) AS skills
@@ -115,6 +121,9 @@ def summary(state: Mapping[str, Any], now: datetime) -> Health:
         troubles += state["troubles"]
     troubles += map(_of_held, state["held"])
     troubles += map(_of_withheld, state["withheld"])
+    if rejected := state["rejected_outcomes"]:
+        message = f"{len(rejected)} rejected in the last day: {few(rejected, 3)}."
+        troubles.append(_trouble("outcomes_rejected", message))
     details = [_detail(trouble, now) for trouble in troubles]
     details += _open_questions(state)
     if not is_running:
@@ -244,7 +253,7 @@ def _detail(trouble: Mapping[str, Any], now: datetime) -> str:
     """Return a failure with its count, its first time and its next try."""
     part = _PARTS.get(trouble["part"])
     message = f"{part}: {trouble['message']}" if part else trouble["message"]
-    if not trouble["since"] or trouble["part"] == "rejections":
+    if not trouble["since"]:
         return message
     often = f"Failed {count(trouble['times'], 'time')}"
     tried = f"; next try {ahead(trouble['next_try_at'], now)}" if trouble["next_try_at"] else ""

@@ -100,7 +100,12 @@ def take_outcomes(
                     if not origin.is_linked:
                         report.unlinked.append(path)
     if paths is None:
-        store.outcomes.forget([path for path in known if path not in existing])
+        gone = known.keys() - existing
+    else:
+        gone = {path for path in existing if not os.path.lexists(folder / os_path(path))}
+    if gone:
+        store.outcomes.forget(sorted(gone))
+    if paths is None:
         report.linked = store.outcomes.link()
     return report
 

@@ -18,10 +18,8 @@ from catalog.model.errors import (
     SkilldropError,
     Trouble,
 )
-from catalog.model.paths import os_path
 from catalog.text.humanize import iso
 from catalog.writing.store import Store
-from pipeline.config.settings import Settings
 from pipeline.roots import internal_errors
 from pipeline.service.parts import NEVER, Work
 from pipeline.service.scanning.synchronizer import can_list_all
@@ -152,10 +150,6 @@ class Troubles:
 
 BEAT = 5.0
 """Seconds between two heartbeats."""
-REJECTED_SPAN = timedelta(days=1)
-"""Time for which a rejected outcome file needs attention, unless it is corrected or deleted."""
-REJECTED_LIMIT = 100
-"""Most rejected files that are counted."""
 
 
 class Heartbeat:
@@ -253,23 +247,6 @@ class Heartbeat:
             self._awaits_checkpoint = is_quiet  # nothing waits for it now
         if self._awaits_checkpoint:
             self._awaits_checkpoint = not work.store.checkpoint()
-
-
-def rejected(store: Store, settings: Settings, at: datetime) -> Problem | None:
-    """Return a problem if outcome files were rejected recently and are still there."""
-    folder = settings.outcomes_folder
-    paths = [
-        path
-        for path in store.outcomes.rejected_since(at - REJECTED_SPAN, REJECTED_LIMIT)
-        if (folder / os_path(path)).exists()
-    ]
-    if not paths:
-        return None
-    return Problem(
-        f"{len(paths)} rejected in the last day: {', '.join(paths[:3])}"
-        f"{' and others' if len(paths) > 3 else ''} in {folder}.",
-        len(paths),
-    )
 
 
 def notify(state: str) -> None:

@@ -19,7 +19,7 @@ from catalog.text.suggestions import few
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
 from pipeline.service import heartbeat
-from pipeline.service.heartbeat import BEAT, Heartbeat, Troubles, rejected
+from pipeline.service.heartbeat import BEAT, Heartbeat, Troubles
 from pipeline.service.open_catalog import open_store
 from pipeline.service.parts import NEVER, Loop, PackageCheck, Part, Work, each_turn, every
 from pipeline.service.requests import RequestRunner
@@ -171,7 +171,6 @@ class Service:
                 lambda _: None if work.publication.due is None else NEVER,
                 requests.answer,
             ),
-            Part("rejections", self._heartbeat.due, lambda: rejected(store, settings, _now())),
             Part(
                 "heartbeat",
                 self._heartbeat.due,

@@ -124,15 +124,6 @@ class RunOutcomes:
                     [to_json(paths)],
                 )
 
-    def rejected_since(self, at: datetime, most: int) -> list[str]:
-        """Return the paths of the files rejected since a moment, newest first."""
-        rows = self._db.execute(
-            "SELECT path FROM outcome_rejections WHERE rejected_at >= ?"
-            " ORDER BY rejected_at DESC LIMIT ?",
-            [iso(at), most],
-        )
-        return [path for (path,) in rows]
-
 
 _AS_DECLARED = ("form", "tool", "call_id", "status", "message", "format", "tokens")
 """Columns of `outcomes` with the values of the outcome's fields of these names."""

@@ -43,6 +43,7 @@ EMPTY: dict[str, Any] = {
     "internal_errors": 0,
     "name_conflicts": 0,
     "unlinked_outcomes": {"of_no_skill": 0, "of_no_version": 0},
+    "rejected_outcomes": [],
     "to_review": 0,
     "troubles": [],
 }
