@@ -173,7 +173,7 @@ def skill() -> SkillWriter:
     return write_skill
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # what it calls may leave threads
 def elsewhere() -> Iterator[Callable[..., Any]]:
     """Return a function that calls another in a separate process without other threads."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:

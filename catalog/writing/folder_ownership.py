@@ -25,13 +25,13 @@ class FolderOwnership:
         """The identity in the markers; empty until the first folder is claimed."""
         return str(self._db.execute("SELECT ifnull(identity, '') FROM health").fetchone()[0])
 
-    def claim(self, folders: Sequence[OwnedFolder], heritage: Sequence[OwnedFolder] = ()) -> None:
+    def claim(self, folders: Sequence[OwnedFolder], former: str | None = None) -> None:
         """Check that folders belong to this catalog or are free. Raises FolderNotOwned.
 
-        A new catalog takes over the identity of the one that left the heritage.
+        A new catalog takes over the former identity, or that of the one that left the folders.
         """
         if not self.identity:
-            identity = identity_of(heritage or folders) or new_identity()
+            identity = former or identity_of(folders) or new_identity()
             self._db.execute("UPDATE health SET identity = ?", [identity])
         refuse_others(folders, self.identity)
 

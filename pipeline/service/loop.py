@@ -71,6 +71,7 @@ class Service:
         self._parts: Sequence[Part] = ()  # none while there is no catalog
         self._stopping = False
         self._damage: str | None = None  # of the catalog, which is rebuilt at the next turn
+        self._identity: str | None = None  # of the catalog, also after it was lost
 
     def stop(self) -> None:
         """Ask the service to end; safe in a signal handler."""
@@ -129,7 +130,7 @@ class Service:
     def _begin(self, store: Store) -> None:
         """Begin the work on a catalog: at the start, or when the last one was lost."""
         settings = self._settings
-        self._store = store
+        self._store, self._identity = store, store.folders.identity
         self._work = work = Work(
             settings,
             store,
@@ -229,7 +230,7 @@ class Service:
             if self._site:
                 self._site.stop()
         damage, self._damage = self._damage, None  # the damaged file is kept only once
-        store = open_store(self._settings, damage=damage)
+        store = open_store(self._settings, damage=damage, identity=self._identity)
         try:
             self._begin(store)
         except BaseException:

@@ -48,11 +48,13 @@ def open_store(
     *,
     needs_root: bool = True,
     damage: str | None = None,
+    identity: str | None = None,
 ) -> Store:
     """Return the catalog with its roots and indexes configured and its packages repaired.
 
     progress is called with the number of skills published so far by that repair. A damaged catalog
-    is replaced by a new one; damage describes damage that an earlier attempt found.
+    is replaced by a new one; damage describes damage that an earlier attempt found. identity is
+    that of the catalog which the caller had open until it was lost.
 
     Raises CatalogBusy, CatalogUnusable, NotPossible if the disk is full, FolderNotOwned if a folder
     belongs to another catalog, and RootUnreadable if no root can be read and needs_root is set. If
@@ -63,21 +65,22 @@ def open_store(
     if needs_root and len(troubles) == len(roots) and not settings.git_roots:
         raise RootUnreadable(" ".join(troubles))
     # One that is not ours stops no start: the service says so, and publishes once it is gone.
-    everything = folders_of(settings)
-    folders = [folder for folder in everything if folder.kind != "skills"]
+    folders = [folder for folder in folders_of(settings) if folder.kind != "skills"]
     if not settings.catalog_path.exists():  # refuse before creating anything
         with explained(settings.catalog_path):
-            refuse_others(folders, identity_of(everything))
+            refuse_others(folders, identity or identity_of(folders))
     store = Store.open(settings.catalog_path, datetime.now(UTC), damage=damage)
     try:
         with explained(settings.catalog_path):
-            store.folders.claim(folders, everything)
+            store.folders.claim(folders, identity)
             _configure(store, settings, progress)
     except CatalogDamaged as error:  # damage that opening does not detect
         store.close()
         if damage:
             raise
-        return open_store(settings, progress, needs_root=needs_root, damage=str(error))
+        return open_store(
+            settings, progress, needs_root=needs_root, damage=str(error), identity=identity
+        )
     except BaseException:
         store.close()
         raise

@@ -46,7 +46,9 @@ def test_publication_adds_no_error_to_real_skills(tmp_path: Path, collection: st
     _, db = published(SHARED / collection, tmp_path / "data")
     skills = {
         row["name"]: Path(row["root"], row["path"])
-        for row in db.query("SELECT name, root, path FROM skills WHERE status = 'active'")
+        for row in db.query(
+            "SELECT name, root, path FROM skills WHERE status = 'active' AND model_invocable = 1"
+        )
     }
     assert len(skills) > 20
     folders = {folder.name: folder for folder in (tmp_path / "data/skills").glob("[!.]*")}

@@ -251,6 +251,25 @@ def test_a_deleted_catalog_is_rebuilt(
     assert "was deleted or replaced" in caplog.text
 
 
+def test_a_rebuilt_catalog_owns_what_the_service_made_after_the_deletion(
+    serving: Callable[..., Serving], skill: SkillWriter
+) -> None:
+    """A copy may be placed at that moment, and its folder has the former identity."""
+    it = serving().start()
+    skill(it.root / "a")
+    it.settle()
+    skills = it.settings.data / "skills"
+    marker = (skills / ".skilldrop").read_text()
+    gone = it.settings.data.rename(it.settings.data.with_name("gone"))
+    skills.mkdir(parents=True, exist_ok=True)
+    (skills / ".skilldrop").write_text(marker)
+    shutil.rmtree(gone)
+    it.wait_for(lambda: it.statuses() == {"a": "active"})
+    it.settle()
+    assert (skills / "a/SKILL.md").exists()
+    assert (skills / ".skilldrop").read_text() == marker
+
+
 def test_damaged_packages_are_repaired_in_the_background(
     serving: Callable[..., Serving], skill: SkillWriter
 ) -> None:

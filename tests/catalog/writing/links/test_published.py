@@ -515,18 +515,6 @@ def test_a_version_damaged_everywhere_is_withdrawn(
     assert it.differences() == []
 
 
-def test_published_skills_that_outlive_all_else_stay_ours(it: Linking) -> None:
-    """A service may make the folder again while somebody deletes the data directory."""
-    for entry in it.settings.data.iterdir():
-        if entry.is_dir() and entry != it.skills:
-            shutil.rmtree(entry)
-        elif entry.is_file():
-            entry.unlink()
-    it.scan()
-    assert names_in(it.skills) == ["a", "b"]
-    assert it.differences() == []
-
-
 # Bad folders
 
 
