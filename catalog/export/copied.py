@@ -63,18 +63,14 @@ class PublishedSkills:
         skills = {
             name: Skill(name, "", "", "")
             if isinstance(package, str)
-            else Skill(
-                name, package.skill_id, package.version, package.digest, self._repaired_sha(name)
-            )
+            else Skill(name, package.skill_id, package.version, package.digest)
             for name, package in self._packages.items()
         }
+        for name, text in self._repaired.items():
+            skills[name] = skills[name]._replace(repaired=hashlib.sha256(text).hexdigest())
         return Listing(
             activity.catalog_id(self._db), activity.is_complete(self._db), skills, etag=""
         )
-
-    def _repaired_sha(self, name: str) -> str:
-        text = self._repaired.get(name)
-        return hashlib.sha256(text).hexdigest() if text else ""
 
     def fetch(self, skill: Skill, to: Path) -> dict[str, str]:
         """Write the files of a skill into a new folder; return the SHA-256 of each by path.

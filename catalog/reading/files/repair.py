@@ -1,5 +1,6 @@
 """SKILL.md as it was read: with the repairs of its findings, and nothing else changed."""
 
+import re
 from collections.abc import Iterable
 
 from catalog.database.expressions import IS_NEWEST
@@ -41,14 +42,18 @@ _FROM = f"""
 def repaired(data: bytes, repairs: Iterable[Row]) -> bytes | None:
     """Return a text whose lines `before` are those `after`; None if it has other lines there."""
     text = data.decode("utf-8", "surrogateescape").removeprefix(_BYTE_ORDER_MARK)
-    lines = text.split("\n")
+    lines = _LINE.findall(text)
     changes = {row["line"]: row for row in repairs if row["before"] is not None}
     for first, row in sorted(changes.items(), reverse=True):
         before, after = row["before"].split("\n"), row["after"].split("\n")
         place = slice(first - 1, first - 1 + len(before))
         present = lines[place]
-        if [line.rstrip() for line in present] != [line.rstrip() for line in before]:
+        if [line.rstrip() for line, _ in present] != [line.rstrip() for line in before]:
             return None
-        end = "\r" if present[0].endswith("\r") else ""
-        lines[place] = [line.rstrip("\r") + end for line in after]
-    return "\n".join(lines).encode("utf-8", "surrogateescape")
+        lines[place] = [(line, present[0][1]) for line in after[:-1]] + [
+            (after[-1], present[-1][1])
+        ]
+    return "".join(map("".join, lines)).encode("utf-8", "surrogateescape")
+
+
+_LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)")

@@ -73,13 +73,10 @@ def _lines(site: str, skill_id: str, skill_name: str, *, needs_token: bool) -> l
             "also fetches new versions; without --only, all skills",
         ),
         InstallLine("skills (npx)", f"npx skills add {in_path}", "for any agent that it knows"),
-        *(
-            InstallLine(
-                client,
-                f"{curl} {site}{skill}/bundle.zip -o {name}.zip && "
-                f"mkdir -p {folder} && unzip -qo {name}.zip -d {folder}/{name} && rm {name}.zip",
-            )
-            for client, folder in _FOLDERS.items()
+        InstallLine(
+            "Claude Code",
+            f"{curl} {site}{skill}/bundle.zip -o {name}.zip && mkdir -p {_FOLDER_OF_CLAUDE} && "
+            f"unzip -qo {name}.zip -d {_FOLDER_OF_CLAUDE}/{name} && rm {name}.zip",
         ),
         InstallLine(
             "opencode",
@@ -91,11 +88,7 @@ def _lines(site: str, skill_id: str, skill_name: str, *, needs_token: bool) -> l
 
 _OBEDIENT = {"Claude Code"}
 """Clients that start a skill with `disable-model-invocation` only if their user asks for it."""
-_FOLDERS = {
-    "Claude Code": "~/.claude/skills",
-    "Codex, Gemini CLI and others": "~/.agents/skills",
-}
-"""Folders of personal skills, by the clients that read them."""
+_FOLDER_OF_CLAUDE = "~/.claude/skills"
 _FOLDER = {
     "github.com": "/tree/{commit}/{path}",
     "gitlab.com": "/-/tree/{commit}/{path}",

@@ -1,10 +1,6 @@
 """Endpoints of `skilldrop pull`: the skills to keep on another machine, and the program itself."""
 
 import hashlib
-import io
-import zipfile
-from functools import cache
-from pathlib import Path
 
 from datasette import Response
 
@@ -13,14 +9,13 @@ from catalog.model.errors import NotInCatalog, PackageDamaged, PathRefused
 from catalog.model.setting import Selection
 from catalog.prompt_index import query
 from catalog.reading import activity
-from catalog.reading.files import bundle, repair
+from catalog.reading.files import repair
 from catalog.reading.files.published import package_of
 from catalog.reading.skills import offered
+from catalog.site.api.files import ARCHIVE as ZIP
 from catalog.site.http import responses
 from catalog.site.http.request import RequestContext
-
-_HERE = Path(__file__).parents[3]
-_START = b"from catalog.pull.program import main\n\nraise SystemExit(main())\n"
+from catalog.site.rendering import assets
 
 
 async def listing(context: RequestContext) -> Response:
@@ -62,25 +57,6 @@ def _listing(db: Database, context: RequestContext) -> Response:
 
 async def program(context: RequestContext) -> Response:
     """Return `skilldrop pull` as one file for any Python."""
+    content, sha256 = assets.pull_program(), assets.pull_sha256()
     headers = {"Content-Disposition": "attachment; filename=pull.pyz"}
-    return responses.of_bytes(
-        context.request, archive(), "application/zip", etag=sha256(), headers=headers
-    )
-
-
-@cache
-def archive() -> bytes:
-    """Return the program as a zip application; the same bytes from the same code."""
-    modules = [_HERE / "catalog/__init__.py", *sorted((_HERE / "catalog/pull").glob("*.py"))]
-    content = {path.relative_to(_HERE).as_posix(): path.read_bytes() for path in modules}
-    buffer = io.BytesIO()
-    buffer.write(b"#!/usr/bin/env python3\n")
-    with zipfile.ZipFile(buffer, "a") as packed:
-        for name, code in {"__main__.py": _START, **content}.items():
-            bundle.add(packed, name, 0o644, len(code), io.BytesIO(code))
-    return buffer.getvalue()
-
-
-def sha256() -> str:
-    """Return the SHA-256 of the program, which the page of a skill shows."""
-    return hashlib.sha256(archive()).hexdigest()
+    return responses.of_bytes(context.request, content, ZIP, etag=sha256, headers=headers)

@@ -1,9 +1,13 @@
-"""Style sheets, script and logo of the site, served from memory."""
+"""Style sheets, script and logo of the site, and the program `pull`, served from memory."""
 
 import base64
 import hashlib
+import io
+import zipfile
 from functools import cache
 from pathlib import Path
+
+from catalog.reading.files import bundle
 
 _FOLDER = Path(__file__).parents[1] / "static"
 _TYPES = {
@@ -49,3 +53,26 @@ def path(name: str) -> str:
 def integrity(name: str) -> str:
     """Return the hash with which a page identifies its script."""
     return f"sha256-{base64.b64encode(hashlib.sha256(read(name)).digest()).decode()}"
+
+
+_TOP = Path(__file__).parents[3]
+_START = b"from catalog.pull.program import main\n\nraise SystemExit(main())\n"
+
+
+@cache
+def pull_program() -> bytes:
+    """Return `skilldrop pull` as a zip application; the same bytes from the same code."""
+    modules = [_TOP / "catalog/__init__.py", *sorted((_TOP / "catalog/pull").glob("*.py"))]
+    content = {path.relative_to(_TOP).as_posix(): path.read_bytes() for path in modules}
+    buffer = io.BytesIO()
+    buffer.write(b"#!/usr/bin/env python3\n")
+    with zipfile.ZipFile(buffer, "a") as packed:
+        for name, code in {"__main__.py": _START, **content}.items():
+            bundle.add(packed, name, 0o644, len(code), io.BytesIO(code))
+    return buffer.getvalue()
+
+
+@cache
+def pull_sha256() -> str:
+    """Return the SHA-256 of that program, for people who compare it."""
+    return hashlib.sha256(pull_program()).hexdigest()

@@ -15,7 +15,11 @@ from catalog.site.rendering import assets, formatting, highlight
 from catalog.text import humanize, suggestions, truncate
 
 FOLDER = Path(__file__).parents[1] / "templates"
-ASSETS = {"asset": assets.path, "integrity": assets.integrity}
+ASSETS = {
+    "asset": assets.path,
+    "integrity": assets.integrity,
+    "pull_sha256": assets.pull_sha256,
+}
 """Functions of the layout, also on Datasette's own pages."""
 MARKS = ("\ue000", "\ue001")
 """Delimiters of matches in a snippet until it is escaped; removed from the skill's text first."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from catalog.site.api import pulls
+from catalog.site.rendering import assets
 from tests.support import program as skilldrop
 from tests.support.paths import REPOSITORY
 from tests.support.pull_sites import PullSite, pull_site
@@ -49,7 +49,7 @@ def _name(alias: ast.alias) -> str:
 
 def test_the_site_serves_it_as_one_file(tmp_path: Path, served: PullSite) -> None:
     """It runs in any folder, without this repository and its libraries."""
-    (tmp_path / "pull.pyz").write_bytes(pulls.archive())
+    (tmp_path / "pull.pyz").write_bytes(assets.pull_program())
     done = subprocess.run(
         [sys.executable, "-I", "-S", "pull.pyz", served.url, "skills"],
         cwd=tmp_path,
@@ -74,7 +74,7 @@ import runpy; runpy.run_path("pull.pyz", run_name="__main__")
 
 def test_it_needs_nothing_that_only_unix_has(tmp_path: Path, served: PullSite) -> None:
     """Windows has neither locks of files nor links."""
-    (tmp_path / "pull.pyz").write_bytes(pulls.archive())
+    (tmp_path / "pull.pyz").write_bytes(assets.pull_program())
     for said in ("1 added", "1 unchanged"):
         done = subprocess.run(
             [sys.executable, "-I", "-c", _HIDING, served.url, "skills"],

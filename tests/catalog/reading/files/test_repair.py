@@ -21,7 +21,7 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("name", BROKEN)
 def test_the_values_stay(name: str, newline: str) -> None:
     """Only the lines of findings change."""

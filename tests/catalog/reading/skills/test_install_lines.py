@@ -37,10 +37,7 @@ def shelf(tmp_path: Path, skill: SkillWriter) -> Iterator[Shelf]:
 
 
 @pytest.mark.skipif(not (which("curl") and which("unzip")), reason="no curl or no unzip")
-@pytest.mark.parametrize("client", [2, 3])
-def test_the_command_of_a_shell_installs_the_skill(
-    shelf: Shelf, tmp_path: Path, client: int
-) -> None:
+def test_the_command_of_a_shell_installs_the_skill(shelf: Shelf, tmp_path: Path) -> None:
     """In a home folder without any skills: all files, with executable bits, and nothing else."""
     served, home = tmp_path / "served" / "skills" / "会议", tmp_path / "home"
     served.mkdir(parents=True)
@@ -52,7 +49,7 @@ def test_the_command_of_a_shell_installs_the_skill(
     )
     threading.Thread(target=server.serve_forever, daemon=True).start()
     site = f"http://127.0.0.1:{server.server_port}/"
-    line = install_lines.of_skill(site, OFFERED).lines[client]
+    line = install_lines.of_skill(site, OFFERED).lines[2]
     try:
         subprocess.run(
             ["sh", "-c", line.text], cwd=home, env={"HOME": str(home), "PATH": "/usr/bin:/bin"},

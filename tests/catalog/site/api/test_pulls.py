@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from catalog.site.api import pulls
+from catalog.site.rendering import assets
 from catalog.writing.store import Store
 from tests.support.sites import Site
 
@@ -69,5 +69,5 @@ def test_a_catalog_whose_first_scan_has_not_ended_is_not_complete(
 def test_the_program_is_the_same_bytes_for_all(site: Site) -> None:
     """Its digest can be compared."""
     response = site.get("/pull.pyz")
-    assert response.content == pulls.archive() == pulls.archive.__wrapped__()
-    assert response.headers["etag"].startswith(f'"{pulls.sha256()}')
+    assert response.content == assets.pull_program() == assets.pull_program.__wrapped__()
+    assert response.headers["etag"].startswith(f'"{assets.pull_sha256()}')
