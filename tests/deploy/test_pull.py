@@ -298,6 +298,20 @@ def test_a_search_of_the_copied_skills_finds_no_superseded_version(
     assert "turn 1" in (copy / "skills/skill-1/SKILL.md").read_text()
 
 
+def test_a_change_of_the_same_size_in_the_same_second_is_copied(
+    serving: Serving, copy: Path
+) -> None:
+    """A skill that is edited twice at once has files like that."""
+    pull(serving, copy)
+    place = "skills/skill-1/SKILL.md"
+    file, before = serving.settings.data / place, (copy / place).stat().st_mtime_ns
+    file.chmod(0o644)
+    file.write_text(file.read_text().replace("turn 0", "turn 9"))
+    os.utime(file, ns=(before, before // 10**9 * 10**9 + (before + 1) % 10**9))
+    pull(serving, copy)
+    assert "turn 9" in (copy / place).read_text()
+
+
 def test_the_copied_skills_are_those_of_the_writer(serving: Serving, copy: Path) -> None:
     """With bytes and modes, without a link; an added file in one of them goes."""
     pull(serving, copy)
