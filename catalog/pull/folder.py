@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import IO, TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
-from catalog.pull.site import LOCK_FILE, Refused, SiteError, check_name, check_path
+from catalog.pull.site import BROKEN, LOCK_FILE, Refused, SiteError, check_name, check_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -286,15 +286,7 @@ class Folder:
                 self.skills[row["folder"]] = locked
         except FileNotFoundError:
             return
-        except (
-            OSError,
-            ValueError,
-            KeyError,
-            TypeError,
-            AttributeError,
-            RecursionError,
-            Refused,
-        ) as error:
+        except (*BROKEN, AttributeError, Refused) as error:
             raise NotPossible(
                 f"{path} is not a lock file of a pull ({error}), so nothing beside it is changed. "
                 "Restore it, or choose another folder."

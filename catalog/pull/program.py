@@ -131,7 +131,7 @@ def said(result: Pulled, folder: Path) -> Iterator[str]:
     for name in result.repaired:
         yield f"  repaired: {_visible(name)}/SKILL.md; both digests are in skilldrop.lock"
     for name in result.taken:
-        yield f"  not copied: {_visible(name)}: the name is taken there"
+        yield f"  not copied: {_visible(name)}: the name is taken there; move that away to get it"
     for name in result.edited:
         yield f"  left alone: {_visible(name)} was edited here; delete it to get the published one"
     for name, reason in result.failed.items():
@@ -178,9 +178,8 @@ def _repeated(given: argparse.Namespace, folder: Path) -> list[str]:
 
 def _seconds(text: str) -> float:
     """Return the seconds of a time such as 15m. Raises ValueError."""
-    units = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
-    seconds = float(text[:-1]) * units[text[-1]] if text[-1:] in units else float(text)
-    if not 1 <= seconds < 1e9:
+    seconds = float(text[:-1]) * {"m": 60, "h": 3600, "d": 86_400}.get(text[-1:], 0)
+    if not 10 <= seconds < 1e9:
         raise ValueError
     return seconds
 

@@ -25,7 +25,7 @@ TIMEOUT = 60.0
 """Seconds without a byte from the site."""
 MOST_LIST_BYTES = 256 * 1024 * 1024
 _PIECE = 1024 * 1024
-_BROKEN = (OSError, HTTPException, ValueError, KeyError, TypeError, RecursionError)
+BROKEN = (OSError, HTTPException, ValueError, KeyError, TypeError, RecursionError)
 """What an answer raises that is incomplete, or has not the right form."""
 
 ON_WINDOWS = os.name == "nt"
@@ -104,7 +104,7 @@ class Site:
                     {skill.folder: skill for skill in skills},
                     tag,
                 )
-            except _BROKEN:
+            except BROKEN:
                 raise SiteError(f"{self.shown_url} is not a site of skilldrop.") from None
 
     def fetch(self, skill: Skill, to: Path) -> dict[str, str]:
@@ -135,7 +135,7 @@ class Site:
                     for file in files:
                         with packed.open(names[file["path"]]) as content:
                             _write(content, to.joinpath(*names[file["path"]].split("/")), file)
-        except (*_BROKEN, zipfile.BadZipFile) as error:
+        except (*BROKEN, zipfile.BadZipFile) as error:
             raise SiteError(f"{skill.folder} did not arrive whole ({error}).") from None
         hashes = {names[file["path"]]: str(file["sha256"]) for file in files}
         if skill.repaired:
@@ -233,4 +233,5 @@ def _sentence(error: HTTPError) -> str:
         reason = str(json.loads(text)["error"])
     except (ValueError, KeyError, TypeError):
         reason = text.strip().partition("\n")[0] if "<" not in text else ""
-    return reason or f"{error.code} {error.reason}."
+    where = " Give the address of the site itself." if error.code == 404 else ""
+    return reason or f"{error.code} {error.reason}.{where}"

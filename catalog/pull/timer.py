@@ -52,9 +52,9 @@ def install(site: str, folder: Path, arguments: list[str], every: float | None, 
         question = f"Write {units[0]} and {units[1].name}, and start the timer? [y/N] "
         if input(question).strip().lower() not in ("y", "yes"):
             return 1
-    command = " ".join(
-        map(_quoted, [sys.executable, os.path.abspath(sys.argv[0]), *_pull(), *arguments])
-    )
+    program = os.path.abspath(sys.argv[0])
+    start = [sys.executable, program, *([] if program.endswith(".pyz") else ["pull"])]
+    command = " ".join(map(_quoted, [*start, *arguments]))
     place.mkdir(parents=True, exist_ok=True)
     for unit, text in zip(units, (_SERVICE, _TIMER)):
         unit.write_text(text.format(site=site, command=command, seconds=every or USUAL), "utf-8")
@@ -71,11 +71,6 @@ def install(site: str, folder: Path, arguments: list[str], every: float | None, 
         f" Its output: journalctl --user -u {name}"
     )
     return 0
-
-
-def _pull() -> list[str]:
-    """Return the name of the command if this is the program skilldrop, not the archive."""
-    return [] if sys.argv[0].endswith(".pyz") else ["pull"]
 
 
 def _quoted(word: str) -> str:

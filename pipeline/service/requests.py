@@ -225,7 +225,8 @@ class RequestRunner:
 def _log_done(request: Request) -> None:
     """Log a request with its arguments, such as the skill and the version."""
     # The others repeat one, or the log of changes has them.
-    shown = [str(value) for key, value in request.arguments.items() if key not in _LONG and value]
+    given = {key: value for key, value in request.arguments.items() if key not in _LONG and value}
+    shown = [key if value is True else str(value) for key, value in given.items()]
     log.info(
         "%s %s, requested by a command",
         request.action,

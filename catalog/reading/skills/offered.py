@@ -189,7 +189,8 @@ def _check_words(
         if not db.execute(query, [word]).fetchone():
             rows = db.execute(f"SELECT DISTINCT {column} FROM {source} WHERE {among} ORDER BY 1")
             advice = suggestions.known(word, [str(name) for (name,) in rows])
-            raise NotInCatalog(f"No published skill has the {kind} {shown(word)}. {advice}")
+            which = "published skill that a model may start" if among == IN_INDEX else "published skill"
+            raise NotInCatalog(f"No {which} has the {kind} {shown(word)}. {advice}")
 
 
 def _values(selection: Selection) -> dict[str, str]:

@@ -97,7 +97,7 @@ def test_what_stays_is_said_with_exit_code_1(tmp_path: Path, served: PullSite) -
     (tmp_path / "pdf").mkdir()
     done = skilldrop.run("pull", served.url, tmp_path)
     assert done.returncode == 1
-    assert "not copied: pdf: the name is taken there" in done.stdout
+    assert "not copied: pdf: the name is taken there; move that away" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_it_repeats_itself_after_an_error(
     assert max(naps) <= 60
 
 
-@pytest.mark.parametrize("time", ["0", "x", "5y", "", "-1m"])
+@pytest.mark.parametrize("time", ["0", "x", "5y", "", "-1m", "15", "0.1m"])
 def test_a_time_that_is_none_is_a_usage_error(time: str, tmp_path: Path) -> None:
     """Nothing is asked."""
     done = skilldrop.run("pull", "http://127.0.0.1:9", tmp_path, f"--every={time}")

@@ -92,6 +92,7 @@ def test_a_skill_that_models_may_not_see_is_found_by_no_task() -> None:
         ('[{"should_trigger": false}]', None, "test 1 "),
         ('[{"query": "x", "should_trigger": "yes"}]', None, "test 1 "),
         ('{"should_trigger": ' + "[" * 30_000, None, "recursion"),
+        ("no JSON", 1, "Expecting value"),
         (None, None, "limits.text_bytes"),
     ],
 )
@@ -108,7 +109,6 @@ def test_a_file_that_cannot_be_read_is_one_finding(
     ("path", "text"),
     [
         ("evals/evals.json", '[{"prompt": "x", "expected_output": "y"}]'),
-        ("evals/data.json", "no JSON"),
         ("evals/one.json", '{"evals": 3, "should_trigger": true}'),
         ("evals/one.json", '[3, "\\"should_trigger\\": true"]'),
         ("evals/deep/routing.json", '[{"query": "x", "should_trigger": true}]'),
