@@ -189,7 +189,9 @@ def _check_words(
         if not db.execute(query, [word]).fetchone():
             rows = db.execute(f"SELECT DISTINCT {column} FROM {source} WHERE {among} ORDER BY 1")
             advice = suggestions.known(word, [str(name) for (name,) in rows])
-            which = "published skill that a model may start" if among == IN_INDEX else "published skill"
+            which = (
+                "published skill that a model may start" if among == IN_INDEX else "published skill"
+            )
             raise NotInCatalog(f"No {which} has the {kind} {shown(word)}. {advice}")
 
 

@@ -63,7 +63,7 @@ def test_a_taken_name_is_told() -> None:
     write_skill(Path("out/pdf"), description="Is mine.")
     done = run("export", "out")
     assert done.returncode == 1
-    assert "  not copied: pdf: the name is taken there\n" in done.stdout
+    assert "  not copied: pdf: the name is taken there; move that away to get it\n" in done.stdout
 
 
 @pytest.mark.parametrize(
