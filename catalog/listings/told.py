@@ -1,4 +1,4 @@
-"""What an agent tells its model about each skill of a directory."""
+"""Listing of a directory's skills in the prompt of an agent's model."""
 
 from collections.abc import Mapping
 from typing import Literal, NamedTuple, TypeAlias

@@ -127,7 +127,8 @@ class Folder:
             self.catalog, self.query, self.etag = listing.catalog, query, ""
             try:
                 self._update(site, listing.skills, states, result, step)
-                self._withdraw(listing, states, result, agrees)
+                self._withdraw(listing, result, agrees)
+                result.repaired += (name for name, each in self.skills.items() if each.repaired)
                 if result.is_whole:
                     self.etag = listing.etag
             finally:
@@ -147,8 +148,6 @@ class Folder:
         for name, skill in wanted.items():
             if self._is_in_the_way(name, states.get(name), result):
                 continue
-            if skill.repaired:
-                result.repaired.append(name)
             if states.get(name) == "same" and self.skills[name][1:3] == skill[3:]:
                 result.unchanged.append(name)
             else:
@@ -198,13 +197,7 @@ class Folder:
         self.skills[name] = locked._replace(former_files=None)
         (result.updated if locked.former_files else result.added).append(name)
 
-    def _withdraw(
-        self,
-        listing: Listing,
-        states: Mapping[str, State],
-        result: Pulled,
-        agrees: Callable[[str], bool],
-    ) -> None:
+    def _withdraw(self, listing: Listing, result: Pulled, agrees: Callable[[str], bool]) -> None:
         """Remove the skills that are no longer published."""
         gone = [name for name in self.skills if name not in listing.skills]
         if not gone:
@@ -218,9 +211,10 @@ class Folder:
             result.withheld.extend(gone)
             return
         for name in gone:
-            if self._is_in_the_way(name, states[name], result):
+            state = self._state(name)  # now: it may have been edited during the downloads
+            if self._is_in_the_way(name, state, result):
                 continue
-            if states[name] != "gone":
+            if state != "gone":
                 os.replace(self.path / name, self._fetched / name)
             del self.skills[name]
             result.removed.append(name)
@@ -253,9 +247,13 @@ class Folder:
     @contextmanager
     def _alone(self) -> Iterator[None]:
         """Keep other pulls away from the folder. Raises NotPossible."""
-        if self._next.is_symlink():
-            raise NotPossible(f"{self._next} is a link; remove it.")
-        with (self.path / ".skilldrop-lock").open("a") as file:
+        lock = self.path / ".skilldrop-lock"
+        for ours in (lock, self._next):
+            if ours.is_symlink():
+                raise NotPossible(f"{ours} is a link; remove it.")
+        if self._next.exists() and not lock.exists():
+            raise NotPossible(f"{self._next} was not made by a pull; move it away.")
+        with lock.open("a") as file:
             try:
                 _hold(file)
             except OSError:

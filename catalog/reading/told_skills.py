@@ -1,4 +1,4 @@
-"""What agents tell their models about the skills that their directories have."""
+"""Listings of all linked directories in the prompts of their agents' models."""
 
 import json
 from collections.abc import Iterator, Mapping

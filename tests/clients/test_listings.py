@@ -1,4 +1,4 @@
-"""What real agents tell their model about linked skills, and what skilldrop says about it."""
+"""Listings of real agents, captured and compared with those that skilldrop foretells."""
 
 import functools
 import random

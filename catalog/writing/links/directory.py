@@ -115,10 +115,11 @@ class Entries:
         remove(name, self.dir_fd)
         os.mkdir(name, 0o700, dir_fd=self.dir_fd)
         new = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-        with open(os.open(f"{name}/{SKILL_MD}", new, dir_fd=self.dir_fd), "wb") as file:
-            file.write(skill_md.encode())
-            os.fchmod(file.fileno(), 0o444)
-        os.chmod(name, 0o555, dir_fd=self.dir_fd)
+        with descended(self.dir_fd, [name]) as folder:
+            with open(os.open(SKILL_MD, new, dir_fd=folder), "wb") as file:
+                file.write(skill_md.encode())
+                os.fchmod(file.fileno(), 0o444)
+            os.fchmod(folder, 0o555)
 
     def _switch(self, row: LinkRow) -> bool:
         """Give a staged entry its name; a foreign entry that took the name just now stays."""

@@ -1,4 +1,4 @@
-"""What agents tell their models, as a function of names and descriptions."""
+"""Listings of agents by their rules, for names and descriptions."""
 
 from dataclasses import replace
 from pathlib import PurePath

@@ -292,6 +292,31 @@ def test_two_pulls_at_once_do_not_mix(place: Path, served: PullSite) -> None:
         pull(place, served)
 
 
+def test_a_skill_that_is_edited_during_the_downloads_is_not_removed(
+    place: Path, served: PullSite
+) -> None:
+    """Its state is looked at when it would go."""
+    pull(place, served)
+    del served.skills["c"]
+    served.publish("a", {"SKILL.md": SKILL_MD + "new"})
+
+    def edit(*_: int) -> None:
+        (place / "c/SKILL.md").write_text("mine")
+
+    result = Folder(place).pull(Site(served.url), "", lambda _: False, edit)
+    assert (result.updated, result.edited, result.removed) == (["a"], ["c"], [])
+    assert (place / "c/SKILL.md").read_text() == "mine"
+
+
+def test_a_work_folder_of_others_is_refused(place: Path, served: PullSite) -> None:
+    """Nothing in it is removed."""
+    (place / pull_folder.NEXT).mkdir(parents=True)
+    (place / pull_folder.NEXT / "file").write_text("mine")
+    with pytest.raises(NotPossible, match="was not made by a pull"):
+        pull(place, served)
+    assert (place / pull_folder.NEXT / "file").read_text() == "mine"
+
+
 def test_a_link_in_place_of_the_work_folder_is_refused(
     place: Path, served: PullSite, tmp_path: Path
 ) -> None:
