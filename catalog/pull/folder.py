@@ -120,7 +120,7 @@ class Folder:
                 return result
             is_other = self.skills and self.catalog != listing.catalog
             if is_other and not self._may(
-                agrees, "The skills there are of another catalog.", result
+                agrees, "The skills there belong to another catalog.", result
             ):
                 result.withheld.extend(self.skills)
                 return result

@@ -164,7 +164,7 @@ class Site:
 
 
 def check_name(folder: str) -> None:
-    """Raise Refused for a name that no skill can have. Ours begin with a dot, or have no folder."""
+    """Raise Refused for a name that the folder of a skill cannot have."""
     if "/" in folder or folder[:1] == "." or folder == LOCK_FILE:
         raise Refused(f"{folder!r} is no name of a folder")
     check_path(folder)

@@ -11,7 +11,7 @@ import click
 
 from catalog.database.connection import explained, open_catalog
 from catalog.database.queries import Database
-from catalog.export.copied import PublishedSkills
+from catalog.export.published_skills import PublishedSkills
 from catalog.listings.agents import AGENTS, reader_of
 from catalog.model.errors import NotPossible
 from catalog.model.paths import is_utf8

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from catalog.database import connection
-from catalog.export.copied import PublishedSkills
+from catalog.export.published_skills import PublishedSkills
 from catalog.model.setting import EVERY
 from catalog.pull.folder import Folder, NotPossible, Pulled
 from catalog.pull.site import LOCK_FILE
