@@ -1,10 +1,13 @@
+import tomllib
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from catalog.model.skill import FileEntry
 from pipeline.roots.words import found as words_in
-from pipeline.validation.profiles.safety.dangers import Danger
+from pipeline.validation.profiles.safety import dangers as dangers_module
+from pipeline.validation.profiles.safety.dangers import Danger, dangers
 from pipeline.validation.profiles.safety.overrides import overrides
 from pipeline.validation.profiles.safety.rules import hidden_in
 from pipeline.validation.skill import MOST_ALIKE
@@ -245,6 +248,33 @@ def _overrides(text: str) -> list[Danger]:
 def test_a_request_to_hide_something_is_found(text: str) -> None:
     """A request to hide something from the user is reported, in several languages."""
     assert codes("safety", skill(text)) == {"hidden-from-user"}
+
+
+RULES = tomllib.loads(Path(dangers_module.__file__).with_name("dangers.toml").read_text("utf-8"))[
+    "rules"
+]
+
+
+@pytest.mark.parametrize(
+    ("kind", "line", "is_found"),
+    [
+        pytest.param(rule["kind"], line, label == "found", id=f"{label}: {line}")
+        for rule in RULES
+        for label in ("found", "passed")
+        for line in rule[label]
+    ],
+)
+def test_the_lines_of_each_rule(kind: str, line: str, is_found: bool) -> None:
+    """Each rule reports the lines that it says it finds, and not those that it says it passes."""
+    codes_of_line = {danger.kind.code for danger in dangers(line, words_in(line))}
+    assert (kind in codes_of_line) == is_found
+
+
+def test_each_rule_shows_what_it_finds_and_passes() -> None:
+    """A rule without lines of both kinds, or with words that are not in lower case, is an error."""
+    for rule in RULES:
+        assert all(rule[label] for label in ("found", "passed"))
+        assert all(word == word.lower() for word in rule["words"])
 
 
 def test_scripts_and_documents_are_read_with_file_and_line() -> None:
