@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 import click
 
 from catalog.reading.search.filters import BY_NAME
-from pipeline.cli.app import cli
+from pipeline.cli.app import GROUPS, cli, command_named
 
 _OPENING = """\
 # Commands
@@ -36,9 +36,8 @@ _SHARED: Mapping[str | None, tuple[str, Collection[str], str]] = {
 def page() -> str:
     """Return the page: the help of the program, then the help of each command."""
     with click.Context(cli, info_name="skilldrop", **_WIDE) as top:
-        commands = (cli.get_command(top, name) for name in cli.list_commands(top))
-        program = cli.get_help(top).partition("\n\nCommands:")[0]
-        parts = [_section(command, top) for command in commands if command]
+        program = cli.get_help(top).partition(f"\n\n{next(iter(GROUPS))}:")[0]
+        parts = [_section(command_named(name), top) for name in sorted(cli.commands)]
     return "\n".join([_OPENING, f"## `skilldrop`\n\n```text\n{program}\n```\n", *parts])
 
 

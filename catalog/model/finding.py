@@ -131,7 +131,7 @@ LAST_GOOD_VERSION_STANDS = _READING.warning(
 )
 VERSION_PINNED = _READING.info(
     "version-pinned",
-    "The skill is pinned to an earlier version by `skilldrop rollback`.",
+    "The skill is pinned to an earlier version by `skilldrop pin`.",
     "Run `skilldrop unpin` with its name to publish the content of its folder.",
 )
 NAME_CONFUSABLE = _SAFETY.warning(

@@ -196,7 +196,7 @@ def _of_withheld(skill: Mapping[str, Any]) -> dict[str, Any]:
     name = skill["skill_id"]
     advice = (
         f"Let it follow its folder with `skilldrop unpin {name}`, or pin it to another "
-        f"version with `skilldrop rollback {name} VERSION`; `skilldrop versions {name}` "
+        f"version with `skilldrop pin {name} VERSION`; `skilldrop versions {name}` "
         "lists them."
         if skill["is_held"]
         else f"Approve its newest version with `skilldrop approve {name}`."

@@ -205,7 +205,7 @@ class Packager:
 
     def _note_published(self, contested: set[str], moment: str) -> None:
         """Store which packages are public; links and folders follow after the commit."""
-        self.changed |= contested  # too many after a rollback, which does no harm
+        self.changed |= contested  # too many after a pin, which does no harm
         parameters = {"contested": to_json(sorted(contested)), "at": moment}
         for statement in (_SET_PACKAGES, _SET_RETIRED, _SET_UNRETIRED):
             self._db.execute(statement, parameters)

@@ -4,13 +4,13 @@ import os
 import sys
 import tempfile
 import traceback
+from collections.abc import Mapping
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 
 import click
 
-from catalog.database.connection import REBUILT, is_damage
 from catalog.model.errors import SkilldropError
 from catalog.model.values import VERSION
 from pipeline.cli.options import (
@@ -55,6 +55,8 @@ def main() -> None:
 
 def _damaged_catalog(error: Exception) -> int | None:
     """Report a damaged catalog that a command found while reading it; None for other errors."""
+    from catalog.database.connection import REBUILT, is_damage
+
     if not is_damage(error):
         return None
     click.echo(f"skilldrop: The catalog is damaged: {error}. {REBUILT}", err=True)
@@ -90,45 +92,87 @@ def _internal_error(error: BaseException) -> int:
     return INTERNAL_ERROR
 
 
-COMMANDS = {
-    name: module
-    for module, names in {
-        "add": "add new remove",
-        "completion": "completion",
-        "index": "index",
-        "link": "export link unlink",
-        "mcp": "mcp",
-        "migrate": "migrate",
-        "outcome": "outcome",
-        "pull": "pull",
-        "read": "read",
-        "rule": "rule",
-        "scan": "reconcile scan",
-        "search": "list search show",
-        "status": "findings status",
-        "token": "token",
-        "up": "serve up",
-        "validate": "validate",
-        "versions": "approve pending prefer reject rollback unpin versions",
-    }.items()
-    for name in names.split()
+GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
+    "Everyday": {
+        "up": ("up", "Watch the roots and serve the catalog until stopped"),
+        "status": ("status", "Show health, counts and problems with their reasons"),
+        "search": ("search", "Find the skills for a task"),
+        "show": ("search", "Show a skill: facts, files, findings, agents"),
+        "list": ("search", "List the skills of the catalog by name"),
+        "index": ("index", "Print a prompt index, or explain it"),
+    },
+    "Write skills": {
+        "new": ("add", "Write the skeleton of a skill"),
+        "validate": ("validate", "Check skills without a catalog, and fix them"),
+        "rule": ("rule", "Explain a finding, with examples"),
+        "add": ("add", "Copy skills into a root if they are accepted"),
+        "remove": ("add", "Move a skill to the trash"),
+    },
+    "Give them to agents": {
+        "link": ("link", "Keep links or copies in the directory of an agent"),
+        "unlink": ("link", "Remove these links and copies"),
+        "pull": ("pull", "Keep the skills of a site on this machine"),
+        "export": ("link", "Copy the published skills to a directory"),
+        "mcp": ("mcp", "Serve agents over the Model Context Protocol"),
+        "read": ("read", "Print a file of a published skill"),
+    },
+    "Review and history": {
+        "pending": ("versions", "List the versions that wait for review"),
+        "approve": ("versions", "Let agents get a version that waits for review"),
+        "reject": ("versions", "Keep agents from getting a version"),
+        "versions": ("versions", "List the versions of a skill and their changes"),
+        "pin": ("versions", "Publish one version of a skill, and keep to it"),
+        "unpin": ("versions", "Publish the newest version of a skill again"),
+        "prefer": ("versions", "Choose which of several skills has their name"),
+    },
+    "Operate": {
+        "scan": ("scan", "Update the catalog once, and exit"),
+        "reconcile": ("scan", "Compare everything, and repair differences"),
+        "serve": ("up", "Serve the site without watching the roots"),
+        "token": ("token", "Make, list and remove tokens of the site's readers"),
+        "findings": ("status", "List the findings of the catalog"),
+        "completion": ("completion", "Print the script that completes commands in a shell"),
+    },
+    "Special formats": {
+        "migrate": ("migrate", "Convert skills in older layouts"),
+        "outcome": ("outcome", "Check files with reports of runs"),
+    },
 }
-"""Module of each command in `pipeline.cli.commands`."""
+"""Commands by group, each with its module in `pipeline.cli.commands` and a summary."""
+
+
+def command_named(name: str) -> click.Command:
+    """Return a command of GROUPS, whose module is imported now."""
+    (module,) = (commands[name][0] for commands in GROUPS.values() if name in commands)
+    found = vars(import_module(f"pipeline.cli.commands.{module}")).values()
+    return next(each for each in found if isinstance(each, click.Command) and each.name == name)
 
 
 class _Group(click.Group):
-    """Group that imports a command when it is asked for.
+    """Group that knows names and summaries, and imports a command when it is called.
 
     Global options may come before or after the command.
     """
 
-    def get_command(self, context: click.Context, name: str) -> click.Command | None:
-        """Return a command; None if there is none of this name."""
-        if name not in COMMANDS:
-            return None
-        module = vars(import_module(f"pipeline.cli.commands.{COMMANDS[name]}"))
-        commands = (each for each in module.values() if isinstance(each, click.Command))
-        return next(command for command in commands if command.name == name)
+    def list_commands(self, context: click.Context) -> list[str]:
+        """Return the names of the commands, by group."""
+        return list(self.commands)
+
+    def resolve_command(
+        self, context: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the called command, imported, and its arguments."""
+        name, command, rest = super().resolve_command(context, args)
+        return name, command and command_named(str(command.name)), rest
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write each group with the summaries of its commands."""
+        width = max(map(len, self.commands))
+        for group, commands in GROUPS.items():
+            with formatter.section(group):
+                formatter.write_dl(
+                    [(name.ljust(width), summary) for name, (_, summary) in commands.items()]
+                )
 
     def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
         """Parse the words of the command line, with the global options moved to the front."""
@@ -137,7 +181,11 @@ class _Group(click.Group):
 
 @click.group(
     cls=_Group,
-    commands={name: click.Command(name) for name in COMMANDS},  # their names, for suggestions
+    commands={
+        name: click.Command(name, short_help=summary)
+        for commands in GROUPS.values()
+        for name, (_, summary) in commands.items()
+    },
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.option(

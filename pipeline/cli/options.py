@@ -5,14 +5,14 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from catalog.database.connection import explained, open_catalog
 from pipeline.cli.output import terminal
-from pipeline.config import loader
-from pipeline.config.settings import Settings
+
+if TYPE_CHECKING:  # the help of the program needs no settings
+    from pipeline.config.settings import Settings
 
 DONE, FINDINGS, USAGE_ERROR, INTERNAL_ERROR, INTERRUPTED = 0, 1, 2, 3, 130
 """Exit codes."""
@@ -94,21 +94,25 @@ def with_catalog(command: Callable[..., Answer]) -> Callable[..., int]:
     """Give a command the settings and the open catalog, and the option `--json`."""
 
     @wraps(command)
-    def run(settings: Settings, *arguments: Any, **options: Any) -> Answer:
+    def run(settings: "Settings", *arguments: Any, **options: Any) -> Answer:
+        from catalog.database.connection import explained, open_catalog
+
         with explained(settings.catalog_path):
             return command(settings, open_catalog(settings.catalog_path), *arguments, **options)
 
     return with_json(with_settings(run))
 
 
-def settings_of(context: click.Context, **site: Any) -> Settings:
+def settings_of(context: click.Context, **site: Any) -> "Settings":
     """Load the settings; site options of the command line override those of the file."""
+    from pipeline.config import loader
+
     settings = loader.load(*context.obj)
     overrides = {key: value for key, value in site.items() if value is not None}
     return settings.model_copy(update={"site": settings.site.model_copy(update=overrides)})
 
 
-def site_address(health: Mapping[str, Any], settings: Settings) -> tuple[str | None, int]:
+def site_address(health: Mapping[str, Any], settings: "Settings") -> tuple[str | None, int]:
     """Return host and port of the site of the running service, or else of the settings.
 
     The host is None if there is no site. health is the health row of the catalog.

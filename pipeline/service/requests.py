@@ -123,7 +123,7 @@ def _unlink(_: Settings, store: Store, arguments: Mapping[str, Json]) -> dict[st
 
 
 HANDLERS: dict[str, Handler] = {
-    "rollback": _pin,
+    "pin": _pin,
     "unpin": _pin,
     "prefer": _prefer,
     "review": _review,

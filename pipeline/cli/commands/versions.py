@@ -64,16 +64,16 @@ _REVIEWS = {"waits": "waits for review", "approved": "approved", "rejected": "re
 @click.argument("version")
 @with_json
 @with_settings
-def rollback(settings: Settings, skill: str, version: str) -> Answer:
+def pin(settings: Settings, skill: str, version: str) -> Answer:
     """Publish VERSION of SKILL, which stays pinned to it until `unpin`.
 
     Later edits of the folder are stored as versions but not published.
 
     \b
     Example:
-      skilldrop rollback csv-profile 20261120-140500
+      skilldrop pin csv-profile 20261120-140500
     """
-    return _chosen(handle(settings, "rollback", {"skill": skill, "version": version}))
+    return _chosen(handle(settings, "pin", {"skill": skill, "version": version}))
 
 
 @click.command()

@@ -238,13 +238,13 @@ def change_and_remove(serving: Serving, skill: SkillWriter) -> None:
     serving.settle()
 
 
-def request_rollback(serving: Serving) -> None:
-    """Request a rollback and its end."""
+def request_pin(serving: Serving) -> None:
+    """Request a pin and its end."""
     versions = serving.rows(
         "SELECT version FROM versions AS v JOIN skills AS s ON s.id = v.skill"
         " WHERE s.path = 'renamed' ORDER BY v.id"
     )
-    handle(serving.settings, "rollback", {"skill": "skill-7", "version": versions[0][0]})
+    handle(serving.settings, "pin", {"skill": "skill-7", "version": versions[0][0]})
     handle(serving.settings, "unpin", {"skill": "skill-7"})
 
 
@@ -275,7 +275,7 @@ def test_no_tick_of_the_service_goes_through_a_whole_table(
     traced("a re-scan")
     serving.rescan()
     traced("requests")
-    request_rollback(serving)
+    request_pin(serving)
     traced("outcomes")
     drop_outcomes(serving)
     traced("a collection")

@@ -116,7 +116,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Settings:
         with closing(open_store(settings)) as store:
             scan_once(settings, store, engine=serial)
             first = history(store.db, "s05")["versions"][-1]["version"]
-    handle(settings, "rollback", {"skill": "s05", "version": first})
+    handle(settings, "pin", {"skill": "s05", "version": first})
     return settings
 
 

@@ -235,7 +235,7 @@ def test_a_pin_outlives_the_catalog() -> None:
     ((first,), (second,)) = rows(
         CATALOG, "SELECT version FROM versions WHERE skill_id = 'approved' ORDER BY id"
     )
-    run("rollback", "approved", first)
+    run("pin", "approved", first)
     before = Path("var/skills/approved/SKILL.md").read_bytes()
     lose("")
     assert run("scan").returncode == 0

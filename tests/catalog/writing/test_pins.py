@@ -52,8 +52,8 @@ def text(world: World) -> str:
     return (world.current("a") / "x.txt").read_text()
 
 
-@pytest.mark.requirement("prd/versions-rollback")
-def test_a_rollback_restores_everything_of_the_earlier_version(world: World) -> None:
+@pytest.mark.requirement("prd/versions-pinned")
+def test_a_pin_restores_everything_of_the_earlier_version(world: World) -> None:
     """Files, description and search are those of the version, and a finding reports the pin."""
     before = world.rows("SELECT * FROM skills")
     text_before = world.rows("SELECT * FROM skill_text")
@@ -187,7 +187,7 @@ def assert_withheld(world: World, version: str) -> None:
     (message,) = troubles(world)
     assert message.startswith(f"a is pinned to version {version}, whose files are lost")
     assert "`skilldrop unpin a`" in message
-    assert "`skilldrop rollback a VERSION`" in message
+    assert "`skilldrop pin a VERSION`" in message
     assert audits(world) == []
 
 
@@ -427,7 +427,7 @@ def test_a_history_reports_changes(world: World) -> None:
     assert (oldest["added"], oldest["diff"]) == (("SKILL.md", "old.txt", "x.txt"), "")
 
 
-def test_a_rollback_to_an_earlier_name_comes_after_its_present_holder(
+def test_a_pin_to_an_earlier_name_comes_after_its_present_holder(
     world: World, skill: SkillWriter
 ) -> None:
     """The skill gave the name up, and another one took it."""

@@ -198,7 +198,7 @@ def test_an_approval_can_be_taken_back(world: World, skill: SkillWriter) -> None
 
 
 def test_the_same_content_needs_no_second_approval(world: World, skill: SkillWriter) -> None:
-    """Neither in another folder, nor after a rename, nor after a rollback."""
+    """Neither in another folder, nor after a rename, nor after a pin."""
     skill(world.root / "a", description="Two.", files={"x.txt": "two"})
     world.scan()
     decide(world, "approved")

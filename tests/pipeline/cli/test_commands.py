@@ -4,10 +4,11 @@ import sys
 from pathlib import Path
 
 import click
+import click.testing
 import pytest
 from click.shell_completion import ShellComplete
 
-from pipeline.cli.app import cli
+from pipeline.cli.app import GROUPS, cli, command_named
 from tests.support.skills import SkillWriter
 
 LOADED = """
@@ -65,15 +66,40 @@ def test_a_shell_completes_commands_and_their_options() -> None:
     shell = ShellComplete(cli, {}, "skilldrop", "_SKILLDROP_COMPLETE")
     found = shell.get_completions([], "re")
     assert [item.value for item in found] == [
-        "read",
-        "reconcile",
-        "reject",
         "remove",
+        "read",
+        "reject",
+        "reconcile",
     ]
-    assert (found[0].help or "").startswith("Print a published FILE")
+    assert found[0].help == "Move a skill to the trash"
     assert [item.value for item in shell.get_completions(["validate", "--format"], "s")] == [
         "sarif"
     ]
+
+
+def test_the_help_names_every_command_with_a_short_summary_in_its_group() -> None:
+    """No summary is cut on a terminal of 80 columns, and each name leads to its command."""
+    text = click.testing.CliRunner().invoke(cli, ["--help"]).output
+    for group, commands in GROUPS.items():
+        section = text.split(f"\n{group}:\n")[1].split("\n\n")[0].splitlines()
+        assert [line.split()[0] for line in section] == list(commands)
+        for line, (name, (_, summary)) in zip(section, commands.items(), strict=True):
+            assert line.endswith(f"  {summary}")
+            assert len(summary) < 60
+            assert command_named(name).name == name
+
+
+def test_the_help_of_the_program_imports_no_settings_and_no_catalog() -> None:
+    """It appears at once; pydantic and SQLite are for commands that need them."""
+    program = (
+        "import sys; from pipeline.cli.app import cli; cli.main(['--help'], standalone_mode=0)"
+    )
+    show = "; print(sorted({'pydantic', 'sqlite3', 'yaml'} & set(sys.modules)), file=sys.stderr)"
+    done = subprocess.run(
+        [sys.executable, "-c", program + show], capture_output=True, text=True, check=True
+    )
+    assert done.stderr == "[]\n"
+    assert "Everyday:" in done.stdout
 
 
 def test_a_mistyped_command_gets_the_closest_names() -> None:

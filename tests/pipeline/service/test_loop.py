@@ -471,7 +471,7 @@ def test_a_damaged_version_of_a_held_skill_leaves_the_indexes_at_once(
     ((first,),) = it.rows("SELECT version FROM versions WHERE skill_id = 'a'")
     skill(it.root / "a", files={"x.txt": "two"})
     it.settle()
-    handle(it.settings, "rollback", {"skill": "a", "version": first})
+    handle(it.settings, "pin", {"skill": "a", "version": first})
     index = it.settings.index_folder / "default.txt"
     assert location_of(index.read_text(), "a")
     copy = it.settings.skills_folder / "a"

@@ -335,7 +335,7 @@ def test_skills_of_an_archive_that_is_now_refused_are_no_difference(
 
 
 def test_an_older_version_is_compared_and_removed_if_it_is_damaged(kept: Kept) -> None:
-    """A rollback may need it, so it must be as accepted; no folder has its files any more."""
+    """A pin may need it, so it must be as accepted; no folder has its files any more."""
     older = kept.package()
     (kept.root / "a/SKILL.md").write_text("---\nname: a\ndescription: Newer.\n---\n")
     kept.scan()

@@ -51,15 +51,15 @@ def versions(serving: Serving) -> list[dict[str, Any]]:
     return found
 
 
-@pytest.mark.requirement("prd/versions-rollback")
+@pytest.mark.requirement("prd/versions-pinned")
 @pytest.mark.parametrize("runs", [True, False], ids=["beside a service", "alone"])
-def test_a_rollback_holds_until_unpin(serving: Serving, runs: bool, skill: SkillWriter) -> None:
+def test_a_pin_holds_until_unpin(serving: Serving, runs: bool, skill: SkillWriter) -> None:
     """Files, index and status change at once; edits have no effect until `unpin`."""
     two, one = versions(serving)
     assert (two["changed"], two["current"], one["added"]) == (["SKILL.md"], True, ["SKILL.md"])
     if not runs:
         serving.stop()
-    done = command(serving, "rollback", "a", one["version"])
+    done = command(serving, "pin", "a", one["version"])
     assert (done.returncode, done.stderr) == (0, "")
     assert f"pinned to version {one['version']}" in done.stdout
     current = serving.settings.packages_folder / "a/current"
@@ -86,7 +86,7 @@ def test_an_impossible_request_is_one_sentence(serving: Serving, runs: bool) -> 
     """It is the same with and without a service."""
     if not runs:
         serving.stop()
-    done = command(serving, "rollback", "b", "20200101-000000")
+    done = command(serving, "pin", "b", "20200101-000000")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("skilldrop: There is no skill 'b'. ")
     assert command(serving, "unpin", "a").returncode == 2
@@ -112,8 +112,8 @@ def test_the_log_names_the_skill_of_a_request(
     """It also names the version, so that the line is clear without context."""
     caplog.set_level("INFO")
     oldest = versions(serving)[-1]["version"]
-    command(serving, "rollback", "a", oldest)
-    assert f"rollback a {oldest}, requested by a command" in caplog.messages
+    command(serving, "pin", "a", oldest)
+    assert f"pin a {oldest}, requested by a command" in caplog.messages
 
 
 def test_the_log_of_a_request_has_no_path_twice(
@@ -168,7 +168,7 @@ def test_during_a_scan_the_command_names_the_writer(tmp_path: Path) -> None:
 def test_a_command_without_a_service_keeps_the_configured_index_history(
     tmp_path: Path, skill: SkillWriter
 ) -> None:
-    """`rollback` and `unpin` forget publications of an index by `[retention]`, as the service."""
+    """`pin` and `unpin` forget publications of an index by `[retention]`, as the service."""
     settings = Settings(
         watched=tmp_path / "root",
         data=tmp_path / "data",
@@ -181,7 +181,7 @@ def test_a_command_without_a_service_keeps_the_configured_index_history(
             scan_once(settings, store)
             first, *_ = [each["version"] for each in history(store.db, "a")["versions"]][::-1]
     for _ in range(2):
-        handle(settings, "rollback", {"skill": "a", "version": first})
+        handle(settings, "pin", {"skill": "a", "version": first})
         handle(settings, "unpin", {"skill": "a"})
     with closing(open_store(settings)) as store:
         assert store.db.execute("SELECT count(*) FROM index_builds").fetchone() == (2,)

@@ -7,7 +7,7 @@ from catalog.reading.skills.versions import restored
 
 
 def test_a_version_from_before_a_column_restores_its_empty_value() -> None:
-    """A rollback to it does not fail for a field that it does not know."""
+    """A pin to it does not fail for a field that it does not know."""
     known = {column: "x" for column in EMPTY if column != "category"}
     version = dict.fromkeys(
         ("id", "skill_id", "digest", "skill_md_hash", "file_inventory", "frontmatter"), ""

@@ -165,7 +165,7 @@ def test_a_skill_pinned_to_a_version_that_is_lost_is_said_on_every_page(
     said = f"pinned to version {folder.name}, whose files are lost"
     page = raw.get("/skills/kinds").text
     assert f"It is {said}." in page
-    assert "skilldrop rollback kinds VERSION" in page
+    assert "skilldrop pin kinds VERSION" in page
     assert "which agents get" not in page
     assert f"kinds is {said}" in html.unescape(raw.get("/").text)
     health = raw.ask("get", "/-/healthz")

@@ -53,18 +53,18 @@ def test_a_result_reaches_the_command(
     opened.wait()
     if said:
         with pytest.raises(NotPossible, match=said):
-            requests.ask(catalog, "rollback", {"skill": "x"})
+            requests.ask(catalog, "pin", {"skill": "x"})
     else:
-        assert requests.ask(catalog, "rollback", {"skill": "x"}) == answer["done"]
+        assert requests.ask(catalog, "pin", {"skill": "x"}) == answer["done"]
     thread.join()
-    assert got == [("rollback", {"skill": "x"})]
+    assert got == [("pin", {"skill": "x"})]
 
 
 def test_a_request_that_does_not_start_in_time_is_withdrawn(catalog: Path) -> None:
     """It is not carried out later, when its command has ended."""
     store = Store.open(catalog)
     with pytest.raises(NotPossible, match="nothing was changed"):
-        requests.ask(catalog, "rollback", {}, patience=0.1)
+        requests.ask(catalog, "pin", {}, patience=0.1)
     assert Requests(store.db).waiting(now()) == []
     store.close()
 
@@ -98,7 +98,7 @@ def test_a_request_of_a_killed_command_is_dropped(catalog: Path) -> None:
     """It is not carried out hours later; requests that a dead service started are answered."""
     store = Store.open(catalog)
     store.db.execute(
-        "INSERT INTO requests (action, asked_at) VALUES ('rollback', ?), ('unpin', ?)",
+        "INSERT INTO requests (action, asked_at) VALUES ('pin', ?), ('unpin', ?)",
         [
             (now() - timedelta(hours=1)).isoformat(timespec="milliseconds"),
             now().isoformat(timespec="milliseconds"),
@@ -117,4 +117,4 @@ def test_a_file_that_is_no_catalog_is_reported(tmp_path: Path) -> None:
     """The message is one sentence."""
     (tmp_path / "catalog.db").write_text("junk " * 1000)
     with pytest.raises(CatalogUnusable, match="not a database"):
-        requests.ask(tmp_path / "catalog.db", "rollback", {})
+        requests.ask(tmp_path / "catalog.db", "pin", {})
