@@ -13,7 +13,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import venv
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,9 +21,11 @@ import latency
 import site_times
 from made_skills import directories, make_skills
 from measured_tree import FEW, MOST_FOR_PEERS, Row, Tree, cuts, report
+from peer_environment import peer_environment
 from real_sized_skills import make_real_sized_skills
 
 HERE = Path(__file__).parent
+PEERS = ("skills-ref", "skillport")
 Make = Callable[[Path, int, int], None]  # skills below a root, from their number and a seed
 REAL_SIZED = ", real-sized"
 KINDS: dict[str, Make] = {"": make_skills, REAL_SIZED: make_real_sized_skills}
@@ -57,7 +58,7 @@ The start of a command includes its work: that of `search` includes a search.
 def main() -> None:
     """Measure at each size, and print the table."""
     arguments = _arguments()
-    peers = None if arguments.no_peers else _peers()
+    peers = None if arguments.no_peers else peer_environment("validators", PEERS)
     rows = []
     for size in arguments.skills:
         for row in _measured(size, arguments.seed, arguments.repeat, peers):
@@ -129,20 +130,6 @@ def _side_by_side(rows: Sequence[Row]) -> list[Row]:
     """Return the rows with those of real-sized skills after those of made ones."""
     works = list(dict.fromkeys(row.work.replace(REAL_SIZED, "") for row in rows))
     return sorted(rows, key=lambda row: (row.skills, works.index(row.work.replace(REAL_SIZED, ""))))
-
-
-def _peers() -> Path:
-    """Return the Python of an environment with the peers, created once; those that install."""
-    folder = HERE / ".peers"
-    python = folder / "bin" / "python"
-    if not python.exists():
-        report("installing the peers")
-        venv.create(folder, with_pip=True)
-        for peer in ("skills-ref", "skillport"):
-            command = [python, "-m", "pip", "install", "--quiet", peer]
-            if subprocess.run(command, check=False).returncode:
-                report(f"{peer} cannot be installed, so it is not measured")
-    return python
 
 
 def _table(rows: Sequence[Row]) -> str:
