@@ -90,6 +90,12 @@ HIDDEN_FROM_USER = TYPES.warning(
     "Read that line before you trust the skill; if you wrote it, say what the user should be told.",
     _INJECTION,
 )
+DANGER_NAMED = TYPES.info(
+    "danger-named",
+    "The text only names a dangerous command or request, in a warning or a quotation.",
+    "Read the line before you trust the skill; nothing has to be changed.",
+    _INJECTION,
+)
 JUDGED_IN_PART = TYPES.info(
     "judged-in-part",
     "The text repeats a word, an order or code blocks so often that not all of it was judged.",

@@ -56,10 +56,11 @@ class Danger:
     words: str
     offset: int  # in characters
     end: int
+    is_named: bool = False  # in a warning or a quotation, rather than asked for
 
 
 def dangers(text: str, words: Words) -> Iterator[Danger]:
-    """Yield the dangers of a text in which words were found, except those that it warns of."""
+    """Yield the dangers of a text in which words were found."""
     for shape in SHAPES:
         if words.keys().isdisjoint(shape.words):
             continue
@@ -69,8 +70,8 @@ def dangers(text: str, words: Words) -> Iterator[Danger]:
             for match in islice(shape.pattern.finditer(text, start, end), _MOST_IN_LINE)
         )
         for match in islice(matches, _MOST_MATCHES):
-            if not is_warned_of(text, match.start(), match.end()):
-                yield Danger(shape.kind, " ".join(match[0].split()), *match.span())
+            is_named = is_warned_of(text, *match.span())
+            yield Danger(shape.kind, " ".join(match[0].split()), *match.span(), is_named)
     for secret in secrets(text, words):
         yield Danger(codes.SECRET, f"{secret[0][:4]}…", *secret.span())
 

@@ -153,8 +153,7 @@ _PHRASES = (
 def overrides(text: str, words: Words) -> Iterator[Danger]:
     """Yield each sentence that tries to override the agent's instructions, in lower case.
 
-    `words` are those found in the text. A quoted sentence, and one of which the text warns, is an
-    example.
+    `words` are those found in the text.
     """
     sentences = (
         _sentence(text, at, phrase)
@@ -164,8 +163,8 @@ def overrides(text: str, words: Words) -> Iterator[Danger]:
     )
     for number, (start, end) in enumerate(islice(filter(None, sentences), _MOST + 1)):
         kind = INSTRUCTION_OVERRIDE if number < _MOST else JUDGED_IN_PART
-        if number == _MOST or not (is_quoted(text, start, end) or is_warned_of(text, start, end)):
-            yield Danger(kind, text[start:end].lower(), start, end)
+        is_named = is_quoted(text, start, end) or is_warned_of(text, start, end)
+        yield Danger(kind, text[start:end].lower(), start, end, is_named and number < _MOST)
 
 
 _BY_WORD: Mapping[str, Sequence[_Phrase]] = {

@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from catalog.model.finding import Finding
 from catalog.model.skill import FileEntry
 from catalog.model.values import Json
+from catalog.text import humanize
 from catalog.text.visible import (
     BIDI,
     CHARACTER_PART,
@@ -90,7 +91,8 @@ def no_instruction_overrides(skill: Skill) -> Iterator[Finding]:
     """Find fields that are meant to override the agent's instructions."""
     for field in _PROMPT_FIELDS:
         value = skill.frontmatter.get(field)
-        for override in islice(overrides(value, found(value)), 1) if isinstance(value, str) else ():
+        asked = overrides(value, found(value)) if isinstance(value, str) else ()
+        for override in islice((each for each in asked if not each.is_named), 1):
             message = f"{field} contains {quoted(override.words)}."
             yield skill.finding(codes.INSTRUCTION_OVERRIDE, message, field=field)
 
@@ -98,20 +100,28 @@ def no_instruction_overrides(skill: Skill) -> Iterator[Finding]:
 def no_dangers(skill: Skill) -> Iterator[Finding]:
     """Find dangerous commands, secrets and requests to ignore instructions or hide something.
 
-    A text of which not all is judged is reported, too.
+    Those that a text only names, and a text of which not all is judged, are reported, too.
     """
     counts: Counter[str] = Counter()
     for text in skill.texts:
         if text.is_cut:
             yield text.finding(codes.JUDGED_IN_PART, offset=0)
+        named: list[Danger] = []
         for danger in chain(overrides(text.content, text.words), dangers(text.content, text.words)):
-            if _is_harmless(text, danger):
+            if text.is_script and _is_example(text, danger):
+                continue
+            if danger.is_named or _is_in_fence(text, danger):
+                named.append(danger)
                 continue
             counts[danger.kind.code] += 1
             if counts[danger.kind.code] <= MOST_ALIKE:
                 is_cut = danger.kind == codes.JUDGED_IN_PART
                 message = None if is_cut else f"{text.name} contains {quoted(danger.words)}."
                 yield text.finding(danger.kind, message, offset=danger.offset)
+        if named:
+            more = f" and {humanize.count(len(named) - 1, 'other')}" if named[1:] else ""
+            message = f"{text.name} only names {quoted(named[0].words)}{more}."
+            yield text.finding(codes.DANGER_NAMED, message, offset=named[0].offset)
 
 
 def no_links_to_machine(skill: Skill) -> Iterator[Finding]:
@@ -222,14 +232,16 @@ def hidden_in(text: str) -> tuple[Hidden, ...]:
 _ANYWHERE = (codes.SECRET, codes.HIDDEN_FROM_USER, codes.JUDGED_IN_PART)
 
 
-def _is_harmless(text: Text, danger: Danger) -> bool:
-    """Return whether a script only names a command, or a document an override in a code fence."""
-    if danger.kind == codes.INSTRUCTION_OVERRIDE:
-        fences = [block for block in text.blocks if not block.is_comment]
-        return not text.is_script and lies_in(fences, danger.offset)
-    if not text.is_script or danger.kind in _ANYWHERE:
-        return False  # words for a reader count wherever they are
-    return is_only_named(text.content, danger.offset, danger.end)
+def _is_example(text: Text, danger: Danger) -> bool:
+    """Return whether a script only names a command; words for a reader count wherever they are."""
+    return danger.kind not in _ANYWHERE and is_only_named(text.content, danger.offset, danger.end)
+
+
+def _is_in_fence(text: Text, danger: Danger) -> bool:
+    """Return whether a document shows an override in a code fence."""
+    if text.is_script or danger.kind != codes.INSTRUCTION_OVERRIDE:
+        return False
+    return lies_in([block for block in text.blocks if not block.is_comment], danger.offset)
 
 
 def _texts(value: Json, field: str = "") -> Iterator[tuple[str, str]]:
