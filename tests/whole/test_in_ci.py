@@ -1,6 +1,5 @@
 """The linter in continuous integration: the pre-commit hook, the action and its dependencies."""
 
-import json
 import os
 import subprocess
 import sys
@@ -54,12 +53,7 @@ def test_the_hook_fails_when_only_a_referenced_file_has_gone(
     assert (result.returncode, "reference-missing" in result.stdout) == (1, True)
 
 
-@pytest.mark.parametrize(
-    ("inputs", "format_"), [({}, "github"), ({"SARIF_FILE": "out.sarif"}, "sarif")]
-)
-def test_the_action_validates_the_named_paths(
-    tmp_path: Path, skill: SkillWriter, inputs: dict[str, str], format_: str
-) -> None:
+def test_the_action_validates_the_named_paths(tmp_path: Path, skill: SkillWriter) -> None:
     """Its last step fails for an error; inputs are variables, never parts of the script."""
     skill(tmp_path / "skills/one", name="other")
     skill(tmp_path / "more/three", name="other")
@@ -68,25 +62,21 @@ def test_the_action_validates_the_named_paths(
     binaries.mkdir(parents=True)
     (binaries / "skilldrop").symlink_to(SKILLDROP)
     step = ACTION["runs"]["steps"][-1]
-    given = {"PATHS": "skills\nmore\n", "ARGS": "--no-comments", "SARIF_FILE": ""}
+    given = {"PATHS": "skills\nmore\n", "ARGS": "--no-comments"}
     result = subprocess.run(
         ["bash", "-eo", "pipefail", "-c", step["run"]],
         cwd=tmp_path,
-        env={**os.environ, **given, **inputs, "RUNNER_TEMP": str(tmp_path / "runner")},
+        env={**os.environ, **given, "RUNNER_TEMP": str(tmp_path / "runner")},
         capture_output=True,
         text=True,
         timeout=60,
         check=False,
     )
     assert result.returncode == 1, result.stderr
-    if format_ == "github":
-        for folder in ("skills/one", "more/three"):
-            assert f"::error file={folder}/SKILL.md,line=2" in result.stdout
-        assert "drafts" not in result.stdout
-    else:
-        (run,) = json.loads((tmp_path / "out.sarif").read_text())["runs"]
-        assert [one["ruleId"] for one in run["results"]] == ["name-not-folder"] * 2
-    assert set(step["env"]) == {"PATHS", "ARGS", "SARIF_FILE"}
+    for folder in ("skills/one", "more/three"):
+        assert f"::error file={folder}/SKILL.md,line=2" in result.stdout
+    assert "drafts" not in result.stdout
+    assert set(step["env"]) == {"PATHS", "ARGS"}
     assert "${{" not in step["run"]
 
 
@@ -106,7 +96,7 @@ def test_the_linter_imports_only_its_own_group_of_dependencies(
     code = (
         "import sys\nfrom importlib.metadata import packages_distributions\n"
         "from catalog.model.errors import NotPossible\nfrom pipeline.cli.app import cli\n"
-        "for words in (['validate', '.', '--fix'], ['validate', '.', '--format', 'sarif'],"
+        "for words in (['validate', '.', '--fix'], ['validate', '.', '--format', 'github'],"
         " ['rule', 'name-missing'], ['migrate', 'one']):\n"
         "    cli.main(words, standalone_mode=False)\n"
         "try:\n    cli.main(['--config', 'bad.toml', 'validate', '.'], standalone_mode=False)\n"

@@ -112,7 +112,7 @@ def validate(
       skilldrop validate my-skill other-skill.zip
       skilldrop validate my-skill --fix
       skilldrop validate skills --select safety,name-not-folder --quiet
-      skilldrop validate skills --format sarif > skills.sarif
+      skilldrop validate skills --format github
     """
     given: GlobalOptions | None = context.obj
     config = loader.load_validation(given and given.config)

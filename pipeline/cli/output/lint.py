@@ -14,7 +14,6 @@ from catalog.text.visible import visible, with_plain_line_ends
 from pipeline.authoring.fixer import Fixer
 from pipeline.authoring.lint import Judgement
 from pipeline.cli.output import terminal
-from pipeline.cli.output.sarif import sarif
 from pipeline.cli.output.terminal import counted
 
 
@@ -40,7 +39,7 @@ class LintOutput:
                 terminal.echo(lines)
         for note in (*self.notes, *fixer.problems):
             click.echo(f"skilldrop: {note}", err=True)
-        if self.form in FOR_READERS:
+        if self.form != "json":
             terminal.echo(self.summary(fixer.fixed))
 
     def show_diff(self, judged: Iterable[Judgement], fixer: Fixer) -> None:
@@ -136,11 +135,8 @@ def github(judged: Iterable[Judgement]) -> Iterator[str]:
 FORMATS: Mapping[str, Callable[..., Iterator[str]]] = {
     "text": text,
     "json": as_json,
-    "sarif": sarif,
     "github": github,
 }
-FOR_READERS = frozenset({"text", "github"})
-"""Formats that may end with a summary; the others are for programs only."""
 
 
 def errors_only(judgement: Judgement) -> Judgement:

@@ -289,7 +289,7 @@ def test_an_unknown_profile_or_format_lists_the_known_ones(call: Any, tree: Path
     assert all(profile in err for profile in profiles())
     code, _, err = call(tree, "--format", "xml")
     assert code == 2
-    assert all(form in err for form in ("text", "json", "sarif", "github"))
+    assert all(form in err for form in ("text", "json", "github"))
 
 
 def test_quiet_prints_only_errors(call: Any, tmp_path: Path, skill: SkillWriter) -> None:
@@ -321,7 +321,7 @@ def test_a_path_without_skills_is_reported(call: Any, tmp_path: Path) -> None:
     assert out.endswith("0 skills, none rejected; 1 error, 0 warnings, 0 info.\n")
 
 
-@pytest.mark.parametrize("form", ["text", "json", "sarif", "github"])
+@pytest.mark.parametrize("form", ["text", "json", "github"])
 def test_every_format_can_be_printed_in_ascii(
     tmp_path: Path, form: str, skill: SkillWriter
 ) -> None:
@@ -333,7 +333,7 @@ def test_every_format_can_be_printed_in_ascii(
     assert done.returncode == 1
     assert done.stdout.isascii()
     assert b"name-not-folder" in done.stdout
-    if form in ("json", "sarif"):
+    if form == "json":
         assert "会议" in str(json.loads(done.stdout))
 
 

@@ -72,8 +72,8 @@ def test_a_shell_completes_commands_and_their_options() -> None:
         "reconcile",
     ]
     assert found[0].help == "Move a skill to the trash"
-    assert [item.value for item in shell.get_completions(["validate", "--format"], "s")] == [
-        "sarif"
+    assert [item.value for item in shell.get_completions(["validate", "--format"], "g")] == [
+        "github"
     ]
 
 
