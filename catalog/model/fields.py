@@ -64,7 +64,7 @@ def _joined(value: object) -> object:
     return value
 
 
-def _tools(value: object) -> object:
+def spaced_tools(value: object) -> object:
     """Write `[Read, Grep]` and `Read, Grep` as `Read Grep`, leaving `Bash(a, b)` alone."""
     text = _joined(value)
     if not isinstance(text, str):
@@ -94,7 +94,7 @@ Words: TypeAlias = Annotated[
 Phrases: TypeAlias = Annotated[
     tuple[Stripped, ...], BeforeValidator(_phrases), AfterValidator(_distinct)
 ]
-Tools: TypeAlias = Annotated[str, BeforeValidator(_tools)] | None
+Tools: TypeAlias = Annotated[str, BeforeValidator(spaced_tools)] | None
 
 
 SPECIFICATION, CLAUDE_CODE = "the specification", "Claude Code"

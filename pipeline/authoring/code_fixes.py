@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
 
+from catalog.model.fields import spaced_tools
 from catalog.model.finding import Finding
 from catalog.model.values import Json
 from pipeline.parsing import document
@@ -167,18 +168,21 @@ def named_like_its_folder(draft: Draft, _: Finding) -> Draft | None:
 
 
 def tools_on_one_line(draft: Draft, finding: Finding) -> Draft | None:
-    """Write a list of tools as one text."""
+    """Write tools in a list, or with commas between them, as one text with spaces."""
     fields, field = draft.parsed.frontmatter, finding.field or ""
     tools = (fields or {}).get(field)
-    if fields is None or not isinstance(tools, list | tuple):
+    if fields is None or not tools:
         return None
-    if not all(isinstance(tool, str) and tool and not re.search(r"[\s,]", tool) for tool in tools):
+    if not isinstance(tools, str) and not (
+        isinstance(tools, list | tuple)
+        and all(isinstance(tool, str) and tool and not re.search(r"[\s,]", tool) for tool in tools)
+    ):
         return None
     span = _span(draft, field)
     lines = draft.lines[span.start : span.stop] if span else ()
     if not span or any("#" in line for line in lines):
         return None
-    text = " ".join(map(str, tools))
+    text = str(spaced_tools(tools))
     line = dumped({field: text}).rstrip("\n")
     after = draft.with_lines(span.start, len(span), [line])
     return draft.if_same(after, {**fields, field: text})

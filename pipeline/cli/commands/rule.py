@@ -117,6 +117,6 @@ def _parts(kind: FindingType) -> Iterator[str]:
         yield example.as_markdown()
     yield (
         f'Leave it out with `--ignore {kind.code}`, with `ignore = ["{kind.code}"]` below '
-        "`[validate]` in skilldrop.toml, or on one line with "
-        f"`<!-- skilldrop: ignore={kind.code} -->`."
+        f"`[validate]` in skilldrop.toml, or on one line with `# skilldrop: ignore={kind.code}` in "
+        f"the frontmatter and `<!-- skilldrop: ignore={kind.code} -->` below it."
     )

@@ -133,6 +133,14 @@ def test_a_name_becomes_that_of_the_folder(tmp_path: Path, name: str, expected: 
     )
 
 
+def test_commas_between_tools_become_spaces(tmp_path: Path) -> None:
+    """Those in parentheses belong to a pattern."""
+    content = HEAD + b"allowed-tools: %s\n---\n\n# Count words\n"
+    assert fixed(tmp_path, content % b"Read, Bash(a, b),Grep") == (
+        content % b"Read Bash(a, b) Grep"
+    )
+
+
 @pytest.mark.parametrize(
     ("garbled", "text"),
     [

@@ -42,7 +42,9 @@ class Case:
         if "field" in self.group:
             of = skill(**{self.group["field"]: text})
         elif path := self.group.get("file"):
-            of = skill(f"Read `{path}`.", *files, texts={path: text})
+            texts = self.group.get("texts", {})
+            others = (each for each in files if each not in texts)
+            of = skill(f"Read `{path}`.", *others, texts={path: text, **texts})
         else:
             of = skill(text, *files)
         return self.code in codes(REGISTRY[self.code].profile, of)

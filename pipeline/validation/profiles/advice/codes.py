@@ -62,7 +62,7 @@ BODY_EMPTY = TYPES.warning(
 )
 BODY_TOO_LONG = TYPES.warning(
     "body-too-long",
-    "The body is longer than recommended; an agent loads all of it.",
+    "SKILL.md is longer than recommended; an agent loads all of it.",
     "Move details into files under references/, and say in the body when to read each.",
     _DISCLOSURE,
 )
@@ -98,8 +98,8 @@ REFERENCE_OUTSIDE_FOLDER = TYPES.warning(
 )
 REFERENCE_DEEP = TYPES.info(
     "reference-deep",
-    "The body names a file that lies more than one folder below SKILL.md.",
-    "Move the file up, so that agents find it from SKILL.md in one step.",
+    "A document is named only by another document, so an agent may never read it.",
+    "Name it in SKILL.md, too, and say when to read it.",
     _FILES,
 )
 TYPES += ROUTING  # of searches, which need other skills

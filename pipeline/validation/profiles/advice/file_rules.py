@@ -13,12 +13,13 @@ from catalog.text.visible import printable, quoted
 from pipeline.roots.file_kinds import FILE_BYTES, SKILL_MD, is_document, may_be_native
 from pipeline.validation.profiles.advice import codes
 from pipeline.validation.references import MOST_REFERENCES, Reference, commands
-from pipeline.validation.skill import MOST_ALIKE, Skill, Text
+from pipeline.validation.skill import MOST_ALIKE, Skill, Text, mentioned
 from pipeline.validation.skill_references import is_below, may_link, nested_skills
 
 _ENDING = re.compile(r"\.(?:md|txt|py|sh|js|json)\b(?!/)", re.IGNORECASE)
 _REVERSED_STEM = re.compile(r"[\w-]{1,64}(?:/[\w-]{1,64}){0,3}(?![\w./~@-])")
 _LONGEST_MENTION = 100
+_LICENSE_FILE = re.compile(r"(?<![\w/])((?:LICEN[CS]E|COPYING|NOTICE)[\w-]{0,40}\.(?:txt|md))\b")
 _OF_EVERY_PROJECT = frozenset(
     ("skill.md", "readme.md", "changelog.md", "license.md", "license.txt", "contributing.md")
 )
@@ -38,7 +39,7 @@ _OF_TOOLS = frozenset(
 
 
 def references_exist(skill: Skill) -> Iterator[Finding]:
-    """Find references to files that are missing, outside the folder, deep, or in another case."""
+    """Find references to files that are missing, outside the folder, or in another case."""
     real = frozenset(map(str.lower, skill.paths))
     places: dict[FindingType, list[_Place]] = {kind: [] for kind in _MESSAGES}
     for text in skill.texts:
@@ -53,6 +54,14 @@ def references_exist(skill: Skill) -> Iterator[Finding]:
                 places[kind].append((text, link))
     for kind, found_here in places.items():
         yield from _first(skill, kind, found_here)
+
+
+def license_file_exists(skill: Skill) -> Iterator[Finding]:
+    """Find a license that names a file which is missing."""
+    named = _LICENSE_FILE.search(skill.declared.license or "")
+    if named and skill.is_whole and named[1].lower() not in map(str.lower, skill.paths):
+        message = f"license names {quoted(named[1])}{_MESSAGES[codes.REFERENCE_MISSING]}"
+        yield skill.finding(codes.REFERENCE_MISSING, message, field="license")
 
 
 def files_are_referenced(skill: Skill) -> Iterator[Finding]:
@@ -70,6 +79,20 @@ def files_are_referenced(skill: Skill) -> Iterator[Finding]:
         more = humanize.count(len(stray) - 1, "more file") if len(stray) > MOST_ALIKE else ""
         message = f"Nothing that an agent reads names {printable(path)}{more and f', or {more}'}."
         yield codes.FILE_UNREFERENCED.at(message, path=path)
+
+
+def references_are_direct(skill: Skill) -> Iterator[Finding]:
+    """Find the documents that SKILL.md leads to only through another document: A → B → C."""
+    chains: dict[str, _Place] = {}
+    for text in skill.texts:
+        if text.is_body or text.is_script:
+            continue
+        for link in _links(skill, text):
+            if link.target in skill.other_texts and _is_document(link.target):
+                chains.setdefault(link.target, (text, link))
+    direct = mentioned(skill.parsed.body, {}, list(chains)) if chains else ()
+    deep = [place for target, place in chains.items() if target not in direct]
+    yield from _first(skill, codes.REFERENCE_DEEP, deep)
 
 
 def references_are_short(skill: Skill) -> Iterator[Finding]:
@@ -110,7 +133,7 @@ def _from_top(path: str, target: str, paths: Container[str]) -> str:
 def _first(skill: Skill, kind: FindingType, places: list[_Place]) -> Iterator[Finding]:
     """Yield a finding for each of the first references; the last one counts the others."""
     for count, (text, link) in enumerate(places[:MOST_ALIKE], 1):
-        message = f"{text.name} names {quoted(link.target)}{_MESSAGES[kind]}"
+        message = f"{text.name} names {quoted(link.target)}{_MESSAGES.get(kind, _DEEP)}"
         if count == MOST_ALIKE < len(places):
             more = humanize.count(len(places) - MOST_ALIKE, "more reference")
             message += f" The same is true of {more}."
@@ -118,11 +141,11 @@ def _first(skill: Skill, kind: FindingType, places: list[_Place]) -> Iterator[Fi
         yield text.finding(kind, message, fix=fix, offset=link.offset)
 
 
+_DEEP = ", which SKILL.md itself does not name."
 _MESSAGES = {
     codes.REFERENCE_CASE: ", but the file's name has other capital letters.",
     codes.REFERENCE_OUTSIDE_FOLDER: ", which is outside the skill's folder.",
     codes.REFERENCE_MISSING: ", which is not in the skill's folder.",
-    codes.REFERENCE_DEEP: ", more than one folder below SKILL.md.",
 }
 
 
@@ -139,9 +162,7 @@ def _problem(
         is_shipped = is_link and skill.in_other_skill(target)
         return None if is_shipped else codes.REFERENCE_OUTSIDE_FOLDER
     if target in skill.paths:
-        # assets/templates/ counts as one folder
-        depth = target.replace("assets/templates/", "templates/", 1).count("/")
-        return codes.REFERENCE_DEEP if text.is_body and depth > 1 else None
+        return None
     if target.lower() in real:
         is_common = basename(target).lower() in _OF_EVERY_PROJECT
         return None if is_common else codes.REFERENCE_CASE
@@ -185,6 +206,11 @@ def _same_name(skill: Skill, target: str) -> str | None:
         return "If that is another skill, put its folder beside this one, as agents get it."
     matches = [path for path in skill.paths if basename(path).lower() == name]
     return f"Write {printable(matches[0])}, the file's path." if len(matches) == 1 else None
+
+
+def _is_document(path: str) -> bool:
+    """Return whether a file is a text to read, and not one to fill in or copy."""
+    return may_link(path) and not path.startswith(("assets/", "templates/"))
 
 
 def _is_for_agents(path: str) -> bool:

@@ -19,6 +19,8 @@ from pipeline.validation.profile import Profile
 from pipeline.validation.profiles.advice import codes
 from pipeline.validation.profiles.advice.file_rules import (
     files_are_referenced,
+    license_file_exists,
+    references_are_direct,
     references_are_short,
     references_exist,
 )
@@ -44,16 +46,15 @@ def body_is_not_empty(skill: Skill) -> Iterator[Finding]:
 
 
 def body_length(skill: Skill) -> Iterator[Finding]:
-    """Find a body of more than 500 lines or about 5,000 tokens."""
-    body = skill.parsed.body
-    lines = body.count("\n") + 1
+    """Find a SKILL.md of more than 500 lines, or with a body of more than about 5,000 tokens."""
+    lines = skill.parsed.text.rstrip().count("\n") + 1
     if lines <= BODY_LINES and skill.estimated_tokens <= BODY_TOKENS:  # with the frontmatter
         return
-    cost = tokens.estimate_long(body)
+    cost = tokens.estimate_long(skill.parsed.body)
     if lines > BODY_LINES or cost > BODY_TOKENS:
         yield skill.body.finding(
             codes.BODY_TOO_LONG,
-            f"The body has {lines:,} lines and about {cost:,} tokens; "
+            f"{skill.document} has {lines:,} lines and its body about {cost:,} tokens; "
             f"{BODY_LINES} and {BODY_TOKENS:,} are recommended.",
             offset=0,
         )
@@ -62,8 +63,7 @@ def body_length(skill: Skill) -> Iterator[Finding]:
 def description_tells_enough(skill: Skill) -> Iterator[Finding]:
     """Find a description that does not say what the skill does, or when to use it.
 
-    One that says nothing, or is too short to say both, has no other finding here: a better
-    description fixes them all.
+    One finding, the worst: a better description fixes them all.
     """
     declared = skill.declared
     description = declared.description
@@ -76,14 +76,15 @@ def description_tells_enough(skill: Skill) -> Iterator[Finding]:
         message = f"description has only {humanize.count(len(description), 'character')}."
         yield skill.finding(codes.DESCRIPTION_SHORT, message, field="description")
         return
+    # only a model needs the occasion, and `when_to_use` names it
+    has_no_need = skill.frontmatter.get("when_to_use") or declared.disable_model_invocation
+    if not has_no_need and not _says_when(description):
+        yield skill.finding(codes.DESCRIPTION_WITHOUT_WHEN, field="description")
+        return
     verb = _vague_verb(description)
     if verb is not None:
         weak = f"description has no verb more concrete than {quoted(verb)}." if verb else None
         yield skill.finding(codes.DESCRIPTION_VAGUE, weak, field="description")
-    if skill.frontmatter.get("when_to_use") or declared.disable_model_invocation:
-        return  # only a model needs the occasion, and `when_to_use` names it
-    if not _says_when(description):
-        yield skill.finding(codes.DESCRIPTION_WITHOUT_WHEN, field="description")
 
 
 def description_length(skill: Skill) -> Iterator[Finding]:
@@ -132,7 +133,9 @@ ADVICE = Profile(
         body_is_not_empty,
         body_length,
         references_exist,
+        license_file_exists,
         files_are_referenced,
+        references_are_direct,
         references_are_short,
     ),
 )

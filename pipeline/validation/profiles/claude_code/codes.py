@@ -54,8 +54,10 @@ PATHS_NEVER_MATCH = TYPES.warning(
     "A pattern in paths cannot match any file of a project.",
     "Write it relative to the project, with / between the parts: src/**/*.ts.",
 )
-ARGUMENT_HINT_LIST = TYPES.info(
+ARGUMENT_HINT_LIST = TYPES.warning(
     "argument-hint-list",
-    "argument-hint is read as a YAML list, because its brackets are not quoted.",
+    "argument-hint is a YAML list, as its brackets are not quoted; GitHub Copilot CLI skips such "
+    "a skill.",
     'Put it in quotes: argument-hint: "[issue-number]".',
+    f"{_FIELDS}, argument-hint; GitHub Copilot CLI 1.0.65",
 )

@@ -102,9 +102,9 @@ def paths_can_match(skill: Skill) -> Iterator[Finding]:
 
 def argument_hint_is_text(skill: Skill) -> Iterator[Finding]:
     """Find a hint whose brackets YAML reads as a list."""
-    hint = skill.declared.argument_hint
-    if isinstance(skill.frontmatter.get("argument-hint"), list) and hint:
-        fix = f'Put it in quotes: argument-hint: "[{printable(hint)}]".'
+    hint = skill.frontmatter.get("argument-hint")
+    if isinstance(hint, list) and skill.declared.argument_hint:
+        fix = f'Put it in quotes: argument-hint: "[{printable(", ".join(hint))}]".'
         yield skill.finding(codes.ARGUMENT_HINT_LIST, field="argument-hint", fix=fix)
 
 

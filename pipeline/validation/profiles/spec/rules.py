@@ -20,6 +20,7 @@ from catalog.model.fields import (
     SPECIFICATION_NAMES,
     FieldLimits,
     normalised,
+    spaced_tools,
 )
 from catalog.model.finding import Finding, FindingType
 from catalog.text import humanize
@@ -71,6 +72,14 @@ def fields_keep_limits(skill: Skill) -> Iterator[Finding]:
                 yield _beyond_limit(skill, error)
             elif error is values[0]:
                 yield _not_text(skill, error, len(values) - 1)
+
+
+def tools_are_spaced(skill: Skill) -> Iterator[Finding]:
+    """Find allowed-tools with commas between the tools."""
+    tools = skill.frontmatter.get("allowed-tools")
+    if isinstance(tools, str) and spaced_tools(tools) != " ".join(tools.split()):
+        message = "allowed-tools has commas between its tools, which some clients do not read."
+        yield skill.finding(codes.ALLOWED_TOOLS_NOT_TEXT, message, field="allowed-tools")
 
 
 def _beyond_limit(skill: Skill, error: ErrorDetails) -> Finding:
@@ -136,7 +145,7 @@ def no_other_fields(skill: Skill) -> Iterator[Finding]:
         )
 
 
-SPEC = Profile("spec", codes.TYPES, (fields_keep_limits, name_form, no_other_fields))
+SPEC = Profile("spec", codes.TYPES, (fields_keep_limits, tools_are_spaced, name_form, no_other_fields))
 
 
 def _right_name(name: str, folder: str) -> str | None:

@@ -29,6 +29,7 @@ def test_a_page_says_why_what_to_do_and_how_to_leave_it_out() -> None:
         assert part in page
     assert "```diff\n-description: Takes a text file: gives" in page
     assert "\n+description: 'Takes a text file: gives" in page
+    assert "`# skilldrop: ignore=unquoted-colon` in the frontmatter" in page
     assert "<!-- skilldrop: ignore=unquoted-colon -->" in page
 
 

@@ -1,3 +1,4 @@
+import dataclasses
 import importlib
 import json
 import time
@@ -13,7 +14,7 @@ from pipeline.validation.profiles.safety import rules as safety_rules
 from pipeline.validation.references import MOST_REFERENCES
 from pipeline.validation.skill import MOST_ALIKE, Skill, Text
 from tests.support.judging import check, declare, public_functions
-from tests.support.parsed_skills import BODY_LINE, DESCRIPTION, codes, file, found, skill
+from tests.support.parsed_skills import BODY, BODY_LINE, DESCRIPTION, codes, file, found, skill
 
 
 def test_a_well_written_skill_needs_no_advice() -> None:
@@ -338,9 +339,8 @@ HAS = (
         pytest.param("[a](/etc/passwd)", set(), id="a system folder is for safety"),
         pytest.param(
             "[a](references/en/rules.md)",
-            {"reference-deep"},
-            id="deep",
-            marks=pytest.mark.requirement("agent-skills/references-depth"),
+            set(),
+            id="in a folder of a folder",
         ),
         pytest.param("[a](assets/templates/a.md)", set(), id="a template"),
         pytest.param("Use `[a](none.md)` or ``[`b`](none.md)``.", set(), id="an example"),
@@ -398,6 +398,44 @@ def test_a_chain_of_references_is_followed() -> None:
     (missing,) = [each for each in found("advice", of) if each.code == "reference-missing"]
     assert (missing.path, missing.line) == ("references/b.md", 1)
     assert "“references/rules.md”" in missing.message
+
+
+@pytest.mark.requirement("agent-skills/references-depth")
+def test_a_document_that_only_another_one_names_is_told() -> None:
+    """In A → B → C, an agent that reads SKILL.md does not learn of C; one named there is fine."""
+    texts = {"references/a.md": "See [b](b.md).", "references/b.md": "Rules."}
+    (deep,) = found("advice", skill("Read [a](references/a.md).", texts=texts))
+    assert (deep.code, deep.path, deep.line) == ("reference-deep", "references/a.md", 1)
+    assert "“references/b.md”" in deep.message
+    assert found("advice", skill("Read [a](references/a.md), or b.md.", texts=texts)) == ()
+
+
+@pytest.mark.parametrize(
+    ("value", "files", "found_any"),
+    [
+        ("Complete terms in LICENSE.txt", (), True),
+        ("Complete terms in LICENSE.txt", ("LICENSE.txt",), False),
+        ("Proprietary. LICENSE.txt has complete terms", ("license.txt",), False),
+        ("MIT, see https://a.example/LICENSE.txt", (), False),
+        ("Apache-2.0", (), False),
+    ],
+)
+def test_a_license_file_that_is_missing_is_told(
+    value: str, files: tuple[str, ...], found_any: bool
+) -> None:
+    """A file that the field license names lies beside SKILL.md."""
+    assert bool(found("advice", skill(BODY, *files, license=value))) == found_any
+
+
+def test_the_lines_of_the_whole_file_count() -> None:
+    """497 lines of body and four of frontmatter are more than 500 lines of SKILL.md."""
+    head = "---\nname: sample\ndescription: x\n---\n"
+    parsed = parse((head + "a\n" * 497).encode())
+    of = dataclasses.replace(skill("a"), parsed=parsed)
+    (long,) = [each for each in found("advice", of) if each.code == "body-too-long"]
+    assert "SKILL.md has 501 lines" in long.message
+    of = dataclasses.replace(of, parsed=parse((head + "a\n" * 496).encode()))
+    assert "body-too-long" not in {each.code for each in found("advice", of)}
 
 
 @pytest.mark.requirement("agent-skills/references-small")
