@@ -1,6 +1,5 @@
 """Fixer that applies fixes to skills."""
 
-import difflib
 import os
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator
@@ -39,30 +38,14 @@ class FixedSkill:
         if self.is_renamed:
             os.rename(self.file, self.file.with_name(SKILL_MD))
 
-    def diff(self, path: str) -> Iterator[str]:
-        """Yield the lines of a unified diff; `path` is that of the folder."""
-        old, new = f"{path}/{self.file.name}", f"{path}/{SKILL_MD}"
-        if self.is_renamed:
-            yield from (f"rename from {old}", f"rename to {new}")
-        before, after = (
-            data.decode("utf-8", "backslashreplace").splitlines()
-            for data in (self.before, self.after)
-        )
-        if before == after and self.before != self.after:
-            yield f"{old}: bytes change that a diff of lines does not show"
-        yield from difflib.unified_diff(
-            before, after, old, new if self.is_renamed else old, lineterm=""
-        )
-
 
 @dataclass(slots=True)
 class Fixer:
-    """Options of fixing, and the counts and problems so far."""
+    """Options of fixing, with the count and the problems so far."""
 
     acceptance: Acceptance
     select: CodeSelection
     fixed: int = 0  # findings
-    skills: int = 0
     problems: list[str] = field(default_factory=list)  # sentences about files that cannot be fixed
 
     def fix(self, judged: Iterable[Judgement]) -> Iterator[Judgement]:
@@ -75,10 +58,10 @@ class Fixer:
             try:
                 skill.write()
             except OSError as error:
-                self.fixed, self.skills = self.fixed - skill.fixed, self.skills - 1
                 self._note(skill.file, "was not fixed", error)
                 yield judgement
                 continue
+            self.fixed += skill.fixed
             file = skill.file.with_name(SKILL_MD) if skill.is_renamed else skill.file
             yield from judge_paths([file], acceptance=self.acceptance, select=self.select, cores=1)
 
@@ -102,9 +85,7 @@ class Fixer:
             return None
         if after.data == before and not is_renamed:
             return None
-        skill = FixedSkill(file, before, after.data, steps + is_renamed, is_renamed)
-        self.fixed, self.skills = self.fixed + skill.fixed, self.skills + 1
-        return skill
+        return FixedSkill(file, before, after.data, steps + is_renamed, is_renamed)
 
     def _mended(self, file: Path, data: bytes, codes: Container[str]) -> tuple[Draft, int]:
         """Return a SKILL.md after all fixes of some codes, and the number of fixes.

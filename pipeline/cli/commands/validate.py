@@ -77,11 +77,6 @@ def _selectors(*names: str, text: str) -> Callable[[Callable[..., Any]], Callabl
     help="Output format.",
 )
 @click.option("--fix", is_flag=True, help="Make repairs that cannot be wrong; report the rest.")
-@click.option(
-    "--diff",
-    is_flag=True,
-    help="Print the changes of --fix and write nothing; exit 1 if there is one.",
-)
 @click.option("--quiet", "-q", is_flag=True, help="Print only errors.")
 @click.option(
     "--fail-on",
@@ -98,7 +93,6 @@ def validate(
     paths: tuple[Path, ...],
     acceptance: Acceptance,
     fix: bool,
-    diff: bool,
     fail_on: Severity,
     form: str,
     as_json: bool,
@@ -120,9 +114,6 @@ def validate(
     fixer = Fixer(acceptance, select)
     judged = judge_paths(paths, acceptance=acceptance, select=select, exclude=exclude)
     output = LintOutput("json" if as_json else form, quiet)
-    if diff:
-        output.show_diff(judged, fixer)
-        return FINDINGS if fixer.skills else DONE
     judged = fixer.fix(judged) if fix else judged
     if not select.codes.isdisjoint(ROUTING_CODES):
         judged = _with_routing_tests(judged, paths, select, given, output.notes)

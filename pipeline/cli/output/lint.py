@@ -42,17 +42,6 @@ class LintOutput:
         if self.form != "json":
             terminal.echo(self.summary(fixer.fixed))
 
-    def show_diff(self, judged: Iterable[Judgement], fixer: Fixer) -> None:
-        """Print the changes that the fixer would make."""
-        with terminal.progress("skills") as progress:
-            for judgement in self.counting(judged, progress):
-                skill = fixer.draft(judgement)
-                for line in skill.diff(judgement.path) if skill else ():
-                    progress.clear()
-                    terminal.echo(visible(line))
-        found, skills = counted(fixer.fixed, "finding"), counted(fixer.skills, "skill")
-        click.echo(f"--fix would fix {found} in {skills}.", err=True)
-
     def counting(
         self, judged: Iterable[Judgement], progress: Callable[[int], None]
     ) -> Iterator[Judgement]:
