@@ -145,7 +145,9 @@ def no_other_fields(skill: Skill) -> Iterator[Finding]:
         )
 
 
-SPEC = Profile("spec", codes.TYPES, (fields_keep_limits, tools_are_spaced, name_form, no_other_fields))
+SPEC = Profile(
+    "spec", codes.TYPES, (fields_keep_limits, tools_are_spaced, name_form, no_other_fields)
+)
 
 
 def _right_name(name: str, folder: str) -> str | None:
