@@ -94,6 +94,10 @@ class FindingTypes(list[FindingType]):
         rejects = self._rejects if rejects is None else rejects
         return self._declared("error", rejects, code, summary, fix, source)
 
+    def danger(self, code: str, summary: str, fix: str, source: str = "") -> FindingType:
+        """Declare a danger, which never rejects a folder, but waits for review by default."""
+        return self._declared("danger", NEVER, code, summary, fix, source)
+
     def warning(self, code: str, summary: str, fix: str, source: str = "") -> FindingType:
         """Declare a warning, which never rejects a folder."""
         return self._declared("warning", NEVER, code, summary, fix, source)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias
 
-Severity: TypeAlias = Literal["error", "warning", "info"]
+Severity: TypeAlias = Literal["danger", "error", "warning", "info"]
 Level: TypeAlias = Literal["enterprise", "personal", "project", "plugin"]
 Acceptance: TypeAlias = Literal["strict", "lenient", "permissive"]
 FileKind: TypeAlias = Literal[
@@ -33,8 +33,10 @@ IngestionOutcome: TypeAlias = (
 )
 """All outcomes that are stored; the last three follow from a change of another skill or file."""
 
-SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
+SEVERITIES: tuple[Severity, ...] = ("danger", "error", "warning", "info")
 """Worst first."""
+FAILING: tuple[Severity, ...] = ("danger", "error")
+"""Severities that make a check fail."""
 LEVELS: tuple[Level, ...] = ("enterprise", "personal", "project", "plugin")
 """Highest first: a skill of a higher level shadows one of the same skill_id below it."""
 

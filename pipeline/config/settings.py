@@ -54,7 +54,7 @@ class ValidateSettings(Table):
     )
     exclude: Patterns = ()
     severity: dict[str, Severity] = Field(
-        {}, description="a table of finding codes and profiles, each error, warning or info"
+        {}, description="a table of finding codes and profiles, each danger, error, warning or info"
     )
 
     @model_validator(mode="before")

@@ -1,1 +1,1 @@
-"""Findings for people: grades, lists and explanations."""
+"""Findings for people: lists and explanations."""

@@ -114,7 +114,7 @@ FILTERS = (
     ),
     _filter(
         "safety",
-        "Only skills whose worst finding about safety is of this grade; clear for those"
+        "Only skills whose worst finding about safety is of this severity; clear for those"
         " that were checked and have none.",
         kind="choice",
         values=tuple(_GRADES),

@@ -7,8 +7,8 @@ from typing import Any
 from catalog.database.expressions import AWAITING_REVIEW, IS_NEWEST, LOOKS_ALIKE
 from catalog.database.queries import Database, Row, to_json
 from catalog.model.errors import FilterInvalid
+from catalog.model.values import SEVERITIES
 from catalog.reading import status
-from catalog.reading.findings import finding_lists
 from catalog.reading.search.filters import Filters
 from catalog.text import suggestions
 from catalog.text.humanize import count
@@ -111,16 +111,21 @@ def cards_of(db: Database, skills: Sequence[int]) -> list[Row]:
     ]
 
 
-_TONES = {"danger": "bad", "warning": "odd", "info": ""}
-_WORDS = {"danger": "danger", "warning": "safety warning", "info": "safety note"}
+_TONES = {"danger": "bad", "error": "bad", "warning": "odd", "info": ""}
+_WORDS = {
+    "danger": "danger",
+    "error": "safety error",
+    "warning": "safety warning",
+    "info": "safety note",
+}
 
 
 def _safety(findings: Sequence[Row], *, agents_get_other: bool) -> dict[str, Any] | None:
     if not findings:
         return None
-    found = [finding_lists.grade(finding) for finding in findings]
-    worst = min(found, key=finding_lists.GRADES.index)
-    codes = dict.fromkeys(row["code"] for row in findings if finding_lists.grade(row) == worst)
+    found = [finding["severity"] for finding in findings]
+    worst = min(found, key=SEVERITIES.index)
+    codes = dict.fromkeys(row["code"] for row in findings if row["severity"] == worst)
     named = ", ".join(code.replace("-", " ") for code in codes)
     return {
         "text": count(found.count(worst), _WORDS[worst])

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 from catalog.database.expressions import AWAITING_REVIEW, NEWEST
 from catalog.database.queries import Database, Row
 from catalog.model.errors import NotInCatalog
-from catalog.reading.findings import finding_lists
 from catalog.reading.skills import versions
 from catalog.text import mentions
 from catalog.text.suggestions import closest, few, shown
@@ -148,8 +147,8 @@ _SAME_CONTENT = """
     WHERE v.digest = ? AND v.review IS NOT NULL AND s.status != 'removed'
     GROUP BY s.id ORDER BY s.root, s.path
 """
-_SAFETY = f"""
+_SAFETY = """
     SELECT code, severity, path, line, message FROM findings
     WHERE skill = ? AND profile = 'safety'
-    ORDER BY code NOT IN ({finding_lists.CODES}), path, line, id
+    ORDER BY severity != 'danger', path, line, id
 """

@@ -23,8 +23,8 @@ async def listing(context: RequestContext) -> Response:
 
 
 def _group(kind: Row) -> str:
-    grade = finding_lists.grade(kind)
-    return SAFETY if kind["profile"] == SAFETY and grade != "danger" else grade
+    severity = str(kind["severity"])
+    return SAFETY if kind["profile"] == SAFETY and severity != "danger" else severity
 
 
 _GROUPS = ("danger", SAFETY, "error", "warning", "info")

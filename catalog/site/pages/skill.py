@@ -10,6 +10,7 @@ from datasette import Response
 from catalog.database.queries import Database, Row
 from catalog.model.errors import NotInCatalog
 from catalog.model.fields import COLUMNS
+from catalog.model.values import SEVERITIES
 from catalog.prompt_index import query
 from catalog.reading import disk_paths, index_views, lookup
 from catalog.reading.findings import explanations, finding_lists
@@ -264,16 +265,16 @@ def groups(findings: Sequence[Row]) -> list[dict[str, Any]]:
     """
     by_code: dict[tuple[str, str], list[Row]] = {}
     for row in findings:
-        by_code.setdefault((row["code"], finding_lists.grade(row)), []).append(row)
+        by_code.setdefault((row["code"], row["severity"]), []).append(row)
     result = [
         {
             "code": code,
-            "grade": grade,
+            "severity": severity,
             "problem": _problem(code),
             "rows": rows,
             "fix": rows[0]["fix"] if len({row["fix"] for row in rows}) == 1 else "",
         }
-        for (code, grade), rows in by_code.items()
+        for (code, severity), rows in by_code.items()
     ]
     return sorted(result, key=_rank)
 
@@ -285,9 +286,9 @@ def _problem(code: str) -> str:
 
 
 def _rank(group: dict[str, Any]) -> tuple[bool, bool, int]:
-    grade = group["grade"]
-    is_safety = group["rows"][0]["profile"] == SAFETY and grade != "info"
-    return grade != "danger", not is_safety, finding_lists.GRADES.index(grade)
+    severity = group["severity"]
+    is_safety = group["rows"][0]["profile"] == SAFETY and severity != "info"
+    return severity != "danger", not is_safety, SEVERITIES.index(severity)
 
 
 @dataclass(frozen=True, slots=True)

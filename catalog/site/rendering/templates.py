@@ -10,7 +10,8 @@ from jinja2 import ChoiceLoader, Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from catalog.model import paths
-from catalog.reading.findings import explanations, finding_lists
+from catalog.model.values import SEVERITIES
+from catalog.reading.findings import explanations
 from catalog.site.rendering import assets, formatting, highlight
 from catalog.text import humanize, suggestions, truncate
 
@@ -96,7 +97,6 @@ def _environment() -> Environment:
         "some": suggestions.few,
         "explained": lambda level: _EXPLAINED.get(level, level),
         "coded": coded,
-        "grade": finding_lists.grade,
         "root_name": lambda root: paths.root_name(root) or root,
         "groupby_day": formatting.by_day,
         "weekday": formatting.weekday,
@@ -104,7 +104,7 @@ def _environment() -> Environment:
     environment.tests["iso_time"] = formatting.is_iso_time
     environment.tests["rule"] = lambda code: code in explanations.sections()
     environment.tests["prose"] = highlight.is_prose
-    environment.tests["grade"] = finding_lists.GRADES.__contains__
+    environment.tests["severity"] = SEVERITIES.__contains__
     return environment
 
 

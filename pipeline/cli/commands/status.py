@@ -9,7 +9,7 @@ import click
 from catalog.database.queries import Database
 from catalog.model.errors import NotInCatalog
 from catalog.model.skill import GitOrigin
-from catalog.model.values import SEVERITIES
+from catalog.model.values import FAILING, SEVERITIES
 from catalog.reading import lookup, service_health, told_skills
 from catalog.reading import status as reading_status
 from catalog.reading.findings import finding_lists
@@ -205,7 +205,7 @@ def health_of(state: dict[str, Any]) -> service_health.Health:
 def findings(_: object, db: Database, about: str | None) -> Answer:
     """List the findings of the catalog, or only those of SKILL or with CODE.
 
-    Exit 1 if one of them is an error. `skilldrop rule CODE` explains a finding.
+    Exit 1 if one of them is a danger or an error. `skilldrop rule CODE` explains a finding.
 
     \b
     Examples:
@@ -220,5 +220,5 @@ def findings(_: object, db: Database, about: str | None) -> Answer:
             rows = finding_lists.listed_findings(db, skill=lookup.find_skill(db, about)["id"])
         except NotInCatalog as error:
             raise NotInCatalog(f"{error} Nor is there a finding of this code.") from None
-    code = FINDINGS if any(row["severity"] == "error" for row in rows) else DONE
+    code = FINDINGS if any(row["severity"] in FAILING for row in rows) else DONE
     return Answer(rows, map(finding_line, rows), code, f"{counted(len(rows), 'finding')}.")

@@ -8,7 +8,7 @@ from typing import Any, get_args
 import click
 
 from catalog.model.finding import ROUTING_CODES
-from catalog.model.values import Acceptance, Severity
+from catalog.model.values import SEVERITIES, Acceptance, Severity
 from pipeline.authoring import selection
 from pipeline.authoring.fixer import Fixer
 from pipeline.authoring.lint import Judgement, judge_paths
@@ -77,10 +77,10 @@ def _selectors(*names: str, text: str) -> Callable[[Callable[..., Any]], Callabl
     help="Output format.",
 )
 @click.option("--fix", is_flag=True, help="Make repairs that cannot be wrong; report the rest.")
-@click.option("--quiet", "-q", is_flag=True, help="Print only errors.")
+@click.option("--quiet", "-q", is_flag=True, help="Print only dangers and errors.")
 @click.option(
     "--fail-on",
-    type=click.Choice(["error", "warning"]),
+    type=click.Choice(SEVERITIES[:3]),
     default="error",
     show_default=True,
     help="Lowest severity that makes the exit code 1.",
@@ -99,7 +99,7 @@ def validate(
     quiet: bool,
     **chosen: Any,
 ) -> int:
-    """Validate skill folders, trees, archives or a SKILL.md; exit 1 on errors.
+    """Validate skill folders, trees, archives or a SKILL.md; exit 1 on dangers and errors.
 
     \b
     Examples:

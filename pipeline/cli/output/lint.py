@@ -2,13 +2,13 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import click
 
 from catalog.model.finding import Finding
-from catalog.model.values import SEVERITIES, Json, Severity
+from catalog.model.values import FAILING, SEVERITIES, Json, Severity
 from catalog.reading.findings import explanations
 from catalog.text.visible import visible, with_plain_line_ends
 from pipeline.authoring.fixer import Fixer
@@ -61,7 +61,8 @@ class LintOutput:
 
     def summary(self, fixed: int = 0) -> str:
         """Return the counts as a sentence, with the number of findings that were fixed."""
-        counts = ", ".join(counted(self.severities[word], word) for word in _COLOURS)
+        words = SEVERITIES if self.severities["danger"] else SEVERITIES[1:]
+        counts = ", ".join(counted(self.severities[word], word) for word in words)
         left_out = f"; {self.ignored} ignored by comments" if self.ignored else ""
         mended = f"; {fixed} fixed" if fixed else ""
         rejected = self.skills - self.loadable
@@ -81,8 +82,7 @@ def text(judged: Iterable[Judgement]) -> Iterator[str]:
         lines = with_plain_line_ends(judgement.text).split("\n")
         for finding in judgement.findings:
             yield "\n".join(_text(judgement, finding, lines))
-        if any(finding.severity == "error" for finding in judgement.findings):
-            yield _consequence(judgement)
+        yield from _consequences(judgement, {finding.severity for finding in judgement.findings})
 
 
 def as_json(judged: Iterable[Judgement]) -> Iterator[str]:
@@ -129,20 +129,25 @@ FORMATS: Mapping[str, Callable[..., Iterator[str]]] = {
 
 
 def errors_only(judgement: Judgement) -> Judgement:
-    """Return a judgement without its warnings and info findings."""
-    errors = tuple(finding for finding in judgement.findings if finding.severity == "error")
+    """Return a judgement with only its dangers and errors."""
+    errors = tuple(finding for finding in judgement.findings if finding.severity in FAILING)
     return replace(judgement, findings=errors)
 
 
-_COLOURS: Mapping[Severity, str] = {"error": "red", "warning": "yellow", "info": "blue"}
-_GITHUB = {"info": "notice"}  # the other severities have the same name there
+COLOURS: Mapping[Severity, str] = {
+    "danger": "magenta",
+    "error": "red",
+    "warning": "yellow",
+    "info": "blue",
+}
+_GITHUB = {"danger": "error", "info": "notice"}  # the others have the same name there
 _LINES_OF_A_REPAIR = 3
 
 
 def _text(judgement: Judgement, finding: Finding, lines: list[str]) -> Iterator[str]:
     place = visible(judgement.place(finding))
     line = f":{finding.line}" if finding.line else ""
-    word = click.style(finding.severity, fg=_COLOURS[finding.severity], bold=True)
+    word = click.style(finding.severity, fg=COLOURS[finding.severity], bold=True)
     place = click.style(place + line, bold=True)
     yield f"{place}: {word} {finding.code} {visible(finding.message)}"
     if finding.line and finding.path == judgement.document and finding.line <= len(lines):
@@ -150,12 +155,16 @@ def _text(judgement: Judgement, finding: Finding, lines: list[str]) -> Iterator[
     yield click.style(f"    {visible(finding.fix)}", dim=True)
 
 
-def _consequence(judgement: Judgement) -> str:
-    """Return a sentence about the consequence of the errors of a skill."""
-    if not judgement.loadable:
-        return click.style(f"{visible(judgement.path)}: rejected.", bold=True)
-    broken = "has errors" if judgement.spec_valid else "breaks the specification"
-    return f"{visible(judgement.path)}: {broken}; a root with this acceptance still publishes it."
+def _consequences(judgement: Judgement, found: Collection[Severity]) -> Iterator[str]:
+    """Yield a sentence each about the consequences of the dangers and the errors of a skill."""
+    path = visible(judgement.path)
+    if "danger" in found:
+        yield click.style(f"{path}: dangerous; read it before you trust it.", bold=True)
+    if "error" in found and not judgement.loadable:
+        yield click.style(f"{path}: rejected.", bold=True)
+    elif "error" in found:
+        broken = "has errors" if judgement.spec_valid else "breaks the specification"
+        yield f"{path}: {broken}; a root with this acceptance still publishes it."
 
 
 def _source(finding: Finding, line: str) -> Iterator[str]:
@@ -166,7 +175,7 @@ def _source(finding: Finding, line: str) -> Iterator[str]:
     yield f"    {click.style(f'{number} |', dim=True)} {shown}"
     if caret:
         yield f"    {' ' * len(number)} {click.style('|', dim=True)} " + click.style(
-            caret, fg=_COLOURS[finding.severity], bold=True
+            caret, fg=COLOURS[finding.severity], bold=True
         )
     if finding.after is not None:
         repaired = finding.after.split("\n")

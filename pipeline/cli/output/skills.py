@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from catalog.listings.agents import AGENTS
+from catalog.model.values import FAILING
 from catalog.prompt_index.formats import form
 from catalog.reading import told_skills
 from catalog.text import humanize
@@ -73,13 +74,13 @@ def file_list(skill_md: str, sizes: Collection[tuple[str, int]]) -> str:
 
 
 def finding_line(row: Mapping[str, Any]) -> str:
-    """Return `path:line: severity code message` for a row of `findings`; an error has its fix."""
+    """Return `path:line: severity code message` for a row of `findings`; the worst have a fix."""
     return finding_at("/".join(filter(None, (row["root"], row["folder"], row["path"]))), row)
 
 
 def finding_at(place: str, finding: Mapping[str, Any]) -> str:
     """Return the same for a finding in a file at a place."""
     line = f":{finding['line']}" if finding["line"] else ""
-    fix = f" {finding['fix']}" if finding["severity"] == "error" and finding["fix"] else ""
+    fix = f" {finding['fix']}" if finding["severity"] in FAILING and finding["fix"] else ""
     message = visible(f"{finding['message']}{fix}")
     return f"{visible(place)}{line}: {finding['severity']} {finding['code']} {message}"

@@ -9,7 +9,7 @@ import pytest
 from catalog.listings.refusals import REFUSED
 from catalog.model.finding import ALWAYS, IF_STRICT, NEVER, UNLESS_PERMISSIVE, Finding
 from catalog.model.skill import Place
-from catalog.model.values import Acceptance, SecretRule
+from catalog.model.values import SEVERITIES, Acceptance, SecretRule
 from pipeline.cli.output.finding_types import REGISTRY
 from pipeline.dialects.registry import DEFAULT_PROFILES, profiles
 from pipeline.parsing.document import parse
@@ -290,7 +290,7 @@ def test_samples_have_room_in_git() -> None:
 def test_a_finding_type_is_complete(kind: Any) -> None:
     """It has a slug, an existing profile, a one-sentence summary, advice and a source."""
     assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", kind.code)
-    assert kind.severity in ("error", "warning", "info")
+    assert kind.severity in SEVERITIES
     assert kind.profile in (*profiles(), "reading", "outcome")
     assert kind.summary.endswith(".")
     assert not re.search(r"[.!?]\s+[A-Z]", kind.summary), "more than one sentence"

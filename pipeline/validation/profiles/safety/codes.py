@@ -18,7 +18,7 @@ BIDI_CHARACTERS = TYPES.warning(
     "Delete them; right-to-left words need none.",
     "Unicode Standard Annex #9, Bidirectional Algorithm; CVE-2021-42574",
 )
-TAG_CHARACTERS = TYPES.warning(
+TAG_CHARACTERS = TYPES.danger(
     "tag-characters",
     "The text contains tag characters, which can spell a whole invisible message.",
     "Delete them, and find out where the text came from.",
@@ -30,7 +30,7 @@ MARKUP_IN_PROMPT = TYPES.warning(
     "Remove the markup, or move it into the body.",
     "Claude Platform documentation, Agent Skills, Skill structure; " + _INJECTION,
 )
-INSTRUCTION_OVERRIDE = TYPES.warning(
+INSTRUCTION_OVERRIDE = TYPES.danger(
     "instruction-override",
     "The text contains a request to ignore the agent's instructions.",
     "Read that line before you trust the skill; if you wrote it, say what to do instead.",
@@ -42,13 +42,13 @@ DOWNLOAD_RUN = TYPES.warning(
     "Name a package manager, or check the checksum of a given version before running it.",
     _MACHINE,
 )
-DOWNLOAD_LOCKED = TYPES.warning(
+DOWNLOAD_LOCKED = TYPES.danger(
     "download-locked",
     "The text contains a password for a download, which keeps scanners from reading it.",
     "Ship the files in the skill, or name a source that anyone can check.",
     _MACHINE,
 )
-PAYLOAD_ENCODED = TYPES.warning(
+PAYLOAD_ENCODED = TYPES.danger(
     "payload-encoded",
     "The text contains a command that decodes a text and runs the result, which nobody can read.",
     "Write the commands in plain text, best in a file under scripts/.",
@@ -60,7 +60,7 @@ SECRET = TYPES.warning(
     "Revoke it, and read it from an environment variable instead.",
     "OWASP Top 10 for LLM Applications, LLM02 Sensitive Information Disclosure",
 )
-DESTRUCTIVE_COMMAND = TYPES.warning(
+DESTRUCTIVE_COMMAND = TYPES.danger(
     "destructive-command",
     "The text contains a command that deletes a home folder, a disk or a whole system.",
     "Name the one folder that the skill itself made.",
@@ -72,19 +72,19 @@ PROTECTION_DISABLED = TYPES.warning(
     "Leave it on, and say which single permission the skill needs.",
     _MACHINE,
 )
-CREDENTIALS_READ = TYPES.warning(
+CREDENTIALS_READ = TYPES.danger(
     "credentials-read",
     "The text contains a command that reads stored keys or passwords.",
     "Let the program that owns them sign in, or ask the user for a token of limited scope.",
     _MACHINE,
 )
-DATA_SENT_AWAY = TYPES.warning(
+DATA_SENT_AWAY = TYPES.danger(
     "data-sent-away",
     "The text contains a command or an address that sends data of the machine to a server.",
     "Say what is sent where, and ask the user first; use the service's own client.",
     _MACHINE,
 )
-HIDDEN_FROM_USER = TYPES.warning(
+HIDDEN_FROM_USER = TYPES.danger(
     "hidden-from-user",
     "The text contains a request to hide something from the user.",
     "Read that line before you trust the skill; if you wrote it, say what the user should be told.",

@@ -13,7 +13,7 @@ from catalog.reading.search.filters import Filters
 from catalog.writing.store import Store
 from tests.support.records import NOON, ROOT, judged, refused, rooted
 
-DANGER = Finding("tag-characters", "warning", "safety", "It hides text.", "Remove it.")
+DANGER = Finding("tag-characters", "danger", "safety", "It hides text.", "Remove it.")
 NOTE = Finding("package-unpinned", "info", "safety", "It has no version.", "Pin it.")
 LINKED = "See https://Docs.acme.dev/x, http://localhost:80, http://example.com and ssh://me@git.acme.dev/y.\n"
 

@@ -302,12 +302,12 @@ def test_a_damaged_catalog_is_said_on_tables_too(own_site: Site, catalog: Path) 
 
 def test_dangerous_findings_come_first(site: Site, catalog: Path) -> None:
     """Even before errors, which only reject."""
-    danger = ODD._replace(code="download-run", profile="safety")
+    danger = ODD._replace(code="payload-encoded", severity="danger", profile="safety")
     store = Store.open(catalog)
     store.apply([judged("zoo", findings=[danger])], trigger="event", at=NOON)
     store.close()
     page = site.get("/findings").text
-    assert page.index("download-run") < page.index("description-missing")
+    assert page.index("payload-encoded") < page.index("description-missing")
     assert page.index("description-missing") < page.index("field-unknown")
 
 
