@@ -80,19 +80,14 @@ def builds(db: Database, name: str, page: int) -> list[Row]:
     )
 
 
-def oldest_build(db: Database, name: str) -> Row | None:
-    """Return the oldest publication of an index that is kept."""
-    return db.row(f"{_BUILDS} WHERE b.index_name = ? ORDER BY b.published_at, b.id LIMIT 1", [name])
-
-
-def build(db: Database, name: str, id_: int | None = None, before: str = LATEST) -> Row | None:
+def build(db: Database, name: str, id_: int | None, before: str) -> Row | None:
     """Return a publication of an index with its text: by id, or the last one before a time.
 
-    Without either it is the newest one. Its `previous` is the id of the one before it.
+    Before LATEST, that is the newest one.
     """
     chosen = "b.id = :id" if id_ else "b.published_at < :before"
     return db.row(
-        f"{_BUILDS.replace('SELECT', f'SELECT t.text, ({_PREVIOUS}) AS previous,', 1)}"
+        f"{_BUILDS.replace('SELECT', 'SELECT t.text,', 1)}"
         f" WHERE b.index_name = :name AND {chosen} ORDER BY b.published_at DESC, b.id DESC LIMIT 1",
         {"name": name, "id": id_, "before": before},
     )
@@ -112,11 +107,6 @@ def _page(name: str, words: str, page: int) -> dict[str, object]:
 
 
 _HAS_WORDS = "(:words = '' OR instr(lower(s.name || ' ' || s.description), :words) > 0)"
-_PREVIOUS = """
-    SELECT id FROM index_builds AS p WHERE p.index_name = b.index_name
-    AND (p.published_at, p.id) < (b.published_at, b.id)
-    ORDER BY p.published_at DESC, p.id DESC LIMIT 1
-"""
 _BUILDS = """
     SELECT b.id, b.published_at, b.sha256, b."full", b.shortened, b.name_only, b.left_out,
            t.chars, t.estimated_tokens

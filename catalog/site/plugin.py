@@ -71,7 +71,6 @@ ROUTES = (
     Route(_INDEX, indexes.page),
     Route(rf"{_INDEX}/history", indexes.history),
     Route(rf"{_INDEX}/text", indexes.text),
-    Route(rf"{_INDEX}/changes", indexes.changes, limits.TEXTS),
     Route(r"/activity", overview.changes),
     Route(r"/activity\.atom", feeds.page),
     Route(r"/review", versions.waiting, limits.TEXTS),

@@ -98,7 +98,7 @@ def _of_the_rest(db: sqlite3.Connection) -> dict[str, str]:
     for (code,) in db.execute("SELECT code FROM findings WHERE profile = 'safety' LIMIT 1"):
         pages[f"finding {code}"] = _path("findings", code)
     for (name,) in db.execute("SELECT name FROM indexes LIMIT 1"):
-        for part in ("", "/text", "/history", "/changes", "?show=over_budget"):
+        for part in ("", "/text", "/history", "?show=over_budget"):
             pages[f"index{part}"] = f"{_path('indexes', name)}{part}"
     for (scan,) in db.execute("SELECT max(id) FROM scans"):
         pages["scan"] = f"/activity?scan={scan}"

@@ -1,6 +1,5 @@
-"""Pages of the prompt indexes: skills with their words and cuts, texts, history and changes."""
+"""Pages of the prompt indexes: skills with their words and cuts, texts and history."""
 
-import asyncio
 from datetime import date, timedelta
 from typing import Any
 
@@ -10,14 +9,11 @@ from catalog.database.queries import Database, Row
 from catalog.model.errors import NotInCatalog
 from catalog.reading import disk_paths, index_views, told_skills
 from catalog.site.http.request import RequestContext
-from catalog.site.rendering.diff_rows import compare
 from catalog.text.differences import parts
 from catalog.text.suggestions import shown
 
 MOST_CHARS = 60_000
 """Most characters of a text on one page."""
-MOST_COMPARED = 2_000_000
-"""Most characters of a text that is compared with another."""
 STATES = ("full", "shortened", "name_only")
 REASONS = ("over_budget", "hidden", "filtered")
 
@@ -75,19 +71,6 @@ async def text(context: RequestContext) -> Response:
     )
 
 
-async def changes(context: RequestContext) -> Response:
-    """Show the difference of two publications: of two ids, or since the last one of a day."""
-    name, since = context.path_part("name"), context.parameter("since")
-    index = await context.query(_index, name)
-    old, new = await context.query(
-        _pair, name, context.number("from"), context.number("to"), _day_after(since)
-    )
-    first = context.number("row") or 0
-    before, after = _as_files(old), _as_files(new)
-    part = await asyncio.to_thread(compare, before, after, first)
-    return context.page("index_changes.html", index=index, old=old, new=new, part=part)
-
-
 def _index(db: Database, name: str) -> Row:
     if index := index_views.index(db, name):
         return index
@@ -116,27 +99,11 @@ def _with_cuts(row: Row) -> Row:
     return row | {"parts": parts(row["description"], row["shown"]) if is_cut else ()}
 
 
-def _build(
-    db: Database, name: str, id_: int | None, before: str = index_views.LATEST
-) -> Row | None:
+def _build(db: Database, name: str, id_: int | None, before: str) -> Row | None:
     """Return a publication with its text, without paths of the disk above the data directory."""
     build = index_views.build(db, name, id_, before)
     folders = disk_paths.disk_folders(db)
     return build and build | {"text": disk_paths.shortened_paths(build["text"], folders)}
-
-
-def _pair(
-    db: Database, name: str, old: int | None, new: int | None, before: str
-) -> tuple[Row | None, Row | None]:
-    newer = _build(db, name, new)
-    if not newer:
-        return None, None
-    if not old and before == index_views.LATEST:
-        old = newer["previous"]
-    elif not old:
-        older = index_views.build(db, name, before=before) or index_views.oldest_build(db, name)
-        old = older["id"] if older else None
-    return _build(db, name, old) if old else None, newer
 
 
 def _day_after(day: str) -> str:
@@ -145,20 +112,3 @@ def _day_after(day: str) -> str:
         return (date.fromisoformat(day) + timedelta(1)).isoformat()
     except (ValueError, OverflowError):
         return index_views.LATEST
-
-
-def _as_files(build: Row | None) -> dict[str, Row]:
-    """Return the text of a publication in the form in which versions are compared."""
-    if not build:
-        return {}
-    is_long = build["chars"] > MOST_COMPARED
-    file = {
-        "text": None if is_long else build["text"],
-        "sha256": build["sha256"],
-        "size": build["chars"],
-        "is_text": True,
-        "kind": "other",
-        "mode": "644",
-        "is_left_out": False,
-    }
-    return {"text": file}

@@ -302,7 +302,7 @@ def test_no_reader_goes_through_a_whole_table(settings: Settings, traced: Begin)
     spec = query.index_spec(db, "default")
     built = query.build_index(db, spec)
     prompt_index_history.explain(db, spec, built)
-    assert index_views.build(db, "default")
+    assert index_views.build(db, "default", None, index_views.LATEST)
     traced("a file")
     assert skill_files.read(package_of(db, settings.packages_folder, "skill-7"))
     traced("versions")
@@ -355,7 +355,6 @@ PAGES = {
     "/indexes/default/text": 200,
     "/indexes/default/text?on=2026-11-20": 200,
     "/indexes/default/history": 200,
-    "/indexes/default/changes": 200,
     "/questions": 200,
     "/usage": 200,
     "/health": 200,

@@ -1,4 +1,4 @@
-"""Pages of one prompt index: its skills, texts, history and changes."""
+"""Pages of one prompt index: its skills, texts and history."""
 
 import re
 from datetime import timedelta
@@ -83,15 +83,13 @@ def test_the_text_of_a_day(site: Site) -> None:
     assert "only-later" in site.get("/indexes/tight/text", on="Tuesday").text
 
 
-def test_the_changes_since_a_day(site: Site) -> None:
-    """They have the added line; since before the first text, they begin with that one."""
-    for asked in ({}, {"since": "2026-11-21"}, {"since": "2026-11-01"}):
-        assert re.search(r"only-later.*Is new\.", site.get("/indexes/tight/changes", **asked).text)
-    assert "Nothing changed." in site.get("/indexes/tight/changes", since="2026-11-22").text
+def test_the_history_leads_to_the_text_of_each_publication(site: Site) -> None:
+    """The newest day comes first."""
     history = site.get("/indexes/tight/history").text
     assert history.index("Sunday, 22 November") < history.index("Friday, 20 November")
-    first = re.findall(r"changes\?to=(\d+)", history)[-1]
-    assert "nothing to compare" in site.get("/indexes/tight/changes", to=first).text
+    newest, oldest = re.findall(r"/indexes/tight/text\?build=\d+", history)
+    assert "only-later" in site.get(newest).text
+    assert "only-later" not in site.get(oldest).text
 
 
 def test_a_long_text_has_pages(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,7 +105,7 @@ def test_a_long_text_has_pages(site: Site, monkeypatch: pytest.MonkeyPatch) -> N
     assert "".join(parts).count("fold-") >= index_views.PAGE
 
 
-@pytest.mark.parametrize("part", ["", "/text", "/history", "/changes"])
+@pytest.mark.parametrize("part", ["", "/text", "/history"])
 def test_an_unknown_index_is_not_found(site: Site, part: str) -> None:
     """Each of its pages says so."""
     assert site.get(f"/indexes/none{part}").status_code == 404

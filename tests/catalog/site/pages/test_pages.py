@@ -36,7 +36,6 @@ PAGES = [
     "/indexes/default",
     "/indexes/default/text",
     "/indexes/default/history",
-    "/indexes/default/changes",
     "/questions",
     "/usage",
     "/health",
