@@ -48,10 +48,10 @@ def test_the_text_at_a_time_is_that_of_the_last_publication_before(store: Store)
     for day, text in enumerate(["one", "two", "one"]):
         say(store, text, day)
     times = (iso(NOON + (n + 0.5) * DAY / 2) for n in range(6))
-    said = [index_views.build(store.db, "default", before=time) for time in times]
+    said = [index_views.build(store.db, "default", None, time) for time in times]
     assert [row and row["text"] for row in said] == ["one", "one", "two", "two", "one", "one"]
     assert store.db.execute("SELECT count(*) FROM index_texts").fetchone() == (2,)
-    assert index_views.build(store.db, "default", before=iso(NOON)) is None
+    assert index_views.build(store.db, "default", None, iso(NOON)) is None
 
 
 def test_the_number_of_publications_is_limited(store: Store) -> None:
