@@ -8,46 +8,29 @@ from pathlib import Path
 from catalog.database.queries import Database
 from catalog.model.errors import NotInCatalog, PackageDamaged, PathRefused
 from catalog.model.paths import os_path
-from catalog.model.setting import EVERY, Selection
+from catalog.model.setting import Selection
 from catalog.pull.site import Listing, Refused, Skill
 from catalog.reading import activity
 from catalog.reading.files import skill_files
 from catalog.reading.files.bundle import name_of
 from catalog.reading.files.published import SKILL_MD, Package, package_of
 from catalog.reading.files.repair import repaired_skill_md
-from catalog.reading.skills import offered, references
+from catalog.reading.skills import offered
 
 
 class PublishedSkills:
-    """The selected skills of a catalog; with `with_needed`, also those that they declare to need.
+    """The selected skills of a catalog, which take the place of a site for `Folder.pull`.
 
     With `repair`, each SKILL.md has the repairs under which it was read.
-
-    They take the place of a site for `Folder.pull`.
     """
 
     def __init__(
-        self,
-        db: Database,
-        packages: Path,
-        selection: Selection,
-        *,
-        with_needed: bool = False,
-        repair: bool = False,
+        self, db: Database, packages: Path, selection: Selection, *, repair: bool = False
     ) -> None:
-        entries = list(offered.entries(db, selection))
-        self.missing: dict[str, str] = {}
-        """Skills that are needed and not published, with a sentence."""
-        if with_needed:
-            ids, missing = references.with_needed(db, [entry.skill_id for entry in entries])
-            entries = list(offered.entries(db, EVERY, ids))
-            self.missing = {
-                row["target"]: f"{row['name']} needs it, but it is not published" for row in missing
-            }
         self._db = db
         self._packages: dict[str, Package | str] = {}  # or why there is none, by folder
         self._repaired: dict[str, bytes] = {}  # SKILL.md by folder
-        for entry in entries:
+        for entry in offered.entries(db, selection):
             try:
                 package = package_of(db, packages, entry.skill)
                 text = repaired_skill_md(db, package) if repair else None

@@ -1,11 +1,10 @@
 """References between skills: those of a skill, those to it, and all skills that it needs."""
 
-from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from posixpath import join
 from typing import NamedTuple
 
-from catalog.database.queries import Database, Row, to_json
+from catalog.database.queries import Database, Row
 from catalog.model.paths import linked
 
 
@@ -44,32 +43,14 @@ def of_skill(db: Database, skill: int) -> References:
         db.rows(_USES, [skill, skill]),
         db.rows(_UNRESOLVED, [skill]),
         db.rows(_USED_BY, [skill, skill]),
-        [row for row in _rows(db, needed(db, [skill])) if row["id"] != skill],
+        db.rows(_NEEDED, [skill, skill]),
     )
 
 
 def of_active(db: Database, skill_id: str) -> References | None:
     """Return the references of the active skill of a skill_id, if there is one."""
-    row = db.execute(_ACTIVE, [to_json([skill_id])]).fetchone()
+    row = db.execute(_ACTIVE, [skill_id]).fetchone()
     return of_skill(db, row[0]) if row else None
-
-
-def needed(db: Database, skills: Collection[int]) -> list[int]:
-    """Return some skills and all that they declare to need, directly or not, each once."""
-    return [skill for (skill,) in db.execute(_NEEDED, [to_json(list(skills))])]
-
-
-def with_needed(db: Database, skill_ids: Collection[str]) -> tuple[list[str], list[Row]]:
-    """Return the skill_ids of some active skills and of all that they declare to need.
-
-    Also return the declared names that no published skill has, as `target`, each with the `name`
-    of a skill that needs it.
-    """
-    active = db.execute(_ACTIVE, [to_json(list(skill_ids))])
-    skills = needed(db, [skill for (skill,) in active])
-    rows = _rows(db, skills)
-    missing = db.rows(_MISSING, [to_json(skills)])
-    return [row["skill_id"] for row in rows], missing
 
 
 def links(db: Database, skill: int, file: str) -> dict[str, ReferencedFile]:
@@ -111,10 +92,6 @@ def _published(row: Row) -> Row:
     return published | {"declared": bool(row["is_declared"])}
 
 
-def _rows(db: Database, skills: Sequence[int]) -> list[Row]:
-    return db.rows(_BY_ID, [to_json(skills)])
-
-
 _OTHER = "s.id, s.skill_id, s.name, s.status, s.root, s.path AS folder"
 _USES = f"""
     SELECT {_OTHER}, count(*) AS n, max(r.kind = 'declared') AS is_declared,
@@ -135,14 +112,15 @@ _USED_BY = f"""
     WHERE r.to_skill = ? AND s.id != ? AND s.status = 'active'
     GROUP BY s.id ORDER BY is_declared DESC, s.name, s.id
 """
-_NEEDED = """
+_NEEDED = f"""
     WITH RECURSIVE needed (skill) AS (
-        SELECT value FROM json_each(?)
+        SELECT ?
         UNION
         SELECT r.to_skill FROM needed CROSS JOIN skill_references AS r
             INDEXED BY skill_references_by_skill
             ON r.skill = needed.skill AND r.kind = 'declared' AND r.to_skill IS NOT NULL)
-    SELECT skill FROM needed
+    SELECT {_OTHER} FROM needed CROSS JOIN skills AS s ON s.id = needed.skill
+    WHERE s.id != ? ORDER BY s.name, s.id
 """  # UNION keeps each skill once, so a cycle ends.
 _LINKS = """
     SELECT r.target, s.id, s.skill_id, s.status, s.skill_md_name,
@@ -154,17 +132,5 @@ _LINKS = """
     WHERE r.skill = ? AND r.kind = 'link'
 """
 _ACTIVE = """
-    SELECT s.id FROM json_each(?) AS wanted CROSS JOIN skills AS s INDEXED BY skills_by_skill_id
-        ON s.skill_id = wanted.value AND s.status = 'active'
-"""
-_MISSING = """
-    SELECT r.target, min(s.name) AS name FROM json_each(?) AS source
-    CROSS JOIN skill_references AS r INDEXED BY skill_references_by_skill
-        ON r.skill = source.value AND r.kind = 'declared'
-    CROSS JOIN skills AS s ON s.id = r.skill
-    WHERE r.to_skill IS NULL AND r.problem IS NOT NULL GROUP BY r.target ORDER BY r.target
-"""
-_BY_ID = f"""
-    SELECT {_OTHER} FROM json_each(?) AS wanted CROSS JOIN skills AS s ON s.id = wanted.value
-    ORDER BY s.name, s.id
+    SELECT id FROM skills INDEXED BY skills_by_skill_id WHERE skill_id = ? AND status = 'active'
 """

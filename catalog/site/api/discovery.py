@@ -17,7 +17,7 @@ from catalog.model.errors import NotInCatalog, PackageDamaged, PathRefused
 from catalog.prompt_index.formats.registry import DISCOVERY_SCHEMA, discovery_entry, install_fields
 from catalog.reading.files import bundle
 from catalog.reading.files.published import package_of
-from catalog.reading.skills import offered, references
+from catalog.reading.skills import offered
 from catalog.site.api import files
 from catalog.site.http import responses
 from catalog.site.http.location import CatalogLocation
@@ -25,8 +25,6 @@ from catalog.site.http.request import RequestContext
 
 log = logging.getLogger("skilldrop")
 
-WITH_DEPENDENCIES = "with_dependencies"
-"""Parameter that adds, to the index of one skill, the skills that it declares to need: 1."""
 AT_ONCE = 20
 """Archives hashed in one query, before other requests get their turn."""
 
@@ -38,7 +36,7 @@ async def page(context: RequestContext) -> Response:
     whose files differ from the accepted ones is left out, and logged once.
     """
     scope = _scope(context)
-    skills = await context.query(offered.installable, await _skill_ids(context, scope))
+    skills = await context.query(offered.installable, scope and [scope])
     hashes = await _archive_hashes(context, skills, is_all=not scope)
     entries = []
     for row in skills:
@@ -58,8 +56,8 @@ async def by_files(context: RequestContext) -> Response:
 
     The version lets an installer see that its copy is old.
     """
-    ids = await _skill_ids(context, _scope(context))
-    skills = await context.query(offered.installable, ids)
+    scope = _scope(context)
+    skills = await context.query(offered.installable, scope and [scope])
     entries = [
         json.dumps(
             install_fields(row["skill_id"], row["name"], row["description"])
@@ -76,25 +74,13 @@ async def file(context: RequestContext) -> Response:
     """Return a file of a skill by its install name, in its current version."""
     scope, name = _scope(context), context.path_part("name")
     skill_id = await context.query(offered.skill_id_of_install_name, name)
-    if not skill_id or (scope and skill_id not in await context.query(_needed, scope)):
+    if not skill_id or scope not in (None, skill_id):
         raise NotInCatalog(f"No skill for agents has the name {name}.")
     return await files.of_skill(context, skill_id)
 
 
 def _scope(context: RequestContext) -> str | None:
     return context.path_part("skill_id") if context.request.url_vars["skill_id"] else None
-
-
-async def _skill_ids(context: RequestContext, scope: str | None) -> list[str] | None:
-    """Return the skills of an index: all, or one, on request with those that it needs."""
-    if scope is None:
-        return None
-    is_with_needed = context.parameter(WITH_DEPENDENCIES) == "1"
-    return await context.query(_needed, scope) if is_with_needed else [scope]
-
-
-def _needed(db: Database, skill_id: str) -> list[str]:
-    return references.with_needed(db, [skill_id])[0]
 
 
 def _index(

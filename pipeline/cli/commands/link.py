@@ -151,11 +151,6 @@ def _absolute(directory: Path) -> str:
 @click.command()
 @click.argument("directory", type=PATH)
 @click.option(
-    "--with-dependencies",
-    is_flag=True,
-    help="Also copy the skills that the selected ones declare as needed.",
-)
-@click.option(
     "--repair", is_flag=True, help="Repair SKILL.md where agents would not load it; see `show`."
 )
 @with_index_or_words
@@ -166,7 +161,6 @@ def export(
     db: Database,
     /,
     directory: Path,
-    with_dependencies: bool,
     repair: bool,
     yes: bool,
     **options: Any,
@@ -180,13 +174,11 @@ def export(
     \b
     Examples:
       skilldrop export image/skills --tag office
-      skilldrop export image/skills --only report-writer --with-dependencies
+      skilldrop export image/skills --only report-writer --only csv-profile
     """
     directory = _outside(settings, directory)
     selection = selection_of(db, selected(options), offered.IN_INDEX)
-    source = PublishedSkills(
-        db, settings.packages_folder, selection, with_needed=with_dependencies, repair=repair
-    )
+    source = PublishedSkills(db, settings.packages_folder, selection, repair=repair)
     try:
         with terminal.progress("skills") as progress:
             result = Folder(directory).pull(
@@ -196,7 +188,6 @@ def export(
         raise NotPossible(str(error)) from error
     except OSError as error:
         raise NotPossible(f"{error.filename or directory}: {error.strerror}.") from error
-    result.failed |= source.missing
     report = asdict(result) | {"directory": str(directory)}
     return Answer(report, said(result, directory), DONE if result.is_whole else FINDINGS)
 

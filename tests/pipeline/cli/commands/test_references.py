@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.linking import names_in
 from tests.support.program import run
 from tests.support.skills import write_skill
 
@@ -21,16 +20,6 @@ def scanned(monkeypatch: pytest.MonkeyPatch) -> None:
     write_skill(Path("watched/csv"), more="depends_on: [nothing-here]")
     write_skill(Path("watched/pdf"), body="See [csv](../csv/SKILL.md).\n")
     assert run("scan").returncode == 0
-
-
-def test_an_export_includes_all_needed_skills() -> None:
-    """Over several steps and around cycles; a missing one is told."""
-    done = run("export", "out", "--only", "report")
-    assert names_in(Path("out"))[1:] == ["report", "skilldrop.lock"]
-    done = run("export", "out", "--only", "report", "--with-dependencies")
-    assert names_in(Path("out"))[1:] == ["charts", "csv", "report", "skilldrop.lock"]
-    missing = "not copied: nothing-here: csv needs it, but it is not published"
-    assert (done.returncode, missing in done.stdout) == (1, True)
 
 
 def test_the_status_lists_broken_references() -> None:
