@@ -1,6 +1,5 @@
 """Conversion of older layouts to packages of a dialect, in new folders or in place."""
 
-import difflib
 import os
 import shutil
 import tempfile
@@ -16,9 +15,7 @@ from catalog.model.finding import Finding
 from catalog.model.values import Json
 from pipeline.authoring.atomic_replace import built_beside, exchange, put
 from pipeline.authoring.lint import Judgement, judge_paths
-from pipeline.parsing.decoding import decode
 from pipeline.roots.codes import OUTSIDE_SKILLS, SKILL_MD_MISSING
-from pipeline.roots.file_kinds import SKILL_MD, is_junk, is_skill_md
 from pipeline.roots.local.folder import Folder, LooseFinding
 from pipeline.roots.snapshot import Snapshot
 from pipeline.roots.source import is_skill_folder, open_source
@@ -43,7 +40,6 @@ class ConversionResult:
     path: str
     output: str  # path of the package
     plan: Plan = field(default_factory=Plan)
-    diff: str = ""
     backup: str | None = None
     judgement: Judgement | None = None
 
@@ -55,7 +51,6 @@ class ConversionResult:
             "migrated": not self.plan.refused,
             "steps": self.plan.steps,
             "findings": [finding.as_json() for finding in self.plan.findings],
-            "diff": self.diff or None,
             "backup": self.backup,
             "validated": self.judgement.as_json() if self.judgement else None,
         }
@@ -67,8 +62,7 @@ def migrate_paths(paths: Sequence[Path], options: ConversionOptions) -> Iterator
     The plan of a folder that cannot be converted contains the reason. Raises RootUnreadable and
     NotPossible; at once if a path is unsuitable.
     """
-    stand_ins = options.dialect.conversion.stand_ins
-    targets = [_target(path, stand_ins) for path in paths]
+    targets = [_target(path) for path in paths]
     for path, (root, under) in zip(paths, targets, strict=True):
         if options.output and (options.output.resolve()).is_relative_to(root / under):
             raise NotPossible(
@@ -78,13 +72,14 @@ def migrate_paths(paths: Sequence[Path], options: ConversionOptions) -> Iterator
     return chain.from_iterable(_below(root, under, options) for root, under in targets)
 
 
-def _target(path: Path, stand_ins: frozenset[str]) -> tuple[Path, str]:
+def _target(path: Path) -> tuple[Path, str]:
     """Return a root and a path in it; the root of a skill folder is its parent."""
     real = Path(os.path.realpath(path))
     if not real.is_dir():
         raise RootUnreadable(f"{model_paths.text_path(str(path))} is not a folder.")
-    is_skill = is_skill_folder(real) or _is_bare(real, stand_ins)
-    return (real.parent, model_paths.text_path(real.name)) if is_skill else (real, "")
+    if is_skill_folder(real):
+        return real.parent, model_paths.text_path(real.name)
+    return real, ""
 
 
 def _below(root: Path, under: str, options: ConversionOptions) -> Iterator[ConversionResult]:
@@ -101,10 +96,7 @@ def _below(root: Path, under: str, options: ConversionOptions) -> Iterator[Conve
         path = str(root / model_paths.os_path(entry.path.removesuffix("!")))
         finding = entry.finding if isinstance(entry, LooseFinding) else _ARCHIVE
         yield _refused(ConversionResult(path, path), finding)
-    bare = list(_bare_folders(root, under, options.dialect.conversion.stand_ins))
-    for path in bare:
-        yield _converted_bare(root, path, options)
-    if not entries and not bare:
+    if not entries:
         yield _refused(ConversionResult(str(root), str(root)), SKILL_MD_MISSING.at())
 
 
@@ -121,44 +113,8 @@ def _refused(conversion: ConversionResult, *findings: Finding) -> ConversionResu
     return replace(conversion, plan=Plan(findings=findings, refused=True))
 
 
-def _bare_folders(root: Path, under: str, stand_ins: frozenset[str]) -> Iterator[str]:
-    """Yield the paths of folders that have a file instead of SKILL.md, outside of skills."""
-    for above, folders, files in os.walk(root / model_paths.os_path(under)):
-        if is_bare := _is_bare(above, stand_ins):
-            yield model_paths.text_path(os.path.relpath(above, root))
-        is_end = is_bare or any(map(is_skill_md, files))
-        folders[:] = () if is_end else sorted(name for name in folders if not is_junk(name))
-
-
-def _is_bare(folder: str | Path, stand_ins: frozenset[str]) -> bool:
-    """Return whether a folder has a file instead of SKILL.md, and no skill below."""
-    return not stand_ins.isdisjoint(os.listdir(folder)) and not any(
-        is_skill_md(name) for _, _, files in os.walk(folder) for name in files
-    )
-
-
-def _converted_bare(root: Path, path: str, options: ConversionOptions) -> ConversionResult:
-    """Convert a folder without SKILL.md, by way of a copy that has an empty one."""
-    source = root / model_paths.os_path(path)
-    with tempfile.TemporaryDirectory(prefix="skilldrop-") as scratch:
-        try:
-            copy = Path(scratch, model_paths.os_path(path))
-            shutil.copytree(source, copy, symlinks=True)
-            (copy / SKILL_MD).touch()
-        except (OSError, shutil.Error) as error:
-            raise _failed(source, error) from error
-        with open_source(scratch) as opened:
-            folder = opened.folder(path)
-        assert folder  # it has a SKILL.md
-        return _converted(Path(scratch), folder, options, source)
-
-
-def _converted(
-    root: Path, folder: Folder, options: ConversionOptions, original: Path | None = None
-) -> ConversionResult:
-    """Convert a folder; `original` is the one to name and to replace if it is a copy."""
-    copy = root / model_paths.os_path(folder.path)
-    source = original or copy
+def _converted(root: Path, folder: Folder, options: ConversionOptions) -> ConversionResult:
+    source = root / model_paths.os_path(folder.path)
     place = options.output / model_paths.os_path(folder.path) if options.output else source
     conversion = ConversionResult(str(source), str(place))
     with open_source(root) as opened:
@@ -168,21 +124,17 @@ def _converted(
     if snapshot.digest is None or snapshot.skill_md_name is None:
         return _refused(conversion, *snapshot.problems)
     rules = options.dialect.conversion
-    plan = rules.plan(_old(snapshot, copy, rules.reads))
-    conversion = replace(conversion, plan=plan, diff=_diff(snapshot, plan))
+    plan = rules.plan(_old(snapshot, source, rules.reads))
+    conversion = replace(conversion, plan=plan)
     if plan.refused or (not plan.changes_something and place == source):
         return _judged(conversion, source, options)
     if options.dry_run and not options.validate:
         return conversion
     try:
-        return _carried_out(conversion, root, folder, options)
+        return _carried_out(conversion, source, options)
     except (OSError, shutil.Error) as error:
-        raise _failed(source, error) from error
-
-
-def _failed(source: Path, error: OSError | shutil.Error) -> NotPossible:
-    reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-    return NotPossible(f"{source} was not converted and is unchanged: {reason}.")
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise NotPossible(f"{source} was not converted and is unchanged: {reason}.") from error
 
 
 def _old(snapshot: Snapshot, source: Path, reads: Container[str]) -> OldLayout:
@@ -201,10 +153,10 @@ def _old(snapshot: Snapshot, source: Path, reads: Container[str]) -> OldLayout:
 
 
 def _carried_out(
-    conversion: ConversionResult, root: Path, folder: Folder, options: ConversionOptions
+    conversion: ConversionResult, source: Path, options: ConversionOptions
 ) -> ConversionResult:
     """Build the package beside its place, and move it there; a dry run builds it elsewhere."""
-    source, place = root / model_paths.os_path(folder.path), Path(conversion.output)
+    place = Path(conversion.output)
     beside = Path(tempfile.gettempdir(), source.name) if options.dry_run else place
     with built_beside(beside, source) as built:
         _change(built, conversion.plan)
@@ -218,7 +170,7 @@ def _carried_out(
                     f"{place} exists already with other content; remove it or choose another "
                     "--output."
                 )
-            conversion = replace(conversion, plan=Plan(), diff="")
+            conversion = replace(conversion, plan=Plan())
         else:
             put(built, place)
     return _judged(conversion, place, options)
@@ -261,19 +213,3 @@ def _judged(
         return conversion
     judgement = next(iter(judge_paths([built], profiles=[options.dialect.profile.name])))
     return replace(conversion, judgement=replace(judgement, path=conversion.output))
-
-
-def _diff(snapshot: Snapshot, plan: Plan) -> str:
-    """Return the changes of texts in the format of `diff -u`."""
-    lines: list[str] = []
-    for path, content in plan.writes.items():
-        is_document = path == snapshot.skill_md_name
-        before = decode(snapshot.skill_md)[0] if is_document else ""
-        lines += difflib.unified_diff(
-            before.splitlines(),
-            content.decode().splitlines(),
-            f"a/{path}" if is_document else "/dev/null",
-            f"b/{path}",
-            lineterm="",
-        )
-    return "\n".join(lines)

@@ -110,11 +110,10 @@ class Conversion:
     """Conversion of older layouts to packages of a dialect."""
 
     reads: frozenset[str]  # paths of the files, beside SKILL.md, whose text the plan needs
-    stand_ins: frozenset[str]  # names of the files of which one alone may stand for SKILL.md
     plan: Callable[[OldLayout], Plan]  # never raises; its plan for a converted folder is empty
 
 
-NO_OLDER_LAYOUTS = Conversion(frozenset(), frozenset(), lambda _: Plan())
+NO_OLDER_LAYOUTS = Conversion(frozenset(), lambda _: Plan())
 
 
 FEWEST_SIGNS = 3

@@ -16,9 +16,8 @@ _PROFILE, _OWNER = next(iter(OWNERS.items()), ("", ""))  # of the dialect with o
 _HELP = f"""\
 Convert skill folders in older layouts, or a tree of them, to {_OWNER} packages.
 
-Without a path, the folder skills is converted. METADATA.yml may stand for SKILL.md. Missing values
-become placeholders, and each one is listed. Exit 1 if a folder cannot be converted or, with
---validate, has an error.
+Without a path, the folder skills is converted. Missing values become placeholders, and each one is
+listed. Exit 1 if a folder cannot be converted or, with --validate, has an error.
 
 \b
 Examples:
@@ -30,7 +29,7 @@ Examples:
 
 @click.command(help=_HELP)
 @click.argument("paths", nargs=-1, type=PATH)
-@click.option("--dry-run", is_flag=True, help="Print the steps and a diff; write nothing.")
+@click.option("--dry-run", is_flag=True, help="Print the steps; write nothing.")
 @click.option("--validate", is_flag=True, help=f"Validate the result with the profile {_PROFILE}.")
 @click.option("--in-place", is_flag=True, help="Convert the folders in place and keep backups.")
 @click.option("--output", type=PATH, help="Directory for the new folders.  [default: migrated]")
@@ -81,9 +80,7 @@ def _rendered(conversion: ConversionResult, options: ConversionOptions) -> str:
         place = f"{finding.path}:{finding.line}: " if finding.path and finding.line else ""
         lines.append(f"  {finding.severity} {finding.code} {visible(place + finding.message)}")
         lines.append(f"      {visible(finding.fix)}")
-    if options.dry_run and conversion.diff:
-        lines += [f"  {visible(line)}" for line in conversion.diff.split("\n")]
-    elif plan.changes_something:
+    if plan.changes_something and not options.dry_run:
         backup = conversion.backup
         kept = f"; the old folder is kept as {visible(backup)}" if backup else ""
         lines.append(f"  the package is {visible(conversion.output)}{kept}")

@@ -23,8 +23,7 @@ from pipeline.parsing.yaml_reader import Unreadable, YamlText, read_yaml
 from pipeline.validation.profile import OldLayout, Plan
 from pipeline.validation.profiles.spec.codes import DESCRIPTION_MISSING, NAME_MISSING
 
-STAND_INS = ("METADATA.yml", "METADATA.yaml")
-METADATA = (*STAND_INS, "metadata.yml", "metadata.yaml")
+METADATA = ("METADATA.yml", "METADATA.yaml", "metadata.yml", "metadata.yaml")
 LEGACY = ".legacy"
 FOLDERS = ("scripts", "references", "assets")
 
@@ -102,9 +101,7 @@ class _Planner:
     def _read(self) -> None:
         """Split SKILL.md; raises _RefusedError if it cannot be read without loss."""
         parsed = parse(self.old.skill_md, self.old.document)
-        is_bare = not self.old.skill_md and not self.old.files.isdisjoint(STAND_INS)
-        refused = frozenset[str]() if is_bare else _UNREADABLE
-        errors = [finding for finding in parsed.findings if finding.code in refused]
+        errors = [finding for finding in parsed.findings if finding.code in _UNREADABLE]
         text = with_plain_line_ends(parsed.text).lstrip()
         cut = document.cut_at_fences(text) if parsed.frontmatter is not None else None
         if errors or (cut is None and parsed.frontmatter is not None):
@@ -253,8 +250,6 @@ class _Planner:
             message = "The missing fields cannot be added to the frontmatter."
             finding = codes.YAML_INVALID.at(message, path=self.old.document, line=1)
             raise _NotConvertibleError(finding)
-        if not self.old.skill_md:
-            self.steps.append(f"write {self.old.document}")
         self.writes[self.old.document] = self._encoded(f"---\n{text}---\n{self.body}")
 
     def _add(self, key: str, value: Json, lines: str) -> None:

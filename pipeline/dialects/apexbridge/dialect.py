@@ -4,7 +4,7 @@ from pathlib import Path
 
 from pipeline.dialects.apexbridge import field_rules, file_rules
 from pipeline.dialects.apexbridge.codes import OWNER, TYPES
-from pipeline.dialects.apexbridge.conversion_plan import METADATA, STAND_INS, plan
+from pipeline.dialects.apexbridge.conversion_plan import METADATA, plan
 from pipeline.dialects.apexbridge.fields import (
     FIELDS,
     SIGNS,
@@ -34,5 +34,5 @@ APEXBRIDGE = Dialect(
         file.relative_to(_SKELETON).as_posix().removesuffix(".txt"): file.read_text("utf-8")
         for file in sorted(_SKELETON.rglob("*.txt"))
     },
-    conversion=Conversion(frozenset(METADATA), frozenset(STAND_INS), plan),
+    conversion=Conversion(frozenset(METADATA), plan),
 )
