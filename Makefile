@@ -18,8 +18,12 @@ MEASURING := .venv/measuring
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-up: $(PROGRAM) ## watch the folder and serve the catalog until Ctrl-C
-	@$(BIN)/skilldrop up
+up: skilldrop.toml ## watch the folder and serve the catalog until Ctrl-C
+	@$(BIN)/skilldrop --config $< up
+
+# Names the folders of this clone, so that a settings file of the user does not count here.
+skilldrop.toml: | $(PROGRAM)
+	@$(BIN)/skilldrop --config $@ --watched watched --data var config init
 
 test: $(DEVELOPING) ## run the tests, one more at once than there are cores, four at most
 	@$(BIN)/python -m pytest -n auto --maxprocesses 4 --max-worker-restart 0 --dist loadfile

@@ -16,7 +16,8 @@ from docs_from_code.markdown import prose
 from pipeline.config.hook import Hook
 from pipeline.config.loader import PREFIX, fields_of
 from pipeline.config.root_settings import GitRootSettings, RootSettings
-from pipeline.config.settings import Settings, ValidateSettings
+from pipeline.config.selection import ValidateSettings
+from pipeline.config.settings import Settings
 from pipeline.roots.local.folder import Limits
 
 _MEANINGS: dict[str, str] = yaml.safe_load(
@@ -40,11 +41,13 @@ _OPENING = f"""\
 
 <!-- Generated from the settings models and docs_from_code/settings.yml by `make docs`. -->
 
-Settings are read once, at the start, from `skilldrop.toml` in the working directory, or from the
-file that `--config` or `{PREFIX}CONFIG` names. Each key can also come from the environment:
+Settings are read once, at the start, from the file that `--config` or `{PREFIX}CONFIG` names, else
+from `skilldrop.toml` in the working directory, else from `~/.config/skilldrop/skilldrop.toml`. Each
+key can also come from the environment:
 `{PREFIX}` and the key in capitals, with two underscores before a key of a table
 (`{PREFIX}SITE__PORT=8080`). Lists and tables are JSON there. The command line overrides the
-environment, the environment overrides the file, and the file overrides the defaults.
+environment, the environment overrides the file, and the file overrides the defaults. Every command
+refuses unknown keys, values and variables. `skilldrop config show` prints all, with their sources.
 [Configure](../how-to/configure.md) has examples.
 
 Each key stands before its default, if it has one, its unit or possible values, and its meaning.

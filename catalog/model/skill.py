@@ -5,8 +5,8 @@ Values that processes send to each other for every skill are tuples, which are c
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
 from pydantic.alias_generators import to_camel
@@ -214,6 +214,12 @@ LOST_ROOT = "/lost catalog"
 """Root of published skills whose folders are unknown since their catalog was lost."""
 
 
+Report: TypeAlias = Callable[
+    [tuple[Finding, ...], Mapping[str, str], str | None], tuple[Finding, ...]
+]
+"""Function that leaves out findings of a skill, by its texts by path, and the path of SKILL.md."""
+
+
 @dataclass(frozen=True, slots=True)
 class RootSpec:
     """Watched directory with its settings."""
@@ -227,3 +233,4 @@ class RootSpec:
     review_severity: Severity = "warning"  # from which a safety finding needs a review
     secrets: SecretRule = "leave-out"  # the treatment of files with keys or passwords
     origin: GitOrigin | None = None  # of a mirror; path is then the link to its content
+    report: Report | None = field(default=None, compare=False)  # else all findings are reported

@@ -12,7 +12,7 @@ from catalog.text.visible import visible
 from pipeline.authoring.atomic_replace import write_whole
 from pipeline.authoring.code_fixes import FIXES, RENAMED, Draft
 from pipeline.authoring.lint import Judgement, judge_paths, judge_text
-from pipeline.authoring.selection import CodeSelection
+from pipeline.config.selection import CodeSelection
 from pipeline.roots.file_kinds import SKILL_MD
 
 _MOST_STEPS = 200

@@ -1,7 +1,7 @@
 """Validation of skills for their authors, without a catalog."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, groupby, islice
@@ -14,8 +14,6 @@ from catalog.model.finding import Finding
 from catalog.model.skill import FileEntry, Place
 from catalog.model.values import Acceptance, Json, SecretRule
 from pipeline import processes
-from pipeline.authoring import selection
-from pipeline.authoring.selection import CodeSelection
 from pipeline.authoring.targets import (
     NAMED,
     Patterns,
@@ -25,6 +23,8 @@ from pipeline.authoring.targets import (
     opened,
     target_of,
 )
+from pipeline.config import selection
+from pipeline.config.selection import CodeSelection
 from pipeline.dialects.registry import dialects, profiles_named
 from pipeline.parsing.document import parse
 from pipeline.roots import internal_errors
@@ -204,7 +204,7 @@ class _Judge:
         reported, notes = selected, list[str]()
         if parsed and self.select.comments:
             texts = {document or SKILL_MD: parsed.text, **snapshot.texts}
-            reported, notes = _without_ignored(selected, texts, document)
+            reported, notes = selection.without_commented(selected, texts, document)
         return Judgement(
             target.full_name(folder),
             assessed.name,
@@ -225,27 +225,6 @@ class _Judge:
         """Return a judgement with one finding."""
         found = self.select.apply((finding,), f"{target.root}/{path}", SKILL_MD)
         return Judgement(target.full_name(path), name, False, False, tuple(found))
-
-
-def _without_ignored(
-    findings: tuple[Finding, ...], texts: Mapping[str, str], document: str | None
-) -> tuple[tuple[Finding, ...], list[str]]:
-    """Return the findings that no comment leaves out, and the problems of the comments.
-
-    Comments of SKILL.md may be about the whole skill, those of another file about that file.
-    """
-    notes: list[str] = []
-    for path, text in texts.items():
-        if selection.MARK not in text:
-            continue
-        ignores = selection.comments_in(text)
-        notes += (f"{path}:{problem}" for problem in ignores.problems)
-        findings = tuple(
-            finding
-            for finding in findings
-            if (path != document and finding.path != path) or not ignores.applies(finding, path)
-        )
-    return findings, notes
 
 
 def _judgements(

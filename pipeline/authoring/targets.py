@@ -12,7 +12,7 @@ from catalog.filesystem.ownership import MARKER
 from catalog.model import paths as model_paths
 from catalog.model.errors import RootUnreadable
 from catalog.model.paths import archive_of, is_archive, linked, os_path
-from pipeline.authoring.selection import matches
+from pipeline.config.selection import matches
 from pipeline.roots.archives.reader import open_archive
 from pipeline.roots.codes import ARCHIVE_UNREADABLE, OUTSIDE_SKILLS
 from pipeline.roots.file_kinds import is_skill_md

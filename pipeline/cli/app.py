@@ -129,6 +129,7 @@ GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "scan": ("scan", "Update the catalog once, and exit"),
         "reconcile": ("scan", "Compare everything, and repair differences"),
         "serve": ("up", "Serve the site without watching the roots"),
+        "config": ("config", "Make, check and show the settings"),
         "token": ("token", "Make, list and remove tokens of the site's readers"),
         "findings": ("status", "List the findings of the catalog"),
         "completion": ("completion", "Print the script that completes commands in a shell"),
@@ -192,12 +193,10 @@ class _Group(click.Group):
     "--config",
     "config_file",
     type=PATH,
-    help="Settings file.  [default: skilldrop.toml, if it exists]",
+    help="Settings file.  [default: skilldrop.toml, else ~/.config/skilldrop/skilldrop.toml]",
 )
 @click.option("--watched", type=PATH, help="The only root to watch.  [default: watched]")
-@click.option(
-    "--data", type=PATH, help="Directory for catalog, packages and indexes.  [default: var]"
-)
+@click.option("--data", type=PATH, help="Folder of catalog, packages and indexes.  [default: var]")
 @click.version_option(VERSION, prog_name="skilldrop")
 @click.pass_context
 def cli(

@@ -16,11 +16,11 @@ from catalog.model.skill import RootSpec
 from catalog.reading.search import routing
 from catalog.writing.store import Store
 from pipeline.authoring.lint import Judgement
-from pipeline.authoring.selection import CodeSelection
 from pipeline.authoring.targets import target_of
 from pipeline.cli.options import GlobalOptions
 from pipeline.cli.output.terminal import counted
 from pipeline.config import loader
+from pipeline.config.selection import CodeSelection
 from pipeline.config.settings import Settings
 from pipeline.roots.snapshot import digest
 from pipeline.service.scanning.change_batches import ScanPlan

@@ -13,7 +13,8 @@ from pydantic.fields import FieldInfo
 
 from catalog.model.errors import NotPossible
 from pipeline.config.root_settings import GitRootSettings
-from pipeline.config.settings import Settings, ValidateConfig, ValidateSettings
+from pipeline.config.selection import ValidateConfig, ValidateSettings
+from pipeline.config.settings import Settings
 
 PREFIX = "SKILLDROP_"
 """Prefix of the environment variables that correspond to settings."""
@@ -22,9 +23,12 @@ _PYPROJECT = "pyproject.toml"
 CONFIG_VARIABLE = f"{PREFIX}CONFIG"
 """Name of the settings file, and the environment variable that names another."""
 
+Names: TypeAlias = tuple[str | int, ...]
+"""Name of a setting: its table, its number in a list of tables, its key."""
 _Tables: TypeAlias = Mapping[str, type]
 """Models of tables by name, and that of all settings by `_TOP`."""
 _TOP = ""
+_DEFAULTS = "the defaults"
 
 
 class _Layer(NamedTuple):
@@ -39,18 +43,13 @@ def load(
 ) -> Settings:
     """Return the settings in force.
 
-    `config` is the settings file; without it, SKILLDROP_CONFIG or an existing skilldrop.toml in the
-    working directory. `watched` and `data` come from the command line, which overrides SKILLDROP_…
-    variables; these override the file, and the file overrides the defaults. Relative paths in the
-    file start from its folder, all others from the working directory. Raises NotPossible with
-    one sentence that names the file, the key and the error.
+    `config` is the settings file; without it, the one of `file_in_force`. `watched` and `data` come
+    from the command line, which overrides SKILLDROP_… variables; these override the file, and the
+    file overrides the defaults. Relative paths in the file, and its default paths, start from its
+    folder, all others from the working directory. Raises NotPossible with one sentence that names
+    the file, the key and the error.
     """
-    options = {"watched": watched, "data": data}
-    layers = [
-        _Layer("the command line", {key: path for key, path in options.items() if path}),
-        _Layer("the environment", _environment()),
-        *_file(config),
-    ]
+    layers = _layers(config, watched, data)
     try:
         return Settings(**_merged(layers))
     except ValidationError as error:
@@ -61,12 +60,52 @@ def load(
         raise NotPossible(_sentence(error, layers, tables)) from None
 
 
+def sources(
+    config: Path | None = None, watched: Path | None = None, data: Path | None = None
+) -> Iterator[tuple[str, Any, str]]:
+    """Yield the name, the JSON value and the source of each setting in force. Raises as `load`."""
+    settings, layers = load(config, watched, data), _layers(config, watched, data)
+    values = settings.model_dump(mode="json", by_alias=True, serialize_as_any=True)
+    values.pop("watched" if settings.roots else "roots")
+    for key, value in values.items():
+        for names, inner in _flat((key,), value):
+            given = [layer for layer in layers if key in layer.values and _has_key(layer, names)]
+            yield ".".join(map(str, names)), inner, given[0].source if given else _DEFAULTS
+
+
+def _flat(names: Names, value: Any) -> Iterator[tuple[Names, Any]]:
+    """Yield the values of tables and of lists of tables, which are counted from 1, with names."""
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        value = dict(enumerate(value, 1))
+    if isinstance(value, dict) and value:
+        for key, inner in value.items():
+            yield from _flat((*names, key), inner)
+    else:
+        yield names, value
+
+
+def file_in_force(config: Path | None = None) -> Path | None:
+    """Return the settings file: the given one, that of SKILLDROP_CONFIG, or the first that exists.
+
+    These are skilldrop.toml in the working directory and the user's; None if there is neither.
+    """
+    if named := config or os.environ.get(CONFIG_VARIABLE):
+        return Path(named)
+    return next(filter(os.path.exists, (Path(FILE_NAME), user_file())), None)
+
+
+def user_file() -> Path:
+    """Return the place of the user's settings file."""
+    return Path(os.path.expanduser("~/.config/skilldrop"), FILE_NAME)
+
+
 def load_validation(config: Path | None = None) -> ValidateConfig:
     """Return the settings of `[validate]` for the working directory.
 
     `config` is the settings file; without it, SKILLDROP_CONFIG, or the nearest file with such a
     table in the working directory and the directories above it. Raises NotPossible as `load`.
     """
+    _environment()  # for its errors
     named, here = config or os.environ.get(CONFIG_VARIABLE), Path.cwd()
     for file in [Path(named)] if named else _files_above(here):
         values: Any = read_toml(file)
@@ -111,14 +150,18 @@ def _merged(layers: Sequence[_Layer]) -> dict[str, Any]:
     return values
 
 
-def _file(config: Path | None) -> list[_Layer]:
-    named = config or os.environ.get(CONFIG_VARIABLE)
-    path = Path(named or FILE_NAME)
-    if not named and not path.exists():
-        return []
-    values = read_toml(path)
-    values.pop("validate", None)  # see `load_validation`
-    return [_Layer(str(path), _starting_from(path.absolute().parent, values))]
+def _layers(config: Path | None, watched: Path | None, data: Path | None) -> list[_Layer]:
+    options = {"watched": watched, "data": data}
+    layers = [
+        _Layer("the command line", {key: path for key, path in options.items() if path}),
+        _Layer("the environment", _environment()),
+    ]
+    if path := file_in_force(config):
+        folder = path.absolute().parent
+        layers.append(_Layer(str(path), _starting_from(folder, read_toml(path))))
+        paths = {key: folder / Settings.model_fields[key].default for key in ("watched", "data")}
+        layers.append(_Layer(_DEFAULTS, paths))
+    return layers
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -175,23 +218,24 @@ def _joined(folder: Path, path: object) -> object:
 def _environment() -> dict[str, Any]:
     """Return the settings of the environment.
 
-    Raises NotPossible for invalid JSON, or a variable that resembles a setting; others may use
-    the prefix for other purposes.
+    Raises NotPossible for invalid JSON, and for a variable with the prefix that is no setting.
     """
     values: dict[str, Any] = {}
+    known = _by_key(Settings)
     for variable in sorted(os.environ):
         name = variable.upper().removeprefix(PREFIX).lower()
         key, _, inner = name.partition("__")
-        if not variable.upper().startswith(PREFIX) or key == "config":
+        if not variable.upper().startswith(PREFIX) or key in _NO_SETTINGS:
             continue
-        if key not in Settings.model_fields:
-            _refuse_misspelt(variable, key)
-        elif not (text := os.environ[variable]):
+        if key not in known:
+            nearest = _nearest(name.upper(), [*map(str.upper, (*known, *_NO_SETTINGS))], PREFIX)
+            raise NotPossible(f"The environment: {variable} is not a setting; {nearest}")
+        if not (text := os.environ[variable]):
             continue
-        elif not inner:
-            values[key] = _parsed(variable, text, Settings.model_fields[key].annotation)
+        if not inner:
+            values[key] = _parsed(variable, text, known[key].annotation)
         elif isinstance(table := values.setdefault(key, {}), dict):
-            fields = fields_of(Settings.model_fields[key].annotation)
+            fields = fields_of(known[key].annotation)
             field = fields.get(inner)
             table[inner] = _parsed(variable, text, field and field.annotation)
     return values
@@ -210,13 +254,8 @@ def _parsed(variable: str, text: str, annotation: object) -> object:
         ) from error
 
 
-def _refuse_misspelt(variable: str, key: str) -> None:
-    known = [*Settings.model_fields, "config"]
-    if matches := difflib.get_close_matches(key, known, n=1, cutoff=0.75):
-        raise NotPossible(
-            f"The environment: {variable} is not a setting; "
-            f"did you mean {PREFIX}{matches[0].upper()}?"
-        )
+_NO_SETTINGS = ("config", "token")
+"""Other variables with the prefix: the name of the file, and the token of `skilldrop pull`."""
 
 
 # Errors of the models as sentences
@@ -240,9 +279,14 @@ def fields_of(model: object) -> Mapping[str, FieldInfo]:
     return getattr(model, "__pydantic_fields__", {})
 
 
+def _by_key(model: object) -> dict[str, FieldInfo]:
+    """Return the fields of a model by the keys that a file has for them."""
+    return {field.alias or name: field for name, field in fields_of(model).items()}
+
+
 def _tables_of(model: type) -> dict[str, type]:
     """Return a model with those of its tables."""
-    found = {name: _table_in(field.annotation) for name, field in fields_of(model).items()}
+    found = {name: _table_in(field.annotation) for name, field in _by_key(model).items()}
     return {_TOP: model} | {name: table for name, table in found.items() if table}
 
 
@@ -256,10 +300,11 @@ def _table_in(annotation: Any) -> type | None:
 def _source(where: Sequence[str | int], layers: Sequence[_Layer]) -> str:
     """Return the source of the value at a location; all sources for an error without location."""
     if not where:
-        return " and ".join(layer.source for layer in reversed(layers) if layer.values)
+        given = [layer for layer in layers if layer.values and layer.source != _DEFAULTS]
+        return " and ".join(layer.source for layer in reversed(given))
     having = [layer for layer in layers if where[0] in layer.values]
     having = [layer for layer in having if _has_key(layer, where)] or having
-    return having[0].source if having else "the defaults"
+    return having[0].source if having else _DEFAULTS
 
 
 def _has_key(layer: _Layer, where: Sequence[str | int]) -> bool:
@@ -285,14 +330,23 @@ def _complaint(problem: Mapping[str, Any], where: Sequence[str | int], tables: _
 
 def _complaint_of(problem: Mapping[str, Any], key: str, model: type, table: str) -> str:
     inside = f" in {table}" if table else ""
-    known = {field.alias or name: field for name, field in fields_of(model).items()}
+    known = _by_key(model)
     if key not in known:
-        matches = difflib.get_close_matches(key, known, n=1)
-        return f"there is no setting {key}{inside}; " + (
-            f"did you mean {matches[0]}?" if matches else f"the settings are {', '.join(known)}."
-        )
+        return f"there is no setting {key}{inside}; {_nearest(key, list(known))}"
     if problem["type"] == "missing":
         return f"{table} has no {key}; it must be {known[key].description}."
     value = problem["input"]
     shown = repr(str(value) if isinstance(value, Path) else value)
-    return f"{key}{inside} is {shown}; it must be {known[key].description}."
+    description = known[key].description or ""
+    choices = description.removeprefix("one of ").removeprefix("a list of ").split(", ")
+    near = difflib.get_close_matches(str(value), choices, n=1)
+    hint = f" Did you mean {near[0]}?" if near else ""
+    return f"{key}{inside} is {shown}; it must be {description}.{hint}"
+
+
+def _nearest(name: str, known: Sequence[str], prefix: str = "") -> str:
+    """Return the known name that is the most like another one, as a question, or all names."""
+    matches = difflib.get_close_matches(name, known, n=1)
+    if matches:
+        return f"did you mean {prefix}{matches[0]}?"
+    return f"the settings are {', '.join(known)}."

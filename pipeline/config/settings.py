@@ -2,9 +2,10 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, Self, TypeAlias
+from typing import Annotated, Literal, Self, TypeAlias
 
 from pydantic import (
     BeforeValidator,
@@ -27,50 +28,15 @@ from catalog.model.setting import (
     real_path,
 )
 from catalog.model.skill import RootSpec
-from catalog.model.values import Json, Severity
+from catalog.model.values import Json
 from catalog.prompt_index.spec import IndexSpec
 from catalog.usage import database as usage_database
 from pipeline.config.hook import Hook
 from pipeline.config.root_settings import GitRootSettings, RootSettings, by_kind
+from pipeline.config.selection import ValidateSettings, of_roots
 from pipeline.dialects.registry import DEFAULT_PROFILES
 from pipeline.mirrors.mirror import Mirror
 from pipeline.roots.local.folder import Limits
-
-Selectors: TypeAlias = Annotated[
-    tuple[str, ...], Field(description="a list of finding codes and profiles")
-]
-Patterns: TypeAlias = Annotated[
-    tuple[str, ...], Field(description="a list of patterns, as in a .gitignore")
-]
-
-
-class ValidateSettings(Table):
-    """Settings of `[validate]`; hyphens in keys are read as underscores."""
-
-    select: Selectors = ()
-    ignore: Selectors = ()
-    per_path_ignores: dict[str, Selectors] = Field(
-        {}, description="a table of patterns, each with a list of finding codes and profiles"
-    )
-    exclude: Patterns = ()
-    severity: dict[str, Severity] = Field(
-        {}, description="a table of finding codes and profiles, each danger, error, warning or info"
-    )
-
-    @model_validator(mode="before")
-    @classmethod
-    def _with_underscores(cls, values: Any) -> Any:
-        if not isinstance(values, Mapping):
-            return values
-        return {str(key).replace("-", "_"): value for key, value in values.items()}
-
-
-class ValidateConfig(NamedTuple):
-    """Settings of `[validate]` in force, with their source."""
-
-    settings: ValidateSettings
-    folder: Path  # real path; patterns are relative to it
-    source: str  # name of the file for messages
 
 
 def _with_real_path(table: object) -> object:
@@ -117,6 +83,9 @@ class Settings(Table):
     follow: Literal["auto", "polling"] = Field("auto", description="one of auto, polling")
     site: SiteSettings = Field(SiteSettings(), description="a [site] table")
     usage: bool = Field(True, description="true or false")
+    validation: ValidateSettings = Field(
+        ValidateSettings(), alias="validate", description="a [validate] table"
+    )
 
     # Checks of several settings together
 
@@ -216,9 +185,11 @@ class Settings(Table):
     @property
     def root_specs(self) -> tuple[RootSpec, ...]:
         """Roots in their order; without `[[roots]]` only `watched`."""
-        return tuple(root.spec_in(self.mirrors_folder) for root in self.roots) or (
+        specs = tuple(root.spec_in(self.mirrors_folder) for root in self.roots) or (
             RootSpec(str(self.watched), profiles=DEFAULT_PROFILES),
         )
+        report = of_roots(self.validation)
+        return tuple(replace(spec, report=report) for spec in specs)
 
     @property
     def git_roots(self) -> tuple[tuple[Mirror, float], ...]:

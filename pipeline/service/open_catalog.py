@@ -92,7 +92,7 @@ def _configure(store: Store, settings: Settings, progress: Callable[[int], None]
     if store.takeover.is_due:
         lost_catalog.take_over(store, settings)
     commits = {mirror.root: mirror.commit for mirror, _ in settings.git_roots}
-    store.roots.configure(settings.root_specs, rules_in_force(), datetime.now(UTC), commits)
+    store.roots.configure(settings.root_specs, rules_in_force(settings), datetime.now(UTC), commits)
     store.indexes.configure(settings.indexes)
     store.links.configure(settings.skills_folder, settings.links)
     store.events.register([*ALL, *(hook.listener for hook in settings.hooks)])
@@ -157,10 +157,11 @@ def publish(settings: Settings, store: Store, at: datetime) -> list[str]:
     return store.publish_indexes(settings.indexes, settings.index_folder, at, settings.retention)
 
 
-def rules_in_force() -> str:
+def rules_in_force(settings: Settings) -> str:
     """Return an id of the whole rule set; a skill judged under another id is judged again."""
-    types = repr([(type_.code, type_.severity, sorted(type_.rejects)) for type_ in FINDING_TYPES])
-    return f"{VERSION}-{hashlib.sha256(types.encode()).hexdigest()[:8]}"
+    types = [(type_.code, type_.severity, sorted(type_.rejects)) for type_ in FINDING_TYPES]
+    rules = repr((types, settings.validation.ignore, settings.validation.severity))
+    return f"{VERSION}-{hashlib.sha256(rules.encode()).hexdigest()[:8]}"
 
 
 def _trouble(root: str) -> str | None:

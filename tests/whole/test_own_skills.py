@@ -4,8 +4,7 @@ import re
 from pathlib import Path
 
 from pipeline.authoring.lint import judge_paths
-from pipeline.authoring.selection import of_settings
-from pipeline.config.settings import ValidateConfig, ValidateSettings
+from pipeline.config.selection import ValidateConfig, ValidateSettings, of_settings
 from tests.support.paths import REPOSITORY
 
 

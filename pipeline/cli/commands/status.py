@@ -22,6 +22,7 @@ from pipeline.cli.output import skills
 from pipeline.cli.output.finding_types import REGISTRY
 from pipeline.cli.output.skills import finding_line
 from pipeline.cli.output.terminal import counted
+from pipeline.config import loader
 from pipeline.config.settings import Settings
 
 
@@ -53,10 +54,22 @@ def status(settings: Settings, db: Database, skill: str | None, check: bool) -> 
     catalog, site = settings.catalog_path, settings.site
     state = reading_status.load(db)
     host, _ = site_address(state["health"], settings)
+    state["restart"] = _restart(state["health"])
     state["site_warning"] = host and address.warning(catalog, host, behind_proxy=site.behind_proxy)
     is_well = health_of(state).is_followed and not state["conflicts"]
     text = health(state) if check else report(state)
     return Answer(state, [text], FINDINGS if check and not is_well else DONE)
+
+
+def _restart(health: Mapping[str, Any]) -> str | None:
+    """Return a sentence if the settings file was changed since the service started."""
+    file = loader.file_in_force(click.get_current_context().obj.config)
+    if not (file and health["service_pid"]):
+        return None
+    changed = datetime.fromtimestamp(file.stat().st_mtime, UTC)
+    if changed <= datetime.fromisoformat(health["service_started"]):
+        return None
+    return f"{file} was changed after the service started; restart the service to apply it."
 
 
 def report(state: dict[str, Any]) -> str:
@@ -93,7 +106,7 @@ def _totals(state: Mapping[str, Any]) -> Iterator[str]:
     if repaired := state["health"]["packages_repaired"]:
         yield f"{counted(repaired, 'damaged package')} repaired so far"
     yield from map(_recovery, state["recoveries"][-1:])
-    if warning := state.get("site_warning"):
+    for warning in filter(None, (state.get("restart"), state.get("site_warning"))):
         yield click.style(visible(warning), fg="yellow")
 
 

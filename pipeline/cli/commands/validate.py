@@ -9,16 +9,14 @@ import click
 
 from catalog.model.finding import ROUTING_CODES
 from catalog.model.values import SEVERITIES, Acceptance, Severity
-from pipeline.authoring import selection
 from pipeline.authoring.fixer import Fixer
 from pipeline.authoring.lint import Judgement, judge_paths
-from pipeline.authoring.selection import CodeSelection
 from pipeline.authoring.targets import Patterns
 from pipeline.cli.options import DONE, FINDINGS, USAGE_ERROR, GlobalOptions, as_json_option
 from pipeline.cli.output import lint
 from pipeline.cli.output.lint import LintOutput
-from pipeline.config import loader
-from pipeline.config.settings import ValidateConfig, ValidateSettings
+from pipeline.config import loader, selection
+from pipeline.config.selection import CodeSelection, ValidateConfig, ValidateSettings
 from pipeline.dialects.registry import OF_PROFILES
 
 
@@ -140,7 +138,7 @@ def _selected(config: ValidateConfig, options: Mapping[str, Any]) -> tuple[CodeS
     Raises NotPossible.
     """
     by_profile = ("reading", "spec", *options["profiles"]) if options["profiles"] else ()
-    given = ValidateSettings(
+    given = ValidateSettings.model_construct(  # `of_settings` names the option of a mistake
         select=(*options["select"], *by_profile),
         ignore=options["ignore"],
     )

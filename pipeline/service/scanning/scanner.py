@@ -295,6 +295,10 @@ def _judge(spec: RootSpec, source: Source, folder: Folder, place: Place) -> Judg
         profiles=profiles_named(spec.profiles),
         dialects=dialects(),
     )
+    if spec.report and parsed and assessed.skill:
+        texts = {snapshot.skill_md_name or "": parsed.text, **snapshot.texts}
+        reported = spec.report(assessed.findings, texts, snapshot.skill_md_name)
+        assessed = assessed._replace(findings=reported)
     verdict = verdict_of(assessed, snapshot, parsed, place)
     steps.add(
         "validate",

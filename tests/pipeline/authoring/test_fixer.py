@@ -10,8 +10,8 @@ import pytest
 from pipeline.authoring.code_fixes import FIXES, RENAMED
 from pipeline.authoring.fixer import Fixer
 from pipeline.authoring.lint import Judgement, judge_paths
-from pipeline.authoring.selection import of_profiles
 from pipeline.cli.output.finding_types import REGISTRY
+from pipeline.config.selection import of_profiles
 from tests.support.bad_samples import BAD
 from tests.support.made_archives import pack_zip
 from tests.support.skills import SkillWriter

@@ -11,10 +11,10 @@ import pytest
 import yaml
 
 from catalog.model.errors import RootUnreadable
-from pipeline.authoring import selection
 from pipeline.authoring.lint import Judgement, judge_paths
 from pipeline.cli import app
-from pipeline.config.settings import ValidateConfig, ValidateSettings
+from pipeline.config import selection
+from pipeline.config.selection import ValidateConfig, ValidateSettings
 from pipeline.dialects.registry import profiles
 from pipeline.parsing.document import parse
 from pipeline.roots.source import Source

@@ -413,12 +413,13 @@ def test_an_invalid_variable_is_named_instead_of_the_file(
     assert "skilldrop.toml" not in str(caught.value)
 
 
-def test_a_variable_unlike_any_setting_is_ignored(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Programs around skilldrop may use the prefix."""
-    monkeypatch.setenv("SKILLDROP_BACKUP_BUCKET", "x")
+def test_a_variable_that_is_no_setting_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would have no effect; the variables of other programs have other prefixes."""
+    monkeypatch.setenv("SKILLDROP_TOKEN", "of skilldrop pull")
     assert load() == Settings()
+    monkeypatch.setenv("SKILLDROP_BACKUP_BUCKET", "x")
+    with pytest.raises(NotPossible, match="SKILLDROP_BACKUP_BUCKET is not a setting; the settings"):
+        load()
 
 
 @pytest.mark.parametrize(
@@ -537,3 +538,41 @@ def test_impossible_directories_of_links_are_refused(links: str, message: str) -
     """One sentence names the directory and the reason."""
     with pytest.raises(NotPossible, match=message):
         load(write(f"[[links]]\n{links}\n"))
+
+
+def test_the_users_file_counts_where_the_working_directory_has_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So an installed program works from any directory; a file there, or a named one, wins."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    write("rescan_every = 1\ndata = 'd'", "home/.config/skilldrop/skilldrop.toml")
+    settings = load()
+    assert (settings.rescan_every, settings.data) == (1, tmp_path / "home/.config/skilldrop/d")
+    assert load(write("rescan_every = 3", "three.toml")).rescan_every == 3
+    write("rescan_every = 2")
+    assert load().rescan_every == 2
+
+
+def test_the_default_folders_lie_beside_the_settings_file(tmp_path: Path) -> None:
+    """The working directory of a command does not decide on them; without a file it does."""
+    settings = load(write("", "conf/my.toml"))
+    assert settings.root_specs[0].path == str(tmp_path / "conf/watched")
+    assert settings.data == tmp_path / "conf/var"
+
+
+@pytest.mark.parametrize(
+    ("toml", "hint"),
+    [
+        ("[[roots]]\npath = 'r'\nlevel = 'enterprize'", "Did you mean enterprise?"),
+        ("[[indexes]]\nformat = 'markdwon'", "Did you mean markdown?"),
+        ("[[hooks]]\nname = 'a'\non = ['publshed']\nurl = 'http://x/'", "Did you mean published?"),
+        ("[validate]\nignore = ['descripton-long']", "the nearest is description-long"),
+        ("[validate]\nignroe = []", "did you mean ignore?"),
+    ],
+)
+def test_a_mistyped_value_gets_the_nearest_one(toml: str, hint: str) -> None:
+    """As an unknown key does."""
+    write(toml)
+    with pytest.raises(NotPossible) as caught:
+        load()
+    assert hint in str(caught.value)

@@ -109,7 +109,7 @@ def test_a_comment_with_an_unknown_code_is_told_on_stderr(
 def test_an_unknown_code_is_a_usage_error(project: Path) -> None:
     """Exit code 2 and one sentence; nothing is validated."""
     result = run("skills", "--select", "name-not-foldr")
-    assert "did you mean name-not-folder?" in str(result.exception)
+    assert "the nearest is name-not-folder." in str(result.exception)
 
 
 def test_the_summary_counts_the_fixes(project: Path, skill: SkillWriter) -> None:

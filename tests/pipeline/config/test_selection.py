@@ -3,11 +3,17 @@
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
-from catalog.model.errors import NotPossible
 from catalog.model.finding import Finding
-from pipeline.authoring.selection import CodeSelection, comments_in, of_profiles, of_settings
-from pipeline.config.settings import ValidateConfig, ValidateSettings
+from pipeline.config.selection import (
+    CodeSelection,
+    ValidateConfig,
+    ValidateSettings,
+    comments_in,
+    of_profiles,
+    of_settings,
+)
 from pipeline.dialects.registry import FINDING_TYPES
 
 BY_CODE = {kind.code: kind for kind in FINDING_TYPES}
@@ -91,16 +97,16 @@ def test_a_severity_can_be_changed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"ignore": ["name-mising"]}, "skilldrop.toml: ignore names 'name-mising'"),
-        ({"severity": {"saftey": "info"}}, "skilldrop.toml: severity names 'saftey'"),
+        ({"ignore": ["name-mising"]}, "ignore names 'name-mising'"),
+        ({"severity": {"saftey": "info"}}, "severity names 'saftey'"),
         ({"per-path-ignores": {"a": ["spek"]}}, "per-path-ignores, \"a\", names 'spek'"),
     ],
 )
 def test_an_unknown_selector_is_refused_with_the_nearest(
     tmp_path: Path, settings: dict[str, object], message: str
 ) -> None:
-    """The sentence names the source and the key."""
-    with pytest.raises(NotPossible, match=r"did you mean (name-missing|safety|spec)\?") as info:
+    """The sentence names the key."""
+    with pytest.raises(ValidationError, match=r"the nearest is (name-missing|safety|spec)") as info:
         selected(tmp_path, **settings)
     assert message in str(info.value)
 
@@ -135,5 +141,5 @@ def test_an_unknown_code_in_a_comment_is_told_with_the_nearest() -> None:
     assert ignores.by_line == {1: {"name-missing"}}
     (problem,) = ignores.problems
     assert problem.startswith("1: the comment names 'name-mising', which is neither a code nor")
-    assert problem.endswith("; did you mean name-missing?")
+    assert problem.endswith("; the nearest is name-missing.")
     assert comments_in("<!-- skilldrop: skip=spec -->").problems

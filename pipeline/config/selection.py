@@ -1,4 +1,4 @@
-"""Selection of findings: by codes, by options and by comments in a SKILL.md."""
+"""Selection of findings: by `[validate]`, by options and by comments in a skill."""
 
 import difflib
 import os
@@ -6,17 +6,68 @@ import re
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple, Self, TypeAlias
+
+from pydantic import Field, model_validator
 
 from catalog.model.errors import NotPossible
 from catalog.model.finding import ALWAYS, Finding, FindingType
+from catalog.model.setting import Table
 from catalog.model.values import Severity
 from catalog.text.visible import with_plain_line_ends
-from pipeline.config.settings import ValidateConfig, ValidateSettings
 from pipeline.dialects.registry import DEFAULT_PROFILES, FINDING_TYPES, OF_PROFILES
 from pipeline.roots.ignore_files import spec_of
 
+Selectors: TypeAlias = Annotated[
+    tuple[str, ...], Field(description="a list of finding codes and profiles")
+]
+Patterns: TypeAlias = Annotated[
+    tuple[str, ...], Field(description="a list of patterns, as in a .gitignore")
+]
+
+
+class ValidateSettings(Table):
+    """Settings of `[validate]`; hyphens in keys are read as underscores."""
+
+    select: Selectors = ()
+    ignore: Selectors = ()
+    per_path_ignores: dict[str, Selectors] = Field(
+        {}, description="a table of patterns, each with a list of finding codes and profiles"
+    )
+    exclude: Patterns = ()
+    severity: dict[str, Severity] = Field(
+        {}, description="a table of finding codes and profiles, each danger, error, warning or info"
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_underscores(cls, values: Any) -> Any:
+        if not isinstance(values, Mapping):
+            return values
+        return {str(key).replace("-", "_"): value for key, value in values.items()}
+
+    @model_validator(mode="after")
+    def _names_are_known(self) -> Self:
+        given = {"select": self.select, "ignore": self.ignore, "severity": self.severity}
+        for pattern, selectors in self.per_path_ignores.items():
+            given[f'per-path-ignores, "{pattern}",'] = selectors
+        for key, named in given.items():
+            if message := _unknown(named):
+                raise ValueError(f"{key} {message}")
+        return self
+
+
+class ValidateConfig(NamedTuple):
+    """Settings of `[validate]` in force, with their source."""
+
+    settings: ValidateSettings
+    folder: Path  # real path; patterns are relative to it
+    source: str  # name of the file for messages
+
+
 ALL = "all"
-READING = "reading"
+READING, SAFETY = "reading", "safety"
 DEFAULT = (READING, *DEFAULT_PROFILES)
 """Selectors in force unless others are named."""
 
@@ -77,25 +128,18 @@ def of_settings(
 ) -> CodeSelection:
     """Return the selection of the settings, changed by the selectors of the command line.
 
-    Its `select` replaces the selectors of the file. Raises NotPossible for an unknown selector,
-    with its source and the nearest known one.
+    Its `select` replaces the selectors of the file. Raises NotPossible for an unknown selector of
+    the command line.
     """
     settings = config.settings
-    for source, given in (("the command line", options), (config.source, settings)):
-        _check(given.select, f"{source}: select")
-        _check(given.ignore, f"{source}: ignore")
-    _check(settings.severity, f"{config.source}: severity")
-    for pattern, selectors in settings.per_path_ignores.items():
-        _check(selectors, f'{config.source}: per-path-ignores, "{pattern}",')
+    for option, selectors in (("select", options.select), ("ignore", options.ignore)):
+        if message := _unknown(selectors):
+            raise NotPossible(f"the command line: {option} {message}.")
     file = ValidateSettings() if options.select else settings
     select = options.select or file.select or DEFAULT
     return CodeSelection(
         _chosen(select, (*file.ignore, *options.ignore)),
-        {
-            kind.code: settings.severity[selector]
-            for kind in FINDING_TYPES
-            if (selector := _nearest(kind, settings.severity))
-        },
+        _severities(settings),
         tuple(
             (pattern, _codes_of(selectors))
             for pattern, selectors in settings.per_path_ignores.items()
@@ -105,10 +149,37 @@ def of_settings(
     )
 
 
-def _check(selectors: Iterable[str], source: str) -> None:
-    """Raise NotPossible for a selector that is neither a code nor a profile."""
-    if message := _unknown(selectors):
-        raise NotPossible(f"{source} {message}")
+@dataclass(frozen=True, slots=True)
+class RootReport:
+    """The findings of skills that a catalog reports: without those that people leave out."""
+
+    ignored: frozenset[str] = frozenset()  # codes
+    severity: Mapping[str, Severity] = field(default_factory=dict)  # by code
+
+    def __call__(
+        self, findings: tuple[Finding, ...], texts: Mapping[str, str], document: str | None
+    ) -> tuple[Finding, ...]:
+        """Return the findings to report; comments of a skill leave out none about its safety."""
+        kept = set(without_commented(findings, texts, document)[0])
+        return tuple(
+            finding._replace(severity=self.severity.get(finding.code, finding.severity))
+            for finding in findings
+            if finding.code not in self.ignored
+            and (finding in kept or finding.profile in (READING, SAFETY))
+        )
+
+
+def of_roots(settings: ValidateSettings) -> RootReport:
+    """Return the report of roots by `ignore` and `severity`; their profiles select the rules."""
+    return RootReport(_codes_of(settings.ignore), _severities(settings))
+
+
+def _severities(settings: ValidateSettings) -> dict[str, Severity]:
+    return {
+        kind.code: settings.severity[selector]
+        for kind in FINDING_TYPES
+        if (selector := _nearest(kind, settings.severity))
+    }
 
 
 def _unknown(selectors: Iterable[str]) -> str | None:
@@ -116,7 +187,7 @@ def _unknown(selectors: Iterable[str]) -> str | None:
     for selector in selectors:
         if selector not in SELECTORS:
             near = difflib.get_close_matches(selector, sorted(SELECTORS), n=1)
-            hint = f"did you mean {near[0]}?" if near else "`skilldrop rule` lists them."
+            hint = f"the nearest is {near[0]}" if near else "`skilldrop rule` lists them"
             return f"names {selector!r}, which is neither a code nor a profile; {hint}"
     return None
 
@@ -189,11 +260,32 @@ def comments_in(text: str) -> Ignores:
     return ignores
 
 
+def without_commented(
+    findings: tuple[Finding, ...], texts: Mapping[str, str], document: str | None
+) -> tuple[tuple[Finding, ...], list[str]]:
+    """Return the findings that no comment leaves out, and the problems of the comments.
+
+    Comments of SKILL.md may be about the whole skill, those of another file about that file.
+    """
+    notes: list[str] = []
+    for path, text in texts.items():
+        if MARK not in text:
+            continue
+        ignores = comments_in(text)
+        notes += (f"{path}:{problem}" for problem in ignores.problems)
+        findings = tuple(
+            finding
+            for finding in findings
+            if (path != document and finding.path != path) or not ignores.applies(finding, path)
+        )
+    return findings, notes
+
+
 def _codes(comment: re.Match[str], number: int, ignores: Ignores) -> frozenset[str]:
     selectors = [word for word in re.split(r"[,\s]+", comment["codes"]) if word]
     if comment["verb"] not in ("ignore", "ignore-file"):
         ignores.problems.append(f"{number}: the comment must say ignore=… or ignore-file=….")
         return frozenset()
     if message := _unknown(selectors):
-        ignores.problems.append(f"{number}: the comment {message}")
+        ignores.problems.append(f"{number}: the comment {message}.")
     return _codes_of(selectors)

@@ -1,0 +1,88 @@
+"""Commands that make, check and show the settings."""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from catalog.model.errors import NotPossible
+from catalog.text.visible import visible
+from pipeline.cli.options import Answer, GlobalOptions, with_json
+from pipeline.cli.output.terminal import counted
+from pipeline.config import loader
+
+
+@click.group()
+def config() -> None:
+    """Make, check and show the settings.
+
+    They come from the file of --config, else from skilldrop.toml in the working directory, else
+    from ~/.config/skilldrop/skilldrop.toml. Variables SKILLDROP_… and options override the file.
+
+    \b
+    Examples:
+      skilldrop config init
+      skilldrop config show
+    """
+
+
+@config.command()
+@click.pass_obj
+def init(given: GlobalOptions) -> None:
+    """Write a commented settings file to ~/.config/skilldrop/, or as --config.
+
+    It asks for the folder of your skills, unless --watched names it, and creates that folder.
+    """
+    file = given.config or loader.user_file()
+    if os.path.lexists(file):
+        raise NotPossible(f"{file} exists already. Edit it; `skilldrop config check` checks it.")
+    if not given.watched and not sys.stdin.isatty():
+        raise NotPossible("Name the folder of your skills: `skilldrop config init --watched DIR`.")
+    watched = given.watched or Path(click.prompt("Folder of your skills", "~/skills"))
+    data = given.data or Path("~/.local/share/skilldrop")
+    template = Path(__file__).with_name("config.toml").read_text("utf-8")
+    try:
+        watched.expanduser().mkdir(parents=True, exist_ok=True)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("x", encoding="utf-8") as out:
+            out.write(template.format(watched=_in(file, watched), data=_in(file, data)))
+    except OSError as error:
+        raise NotPossible(f"{error.filename}: {error.strerror}.") from error
+    loader.load(file)
+    click.echo(f"Wrote {visible(str(file))}. `skilldrop up` now watches {visible(str(watched))}.")
+
+
+def _in(file: Path, path: Path) -> str:
+    """Return a path as a text in a settings file, from where relative ones start."""
+    is_same = str(path).startswith("~") or file.parent == Path()
+    return json.dumps(str(path if is_same else path.absolute()), ensure_ascii=False)
+
+
+@config.command()
+@click.pass_obj
+def check(given: GlobalOptions) -> None:
+    """Check all settings; exit 2 with a sentence about the first mistake.
+
+    Every command that reads the settings does this first.
+    """
+    settings = loader.load(*given)
+    file = loader.file_in_force(given.config)
+    source = visible(str(file)) if file else "The defaults"
+    click.echo(f"{source}: no mistake; {counted(len(settings.root_specs), 'root')}.")
+
+
+@config.command()
+@with_json
+def show() -> Answer:
+    """Print each setting with its value and its source."""
+    given: GlobalOptions = click.get_current_context().obj
+    found = list(loader.sources(*given))
+    return Answer(
+        [{"name": name, "value": value, "source": source} for name, value, source in found],
+        (
+            visible(f"{name} = {json.dumps(value, ensure_ascii=False)}  # {source}")
+            for name, value, source in found
+        ),
+    )
