@@ -55,18 +55,6 @@ SCHEMA_INVALID = TYPES.error(
     "Correct that value; put digits that are meant as text in quotes.",
     _SCHEMA,
 )
-SCHEMA_REFERENCE_OUTSIDE = TYPES.warning(
-    "schema-reference-outside",
-    "A schema refers to something outside itself, which is never fetched.",
-    "Copy the target to $defs, and refer to it as #/$defs/name.",
-    _SCHEMA,
-)
-SCHEMA_DIALECT_UNKNOWN = TYPES.warning(
-    "schema-dialect-unknown",
-    "$schema does not name a known version of JSON Schema; 2020-12 was assumed.",
-    "Write https://json-schema.org/draft/2020-12/schema, or remove $schema.",
-    _SCHEMA,
-)
 SECURITY_VALUE_UNKNOWN = TYPES.error(
     "security-value-unknown",
     "security or permissions has a value that ApexBridge does not know.",
@@ -83,12 +71,6 @@ ALLOWLIST_MISSING = TYPES.error(
     "allowlist-missing",
     "network is allowlist, but network_allowlist names no address.",
     "List the addresses that the skill needs, or write network: none.",
-    _SECURITY,
-)
-ALLOWLIST_UNUSED = TYPES.warning(
-    "allowlist-unused",
-    "network_allowlist names addresses, but network is not allowlist.",
-    "Write network: allowlist, or remove the list.",
     _SECURITY,
 )
 PERMISSIONS_OUTDATED = TYPES.warning(
@@ -131,12 +113,6 @@ CODE_OUTSIDE_SCRIPTS = TYPES.error(
     "code-outside-scripts",
     "The file is executable code outside scripts/ and tests/.",
     "Move it to scripts/, or to tests/ if it is a test.",
-    _LAYOUT,
-)
-FOLDER_UNKNOWN = TYPES.info(
-    "folder-unknown",
-    "The package layout defines no folder of this name, so its purpose is unknown.",
-    "Move its files to scripts/, references/, assets/, tests/ or config/.",
     _LAYOUT,
 )
 SECTION_MISSING = TYPES.error(

@@ -14,7 +14,7 @@ from pipeline.dialects.apexbridge.fields import (
     OLD_NETWORK,
     ApexBridgeFields,
 )
-from pipeline.dialects.apexbridge.json_schema import problems_of
+from pipeline.dialects.apexbridge.json_schema import problem_of
 from pipeline.validation.skill import Rule, Skill
 
 TYPES = ("direct", "service", "distributed", "static", "preprocessor", "internal")
@@ -105,11 +105,12 @@ def triggers_are_not_empty(skill: Skill) -> Iterator[Finding]:
 
 
 def schemas_are_valid(skill: Skill) -> Iterator[Finding]:
-    """Find schemas that are not valid JSON Schema, or that refer to something outside them."""
+    """Find schemas that are not valid JSON Schema."""
     for field, schema in _schemas(skill):
-        for problem in problems_of(schema):
-            path = f"{field}.{problem.path}" if problem.path else field
-            yield skill.finding(problem.kind, f"{printable(path)}: {problem.message}.", field=path)
+        if problem := problem_of(schema):
+            path = f"{field}.{problem[0]}" if problem[0] else field
+            message = f"{printable(path)}: {problem[1]}."
+            yield skill.finding(codes.SCHEMA_INVALID, message, field=path)
 
 
 def security_is_valid(skill: Skill) -> Iterator[Finding]:
@@ -125,8 +126,6 @@ def security_is_valid(skill: Skill) -> Iterator[Finding]:
             yield _unknown(skill, f"security.{name}", value, known)
     if security.network == "allowlist" and not security.network_allowlist:
         yield skill.finding(codes.ALLOWLIST_MISSING, field="security.network")
-    if security.network_allowlist and security.network == "none":
-        yield skill.finding(codes.ALLOWLIST_UNUSED, field="security.network_allowlist")
     declared = skill.frontmatter["security"]
     if isinstance(declared, Mapping) and (
         missing := [

@@ -15,7 +15,6 @@ from pipeline.roots.file_kinds import may_be_native
 from pipeline.validation.skill import MOST_ALIKE, Rule, Skill
 
 SCRIPTS = "scripts/"
-FOLDERS = ("scripts", "references", "assets", "tests", "config")
 CODE = frozenset(
     """
     .bat .bash .cjs .cmd .cts .fish .go .java .js .jsx .ksh .lua .mjs .mts .php .pl .ps1 .py .r
@@ -106,16 +105,6 @@ def code_is_in_scripts(skill: Skill) -> Iterator[Finding]:
         yield codes.CODE_OUTSIDE_SCRIPTS.at(path=file.path)
 
 
-def folders_are_known(skill: Skill) -> Iterator[Finding]:
-    """Find folders that the package layout does not define."""
-    folders = dict.fromkeys(file.path.partition("/")[0] for file in skill.files if "/" in file.path)
-    for folder in islice((name for name in folders if name not in FOLDERS), MOST_ALIKE):
-        yield codes.FOLDER_UNKNOWN.at(
-            f"The package layout defines no folder {quoted(folder)}, so its purpose is unknown.",
-            path=folder,
-        )
-
-
 def sections_exist(skill: Skill) -> Iterator[Finding]:
     """Find each required section without a heading in the body."""
     if skill.parsed.frontmatter is None:
@@ -131,7 +120,6 @@ RULES: tuple[Rule, ...] = (
     script_exists,
     resources_exist,
     code_is_in_scripts,
-    folders_are_known,
     sections_exist,
 )
 

@@ -72,8 +72,6 @@ def test_the_documented_package_is_loadable_with_its_findings() -> None:
                 "protocol-unknown": 1,
                 "triggers-empty": 1,
                 "schema-invalid": 1,
-                "schema-dialect-unknown": 1,
-                "schema-reference-outside": 1,
                 "security-value-unknown": 2,
                 "security-incomplete": 1,
                 "permissions-outdated": 1,
