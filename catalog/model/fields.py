@@ -97,7 +97,7 @@ Phrases: TypeAlias = Annotated[
 Tools: TypeAlias = Annotated[str, BeforeValidator(spaced_tools)] | None
 
 
-SPECIFICATION, CLAUDE_CODE = "the specification", "Claude Code"
+CLAUDE_CODE = "Claude Code"
 
 
 @dataclass(frozen=True, slots=True)

@@ -98,9 +98,17 @@ class FindingTypes(list[FindingType]):
         """Declare a danger, which never rejects a folder, but waits for review by default."""
         return self._declared("danger", NEVER, code, summary, fix, source)
 
-    def warning(self, code: str, summary: str, fix: str, source: str = "") -> FindingType:
-        """Declare a warning, which never rejects a folder."""
-        return self._declared("warning", NEVER, code, summary, fix, source)
+    def warning(
+        self,
+        code: str,
+        summary: str,
+        fix: str,
+        source: str = "",
+        *,
+        rejects: frozenset[Acceptance] = NEVER,
+    ) -> FindingType:
+        """Declare a warning, which rejects a folder only where it is made an error."""
+        return self._declared("warning", rejects, code, summary, fix, source)
 
     def info(self, code: str, summary: str, fix: str, source: str = "") -> FindingType:
         """Declare a remark, which never rejects a folder."""

@@ -6,13 +6,15 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
 
-from catalog.model.fields import spaced_tools
+from catalog.model.fields import SPECIFICATION_NAMES, spaced_tools
 from catalog.model.finding import Finding
 from catalog.model.values import Json
+from pipeline.dialects.registry import dialects
 from pipeline.parsing import document
 from pipeline.parsing.decoding import decode
 from pipeline.parsing.document import Parsed, parse
 from pipeline.parsing.frontmatter_editor import dumped
+from pipeline.validation.declare import clients
 from pipeline.validation.profiles.spec.codes import FIELD_NOT_IN_SPECIFICATION
 from pipeline.validation.profiles.spec.rules import is_valid_name
 
@@ -189,28 +191,26 @@ def tools_on_one_line(draft: Draft, finding: Finding) -> Draft | None:
 
 
 def under_metadata(draft: Draft, finding: Finding) -> Draft | None:
-    """Move a field under metadata if the finding knows no other advice.
-
-    A field of a system that the skill may be for, or a misspelt one, has a second meaning.
-    """
-    fields, field = draft.parsed.frontmatter, finding.field or ""
-    span = _span(draft, field) if fields and field in fields else None
-    if fields is None or span is None or finding.fix != FIELD_NOT_IN_SPECIFICATION.fix:
+    """Move the fields that no client reads under metadata, if none of them may be misspelt."""
+    fields, known = draft.parsed.frontmatter or {}, clients(dialects())
+    unknown = [field for field in fields if field not in SPECIFICATION_NAMES and field not in known]
+    old = fields.get(_METADATA) or {}
+    spans = [_span(draft, field) for field in unknown]
+    if not spans or None in spans or finding.fix != FIELD_NOT_IN_SPECIFICATION.fix:
         return None
-    old = fields.get(_METADATA)
-    if not isinstance(fields[field], str) or not isinstance(old, Mapping | None):
+    if not isinstance(old, Mapping) or not old.keys().isdisjoint(unknown):
         return None
-    if old and field in old:
+    if not all(isinstance(fields[field], str) for field in unknown):
         return None
-    expected: dict[str, Json] = {k: value for k, value in fields.items() if k != field}
-    expected[_METADATA] = {**(old or {}), field: fields[field]}
-    return draft.if_same(_moved(draft, span), expected)
+    expected: dict[str, Json] = {k: value for k, value in fields.items() if k not in unknown}
+    expected[_METADATA] = {**old, **{field: fields[field] for field in unknown}}
+    return draft.if_same(_moved(draft, [span for span in spans if span]), expected)
 
 
-def _moved(draft: Draft, span: range) -> Draft:
-    """Return the draft with the lines of a field at the end of metadata."""
+def _moved(draft: Draft, spans: Sequence[range]) -> Draft:
+    """Return the draft with the lines of some fields at the end of metadata."""
     under = _span(draft, _METADATA)
-    moved = draft.lines[span.start : span.stop]
+    moved = [line for span in spans for line in draft.lines[span.start : span.stop]]
     children = draft.lines[under.start + 1 : under.stop] if under else ()
     filled = next((line for line in children if line.strip()), "")
     indent = filled[: len(filled) - len(filled.lstrip())] or "  "
@@ -218,9 +218,9 @@ def _moved(draft: Draft, span: range) -> Draft:
     end = under.stop if under else (_end(draft) or 0)
     if not under:
         lines.insert(0, f"{_METADATA}:")
-    if span.start < end:
-        return draft.with_lines(end, 0, lines).with_lines(span.start, len(span), ())
-    return draft.with_lines(span.start, len(span), ()).with_lines(end, 0, lines)
+    for span in sorted((*spans, range(end, end)), key=lambda span: (span.start, len(span)))[::-1]:
+        draft = draft.with_lines(span.start, len(span), () if span else lines)
+    return draft
 
 
 def _span(draft: Draft, field: str) -> range | None:

@@ -106,16 +106,16 @@ class Fixer:
     ) -> tuple[Draft, Judgement] | None:
         """Return the draft after one accepted fix, with its judgement; None if there is none.
 
-        A fix is accepted if fewer findings of its code are left, and no more of any other.
+        A fix is accepted if less of its code is left, and no more of any other; info counts half.
         """
         findings = [f for f in current.findings if f.code in codes and f.code in FIXES]
-        before = Counter(finding.code for finding in current.findings)
+        before = _weights(current)
         for finding in sorted(findings, key=lambda f: (_ORDER[f.code], f.line or 0)):
             candidate = FIXES[finding.code](draft, finding)
             if candidate is None or candidate.data == draft.data:
                 continue
             judged = self._judged(candidate.data, file)
-            after = Counter(each.code for each in judged.findings)
+            after = _weights(judged)
             if after[finding.code] < before[finding.code] and not after - before:
                 return candidate, judged
         return None
@@ -126,6 +126,13 @@ class Fixer:
     def _note(self, file: Path, problem: str, error: OSError) -> None:
         name = visible(text_path(str(file)))
         self.problems.append(f"{name} {problem}: {error.strerror or error}.")
+
+
+def _weights(judged: Judgement) -> Counter[str]:
+    weights = Counter[str]()
+    for finding in judged.findings:
+        weights[finding.code] += 1 if finding.severity == "info" else 2
+    return weights
 
 
 def _folder(file: Path) -> str:

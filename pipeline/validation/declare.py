@@ -1,7 +1,9 @@
 """Frontmatter as typed fields, of all systems, with the words in them that a search finds."""
 
-from collections.abc import Container, Iterator, Mapping, MutableMapping
+import tomllib
+from collections.abc import Container, Iterable, Iterator, Mapping, MutableMapping
 from functools import lru_cache
+from pathlib import Path as File
 from typing import Any
 
 from pydantic import ValidationError
@@ -10,7 +12,6 @@ from pydantic_core import ErrorDetails
 from catalog.model.fields import (
     CLAUDE_CODE,
     CLAUDE_CODE_NAMES,
-    SPECIFICATION,
     SPECIFICATION_NAMES,
     Declared,
     F,
@@ -60,7 +61,7 @@ def declare(
     """Return the declared fields, and the fields whose values have the wrong type.
 
     in_quotes contains the paths of quoted values. The fields of all dialects are read, but only the
-    named ones own a field and ask for its type. An empty value counts as not declared. Wrong types
+    named ones ask for their types. An empty value counts as not declared. Wrong types
     that the specification's rules report are left to them. Never raises.
     """
     mismatches: dict[Path, TypeMismatch] = {}
@@ -70,26 +71,27 @@ def declare(
         if not dialect.fields.isdisjoint(frontmatter)
     }
     common = _read(Declared, frontmatter, mismatches)
-    known = owners(named)
-    asked = (wrong for path, wrong in mismatches.items() if path[0] in known)
+    asked = {*SPECIFICATION_NAMES, *CLAUDE_CODE_NAMES}.union(*(each.fields for each in named))
     return Declaration(
         common,
         own,
-        known,
-        tuple(asked),
-        tuple(dialect.owner for dialect in named),
+        tuple(wrong for path, wrong in mismatches.items() if path[0] in asked),
+        clients(dialects),
         next((dialect.owner for dialect in named if dialect.is_extensible), None),
     )
 
 
 @lru_cache
-def owners(dialects: Dialects) -> Mapping[str, str]:
-    """Return the system that defines each known field, as messages name it."""
-    return {
-        **{field: dialect.owner for dialect in reversed(dialects) for field in dialect.fields},
-        **dict.fromkeys(CLAUDE_CODE_NAMES, CLAUDE_CODE),
-        **dict.fromkeys(SPECIFICATION_NAMES, SPECIFICATION),
-    }
+def clients(dialects: Dialects) -> Mapping[str, tuple[str, ...]]:
+    """Return the clients that read each field beside the specification's, as messages name them."""
+    data = tomllib.loads(File(__file__).with_name("clients.toml").read_text("utf-8"))
+    of_client: dict[str, Iterable[str]] = {CLAUDE_CODE: CLAUDE_CODE_NAMES}
+    of_client |= {client: fields.split() for client, fields in data.items()}
+    of_client |= {dialect.owner: dialect.fields for dialect in dialects}
+    known: dict[str, tuple[str, ...]] = {}
+    for client, fields in of_client.items():
+        known |= {field: (*known.get(field, ()), client) for field in fields}
+    return known
 
 
 def _read(

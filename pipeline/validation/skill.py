@@ -5,9 +5,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from posixpath import splitext
+from types import MappingProxyType
 from typing import Any, NamedTuple, Self, TypeAlias
 
-from catalog.model.fields import SPECIFICATION, Declared, F
+from catalog.model.fields import Declared, F
 from catalog.model.finding import Finding, FindingType
 from catalog.model.skill import FileEntry
 from catalog.model.values import Json
@@ -31,15 +32,13 @@ class Declaration(NamedTuple):
 
     common: Declared
     own: Mapping[Any, Any]  # by the dialect, the fields of each that has any here
-    owners: Mapping[str, str]  # the system that defines each known field
     mismatches: tuple[TypeMismatch, ...]
-    systems: tuple[str, ...] = ()  # whose dialects are asked for, or that the package names …
-    extensible: str | None = None  # … and the one of them that takes any field
+    clients: Mapping[str, tuple[str, ...]] = MappingProxyType({})  # that read each known field …
+    extensible: str | None = None  # … and the one that reads all fields of this package
 
-    def owner(self, field: str) -> str | None:
-        """Return the system that a field is for; None if no known system defines it."""
-        owner = self.owners.get(field)
-        return owner if owner in (SPECIFICATION, *self.systems) else self.extensible or owner
+    def readers(self, field: str) -> tuple[str, ...]:
+        """Return the clients that read a field, such as `hooks` or `metadata.openclaw`."""
+        return self.clients.get(field, (self.extensible,) if self.extensible else ())
 
     def of(self, model: type[F]) -> F:
         """Return the fields of a dialect, all undeclared if it has none here."""

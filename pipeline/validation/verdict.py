@@ -18,7 +18,7 @@ from pipeline.validation import skill_references
 from pipeline.validation.codes import DESCRIPTION_DERIVED, DESCRIPTION_UNDERIVABLE, FIELD_TYPE
 from pipeline.validation.declare import declare, search_words
 from pipeline.validation.profile import Dialects, Profile, Ruleset
-from pipeline.validation.profiles.spec.codes import FIELDS_OF_DIALECT
+from pipeline.validation.profiles.spec.codes import FIELD_NOT_IN_SPECIFICATION
 from pipeline.validation.profiles.spec.rules import SPEC
 from pipeline.validation.skill import Skill
 
@@ -69,7 +69,8 @@ def assess(
     )
     by_rules = rules.check(skill)
     found = (*problems, *parsed.findings, *_mismatches(skill, by_rules, dialects), *by_rules)
-    findings = tuple(_permitted(found, named))
+    is_to_the_letter = rules.profiles == (SPEC,) and not named
+    findings = tuple(_weighed(found, named, acceptance, is_to_the_letter=is_to_the_letter))
     name = _name(skill.declared, place)
     if not snapshot.is_whole:
         return Assessment(name, rules.with_rejection(findings, acceptance))
@@ -82,7 +83,9 @@ def assess(
     if is_rejected or not description:
         return Assessment(name, findings)
     breaches = (each for each in found if each.profile == "spec" and each.severity == "error")
-    spec_valid = not any(breaches) and all(each.code != FIELDS_OF_DIALECT.code for each in found)
+    spec_valid = not any(breaches) and all(
+        each.code != FIELD_NOT_IN_SPECIFICATION.code for each in found
+    )
     return Assessment(name, findings, skill, description, spec_valid)
 
 
@@ -105,11 +108,24 @@ def _named(parsed: Parsed, profiles: tuple[Profile, ...], dialects: Dialects) ->
     )
 
 
-def _permitted(findings: Iterable[Finding], named: Dialects) -> Iterator[Finding]:
-    """Yield the findings; an error that a dialect of the package permits becomes a warning."""
+def _weighed(
+    findings: Iterable[Finding], named: Dialects, acceptance: Acceptance, *, is_to_the_letter: bool
+) -> Iterator[Finding]:
+    """Yield the findings; an error that a dialect of the package permits becomes a warning.
+
+    Fields that no client reads are an error where the acceptance is strict. To the letter of the
+    specification, all that are not its own are.
+    """
     allowed = {code for dialect in named for code in dialect.allowed}
     for finding in findings:
-        yield finding._replace(severity="warning") if finding.code in allowed else finding
+        if finding.code in allowed:
+            yield finding._replace(severity="warning")
+        elif finding.code == FIELD_NOT_IN_SPECIFICATION.code and (
+            is_to_the_letter or (acceptance == "strict" and finding.severity == "warning")
+        ):
+            yield finding._replace(severity="error")
+        else:
+            yield finding
 
 
 def _mismatches(skill: Skill, by_rules: Iterable[Finding], dialects: Dialects) -> Iterator[Finding]:

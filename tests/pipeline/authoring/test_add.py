@@ -85,7 +85,7 @@ def test_name_description_files_and_findings_are_shown_before_and_after(
     shown = trial.stdout.splitlines()
     assert shown[0].startswith("word-count: Takes a text file and gives its word count.")
     assert shown[1].startswith("    Files: SKILL.md, REFERENCE.md, data/x, scripts/ (2) (5 files, ")
-    assert "error field-not-in-specification" in shown[2]
+    assert "warning field-not-in-specification" in shown[2]
     after = CliRunner().invoke(cli, [*places, "add", str(source), "--replace"])
     assert after.stdout.splitlines()[:-1] == shown[:-1]
     asked = [*places, "add", str(source), "--replace", "--json"]

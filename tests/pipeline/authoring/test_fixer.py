@@ -103,16 +103,17 @@ def test_comments_and_layout_stay(tmp_path: Path) -> None:
 
 
 def test_several_fields_keep_their_order(tmp_path: Path) -> None:
-    """The first one moves first; later fields stay in place."""
-    content = HEAD + b"team: core\nstage: beta\nlicense: MIT\n---\n\n# Count words\n"
+    """They move together; a field of a client stays."""
+    content = HEAD + b"team: core\nhooks: {}\nstage: beta\nlicense: MIT\n---\n\n# Count words\n"
     assert fixed(tmp_path, content) == (
-        HEAD + b"license: MIT\nmetadata:\n  team: core\n  stage: beta\n---\n\n# Count words\n"
+        HEAD
+        + b"hooks: {}\nlicense: MIT\nmetadata:\n  team: core\n  stage: beta\n---\n\n# Count words\n"
     )
 
 
 def test_a_field_of_another_system_stays(tmp_path: Path) -> None:
-    """Claude Code would not find it under metadata."""
-    content = HEAD + b"disable-model-invocation: true\n---\n\n# Count words\n"
+    """Claude Code and OpenClaw would not find it under metadata."""
+    content = HEAD + b"disable-model-invocation: true\nhomepage: https://a.example\n---\n\n# A\n"
     assert fixed(tmp_path, content) == content
 
 
@@ -216,8 +217,8 @@ def test_a_file_that_cannot_be_written_is_told_and_the_others_are_fixed(
 
 def test_a_file_with_too_many_fixes_stays_as_it_is(tmp_path: Path) -> None:
     """Otherwise a second run would go on."""
-    fields = "".join(f'field{number}: "x"\n' for number in range(250)).encode()
-    content = HEAD + fields + b"---\n\nText.\n"
+    fields = "".join(f'  field{number}: "x" \t# y\n' for number in range(250)).encode()
+    content = HEAD + b"metadata:\n" + fields + b"---\n\nText.\n"
     assert fixed(tmp_path, content) == content
 
 

@@ -91,7 +91,7 @@ def test_a_second_dialect_is_one_value(skill: SkillWriter, tmp_path: Path) -> No
     assert record.priority == 0.3
     assert messages(record) == {
         "sad": "It is sad.",
-        "fields-of-dialect": "2 fields for Tiny, not of the specification: mood, weight.",
+        "field-not-in-specification": "2 fields not of the specification: mood, weight (Tiny).",
     }
 
 
@@ -113,7 +113,7 @@ def test_a_mismatch_is_reported_by_the_dialect_that_is_asked(
     """A wrong type is a finding of the dialect if its profile is on, and no finding otherwise."""
     folder = skill(tmp_path / "a", more="weight: 9")
     codes = set(messages(judged(folder, TINY.profile)))
-    assert codes == {"too-heavy", "fields-of-dialect"}
+    assert codes == {"too-heavy", "field-not-in-specification"}
     assert set(messages(judged(folder))) == {"field-not-in-specification"}
 
 

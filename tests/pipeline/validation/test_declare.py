@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalog.model.fields import CLAUDE_CODE, SPECIFICATION, Declared, Metadata
+from catalog.model.fields import CLAUDE_CODE, SPECIFICATION_NAMES, Declared, Metadata
 from catalog.model.skill import SkillRecord
 from pipeline.dialects.apexbridge.dialect import APEXBRIDGE
 from pipeline.dialects.apexbridge.fields import ApexBridgeFields
 from pipeline.dialects.registry import dialects
-from pipeline.validation.declare import MOST_CHARACTERS, owners
+from pipeline.validation.declare import MOST_CHARACTERS, clients
 from pipeline.validation.skill import Declaration
 from tests.pipeline.validation.test_verdict import verdict
 from tests.support.judging import declare
@@ -20,7 +20,7 @@ from tests.support.judging import declare
 
 def test_the_specifications_fields() -> None:
     """The six fields of the specification are read as written, without surrounding space."""
-    declared, _, _, mismatches, *_ = declare(
+    declared, _, mismatches, *_ = declare(
         {
             "name": " pdf ",
             "description": "Reads PDF.\n",
@@ -38,7 +38,7 @@ def test_the_specifications_fields() -> None:
 
 def test_claude_codes_fields() -> None:
     """Claude Code's fields have their types."""
-    declared, _, _, mismatches, *_ = declare(
+    declared, _, mismatches, *_ = declare(
         {
             "when_to_use": "Often.",
             "argument-hint": ["file"],
@@ -71,7 +71,7 @@ def test_claude_codes_fields() -> None:
 )
 def test_yes_and_no_as_people_write_them(written: str, meant: bool) -> None:
     """A flag is understood in every spelling that YAML dialects and people use."""
-    declared, _, _, mismatches, *_ = declare({"user-invocable": written})
+    declared, _, mismatches, *_ = declare({"user-invocable": written})
     assert (declared.user_invocable, mismatches) == (meant, ())
 
 
@@ -89,7 +89,7 @@ def test_yes_and_no_as_people_write_them(written: str, meant: bool) -> None:
 )
 def test_lists_written_as_one_text(written: Any, words: tuple[str, ...]) -> None:
     """Tags and keywords may be a list or one text."""
-    declared, _, _, mismatches, *_ = declare({"tags": written, "keywords": written})
+    declared, _, mismatches, *_ = declare({"tags": written, "keywords": written})
     assert (declared.tags, declared.keywords, mismatches) == (words, words, ())
 
 
@@ -250,7 +250,7 @@ def test_a_mismatch_leaves_everything_else_alone() -> None:
 
 def test_the_rules_speak_of_the_specifications_own_fields() -> None:
     """A wrong type in the specification's fields is not reported twice."""
-    declared, _, _, mismatches, *_ = declare(
+    declared, _, mismatches, *_ = declare(
         {
             "name": ["a"],
             "description": {"a": "b"},
@@ -266,25 +266,24 @@ def test_the_rules_speak_of_the_specifications_own_fields() -> None:
 
 
 @pytest.mark.parametrize(
-    ("field", "owner"),
+    ("field", "readers"),
     [
-        ("name", SPECIFICATION),
-        ("allowed-tools", SPECIFICATION),
-        ("disable-model-invocation", CLAUDE_CODE),
-        ("when_to_use", CLAUDE_CODE),
-        ("displayName", APEXBRIDGE.owner),
-        ("ttl", APEXBRIDGE.owner),
-        ("display_name", None),
-        ("user_invocable", None),
-        ("model_config", None),
+        ("disable-model-invocation", (CLAUDE_CODE, "OpenClaw", "GitHub Copilot")),
+        ("when_to_use", (CLAUDE_CODE,)),
+        ("displayName", (APEXBRIDGE.owner,)),
+        ("metadata.openclaw", ("OpenClaw",)),
+        ("metadata.short-description", ("Codex",)),
+        ("display_name", ()),
+        ("user_invocable", ()),
+        ("model_config", ()),
     ],
 )
-def test_who_defined_a_field(field: str, owner: str | None) -> None:
+def test_which_clients_read_a_field(field: str, readers: tuple[str, ...]) -> None:
     """Fields are known by their names in SKILL.md, not by their Python names."""
-    assert owners(dialects()).get(field) == owner
+    assert clients(dialects()).get(field, ()) == readers
 
 
-_FIELDS = sorted(owners(dialects()))
+_FIELDS = sorted({*SPECIFICATION_NAMES, *clients(dialects())})
 _TEXTS = st.text(max_size=8) | st.sampled_from(["yes", "0.5", "nan", "a,b", "1e999"])
 _KEYS = _TEXTS | st.sampled_from(["priority", "timeout_ms", "environment", "tools", "name"])
 _VALUES = st.recursive(

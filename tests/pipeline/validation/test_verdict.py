@@ -454,7 +454,7 @@ def test_acceptance_of_a_package(old: str, new: str, strict: bool, lenient: bool
         "lenient": lenient,
         "permissive": lenient,
     }
-    assert "fields-of-dialect" in codes(verdicts["lenient"])
+    assert "field-not-in-specification" in codes(verdicts["lenient"])
     assert getattr(verdicts["lenient"], "spec_valid", None) is False
 
 
@@ -486,36 +486,39 @@ def test_a_rejection_begins_with_its_reason() -> None:
     assert isinstance(rejection, Rejection)
     assert [f.code for f in rejection.findings] == [
         "description-missing",
-        "fields-of-dialect",
+        "field-not-in-specification",
         "license-not-text",
     ]
 
 
 @pytest.mark.parametrize(
-    ("fields", "asked", "owner"),
+    ("field", "profiles", "acceptance", "severity"),
     [
-        pytest.param("version: 1.0.0\ntriggers: [a]", (), None, id="a field that others have, too"),
-        pytest.param("version: 1.0.0", ("apexbridge",), "ApexBridge", id="its profile is on"),
-        pytest.param(
-            "version: 1.0.0\ncapabilities: [a]\nsecurity: {}\ninput_schema: {}",
-            (),
-            "ApexBridge",
-            id="a package of it",
-        ),
+        pytest.param("foo: 1", (), "lenient", "error", id="to the letter"),
+        pytest.param("hooks: {}", (), "lenient", "error", id="a client's, to the letter"),
+        pytest.param("foo: 1", ("advice",), "lenient", "warning", id="by default"),
+        pytest.param("hooks: {}", ("advice",), "lenient", "info", id="a client's"),
+        pytest.param("foo: 1", ("advice",), "strict", "error", id="strict"),
+        pytest.param("hooks: {}", ("advice",), "strict", "info", id="a client's, strict"),
     ],
 )
-def test_a_system_is_named_only_where_it_was_asked_for_or_declared(
-    fields: str, asked: tuple[str, ...], owner: str | None
+def test_other_fields_are_an_error_only_to_the_letter(
+    field: str, profiles: tuple[str, ...], acceptance: Acceptance, severity: str
 ) -> None:
-    """A field that many skills have is not called one system's, and its type is not asked for."""
-    looked = looked_at(with_fields(fields).encode())
+    """With other profiles they are a warning, or info if clients read them; never spec_valid."""
+    looked = looked_at(with_fields(field).encode())
     place = Place("/watched", "pdf", "project")
-    result = judge(looked, parse(looked.skill_md), place, acceptance="lenient", profiles=asked)
-    (message,) = (
-        f.message for f in result.findings if f.field == "version" and "spec" in f.message
-    )
-    assert ("for ApexBridge" in message) == (owner is not None)
-    assert "field-type" not in codes(result)
+    parsed = parse(looked.skill_md)
+    result = judge(looked, parsed, place, acceptance=acceptance, profiles=profiles)
+    (found,) = (f for f in result.findings if f.code == "field-not-in-specification")
+    assert found.severity == severity
+    assert isinstance(result, Rejection) == (severity == "error" and acceptance == "strict")
+    assert not getattr(result, "spec_valid", False)
+
+
+def test_the_type_of_a_dialects_field_is_asked_only_of_its_packages() -> None:
+    """Many skills have fields of these names."""
+    assert "field-type" not in codes(verdict(with_fields("version: 1.0.0\ntriggers: [a]")))
 
 
 @pytest.mark.requirement("apexbridge/schema-types")

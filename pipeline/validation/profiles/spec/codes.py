@@ -1,6 +1,12 @@
 """Findings of the `spec` profile about the fields of a SKILL.md."""
 
-from catalog.model.finding import CLIENT_GUIDE, SPECIFICATION, UNLESS_PERMISSIVE, FindingTypes
+from catalog.model.finding import (
+    CLIENT_GUIDE,
+    IF_STRICT,
+    SPECIFICATION,
+    UNLESS_PERMISSIVE,
+    FindingTypes,
+)
 
 _FRONTMATTER = f"{SPECIFICATION}, Frontmatter"
 TYPES = FindingTypes("spec", _FRONTMATTER)
@@ -105,13 +111,10 @@ ALLOWED_TOOLS_NOT_TEXT = TYPES.warning(
     "allowed-tools is not a single space-separated text.",
     f"Write the tools on one line with spaces between them. {_KEPT}",
 )
-FIELD_NOT_IN_SPECIFICATION = TYPES.error(
+FIELD_NOT_IN_SPECIFICATION = TYPES.warning(
     "field-not-in-specification",
-    "A field is not one of the specification's six.",
-    "Move it under metadata, or remove it. It is stored in any case.",
-)
-FIELDS_OF_DIALECT = TYPES.info(
-    "fields-of-dialect",
-    "Some fields are not the specification's, but of another system.",
-    "Keep them for that system; spec_valid is no, and other clients ignore them.",
+    "Some fields are not among the specification's six; an error with the profile spec alone, and "
+    "info if known clients read all of them.",
+    "Keep those of clients that you use; move others under metadata, or remove them.",
+    rejects=IF_STRICT,
 )

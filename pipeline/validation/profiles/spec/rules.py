@@ -1,12 +1,13 @@
 """Rules of the Agent Skills specification, to the letter.
 
-Errors are exactly those of the reference validator (skills-ref), so that `spec_valid` equals its
-verdict. A requirement of the specification that the reference does not check is a warning.
+Errors, and fields that are not the specification's, are exactly those of the reference validator
+(skills-ref), so that `spec_valid` equals its verdict. A requirement of the specification that the
+reference does not check is a warning.
 """
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from typing import NamedTuple
 
@@ -16,7 +17,6 @@ from pydantic_core import ErrorDetails
 from catalog.model.fields import (
     CLAUDE_CODE_NAMES,
     NAME_LIMIT,
-    SPECIFICATION,
     SPECIFICATION_NAMES,
     FieldLimits,
     normalised,
@@ -67,11 +67,9 @@ def fields_keep_limits(skill: Skill) -> Iterator[Finding]:
     except ValidationError as problems:
         errors = problems.errors(include_url=False)
         values = [error for error in errors if len(error["loc"]) > 1]  # of metadata
-        for error in errors:
-            if len(error["loc"]) == 1:
-                yield _beyond_limit(skill, error)
-            elif error is values[0]:
-                yield _not_text(skill, error, len(values) - 1)
+        yield from (_beyond_limit(skill, error) for error in errors if error not in values)
+        if values:
+            yield _not_text(skill, values)
 
 
 def tools_are_spaced(skill: Skill) -> Iterator[Finding]:
@@ -95,12 +93,20 @@ def _beyond_limit(skill: Skill, error: ErrorDetails) -> Finding:
     return skill.finding(kinds.wrong, f"{field} is {kind_of(value)}, not {expected}.", field=field)
 
 
-def _not_text(skill: Skill, error: ErrorDetails, others: int) -> Finding:
-    """Return the finding about the first value of metadata that is not text."""
-    key = str(error["loc"][1])
-    also = f" The same is true of {humanize.count(others, 'more value')}." if others else ""
-    message = f"metadata.{printable(key)} is {kind_of(error['input'])}, not text.{also}"
-    return skill.finding(codes.METADATA_VALUE_NOT_TEXT, message, field=f"metadata.{key}")
+def _not_text(skill: Skill, errors: Sequence[ErrorDetails]) -> Finding:
+    """Return the finding about the values of metadata that are no texts, of no client if any."""
+    readers = {f"metadata.{at['loc'][1]}": at for at in errors}
+    others = [field for field in readers if not skill.declaration.readers(field)]
+    field, *more = others or readers
+    message = f"{printable(field)} is {kind_of(readers[field]['input'])}, not text."
+    if more:
+        message += f" The same is true of {humanize.count(len(more), 'more value')}."
+    if others:
+        return skill.finding(codes.METADATA_VALUE_NOT_TEXT, message, field=field)
+    clients = humanize.listed(skill.declaration.readers(field))
+    fix = f"Keep it as it is for {clients}; other clients ignore it."
+    found = skill.finding(codes.METADATA_VALUE_NOT_TEXT, message, field=field, fix=fix)
+    return found._replace(severity="info")
 
 
 def name_form(skill: Skill) -> Iterator[Finding]:
@@ -122,27 +128,29 @@ def name_form(skill: Skill) -> Iterator[Finding]:
 
 
 def no_other_fields(skill: Skill) -> Iterator[Finding]:
-    """Find each field that the specification does not define; those of dialects together."""
-    kind = codes.FIELD_NOT_IN_SPECIFICATION
-    of_dialects: dict[str, list[str]] = {}
-    for field in skill.frontmatter:
-        owner = skill.declaration.owner(field)
-        if owner in skill.declaration.systems:
-            of_dialects.setdefault(owner, []).append(field)
-        elif owner is None:
-            message = f"{printable(field)} is not a field of the specification."
-            yield skill.finding(kind, message, field=field, fix=_correction(field))
-        elif owner != SPECIFICATION:
-            message = f"{field} is a field of {owner}, not of the specification."
-            fix = f"Keep it if {owner} needs it; otherwise move it under metadata or remove it."
-            yield skill.finding(kind, message, field=field, fix=fix)
-    for system, fields in of_dialects.items():
-        yield skill.finding(
-            codes.FIELDS_OF_DIALECT,
-            f"{humanize.count(len(fields), 'field')} for {system}, not of the specification: "
-            f"{', '.join(map(printable, fields))}.",
-            field=fields[0],
-        )
+    """Find fields that the specification does not define: info if known clients read them all."""
+    fields = [field for field in skill.frontmatter if field not in SPECIFICATION_NAMES]
+    if not fields:
+        return
+    of_clients: dict[tuple[str, ...], list[str]] = {}
+    for field in fields:
+        of_clients.setdefault(skill.declaration.readers(field), []).append(field)
+    unknown = of_clients.get((), [])
+    groups = "; ".join(_shown(read, clients) for clients, read in of_clients.items())
+    message = f"{humanize.count(len(fields), 'field')} not of the specification: "
+    fix = _correction(unknown) if unknown else "Keep what your clients need; others ignore it."
+    found = skill.finding(
+        codes.FIELD_NOT_IN_SPECIFICATION,
+        f"{message}{groups}.",
+        field=(unknown or fields)[0],
+        fix=fix,
+    )
+    yield found if unknown else found._replace(severity="info")
+
+
+def _shown(fields: Sequence[str], clients: Sequence[str]) -> str:
+    shown = ", ".join(map(printable, fields[:_MOST_SHOWN]))
+    return f"{shown} ({', '.join(clients)})" if clients else shown
 
 
 SPEC = Profile(
@@ -207,11 +215,15 @@ def _character(character: str) -> str:
     return f"“{character}”" if character.isascii() else f"“{character}” ({code})"
 
 
-def _correction(field: str) -> str | None:
-    """Return the advice for a field that is probably misspelt, else None."""
-    if len(field) > _LONGEST_MISSPELT:
-        return None
-    close = get_close_matches(field.lower().replace("_", "-"), _BY_SPELLING, n=1, cutoff=0.8)
-    if not close:
-        return None
-    return f"Write {_BY_SPELLING[close[0]]} if you meant that; otherwise move it under metadata."
+def _correction(fields: Iterable[str]) -> str | None:
+    """Return the advice for the first field that is probably misspelt, else None."""
+    for field in fields:
+        spelling = field.lower().replace("_", "-")
+        if len(field) <= _LONGEST_MISSPELT and (
+            close := get_close_matches(spelling, _BY_SPELLING, n=1, cutoff=0.8)
+        ):
+            right = _BY_SPELLING[close[0]]
+            return (
+                f"Write {right} for {printable(field)} if you meant it; move others under metadata."
+            )
+    return None

@@ -41,12 +41,12 @@ def test_text_shows_the_line_the_place_and_the_fix(tmp_path: Path, skill: SkillW
     """A finding is its message, its line with a caret, and the advice, in four lines."""
     skill(tmp_path / "a", more="colour: red")
     (one,) = judge_paths([Path("a")], profiles=["spec"])
-    message = "colour is not a field of the specification."
+    message = "1 field not of the specification: colour."
     assert printed("text", one).splitlines() == [
         f"a/SKILL.md:4: error field-not-in-specification {message}",
         "    4 | colour: red",
         "      | ^",
-        "    Move it under metadata, or remove it. It is stored in any case.",
+        "    Keep those of clients that you use; move others under metadata, or remove them.",
         "a: breaks the specification; a root with this acceptance still publishes it.",
     ]
 

@@ -368,68 +368,63 @@ def test_a_missing_field_is_reported_on_the_first_line() -> None:
     assert {(finding.line, finding.column) for finding in found({})} == {(1, None)}
 
 
+KEEP, MOVE = "Keep what your clients need", "Keep those of clients that you use; move"
+
+
 @pytest.mark.parametrize(
-    ("field", "message", "fix"),
+    ("field", "shown", "fix"),
     [
-        (
-            "disable-model-invocation",
-            "disable-model-invocation is a field of Claude Code, not of the specification.",
-            "Keep it if Claude Code needs it",
-        ),
-        (
-            "version",
-            "version is not a field of the specification.",
-            "Move it under metadata",
-        ),
-        (
-            "allowed_tools",
-            "allowed_tools is not a field of the specification.",
-            "Write allowed-tools if you meant that",
-        ),
-        (
-            "user_invocabel",
-            "user_invocabel is not a field of the specification.",
-            "Write user-invocable if you meant that",
-        ),
-        (
-            "when-to-use",
-            "when-to-use is not a field of the specification.",
-            "Write when_to_use if you meant that",
-        ),
-        (
-            "descripton",
-            "descripton is not a field of the specification.",
-            "Write description if you meant that",
-        ),
-        ("foo", "foo is not a field of the specification.", "Move it under metadata"),
-        ("\x1b[31m", "[U+001B][31m is not a field of the specification.", "Move it under metadata"),
+        ("hooks", "hooks (Claude Code)", KEEP),
+        ("homepage", "homepage (OpenClaw)", KEEP),
+        ("version", "version (OpenClaw, Hermes Agent, ApexBridge)", KEEP),
+        ("allowed_tools", "allowed_tools", "Write allowed-tools for allowed_tools if you meant"),
+        ("user_invocabel", "user_invocabel", "Write user-invocable for user_invocabel if you"),
+        ("when-to-use", "when-to-use", "Write when_to_use for when-to-use if you meant it"),
+        ("descripton", "descripton", "Write description for descripton if you meant it"),
+        ("foo", "foo", MOVE),
+        ("\x1b[31m", "[U+001B][31m", MOVE),
     ],
 )
-def test_a_field_of_another_system_differs_from_a_misspelt_one(
-    field: str, message: str, fix: str
-) -> None:
-    """The message names the system that defines the field; a misspelt field is corrected."""
+def test_a_field_of_a_client_differs_from_a_misspelt_one(field: str, shown: str, fix: str) -> None:
+    """The message names the clients that read the field; a misspelt field is corrected."""
     (only,) = found({**GOOD, field: "true"})
     assert only.field == field
-    assert only.message == message
+    assert only.message == f"1 field not of the specification: {shown}."
     assert only.fix.startswith(fix)
+    assert only.severity == ("info" if "(" in shown else "warning")
 
 
 @pytest.mark.requirement("agent-skills/fields-other")
-def test_each_field_of_others_has_its_own_finding() -> None:
-    """Each field has its own finding with its line."""
-    fields = [finding.field for finding in found({**GOOD, "version": "1", "foo": "2"})]
-    assert fields == ["version", "foo"]
-
-
-def test_fields_of_a_dialect_that_is_asked_for_are_no_error() -> None:
-    """One finding names them all, with fields that its packages may add."""
-    asked = skill({**GOOD, "version": "1", "colour": "red", "model": "opus"}, named=dialects())
-    (only,) = check(asked, ["spec"])
-    assert (only.code, only.severity) == ("fields-of-dialect", "info")
+def test_fields_that_are_not_the_specifications_are_one_finding() -> None:
+    """It lies at the first field that no client reads, and names all of them."""
+    (only,) = found({**GOOD, "version": "1", "foo": "2", "bar": "3", "hooks": "4"})
+    assert (only.field, only.severity) == ("foo", "warning")
     assert only.message == (
-        "3 fields for ApexBridge, not of the specification: version, colour, model."
+        "4 fields not of the specification: version (OpenClaw, Hermes Agent, ApexBridge); "
+        "foo, bar; hooks (Claude Code)."
     )
+
+
+def test_a_package_of_an_extensible_dialect_may_have_fields_of_its_own() -> None:
+    """They count as fields of its system."""
+    asked = skill({**GOOD, "version": "1", "colour": "red"}, named=dialects())
+    (only,) = check(asked, ["spec"])
+    assert (only.code, only.severity) == ("field-not-in-specification", "info")
+    assert "colour (ApexBridge)" in only.message
+
+
+def test_metadata_of_a_client_keeps_its_form() -> None:
+    """A map that a client defines is info, and no advice to write it as text."""
+    openclaw = {"openclaw": {"emoji": "x"}}
+    (only,) = found({**GOOD, "metadata": openclaw})
+    assert (only.code, only.severity, only.field) == (
+        "metadata-value-not-text",
+        "info",
+        "metadata.openclaw",
+    )
+    assert only.fix == "Keep it as it is for OpenClaw; other clients ignore it."
+    (other,) = found({**GOOD, "metadata": {**openclaw, "tags": ["a"]}})
+    assert (other.severity, other.field) == ("warning", "metadata.tags")
 
 
 @pytest.mark.parametrize(
@@ -457,7 +452,8 @@ def test_strict_acceptance_rejects_every_error_of_the_specification() -> None:
     """Under strict, one error of the specification is enough to reject."""
     for kind in REGISTRY.values():
         if kind.profile == "spec":
-            assert ("strict" in kind.rejects) == (kind.severity == "error"), kind.code
+            may_be_error = kind.severity == "error" or kind.code == "field-not-in-specification"
+            assert ("strict" in kind.rejects) == may_be_error, kind.code
 
 
 def test_every_finding_of_the_rules_can_be_made() -> None:
@@ -586,5 +582,6 @@ def test_errors_are_what_the_reference_validator_refuses(
         folder = unicodedata.normalize("NFC", frontmatter["name"].strip())
     folder = folder.replace("/", "") or "folder"
     refused = validator.validate_metadata(frontmatter, Path("/skills") / folder)
-    errors = [f for f in found(frontmatter, folder) if f.severity == "error"]
+    fields = "field-not-in-specification"  # an error in the verdict, if it is the only profile
+    errors = [f for f in found(frontmatter, folder) if f.severity == "error" or f.code == fields]
     assert bool(errors) == bool(refused), (errors, refused)
