@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from catalog.model.finding import Finding
+from catalog.model.skill import FileEntry
 from pipeline.roots.codes import GIT_LFS_POINTER
 
 SKILL_MD = "SKILL.md"
@@ -105,13 +106,13 @@ def is_skill_md(name: str) -> bool:
 
 
 FILE_BYTES = 64 * 1024
-"""Bytes of the largest file that is read."""
+"""Bytes of the largest file that is judged."""
 
 SKILL_BYTES = 512 * 1024
-"""Bytes that are read of one skill besides its SKILL.md, in the order of its paths."""
+"""Bytes that are judged of one skill besides its SKILL.md."""
 
 SKILL_FILES = 200
-"""Number of files that are read of one skill."""
+"""Number of files that are judged of one skill."""
 
 DOCUMENTS = frozenset("md markdown mdx txt rst".split())
 """File name extensions of texts that an agent reads."""
@@ -119,14 +120,20 @@ DOCUMENTS = frozenset("md markdown mdx txt rst".split())
 _SCRIPTS = frozenset(
     "py sh bash zsh fish js mjs cjs ts mts cts tsx jsx rb pl php lua r ps1 psm1 bat cmd go".split()
 )
+_BUILDS = frozenset(
+    "makefile dockerfile containerfile justfile rakefile gemfile vagrantfile jenkinsfile".split()
+)
 _NOT_FOR_AGENTS = frozenset("tests test __tests__ evals fixtures node_modules .git".split())
 
 
 def chosen(entries: Iterable[tuple[str, int]]) -> Iterator[str]:
-    """Yield the paths of the files to read, given the path and the bytes of each file."""
+    """Yield the paths of the texts to judge, given the path and the bytes of each.
+
+    Scripts come first, then other texts that an agent reads, each part in the given order.
+    """
     left, files = SKILL_BYTES, SKILL_FILES
-    for path, size in entries:
-        if files and size <= min(FILE_BYTES, left) and is_read(path):
+    for path, size in sorted(entries, key=lambda e: (not is_read(e[0]), not is_script(e[0]))):
+        if files and size <= min(FILE_BYTES, left):
             left, files = left - size, files - 1
             yield path
 
@@ -148,6 +155,17 @@ def is_script(path: str) -> bool:
     """Whether a file is the source of a program, by its path."""
     extension = _extension(path)
     return extension in _SCRIPTS or (not extension and path.startswith("scripts/"))
+
+
+def is_executed(path: str, text: str) -> bool:
+    """Whether a program runs a text: as a script, or as the recipe of a build."""
+    name = path.rpartition("/")[2].lower()
+    return is_script(path) or name in _BUILDS or text.startswith("#!")
+
+
+def is_source(file: FileEntry) -> bool:
+    """Whether a file should be a text that an agent reads or runs, by its path and mode."""
+    return is_read(file.path) and not may_be_native(file.path, file.mode)
 
 
 def _extension(path: str) -> str:

@@ -53,9 +53,10 @@ class Snapshot:
 
     @property
     def texts(self) -> Mapping[str, str]:
-        """The texts of scripts and of Markdown beside SKILL.md, by path."""
-        paths = frozenset(chosen((f.path, f.size) for f in self.files if f.kind != "skill_md"))
-        return {f.path: f.text for f in self.files if f.path in paths and f.text is not None}
+        """The texts beside SKILL.md that are judged, by path."""
+        texts = {f.path: f.text for f in self.files if f.text is not None}
+        sizes = ((f.path, f.size) for f in self.files if f.path in texts and f.kind != "skill_md")
+        return {path: texts[path] for path in chosen(sizes)}
 
 
 def without_secrets(snapshot: Snapshot, rule: SecretRule) -> Snapshot:

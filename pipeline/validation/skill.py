@@ -1,7 +1,7 @@
 """A skill as the input of rules: its declared fields, its texts and its files."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from posixpath import splitext
@@ -13,9 +13,12 @@ from catalog.model.finding import Finding, FindingType
 from catalog.model.skill import FileEntry
 from catalog.model.values import Json
 from catalog.text import tokens
+from catalog.text.visible import with_plain_line_ends
 from pipeline.parsing.document import Parsed
 from pipeline.parsing.markdown import MOST_BLOCKS, Block, blocks_of
-from pipeline.roots.file_kinds import is_script
+from pipeline.parsing.yaml_reader import Position
+from pipeline.roots import file_kinds
+from pipeline.roots.file_kinds import is_read, is_script
 from pipeline.roots.words import Words, found, lower
 from pipeline.validation.references import Reference, references
 
@@ -54,22 +57,26 @@ MOST_PATHS = 500
 # The patterns start with a literal, to which the regex engine skips.
 _REVERSED_FOLDER = re.compile(r"/(?<!\w/)(?<!\w\./)([\w.@-]{1,64})")
 _IN_CODE = re.compile(r"`([\w.@/*-]{1,64})`")
+_NO_COMMENT = re.compile(r"^(?:(?!(?<!\S)#).)+", re.M)  # of a line of YAML
 
 
 @dataclass(frozen=True)
 class Text:
-    """Text that an agent reads or runs: the body, a document or a script."""
+    """Text that is judged: the body, a value of the frontmatter, or a file."""
 
     path: str
     content: str
     first_line: int = 1  # in its file
     is_script: bool = False
     is_body: bool = False
+    in_field: str | None = None  # whose value it is; "" for comments of the frontmatter
     read_words: Words = field(default_factory=Words)  # found when it was read
 
     @property
     def name(self) -> str:
         """The subject of a sentence about it."""
+        if self.in_field is not None:
+            return self.in_field or "The frontmatter"
         return "The body" if self.is_body else "The file"
 
     @cached_property
@@ -85,7 +92,8 @@ class Text:
     @property
     def is_cut(self) -> bool:
         """Whether a word or blocks are in it so often that the rules do not see the rest."""
-        return self.words.is_cut or (not self.is_script and len(self.blocks) >= MOST_BLOCKS)
+        is_read = self.is_body or file_kinds.is_document(self.path)
+        return self.words.is_cut or (is_read and len(self.blocks) >= MOST_BLOCKS)
 
     @cached_property
     def references(self) -> list[Reference]:
@@ -97,7 +105,7 @@ class Text:
     ) -> Finding:
         """Return a finding at an offset, in characters from the start of the text."""
         line = self.first_line + self.content.count("\n", 0, offset)
-        return kind.at(message, fix=fix, path=self.path, line=line)
+        return kind.at(message, fix=fix, field=self.in_field or None, path=self.path, line=line)
 
 
 @dataclass(frozen=True)
@@ -119,10 +127,26 @@ class Skill:
     @cached_property
     def body(self) -> Text:
         """The text below the frontmatter."""
-        body, text = self.parsed.body, self.parsed.text.rstrip()
-        is_end = self.document in self.words and text.endswith(body)  # and has plain line ends
-        words = self.words[self.document].after(len(text) - len(body)) if is_end else Words()
+        body, head = self.parsed.body, len(self.head)
+        is_end = self.document in self.words and self.parsed.text.startswith(body, head)
+        words = self.words[self.document].after(head) if is_end else Words()
         return Text(self.document, body, self.parsed.body_line, is_body=True, read_words=words)
+
+    @cached_property
+    def head(self) -> str:
+        """The text above the body: the frontmatter with its fences."""
+        return with_plain_line_ends(self.parsed.text).rstrip().removesuffix(self.parsed.body)
+
+    @cached_property
+    def fields(self) -> tuple[Text, ...]:
+        """The values of the frontmatter as agents read them, at any depth, and its comments."""
+        comments = _NO_COMMENT.sub("", self.head) if self.frontmatter else self.head
+        values = (*_texts(self.frontmatter), ("", comments.rstrip()))
+        return tuple(
+            Text(self.document, value, self._position(field).line, in_field=field)
+            for field, value in values
+            if value
+        )
 
     @cached_property
     def estimated_tokens(self) -> int:
@@ -144,17 +168,30 @@ class Skill:
 
     @cached_property
     def others(self) -> tuple[Text, ...]:
-        """The documents and scripts beside the body."""
+        """The texts beside the body."""
         return tuple(
-            Text(path, text, is_script=is_script(path), read_words=self.words.get(path, Words()))
+            Text(path, text, is_script=file_kinds.is_executed(path, text), read_words=words)
             for path, text in self.other_texts.items()
+            for words in (self.words.get(path, Words()),)
         )
 
     @cached_property
     def texts(self) -> tuple[Text, ...]:
-        """The body, the documents that it leads to, and all scripts."""
-        led_to = (text for text in self.others if text.is_script or text.path in self.led_to)
-        return self.body, *led_to
+        """The body, the documents that it leads to, and all scripts that an agent runs."""
+        read = (text for text in self.others if is_read(text.path))
+        return self.body, *(text for text in read if text.is_script or text.path in self.led_to)
+
+    @cached_property
+    def judged(self) -> tuple[Text, ...]:
+        """All texts that are judged for safety, whether anything leads to them or not."""
+        return *self.fields, self.body, *self.others
+
+    @property
+    def unjudged(self) -> tuple[str, ...]:
+        """The paths of texts that are too large or too many, and of documents that are no text."""
+        known = {self.document, *self.other_texts}
+        rest = (file for file in self.files if file.path not in known)
+        return tuple(file.path for file in rest if file.is_text or file_kinds.is_source(file))
 
     @property
     def declared(self) -> Declared:
@@ -173,21 +210,29 @@ class Skill:
 
         A field without a position takes that of the field that contains it.
         """
-        position, outer = self.parsed.positions.get(field), field
-        while position is None and "." in outer:
-            outer = outer.rpartition(".")[0]
-            position = self.parsed.positions.get(outer)
-        return kind.at(
-            message,
-            fix=fix,
-            field=field,
-            path=self.document,
-            line=position.line if position else 1,
-            column=position.column if position else None,
-        )
+        position = self._position(field)
+        line, column = position.line, position.column or None
+        return kind.at(message, fix=fix, field=field, path=self.document, line=line, column=column)
+
+    def _position(self, field: str) -> Position:
+        while field and field not in self.parsed.positions:
+            field = field.rpartition(".")[0]
+        return self.parsed.positions.get(field, Position(1, 0))
 
 
 Rule: TypeAlias = Callable[[Skill], Iterable[Finding]]
+
+
+def _texts(value: Json, field: str = "") -> Iterator[tuple[str, str]]:
+    """Yield every text of a frontmatter value, with its field."""
+    if isinstance(value, str):
+        yield field, value
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _texts(inner, f"{field}.{key}" if field else key)
+    elif isinstance(value, list | tuple):
+        for number, inner in enumerate(value):
+            yield from _texts(inner, f"{field}.{number}")
 
 
 def mentioned(body: str, texts: Mapping[str, str], paths: Sequence[str]) -> frozenset[str]:
@@ -212,7 +257,8 @@ def mentioned(body: str, texts: Mapping[str, str], paths: Sequence[str]) -> froz
             new += [file for file in unnamed if file.is_below(folders, starts)]
         found.update(file.path for file in new)
         left = [file for file in left if file.path not in found]
-        unread += [(file.path, texts[file.path]) for file in new if file.path in texts]
+        read = (file.path for file in new if file.path in texts and is_read(file.path))
+        unread += [(path, texts[path]) for path in read]
     return frozenset(found)
 
 

@@ -9,6 +9,7 @@ from catalog.model.paths import linked
 from catalog.model.skill import MIXED_FIELDS, SkillReference
 from catalog.model.values import Json
 from pipeline.parsing.markdown import lies_in
+from pipeline.roots.file_kinds import is_read
 from pipeline.roots.words import searched
 from pipeline.validation.references import MOST_REFERENCES, Reference, lines_at
 from pipeline.validation.skill import Skill, Text
@@ -44,7 +45,7 @@ def of(skill: Skill) -> tuple[SkillReference, ...]:
 
 def may_link(path: str) -> bool:
     """Return whether the references of a file to other skills are read."""
-    return path.lower().endswith(_MARKDOWN)
+    return path.lower().endswith(_MARKDOWN) and is_read(path)
 
 
 def nested_skills(missing: Iterable[Reference]) -> set[str]:

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+import yaml
+
 from catalog.model.finding import Finding
 from catalog.model.skill import FileEntry
 from pipeline.parsing.document import Parsed
@@ -43,15 +45,18 @@ def skill(
     }
     frontmatter: Mapping[str, Any] = {"name": "sample", "description": DESCRIPTION, **named}
     positions = {field: Position(2 + number, 1) for number, field in enumerate(frontmatter)}
-    parsed = Parsed(frontmatter, positions, body, body.strip(), BODY_LINE, ())
+    head = yaml.safe_dump(dict(frontmatter), sort_keys=False, allow_unicode=True, width=2**20)
+    text = f"---\n{head}---\n\n{body}"
+    parsed = Parsed(frontmatter, positions, text, body.strip(), BODY_LINE, ())
     others = (*files, *(file(path, size=len(text.encode())) for path, text in texts.items()))
     entries = [each if isinstance(each, FileEntry) else file(each) for each in others]
     declaration = declare(frontmatter)
+    unread = {entry.path: "" for entry in entries if entry.is_text and entry.path not in texts}
     return Skill(
         *("sample", "SKILL.md", parsed, declaration),
         (file("SKILL.md"), *sorted(entries)),
         whole,
-        texts,
+        {**texts, **unread},
     )
 
 

@@ -107,10 +107,14 @@ def _empty(skill: Path) -> None:
     (skill.parent / "other").mkdir()
 
 
+def _long(skill: Path) -> None:
+    (skill / "notes.md").write_text("A note.\n" * 9_000, "utf-8")
+
+
 # Made here because git, or a packager that reads what git carries, cannot hold them: files that
 # differ in case alone, permission bits, a pipe, a name that is not UTF-8, and links that lead
 # nowhere, outside, back to themselves or behind one another; and files that git or its hosts would
-# leave out.
+# leave out; and long ones.
 MADE: Mapping[str, Callable[[Path], None]] = {
     "skill-md-twice": _twice,
     "file-unreadable": _unreadable,
@@ -131,6 +135,7 @@ MADE: Mapping[str, Callable[[Path], None]] = {
     "archive-not-read": _rar,
     "file-outside-skills": _lone,
     "folder-without-skill": _empty,
+    "not-judged": _long,
 }
 NOT_FOR_ROOT = {"file-unreadable", "directory-unreadable"}  # who may read everything
 

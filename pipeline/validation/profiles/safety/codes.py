@@ -101,6 +101,11 @@ JUDGED_IN_PART = TYPES.info(
     "The text repeats a word, an order or code blocks so often that not all of it was judged.",
     "Shorten or split it; read the rest before you trust the skill.",
 )
+NOT_JUDGED = TYPES.info(
+    "not-judged",
+    "The skill has texts that are too large or too many to be judged, or are not UTF-8.",
+    "Read them before you trust the skill; split large ones.",
+)
 PACKAGE_UNPINNED = TYPES.info(
     "package-unpinned",
     "The text contains a command that runs the newest version of a package.",

@@ -5,7 +5,7 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 from catalog.model.finding import FindingType
@@ -24,7 +24,7 @@ _LINE_END = re.compile(r"\n\s*")
 _DATA = tomllib.loads(Path(__file__).with_name("dangers.toml").read_text("utf-8"))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Shape:
     """Shape of a danger, which is searched for only in lines that contain one of the words."""
 
@@ -61,9 +61,7 @@ class Danger:
 
 def dangers(text: str, words: Words) -> Iterator[Danger]:
     """Yield the dangers of a text in which words were found."""
-    for shape in SHAPES:
-        if words.keys().isdisjoint(shape.words):
-            continue
+    for shape in dict.fromkeys(chain.from_iterable(_BY_WORD.get(word, ()) for word in words)):
         matches = (
             match
             for start, end in _parts(text, shape, words)
@@ -103,7 +101,7 @@ def _part(text: str, at: int, lines: int) -> tuple[int, int]:
 
 
 _KINDS = {kind.code: kind for kind in codes.TYPES}
-SHAPES = tuple(
+_SHAPES = tuple(
     Shape(
         _KINDS[rule["kind"]],
         searched(rule["words"]),
@@ -112,4 +110,7 @@ SHAPES = tuple(
     )
     for rule in _DATA["rules"]
 )
-"""The shapes of all kinds of danger but secrets."""
+_BY_WORD = {
+    word: [shape for shape in _SHAPES if word in shape.words]
+    for word in chain.from_iterable(shape.words for shape in _SHAPES)
+}

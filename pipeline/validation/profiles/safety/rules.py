@@ -1,6 +1,6 @@
 """Rules of safety: content that could deceive a reader, mislead an agent or run on its machine.
 
-They read the body, the documents that it leads to, and all scripts.
+They read the frontmatter, the body, and the texts of all files, whether linked or not.
 """
 
 import re
@@ -12,8 +12,8 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from catalog.model.finding import Finding
 from catalog.model.skill import FileEntry
-from catalog.model.values import Json
 from catalog.text import humanize
+from catalog.text.suggestions import few
 from catalog.text.visible import (
     BIDI,
     CHARACTER_PART,
@@ -30,7 +30,7 @@ from catalog.text.visible import (
 )
 from pipeline.parsing.markdown import lies_in
 from pipeline.roots.file_kinds import may_be_native
-from pipeline.roots.words import found
+from pipeline.roots.words import Words, found
 from pipeline.validation.profile import Profile
 from pipeline.validation.profiles.safety import codes
 from pipeline.validation.profiles.safety.context import is_only_named
@@ -62,11 +62,8 @@ _RUNS_ANYTHING = re.compile(
 
 
 def no_hidden_text(skill: Skill) -> Iterator[Finding]:
-    """Find invisible characters, bidi controls and tags in fields, body and file names."""
-    for field, text in _texts(skill.frontmatter):
-        for hidden in hidden_in(text):
-            yield skill.finding(_HIDDEN[hidden.kind][0], _message(hidden, field), field=field)
-    for each in skill.texts:
+    """Find invisible characters, bidi controls and tags in fields, texts and file names."""
+    for each in skill.judged:
         for hidden in hidden_in(each.content):
             message = _message(hidden, each.name)
             yield each.finding(_HIDDEN[hidden.kind][0], message, offset=hidden.offset)
@@ -87,27 +84,17 @@ def no_markup_in_the_prompt(skill: Skill) -> Iterator[Finding]:
             )
 
 
-def no_instruction_overrides(skill: Skill) -> Iterator[Finding]:
-    """Find fields that are meant to override the agent's instructions."""
-    for field in _PROMPT_FIELDS:
-        value = skill.frontmatter.get(field)
-        asked = overrides(value, found(value)) if isinstance(value, str) else ()
-        for override in islice((each for each in asked if not each.is_named), 1):
-            message = f"{field} contains {quoted(override.words)}."
-            yield skill.finding(codes.INSTRUCTION_OVERRIDE, message, field=field)
-
-
 def no_dangers(skill: Skill) -> Iterator[Finding]:
     """Find dangerous commands, secrets and requests to ignore instructions or hide something.
 
     Those that a text only names, and a text of which not all is judged, are reported, too.
     """
     counts: Counter[str] = Counter()
-    for text in skill.texts:
+    for text in skill.judged:
         if text.is_cut:
             yield text.finding(codes.JUDGED_IN_PART, offset=0)
         named: list[Danger] = []
-        for danger in chain(overrides(text.content, text.words), dangers(text.content, text.words)):
+        for danger in _dangers(text.content, text.words):
             if text.is_script and _is_example(text, danger):
                 continue
             if danger.is_named or _is_in_fence(text, danger):
@@ -122,6 +109,22 @@ def no_dangers(skill: Skill) -> Iterator[Finding]:
             more = f" and {humanize.count(len(named) - 1, 'other')}" if named[1:] else ""
             message = f"{text.name} only names {quoted(named[0].words)}{more}."
             yield text.finding(codes.DANGER_NAMED, message, offset=named[0].offset)
+
+
+def no_dangers_in_names(skill: Skill) -> Iterator[Finding]:
+    """Find names of files that are commands or requests, however their words are joined."""
+    paths = [file.path for file in skill.files]
+    names = [path if " " in path else _JOINTS.sub(" ", path) for path in paths]
+    if found("\n".join(names)):
+        for path, name in zip(paths, names, strict=True):
+            for danger in islice(_dangers(name, found(name)), 1):
+                yield danger.kind.at(f"The file's name is {quoted(name)}.", path=path)
+
+
+def all_texts_are_judged(skill: Skill) -> Iterator[Finding]:
+    """Find files whose texts are not judged."""
+    if paths := skill.unjudged:
+        yield codes.NOT_JUDGED.at(f"Not judged for safety: {few(paths, _MOST_NAMED)}.")
 
 
 def no_links_to_machine(skill: Skill) -> Iterator[Finding]:
@@ -171,8 +174,9 @@ SAFETY = Profile(
     (
         no_hidden_text,
         no_markup_in_the_prompt,
-        no_instruction_overrides,
         no_dangers,
+        no_dangers_in_names,
+        all_texts_are_judged,
         tools_are_restricted,
         no_links_to_machine,
         no_native_binaries,
@@ -229,6 +233,12 @@ def hidden_in(text: str) -> tuple[Hidden, ...]:
     return tuple(sorted(found_here, key=attrgetter("offset")))
 
 
+def _dangers(text: str, words: Words) -> Iterator[Danger]:
+    return chain(overrides(text, words), dangers(text, words))
+
+
+_MOST_NAMED = 5
+_JOINTS = re.compile(r"[-_.]+")  # of the words of a file name
 _ANYWHERE = (codes.SECRET, codes.HIDDEN_FROM_USER, codes.JUDGED_IN_PART)
 
 
@@ -242,19 +252,6 @@ def _is_in_fence(text: Text, danger: Danger) -> bool:
     if text.is_script or danger.kind != codes.INSTRUCTION_OVERRIDE:
         return False
     return lies_in([block for block in text.blocks if not block.is_comment], danger.offset)
-
-
-def _texts(value: Json, field: str = "") -> Iterator[tuple[str, str]]:
-    """Yield every text of a frontmatter value that is not plain ASCII, with its field."""
-    if isinstance(value, str):
-        if not value.isascii():
-            yield field, value
-    elif isinstance(value, dict):
-        for key, inner in value.items():
-            yield from _texts(inner, f"{field}.{key}" if field else key)
-    elif isinstance(value, list | tuple):
-        for number, inner in enumerate(value):
-            yield from _texts(inner, f"{field}.{number}")
 
 
 def _message(hidden: Hidden, place: str) -> str:

@@ -636,6 +636,7 @@ def test_real_skills_are_seldom_blamed(corpus: Path) -> None:
             parsed,
             declare(parsed.frontmatter or {}),
             tuple(map(file, names)),
+            other_texts=dict.fromkeys(names, ""),
         )
         for code in {finding.code for finding in check(of, ["advice", "safety"])}:
             blamed[code] = blamed.get(code, 0) + 1
