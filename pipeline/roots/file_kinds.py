@@ -108,8 +108,8 @@ def is_skill_md(name: str) -> bool:
 FILE_BYTES = 64 * 1024
 """Bytes of the largest file that is judged."""
 
-SKILL_BYTES = 512 * 1024
-"""Bytes that are judged of one skill besides its SKILL.md."""
+SKILL_BYTES = 1024 * 1024
+"""Bytes that are judged of one skill besides its SKILL.md, in the order of `chosen`."""
 
 SKILL_FILES = 200
 """Number of files that are judged of one skill."""
