@@ -172,6 +172,11 @@ DEPENDENCY_MISSING = _READING.warning(
     "A skill that it declares to need is not published.",
     "Add that skill, or correct its name.",
 )
+INTERNAL_ERROR_IN_INDEX = _READING.error(
+    "internal-error-in-index",
+    "Internal error: skilldrop could not make the entry of the skill, so no index has it.",
+    "Please report it with the traceback in the log.",
+)
 ROUTING = FindingTypes("advice", "skilldrop's own search, in which no model takes part")
 ROUTE_MISSED = ROUTING.warning(
     "route-missed",
@@ -193,7 +198,10 @@ OF_UNPUBLISHED = (VERSION_PINNED.code, AWAITS_REVIEW.code, REJECTED_IN_REVIEW.co
 """Codes of the findings for skills that do not follow their folder."""
 PUBLICATION_CODES = tuple(kind.code for kind in PUBLICATION_TYPES)
 ROUTING_CODES = tuple(kind.code for kind in ROUTING)
-ON_OTHERS = (NAME_CONFUSABLE.code, REFERENCE_BROKEN.code, DEPENDENCY_MISSING.code, *ROUTING_CODES)
+ON_OTHERS = (
+    *(NAME_CONFUSABLE.code, REFERENCE_BROKEN.code, DEPENDENCY_MISSING.code),
+    *(INTERNAL_ERROR_IN_INDEX.code, *ROUTING_CODES),
+)
 """Codes of the findings that change with other skills, while the folder stays as it is."""
 
 

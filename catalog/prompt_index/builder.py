@@ -2,8 +2,8 @@
 
 import hashlib
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -22,12 +22,21 @@ from catalog.prompt_index.locations import NOWHERE, Bases
 from catalog.prompt_index.shortening import READABLE, shorten_description
 from catalog.prompt_index.spec import IndexSpec
 from catalog.text import tokens
-from catalog.text.visible import one_line
+from catalog.text.visible import one_line, printable
 
 NAMED_LEFT_OUT = 100
 """Skills that did not fit, whose names the report of an index lists, at most."""
 
 State: TypeAlias = Literal["full", "shortened", "name_only"]
+
+
+class EntryFailed(Exception):
+    """The entry of a skill cannot be made, by an internal error; its text is a sentence."""
+
+    def __init__(self, skill: int, error: Exception) -> None:
+        """Take the row id of the skill and the error."""
+        super().__init__(f"Internal error: {type(error).__name__}: {printable(str(error), 300)}.")
+        self.skill = skill
 
 
 class IndexEntry(NamedTuple):
@@ -48,6 +57,7 @@ class PromptIndex:
     entries: tuple[IndexEntry, ...]
     left_out: int = 0  # for lack of room
     left_out_names: tuple[str, ...] = ()  # the first of them, most important first
+    failed: Mapping[int, EntryFailed] = field(default_factory=dict)  # by row id of the skill
 
     @property
     def sha256(self) -> str:
@@ -65,7 +75,7 @@ def build(
     """Return the index of candidates, which are in their order.
 
     total is their number; `ranked` is consumed only as far as the budget reaches. bases are
-    the folders of published skills, if there are any.
+    the folders of published skills, if there are any. Raises EntryFailed.
     """
     if total is None:
         ranked = list(ranked)
@@ -273,6 +283,15 @@ class _Allocation:
 
 def _entry(layout: Layout, skill: Candidate, step: Step) -> IndexEntry:
     """Return the entry of a skill with the room of a step for its description."""
+    try:
+        return _described(layout, skill, step)
+    except MemoryError:
+        raise
+    except Exception as error:
+        raise EntryFailed(skill.skill, error) from error
+
+
+def _described(layout: Layout, skill: Candidate, step: Step) -> IndexEntry:
     room = _room(skill, step)
     if not room:
         return IndexEntry(skill, "name_only", layout.item(skill, ""), reason=_NO_ROOM)

@@ -1,8 +1,9 @@
 """Skills of an index in their order, and the index built from them."""
 
 import json
-from collections.abc import Generator, Iterator
+from collections.abc import Container, Generator, Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from itertools import starmap
 from typing import Any
 
@@ -12,7 +13,7 @@ from catalog.model.errors import NotInCatalog
 from catalog.model.setting import Selection
 from catalog.model.values import LEVELS, Level
 from catalog.prompt_index import builder
-from catalog.prompt_index.builder import PromptIndex
+from catalog.prompt_index.builder import EntryFailed, PromptIndex
 from catalog.prompt_index.formats.form import Candidate, FileGroup
 from catalog.prompt_index.locations import Bases, Locations
 from catalog.prompt_index.spec import IndexSpec
@@ -25,6 +26,9 @@ ROOM_FACTORS: dict[Level, float] = {
 }
 FEATURED_FACTOR = 2.0
 """Room of a description as a multiple of the usual one, by level and for featured skills."""
+
+MOST_FAILED = 50
+"""Skills whose entries may fail before the index fails as a whole."""
 
 STORED = (
     *("name", "format", "language", "budget_chars", "budget_tokens", "overflow"),
@@ -49,18 +53,30 @@ def build_index(db: Database, spec: IndexSpec) -> PromptIndex:
     """Return an index of the present catalog.
 
     The cost depends on the budget and not on the number of skills; only the skills that match a
-    filter by tags are counted one by one.
+    filter by tags are counted one by one. A skill whose entry fails is not in it, but in `failed`.
     """
+    failed: dict[int, EntryFailed] = {}
     with one_moment(db):
-        total = count_indexable(db, spec)
-        with closing(ranked(db, spec)) as candidates:
-            return builder.build(spec, candidates, total, bases_of(db))
+        total, bases = count_indexable(db, spec), bases_of(db)
+        while True:
+            with closing(ranked(db, spec, failed)) as candidates:
+                try:
+                    index = builder.build(spec, candidates, total - len(failed), bases)
+                except EntryFailed as error:
+                    if len(failed) == MOST_FAILED:
+                        raise
+                    failed[error.skill] = error
+                else:
+                    return replace(index, failed=failed)
 
 
-def ranked(db: Database, spec: IndexSpec) -> Generator[Candidate, None, None]:
+def ranked(
+    db: Database, spec: IndexSpec, but: Container[int] = ()
+) -> Generator[Candidate, None, None]:
     """Yield the skills that pass the filter of an index, one by one, in its order.
 
-    Featured skills come first, in the order of the setting, then the others in `index_order`.
+    Featured skills come first, in the order of the setting, then the others in `index_order`. The
+    row ids in `but` are left out. Raises EntryFailed.
     """
     locations, condition = Locations(bases_of(db), spec), wanted(spec)
     if spec.featured:
@@ -68,7 +84,8 @@ def ranked(db: Database, spec: IndexSpec) -> Generator[Candidate, None, None]:
             db, spec, f"{_BY_NAME} WHERE {condition} AND {_IS_FEATURED} ORDER BY {INDEX_ORDER}"
         )
         for row in sorted(rows, key=lambda row: spec.featured.index(row["name"])):
-            yield _candidate(row, spec, locations)
+            if row["id"] not in but:
+                yield _candidate(row, spec, locations)
         condition += f" AND NOT {_IS_FEATURED}"
     if spec.names:
         orders = [f"{_BY_NAME} WHERE {condition} ORDER BY {INDEX_ORDER}"]
@@ -80,7 +97,8 @@ def ranked(db: Database, spec: IndexSpec) -> Generator[Candidate, None, None]:
         ]
     for order in orders:
         for row in _rows(db, spec, order):
-            yield _candidate(row, spec, locations)
+            if row["id"] not in but:
+                yield _candidate(row, spec, locations)
 
 
 def count_indexable(db: Database, spec: IndexSpec) -> int:
@@ -181,6 +199,15 @@ _FILES = """
 
 
 def _candidate(row: Row, spec: IndexSpec, locations: Locations) -> Candidate:
+    try:
+        return _described(row, spec, locations)
+    except MemoryError:
+        raise
+    except Exception as error:
+        raise EntryFailed(row["id"], error) from error
+
+
+def _described(row: Row, spec: IndexSpec, locations: Locations) -> Candidate:
     is_featured = row["name"] in spec.featured
     files = json.loads(row["files"]) if row["files"] else ()
     return Candidate(

@@ -59,7 +59,7 @@ def load(db: Database) -> dict[str, Any]:
 
 _COUNTS = f"""
     SELECT (SELECT count(*) FROM {AWAITING_REVIEW}) AS to_review,
-        (SELECT count(*) FROM findings WHERE code = 'internal-error') AS internal_errors,
+        (SELECT count(*) FROM findings WHERE code GLOB 'internal-error*') AS internal_errors,
         (SELECT count(*) FROM skills WHERE is_conflict = 1) AS name_conflicts
 """
 _UNLINKED = """
@@ -210,8 +210,8 @@ def _open_questions(state: Mapping[str, Any]) -> Iterator[str]:
     """Yield a sentence on each kind of question that people have to answer."""
     if failed := state["internal_errors"]:
         yield (
-            f"skilldrop itself failed on {count(failed, 'folder')}; `skilldrop findings "
-            "internal-error` lists them. Please report them with the traceback in the log."
+            f"skilldrop itself failed on {count(failed, 'folder')}; `skilldrop status` lists them. "
+            "Please report them with the traceback in the log."
         )
     if waiting := state["to_review"]:
         yield of_reviews(waiting)

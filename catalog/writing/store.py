@@ -1,5 +1,6 @@
 """The catalog, open for writing: its tables, packages and folders."""
 
+import logging
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -12,12 +13,12 @@ from catalog.database.queries import Row, Writer, to_json
 from catalog.filesystem.operations import named
 from catalog.filesystem.ownership import OwnedFolder
 from catalog.model.change import Change, ChangeResult
-from catalog.model.errors import NotPlaced
+from catalog.model.finding import INTERNAL_ERROR_IN_INDEX
 from catalog.model.setting import Retention
 from catalog.model.values import ChangeOutcome, Trigger
 from catalog.prompt_index import files as prompt_index_files
 from catalog.prompt_index import query
-from catalog.prompt_index.builder import report
+from catalog.prompt_index.builder import EntryFailed, report
 from catalog.prompt_index.history import USUAL, IndexHistory
 from catalog.prompt_index.spec import IndexSpec
 from catalog.reading.lookup import find_in_folder
@@ -42,6 +43,8 @@ from catalog.writing.tables.roots import Roots
 from catalog.writing.tables.run_outcomes import RunOutcomes
 from catalog.writing.tables.skills import Skills
 from catalog.writing.takeover import Takeover
+
+log = logging.getLogger("skilldrop")
 
 
 class Store:
@@ -129,7 +132,7 @@ class Store:
         """
         results = self.packager.apply(changes, trigger=trigger, at=at, scan=scan)
         if not (self.takeover.is_unscanned or self.links.has_trouble):
-            with suppress(NotPlaced):  # which the next publication raises again
+            with suppress(Exception):  # no mistake of a verdict; the next publication raises it
                 self._place()
         return results
 
@@ -170,9 +173,11 @@ class Store:
     ) -> set[str]:
         """Write the files of all indexes into an open folder; return the names of those written."""
         files: dict[str, bytes] = {}
+        failed: dict[int, EntryFailed] = {}
         new = []
         for spec in specs:
             index = query.build_index(self.db, spec)
+            failed |= index.failed
             since = self.indexes.published_at(spec, index)
             if since is None:
                 new.append((spec, index))
@@ -181,7 +186,24 @@ class Store:
         changed = prompt_index_files.write_whole(folder, files)
         for spec, index in new:
             self.indexes.record(spec, index, at, keep)
+        self._note_failed(failed)
         return changed
+
+    def _note_failed(self, failed: Mapping[int, EntryFailed]) -> None:
+        """Store the findings of the skills whose entries failed, and log new ones."""
+        codes = [INTERNAL_ERROR_IN_INDEX.code]
+        rows = self.db.execute(_FAILED, [to_json(list(failed)), *codes]).fetchall()
+        wanted = {
+            row: [INTERNAL_ERROR_IN_INDEX.at(str(failed[row[0]]))] if row[0] in failed else []
+            for row in rows
+        }
+        if not (wrong := derived.wrong_findings(self.db, codes, wanted)):
+            return
+        for skill, root, path in wrong:
+            if error := failed.get(skill):
+                log.error("%s/%s: %s", root, path, error, exc_info=error.__cause__)
+        with self.db.transaction():
+            derived.replace_findings(self.db, codes, wanted)
 
     # Decisions of people
 
@@ -283,6 +305,12 @@ class Store:
     def thin(self, keep: Retention, at: datetime) -> int:
         """Remove rows of history past retention; see `retention.thin`."""
         return thin_history(self.db, keep, at)
+
+
+_FAILED = """
+    SELECT id, root, path FROM skills WHERE id IN (SELECT value FROM json_each(?))
+        OR id IN (SELECT skill FROM findings WHERE code = ?)
+"""
 
 
 def _in_health(value: Any) -> Any:

@@ -147,6 +147,7 @@ FALLBACKS = {
     "read-failed",
     "folder-unreadable",
     "internal-error",
+    "internal-error-in-index",
     "skill-md-missing",
     "last-good-version-stands",
     "version-pinned",

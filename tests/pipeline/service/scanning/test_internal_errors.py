@@ -1,4 +1,4 @@
-"""Mistakes of skilldrop in one folder of many, at each stage from the walk to the package."""
+"""Mistakes of skilldrop in one folder of many, at each stage from the walk to the index."""
 
 import errno
 import sqlite3
@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 
 from catalog.model.errors import CatalogUnusable
+from catalog.prompt_index import builder, query
+from catalog.reading import service_health
+from catalog.writing.links.directory import Entries
 from catalog.writing.packages.builder import Packages
 from catalog.writing.rows import batch
 from pipeline.parsing import document
@@ -16,6 +19,7 @@ from pipeline.roots.archives import reader as archives_reader
 from pipeline.roots.local.root_directory import RootDirectory
 from pipeline.roots.local.walk import _Walk
 from pipeline.roots.source import Source
+from pipeline.service import reconcile
 from pipeline.service.open_catalog import open_store
 from pipeline.service.run_once import Result, scan_once
 from pipeline.service.scanning.engines import serial
@@ -83,6 +87,41 @@ def test_a_mistake_in_one_folder_of_fifty_stays_in_it(
     assert "letters" in (shelf.packages / CURSED / "current/SKILL.md").read_text()
     assert not shelf.db.execute("SELECT 1 FROM findings WHERE code = 'internal-error'").fetchall()
     shelf.close()
+
+
+@pytest.mark.parametrize("owner", [query, builder])
+def test_a_mistake_about_an_entry_of_an_index_leaves_only_that_skill_out(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, owner: object
+) -> None:
+    """All others are in it, and the finding ends with the mistake."""
+    index = shelf.settings.index_folder / "default.txt"
+    with monkeypatch.context() as patched:
+        stumble(patched, owner, "_described")
+        scan(shelf)
+        assert reconcile.compare(shelf.settings, engine=serial).differences == ()
+    assert "later:" in index.read_text()
+    assert CURSED not in index.read_text()
+    assert statuses(shelf) == {CURSED: "active", "later": "active"}
+    assert errors(shelf) == {CURSED: "internal-error-in-index"}
+    assert service_health.load(shelf.db)["internal_errors"] == 1
+    assert "KeyError: 'spell'" in caplog.text
+    assert "Traceback" in caplog.text
+    scan(shelf)
+    assert not errors(shelf)
+    assert f"{CURSED}:" in index.read_text()
+
+
+def test_an_index_fails_as_a_whole_where_most_entries_do(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file stays as it was."""
+    index = shelf.settings.index_folder / "default.txt"
+    before = index.read_bytes()
+    monkeypatch.setattr(query, "MOST_FAILED", 1)
+    monkeypatch.setattr(builder, "_described", lambda *_: 1 / 0)
+    with pytest.raises(builder.EntryFailed, match="ZeroDivisionError"):
+        scan(shelf)
+    assert index.read_bytes() == before
 
 
 @pytest.fixture
@@ -167,3 +206,17 @@ def test_an_error_of_the_disk_is_no_mistake(
     with pytest.raises(CatalogUnusable):
         scan(shelf)
     assert not errors(shelf)
+
+
+def test_a_mistake_about_the_folders_for_agents_rejects_no_skill(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The publication fails, and the next one places all."""
+    with monkeypatch.context() as patched:
+        stumble(patched, Entries, "put")
+        write_skill(shelf.root / CURSED, description="Counts the letters of a text.")
+        with pytest.raises(KeyError):
+            scan(shelf)
+    assert not errors(shelf)
+    scan(shelf)
+    assert "letters" in (shelf.settings.skills_folder / CURSED / "SKILL.md").read_text()
