@@ -53,9 +53,10 @@ def connect(path: Path, *, is_doubted: bool = False) -> sqlite3.Connection:
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute("PRAGMA journal_mode = WAL")
         # The log may grow to 128 MB during large writes, so that a page which changes often is
-        # copied only once. It is cut to 32 MB when it starts over.
+        # copied only once. It is cut to 4 MB when it starts over, which is room for the health row
+        # on a disk that is full.
         connection.execute("PRAGMA wal_autocheckpoint = 8000")  # pages
-        connection.execute("PRAGMA journal_size_limit = 32000000")
+        connection.execute("PRAGMA journal_size_limit = 4000000")
         # In WAL mode NORMAL never corrupts the file. A power cut can lose the last commits; the
         # scan at the next start brings them back from the roots.
         connection.execute("PRAGMA synchronous = NORMAL")

@@ -33,6 +33,7 @@ _PARTS = {
     "scan": "The full scan",
     "site": "The site",
     "timer": "The timer of the full scans",
+    "unread": "Reading skills",
     "watcher": "The watcher",
 }
 """Names of the parts of the service, for details."""

@@ -126,6 +126,10 @@ class Troubles:
         """Return all current problems, oldest first."""
         return sorted(self._troubles.values(), key=lambda trouble: (trouble.since, trouble.part))
 
+    def message(self, part: str) -> str | None:
+        """Return the sentence on the problem of a part, if it has one."""
+        return self._troubles[part].message if part in self._troubles else None
+
     def _times(self, part: str) -> int:
         """Return the number of failures in a row."""
         return self._troubles[part].times if part in self._troubles else 0

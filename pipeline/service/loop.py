@@ -7,7 +7,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from catalog.database.connection import FileCheck, explained
 from catalog.filesystem.ownership import OwnedFolder
 from catalog.model.errors import CatalogDamaged, Problem
+from catalog.text.humanize import count
 from catalog.text.suggestions import few
 from catalog.writing.store import Store
 from pipeline.config.settings import Settings
@@ -162,6 +163,7 @@ class Service:
             Part("requests", each_turn, requests.grant),
             every("current", TICK, store.packager.switch_current),
             every("skills", TICK, partial(_find_taken, store, settings.skills_folder)),
+            every("unread", TICK, partial(_find_unread, store, settings.settle_longest)),
             quiet,  # before the next changes become visible
             self._watching.polls(),
             *work.parts(),
@@ -169,8 +171,8 @@ class Service:
             Part("packages", check.seconds_to_next, check.step),
             Part(
                 "answers",
-                lambda _: None if work.publication.due is None else NEVER,
-                requests.answer,
+                lambda _: None if work.publication.due is None or self._unpublished else NEVER,
+                lambda: requests.answer(self._unpublished),
             ),
             Part(
                 "heartbeat",
@@ -179,6 +181,11 @@ class Service:
                 BEAT,
             ),
         ]
+
+    @property
+    def _unpublished(self) -> str | None:
+        """Why the indexes cannot be published, if the last attempt failed."""
+        return self._troubles.message("indexes")
 
     def _scanned(self, again: Collection[WatchUnit]) -> None:
         """Finish a full scan, except for units that are scanned again."""
@@ -313,6 +320,16 @@ def _find_taken(store: Store, folder: Path) -> Problem | None:
         f"skills are not there: {few(names)}. Move the entries away.",
         len(names),
     )
+
+
+def _find_unread(store: Store, longest: float) -> Problem | None:
+    since = _now() - timedelta(seconds=longest)
+    if not (unread := store.skills.pending_since(since)):
+        return None
+    root, path, reason = unread[0]
+    others = f" (and {count(len(unread) - 1, 'other folder')})" if unread[1:] else ""
+    message = f"{root}/{path}{others} cannot be taken in, so the last version stays: {reason}"
+    return Problem(f"{message.rstrip('.')}.", len(unread))
 
 
 def _now() -> datetime:

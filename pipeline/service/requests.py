@@ -191,12 +191,16 @@ class RequestRunner:
             message = str(error) or "There was not enough memory for the repair."
         self._scanned += [_Scanned(request, message) for request in self._granted()]
 
-    def answer(self) -> None:
-        """Answer the requests whose scan has ended, except while unsettled folders wait."""
+    def answer(self, trouble: str | None = None) -> None:
+        """Answer the requests whose scan has ended, except while unsettled folders wait.
+
+        `trouble` says why their changes are not published.
+        """
         waiting, now = self._work.units.waiting(), time.monotonic()
         for scanned in list(self._scanned):
             request, error, unsettled, until = scanned
             if now >= until or unsettled.isdisjoint(waiting):
+                error = error or trouble
                 self._requests.finish(request, datetime.now(UTC), error=error)
                 self._scanned.remove(scanned)
                 if not error:

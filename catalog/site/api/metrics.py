@@ -51,7 +51,7 @@ def _of_service(state: Mapping[str, Any]) -> Iterator[Metric]:
     row = state["health"]
     is_well = service_health.summary(state, datetime.now(UTC)).is_well
     failures = {trouble["part"]: trouble["times"] for trouble in state["troubles"]}
-    yield _gauge("healthy", "Whether nothing needs attention, as /-/healthz says.", is_well)
+    yield _gauge("healthy", "Whether nothing needs attention.", is_well)
     yield _time("service_heartbeat", "Last heartbeat of the service.", row["service_seen"])
     yield _time("last_scan", "End of the last full scan.", row["last_full_scan"])
     yield _gauge(

@@ -22,7 +22,10 @@ OF_SKILL = "skill:"
 
 
 async def healthz(context: RequestContext) -> Response:
-    """Return health as 200 or 503, with the reasons if the visitor may see the catalog."""
+    """Return 200 if the catalog is served, else 503, with what needs attention.
+
+    The reasons are for visitors who may see the catalog.
+    """
     folders = [str(context.location.catalog.absolute().parent)]
     try:
         overview = await context.query(service_health.load)
@@ -32,7 +35,10 @@ async def healthz(context: RequestContext) -> Response:
         row, status = None, service_health.Health("bad", sentence)
     else:
         row, status = overview["health"], service_health.summary(overview, datetime.now(UTC))
-    body: dict[str, Any] = {"status": "ok" if status.is_well else "failing"}
+    body: dict[str, Any] = {
+        "status": "ok" if row else "failing",
+        "needs_attention": not status.is_well,
+    }
     if await context.may_see() and not access.is_anonymous(context.request.scope):
         troubles = [
             trouble | {"message": disk_paths.shortened_paths(trouble["message"], folders)}
@@ -43,7 +49,7 @@ async def healthz(context: RequestContext) -> Response:
     return responses.of_json(
         context.request,
         body,
-        status=200 if status.is_well else 503,
+        status=200 if row else 503,
         headers={"Cache-Control": "no-store"},
     )
 

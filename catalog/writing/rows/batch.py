@@ -174,8 +174,10 @@ def _is_delayed(work: UnitOfWork, old: Row, record: SkillRecord) -> bool:
         "the newest follows later"
     )
     work.db.execute(
-        "UPDATE skills SET pending_since = ifnull(pending_since, ?), pending_reason = ?,"
-        " held_cause = NULL, seen_digest = ?, coalesced = ? WHERE id = ?",
+        "UPDATE skills SET pending_since = ifnull(pending_since, ?1), pending_reason = ?2,"
+        " held_cause = NULL, seen_digest = ?3, coalesced = ?4,"
+        " status_reason = iif(status = 'removed', ?2, status_reason),"
+        " status = iif(status = 'removed', 'pending', status) WHERE id = ?5",
         [work.moment(old), reason, record.digest, count, old["id"]],
     )
     work.applied.append(

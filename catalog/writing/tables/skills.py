@@ -96,6 +96,14 @@ class Skills:
             new = {"skill_id": skill_id, "name": name, "reason": reason, "since": iso(since)}
             self._db.execute(_UPSERT_PENDING, derived.of_place(place) | new)
 
+    def pending_since(self, at: datetime) -> list[tuple[str, str, str]]:
+        """Return root, path and reason of the folders that wait since a time or longer."""
+        return self._db.execute(
+            "SELECT root, path, pending_reason FROM skills INDEXED BY skills_pending"
+            " WHERE pending_since <= ? AND NOT is_held ORDER BY pending_since, id",
+            [iso(at)],
+        ).fetchall()
+
     def clear_pending(self, root: str, paths: Sequence[str]) -> None:
         """Mark folders as settled without a change."""
         self._db.execute(
@@ -138,7 +146,9 @@ _UPSERT_PENDING = """
                         pending_since, pending_reason, first_seen, last_changed)
     VALUES (:skill_id, :name, :level, :plugin, :root, :path, 'pending', :reason,
             :since, :reason, :since, :since)
-    ON CONFLICT (root, path) DO UPDATE SET pending_since = excluded.pending_since,
+    ON CONFLICT (root, path) DO UPDATE SET
+        pending_since = iif(is_held OR pending_since IS NULL, excluded.pending_since,
+                            min(pending_since, excluded.pending_since)),
         pending_reason = excluded.pending_reason, held_cause = NULL,
         status = CASE status WHEN 'removed' THEN 'pending' ELSE status END,
         status_reason = CASE status WHEN 'removed' THEN excluded.status_reason

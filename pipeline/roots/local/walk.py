@@ -18,11 +18,10 @@ from pipeline.roots.codes import (
     LINK_LOOP,
     READ_FAILED,
     SKILL_MD_IN_ROOT,
-    SPECIAL_FILE,
 )
 from pipeline.roots.file_kinds import is_junk
 from pipeline.roots.ignore_files import NAMES as IGNORE_FILES
-from pipeline.roots.ignore_files import IgnoreFile, IgnoreFileRefused
+from pipeline.roots.ignore_files import SKILLIGNORE, IgnoreFile, IgnoreFileRefused
 from pipeline.roots.local import outside_skills
 from pipeline.roots.local.directory import Directory, Listing, Target, Targets, Tree
 from pipeline.roots.local.folder import (
@@ -322,6 +321,8 @@ class _Walk:
             listing = (read or self._tree.listing)(here.path)
             here.ignore_files = here.around
             if self._limits.ignores_folders or here.in_skill or (here.text and listing.skill_mds):
+                if SKILLIGNORE in (*listing.others, *listing.directories):
+                    raise IgnoreFileRefused(f"{here.text_of(SKILLIGNORE)} is no regular file.")
                 own = [self._ignore_file(here, name, listing.files) for name in IGNORE_FILES]
                 here.ignore_files = (*filter(None, own), *here.around)
         except IgnoreFileRefused as refused:
@@ -395,4 +396,4 @@ def _loose(
     if isinstance(target, Target):
         is_second = here.links and S_ISDIR(target.stat.st_mode)
         return LINK_BEHIND_LINK if is_second else None
-    return None if target is SPECIAL_FILE else target
+    return target

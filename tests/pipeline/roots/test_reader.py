@@ -14,7 +14,7 @@ import pytest
 
 from catalog.model import paths as model_paths
 from catalog.model.errors import RootUnreadable
-from catalog.model.finding import ALWAYS
+from catalog.model.finding import ALWAYS, PUBLICATION_TYPES
 from catalog.model.skill import FileEntry
 from pipeline.cli.output.finding_types import REGISTRY
 from pipeline.roots import source
@@ -402,7 +402,7 @@ class TestOddThings:
     def test_special_files_are_left_out(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """A pipe and a socket in a skill are a warning each; elsewhere they are ignored."""
+        """A pipe and a socket are a warning each, in a skill and elsewhere."""
         write(tmp_path, "s/SKILL.md", "w/x")
         monkeypatch.chdir(tmp_path)  # the path of a socket must be short
         os.mkfifo("s/pipe")
@@ -412,7 +412,7 @@ class TestOddThings:
         folder = seen(tmp_path)
         assert problems(folder) == [("special-file", "pipe"), ("special-file", "socket")]
         assert names(folder) == ["SKILL.md"]
-        assert strays(tmp_path) == []
+        assert strays(tmp_path) == [("w/pipe", "special-file")]
 
     def test_names_that_are_not_utf8_work_with_a_warning(self, tmp_path: Path) -> None:
         """Their text is unique and leads back to the files."""
@@ -1015,9 +1015,31 @@ class TestReading:
 
 def test_every_error_met_while_reading_rejects() -> None:
     """A package without an unreadable file would be incomplete."""
-    errors = {t.code for t in REGISTRY.values() if t.profile == "reading" and t.severity == "error"}
+    errors = {
+        t.code
+        for t in REGISTRY.values()
+        if t.profile == "reading" and t.severity == "error" and t not in PUBLICATION_TYPES
+    }
     assert {code for code in errors if REGISTRY[code].rejects != ALWAYS} == set()
     assert {"skill-md-twice", "file-unreadable", "too-many-files"} <= errors
+
+
+@pytest.mark.parametrize(
+    "make",
+    [os.mkfifo, os.mkdir, lambda path: os.symlink("../patterns", path)],
+    ids=["pipe", "directory", "link"],
+)
+def test_a_skillignore_that_is_no_regular_file_is_refused(
+    tmp_path: Path, make: Callable[[Path], None]
+) -> None:
+    """What it should keep out is not read, in a folder or in the whole root."""
+    write(tmp_path, "s/SKILL.md", "s/secret", "other/SKILL.md", "patterns")
+    make(tmp_path / "s/.skillignore")
+    assert strays(tmp_path) == [("s", "ignore-file-refused")]
+    assert folders(tmp_path) == ["other"]
+    make(tmp_path / ".skillignore")
+    with pytest.raises(RootUnreadable, match="skillignore is no regular file"):
+        strays(tmp_path)
 
 
 def test_a_tree_too_deep_is_named(deep_tree: Path) -> None:

@@ -26,6 +26,7 @@ from catalog.reading import status as reading_status
 from catalog.writing.store import Store
 from pipeline.cli.commands import status as output_status
 from pipeline.service import heartbeat, open_catalog
+from pipeline.service.scanning import scanner
 from pipeline.watch import supervisor
 from tests.support.indexes import location_of
 from tests.support.paths import REPOSITORY
@@ -39,6 +40,23 @@ def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a service try again and report soon."""
     monkeypatch.setattr(heartbeat, "FIRST_PAUSE", 0.05)
     monkeypatch.setattr(heartbeat, "BEAT", 0.2)
+
+
+def test_a_skill_that_cannot_be_read_for_long_is_reported(
+    tmp_path: Path, skill: SkillWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Health is bad until it can be read again."""
+    it = Serving(tmp_path, settle_longest=0.2).start()
+    skill(it.root / "a")
+    it.settle()
+    reason = "SKILL.md: reading it failed: Input/output error"
+    with monkeypatch.context() as broken:
+        broken.setattr(scanner, "failure", lambda _: reason)
+        skill(it.root / "a", description="Two.")
+        it.wait_for(lambda: f"{it.root}/a cannot be taken in" in told(it))
+        assert reason in told(it)
+    it.wait_for(lambda: not told(it))
+    it.stop()
 
 
 def told(it: Serving) -> str:

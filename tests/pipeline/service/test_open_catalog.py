@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from catalog.model.errors import NotAsJudged
+from catalog.model.errors import FolderNotOwned, NotAsJudged
 from pipeline.roots.archives import reader as archives
 from pipeline.roots.archives.reader import open_archive
 from pipeline.roots.local.folder import Archive, Folder
@@ -16,6 +16,7 @@ from pipeline.service import open_catalog
 from pipeline.service.scanning import change_batches
 from tests.support.made_archives import pack_zip
 from tests.support.packages import World
+from tests.support.shelf import Shelf
 from tests.support.skills import SkillWriter
 
 
@@ -33,6 +34,18 @@ def openings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     for module in (open_catalog, archives):
         monkeypatch.setattr(module, "open_archive", counted)
     return opened
+
+
+def test_a_folder_of_a_catalog_is_no_data_directory(tmp_path: Path, skill: SkillWriter) -> None:
+    """Nothing is made in it."""
+    shelf = Shelf(tmp_path)
+    skill(shelf.root / "a")
+    shelf.scan()
+    for folder in (shelf.packages, shelf.settings.index_folder):
+        before = sorted(folder.iterdir())
+        with pytest.raises(FolderNotOwned, match="Choose the directory above it"):
+            open_catalog.open_store(shelf.settings.model_copy(update={"data": folder}))
+        assert sorted(folder.iterdir()) == before
 
 
 def test_only_files_inside_the_root_are_opened(tmp_path: Path, skill: SkillWriter) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from catalog.database import requests
 from catalog.database.lock import WriterLock
+from catalog.filesystem.ownership import MARKER
 from catalog.model.errors import CatalogBusy, NotPossible
 from catalog.model.setting import Retention
 from catalog.reading.skills.versions import history
@@ -98,6 +99,15 @@ def test_a_diff_is_shown_on_request(serving: Serving) -> None:
     assert "description" not in command(serving, "versions", "a").stdout
     shown = command(serving, "versions", "a", "--diff").stdout
     assert "    -description: One.\n    +description: Two.\n" in shown
+
+
+def test_a_scan_says_why_its_changes_are_not_published(serving: Serving) -> None:
+    """It does not wait until the index folder belongs to the catalog again."""
+    (serving.settings.index_folder / MARKER).write_text("skilldrop index another\n")
+    for words in (("scan",), ("reconcile",)):
+        done = command(serving, *words)
+        assert done.returncode == 2
+        assert "index belongs to another catalog" in done.stderr
 
 
 def test_a_request_unknown_to_the_service_is_refused(serving: Serving) -> None:

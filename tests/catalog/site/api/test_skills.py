@@ -101,17 +101,17 @@ def test_the_address_of_a_skill_with_json_at_its_end_is_json(site: Site) -> None
 
 
 @pytest.mark.parametrize(
-    ("age", "stopped", "status"),
+    ("age", "stopped", "needs_attention"),
     [
-        pytest.param(1, None, 200, id="alive"),
-        pytest.param(100, None, 503, id="killed or stuck"),
-        pytest.param(100, "2026-11-20T12:00:00+00:00", 200, id="stopped in order"),
+        pytest.param(1, None, False, id="alive"),
+        pytest.param(100, None, True, id="killed or stuck"),
+        pytest.param(100, "2026-11-20T12:00:00+00:00", False, id="stopped in order"),
     ],
 )
-def test_health_is_a_status(
-    site: Site, catalog: Path, age: int, stopped: str | None, status: int
+def test_health_is_a_field(
+    site: Site, catalog: Path, age: int, stopped: str | None, *, needs_attention: bool
 ) -> None:
-    """A monitor needs no more than the number, a person gets the row and a sentence."""
+    """A load balancer learns that the site serves, a monitor whether somebody is needed."""
     store = Store.open(catalog)
     store.set_health(
         service_pid=1,
@@ -121,7 +121,8 @@ def test_health_is_a_status(
     )
     store.close()
     response = site.get("/-/healthz")
-    assert response.status_code == status
+    assert (response.status_code, response.json()["status"]) == (200, "ok")
+    assert response.json()["needs_attention"] == needs_attention
     assert response.json()["health"]["watcher_mode"] == "native"
     assert response.headers["cache-control"] == "no-store"
 
@@ -132,7 +133,7 @@ def test_a_root_that_cannot_be_read_is_no_health(site: Site, catalog: Path) -> N
     store.roots.set_trouble("/company", "No such file or directory")
     store.close()
     response = site.get("/-/healthz")
-    assert response.status_code == 503
+    assert (response.status_code, response.json()["needs_attention"]) == (200, True)
     (trouble,) = response.json()["troubles"]
     assert (trouble["part"], trouble["message"]) == ("root", "company: No such file or directory")
 

@@ -147,7 +147,7 @@ def test_a_wrong_token_is_refused(site: Site, secret: str, headers: dict[str, st
 
 def test_health_is_open_and_says_little(site: Site, secret: str) -> None:
     """A probe needs no token, and a stranger learns only whether all is well."""
-    assert site.ask("get", "/-/healthz").json().keys() == {"status"}
+    assert site.ask("get", "/-/healthz").json().keys() == {"status", "needs_attention"}
     assert "health" in site.ask("get", "/-/healthz", headers=basic(secret)).json()
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from catalog.filesystem.ownership import MARKER
-from catalog.model.change import ChangeResult
+from catalog.model.change import ChangeResult, Removal
 from catalog.model.errors import OutOfRoom
 from catalog.model.setting import Retention
 from catalog.writing.store import Store
@@ -74,6 +74,19 @@ def test_a_skill_that_returns_to_its_version_waits_for_nothing(store: Store) -> 
     store_content(store, "Three", 4)
     assert row(store, "description, coalesced, pending_since") == ("Three.", 0, None)
     assert store.db.execute("SELECT count(*) FROM versions").fetchone() == (3,)
+
+
+def test_a_folder_that_is_made_again_too_often_is_pending(store: Store) -> None:
+    """It does not count as removed while it waits."""
+    for minute, word in enumerate(("One", "Two", "Three")):
+        store_content(store, word, minute)
+    store.apply([Removal("/root", "a")], trigger="event", at=NOON + 3 * MINUTE)
+    assert row(store, "status") == ("removed",)
+    assert store_content(store, "Four", 4).outcome == "delayed"
+    status, reason, pending = row(store, "status, status_reason, pending_reason")
+    assert (status, reason) == ("pending", pending)
+    assert store_content(store, "Four", 64).outcome == "added"
+    assert row(store, "status, status_reason, pending_reason") == ("active", None, None)
 
 
 def test_the_service_stores_the_newest_when_the_rate_allows(
