@@ -241,13 +241,13 @@ def test_other_fields(fields: dict[str, Any], expected: set[str]) -> None:
     [
         pytest.param("", {"body-empty"}, id="empty"),
         pytest.param(
-            "\n".join(["Go on."] * 500),
+            "\n".join(["Go on."] * (501 - BODY_LINE)),
             set(),
             id="500 lines",
             marks=pytest.mark.requirement("agent-skills/body-lines"),
         ),
         pytest.param(
-            "\n".join(["Go on."] * 501),
+            "\n".join(["Go on."] * (502 - BODY_LINE)),
             {"body-too-long"},
             id="501 lines",
             marks=pytest.mark.requirement("agent-skills/body-lines"),
