@@ -78,7 +78,7 @@ def _print_sizes(skills: list[Candidate], folder: Path, counters: Mapping[str, C
     print(f"| form | characters a skill | {' | '.join(f'{name} tokens' for name in counters)} |")
     print("|---" * (len(counters) + 2) + "|")
     for form in FORMATS:
-        spec = IndexSpec(format=form, budget_chars=10**7, location_base=BASE, instruction="")
+        spec = IndexSpec(format=form, budget_chars=10**7, location_base=BASE)
         index = builder.build(spec, skills)
         _print_row(f"`{form}`", index.text, len(skills), counters)
     names = "\n".join(skill.name for skill in skills)
@@ -90,7 +90,7 @@ def _print_sizes(skills: list[Candidate], folder: Path, counters: Mapping[str, C
 
 
 def _print_semibot(skills: list[Candidate], counters: Mapping[str, Counter]) -> None:
-    spec = IndexSpec(format="semibot", location_base=BASE, instruction="", budget_chars=10**7)
+    spec = IndexSpec(format="semibot", location_base=BASE, budget_chars=10**7)
     texts = [_only_entry(builder.build(spec, [skill]).text) for skill in skills]
     print("\n`semibot`, of whose entries its specification expects 50 to 100 tokens\n")
     print(f"| characters a skill | {' | '.join(f'{name} tokens' for name in counters)} |")
@@ -107,7 +107,7 @@ def _print_semibot(skills: list[Candidate], counters: Mapping[str, Counter]) -> 
 
 
 def _only_entry(index: str) -> str:
-    return index.removeprefix("<available_skills>\n").removesuffix("</available_skills>\n")
+    return index.removeprefix("<available_skills>\n").partition("</available_skills>\n")[0]
 
 
 def _readable(folder: Path) -> list[Path]:

@@ -276,8 +276,6 @@ TABLES: Mapping[str, Mapping[str, Any]] = {
         "budget_tokens": int | None,
         "overflow": str,
         "location_base": str | None,
-        "instruction": str | None,  # null: that of the format
-        "how_to_search": str | None,  # null: the default sentence
         "last_build_id": Key("index_builds", is_optional=True),
     },
     "index_texts": {"sha256": str, "text": str, "chars": int, "estimated_tokens": int},

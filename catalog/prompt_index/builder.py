@@ -106,12 +106,9 @@ def report(spec: IndexSpec, index: PromptIndex) -> dict[str, Json]:
 
 def form_of(spec: IndexSpec, bases: Bases = NOWHERE) -> Form:
     """Return the form of an index, with the text around its entries."""
-    how = spec.how_to_search
-    if how is None:
-        how = how_to_search(spec.language, locations.search_on_site(spec.location_base))
+    how = how_to_search(spec.language, locations.search_on_site(spec.location_base))
     options = FormatOptions(
         spec.language,
-        spec.instruction,
         locations.Locations(bases, spec).pattern,
         search_first(spec.language, how),
     )

@@ -31,8 +31,8 @@ MOST_FAILED = 50
 """Skills whose entries may fail before the index fails as a whole."""
 
 STORED = (
-    *("name", "format", "language", "budget_chars", "budget_tokens", "overflow"),
-    *("location_base", "instruction", "how_to_search"),
+    *("name", "format", "language", "budget_chars", "budget_tokens"),
+    *("overflow", "location_base"),
 )
 """Settings of an index that are stored as they are, in columns of these names."""
 

@@ -59,8 +59,6 @@ class IndexSpec:
     location_base: Annotated[str | None, AfterValidator(lambda base: base or None)] = Field(
         default=None, description="a path or a URL"
     )  # None: the folder beside the catalog
-    instruction: str | None = Field(default=None, description="a text; an empty one for none")
-    how_to_search: str | None = Field(default=None, description="a text; an empty one for none")
 
     @model_validator(mode="after")
     def _one_budget(self) -> Self:

@@ -56,8 +56,6 @@ SPECS = st.builds(
     language=st.sampled_from(["en", "zh"]),
     overflow=st.sampled_from(["fit", "exclude"]),
     location_base=st.none() | st.just("/p"),
-    instruction=st.none() | TEXT,
-    how_to_search=st.none() | TEXT,
 )
 
 

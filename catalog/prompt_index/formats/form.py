@@ -50,7 +50,7 @@ def by_name(language: Language, pattern: str | None) -> str:
 
 
 def how_to_search(language: Language, url: str | None) -> str:
-    """Return the default sentence on how to search: by MCP, on the site, or by command."""
+    """Return the sentence on how to search: by MCP, on the site, or by command."""
     if language == "zh":
         other = f"打开 {url}?q=任务" if url else '运行 `skilldrop search "任务"`'
         return f"用一句话描述任务，交给 MCP 工具 `search_skills`，或{other}。"
@@ -98,10 +98,9 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FormatOptions:
-    """Settings of the text around the skills."""
+    """Options of the text around the skills."""
 
     language: Language = "en"
-    instruction: str | None = None  # None: that of the format
     pattern: str | None = None  # of the folder of a skill NAME; None where there is none for all
     search_first: str = ""  # first line where there is little room for each skill
 

@@ -20,12 +20,9 @@ from catalog.text.visible import in_attribute, in_code, in_markdown, in_xml, one
 
 def lines(options: FormatOptions) -> Form:
     """Return the form that states once where all skills are, then has a line for each."""
-    instruction = options.instruction
-    if instruction is None:
-        instruction = form.lines(options.language, options.pattern)
     return Form(
         Layout(lambda skill, words: f"{one_line(line(skill, words, options))}\n"),
-        head=f"{one_line(instruction)}\n" if instruction else "",
+        head=f"{one_line(form.lines(options.language, options.pattern))}\n",
         search_first=f"{one_line(options.search_first)}\n",
         left_out=lambda count: f"{one_line(options.left_out(count))}\n",
     )
@@ -40,7 +37,6 @@ def markdown(options: FormatOptions) -> Form:
             lambda skill, words: f"- {in_markdown(line(skill, words, options))}\n",
             head=f"{form.by_name(options.language, pattern)}\n\n",
         ),
-        head=f"{in_markdown(options.instruction)}\n\n" if options.instruction else "",
         search_first=f"{in_markdown(options.search_first)}\n\n",
         left_out=lambda count: f"\n{one_line(options.left_out(count))}\n",
     )
@@ -56,7 +52,7 @@ def _markdown_entry(skill: Candidate, description: str, options: FormatOptions) 
 
 def xml(options: FormatOptions) -> Form:
     """Return the form with an element for each field of a skill, as the specification has it."""
-    return _with_lines(options, _xml_entry, options.instruction)
+    return _with_lines(options, _xml_entry)
 
 
 def semibot(options: FormatOptions) -> Form:
@@ -75,11 +71,7 @@ def semibot(options: FormatOptions) -> Form:
             f"    {in_xml(form.file_line(skill_md, skill.files, language))}\n  </skill>\n"
         )
 
-    if options.instruction is None:
-        instruction = form.INSTRUCTION[language]
-    else:
-        instruction = one_line(options.instruction)
-    return _with_lines(options, entry, None, f"\n{instruction}\n" if instruction else "")
+    return _with_lines(options, entry, f"\n{form.INSTRUCTION[language]}\n")
 
 
 def _xml_entry(skill: Candidate, description: str) -> str:
@@ -90,9 +82,7 @@ def _xml_entry(skill: Candidate, description: str) -> str:
     )
 
 
-def _with_lines(
-    options: FormatOptions, entry: Item, instruction: str | None, after: str = ""
-) -> Form:
+def _with_lines(options: FormatOptions, entry: Item, after: str = "") -> Form:
     files = f' files="{in_attribute(options.pattern)}"' if options.pattern else ""
     return Form(
         Layout(entry),
@@ -102,7 +92,6 @@ def _with_lines(
             foot="</by_name>\n",
         ),
         start="<available_skills>\n",
-        head=f"{in_xml(instruction)}\n" if instruction else "",
         foot=f"</available_skills>\n{after}",
         search_first=f"<search_first>{in_xml(options.search_first)}</search_first>\n",
         left_out=lambda count: f"<left_out>{in_xml(options.left_out(count))}</left_out>\n",
@@ -126,7 +115,6 @@ _encode = json.JSONEncoder(ensure_ascii=False).encode
 
 def json_(options: FormatOptions) -> Form:
     """Return the form of one JSON object: skills, or lines for them, and the number left out."""
-    instruction = f'"instruction": {_text(options.instruction)},\n' if options.instruction else ""
     files = f'"files": {_text(options.pattern)}, ' if options.pattern else ""
     return Form(
         Layout(_json_entry, head='"skills": [', between=",", foot="\n]"),
@@ -137,7 +125,6 @@ def json_(options: FormatOptions) -> Form:
             foot="\n]}",
         ),
         start="{",
-        head=instruction,
         foot="}\n",
         search_first=f'"search_first": {_text(options.search_first)},\n',
         left_out=lambda count: f',\n"left_out": {_encode({"count": count})}',

@@ -240,7 +240,7 @@ def test_at_every_budget_the_text_fits_and_no_skill_is_lost(form: str) -> None:
     """Even where the number left out gains a digit, and where one character decides."""
     skills = [a(f"s{n}", "Reads.") for n in range(120)]
     for budget in range(100, 800, 5):
-        spec = IndexSpec(format=form, budget_chars=budget, instruction="")
+        spec = IndexSpec(format=form, budget_chars=budget)
         built = [builder.build(spec, skills[:n]) for n in (1, 2, 3, 6, 12, 20, 30, 45, 120)]
         assert all(len(index.text) <= budget for index in built)
         inside = [len(index.entries) for index in built]

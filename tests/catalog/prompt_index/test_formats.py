@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from catalog.prompt_index import builder
-from catalog.prompt_index.formats.form import Candidate, FileGroup, Language
+from catalog.prompt_index.formats.form import INSTRUCTION, Candidate, FileGroup, Language
 from catalog.prompt_index.formats.registry import FORMATS
 from catalog.prompt_index.spec import IndexSpec
 from catalog.text.visible import one_line
@@ -53,7 +53,7 @@ LOOKS = {
         '  <skill name="pdf" path="/p/pdf/current/" user_invocable="false">\n'
         "    Fills forms &amp; more.\n"
         "    Files: SKILL.md, REFERENCE.md, FORMS.md, scripts/ (8), templates/ (12)\n  </skill>\n"
-        "</available_skills>\n\nDo.\n"
+        f"</available_skills>\n\n{INSTRUCTION['en']}\n"
     ),
     "markdown": (
         "- **count** (`/p/count/current/SKILL.md`): Counts words.\n"
@@ -87,8 +87,7 @@ LOOKS = {
 @pytest.mark.parametrize("form", FORMATS)
 def test_the_text_of_a_format(form: str) -> None:
     """Each format in full, with a mark on skills that only agents start."""
-    instruction = "Do." if form == "semibot" else None
-    spec = IndexSpec(format=form, instruction=instruction, location_base="/p")
+    spec = IndexSpec(format=form, location_base="/p")
     assert builder.build(spec, TWO).text == LOOKS[form]
 
 
@@ -100,7 +99,7 @@ TAILS = {
     ("semibot", "zh"): (
         '<by_name files="/p/NAME/current/">\none\ntwo\n</by_name>\n'
         "<left_out>另有 98 个技能未列出。</left_out>\n"
-        "</available_skills>\n\nDo.\n"
+        f"</available_skills>\n\n{INSTRUCTION['zh']}\n"
     ),
     ("markdown", "en"): (
         "The files of NAME are in `/p/NAME/`:\n\n- one\n- two\n\n98 more skills are not listed.\n"
@@ -117,9 +116,8 @@ TAILS = {
 def test_names_and_the_number_left_out_follow_the_entries(form: str, language: Language) -> None:
     """The names come with one pattern for their files, then the number of missing skills."""
     skills = [a("one", "x" * 500), a("two", "x" * 500), *[a("y" * 5000)] * 98]
-    instruction = "Do." if form == "semibot" else None
-    spec = IndexSpec(format=form, language=language, location_base="/p", instruction=instruction)
-    found = (builder.build(replace(spec, budget_chars=n), skills) for n in range(200, 500))
+    spec = IndexSpec(format=form, language=language, location_base="/p")
+    found = (builder.build(replace(spec, budget_chars=n), skills) for n in range(200, 600))
     named = next(index for index in found if index.count("name_only") == 2)
     assert named.text.endswith(TAILS[form, language])
 
@@ -133,7 +131,7 @@ def test_a_name_outside_the_pattern_has_its_location(form: str) -> None:
         a("apart", "x" * 500, follows_pattern=False, location="/root/apart/SKILL.md"),
     ]
     for budget in range(100, 900):
-        spec = IndexSpec(format=form, budget_chars=budget, location_base="/p", instruction="")
+        spec = IndexSpec(format=form, budget_chars=budget, location_base="/p")
         if (index := builder.build(spec, skills)).count("name_only") == 3:
             break
     assert [name for name, _ in read_back(spec, index)] == [
@@ -144,20 +142,14 @@ def test_a_name_outside_the_pattern_has_its_location(form: str) -> None:
 
 
 @pytest.mark.requirement("agent-skills/guide-instruction", "prd/index-instruction")
-def test_the_instruction_can_be_set_or_silenced() -> None:
-    """The semibot format has a default, the others have none; the setting wins."""
+def test_an_instruction_follows_the_list() -> None:
+    """Of the formats with a block, semibot has one, and the others have none."""
     own = {form: builder.build(IndexSpec(format=form), TWO).text for form in FORMATS}
     for text in (own["semibot"], builder.build(SEMIBOT_ZH, TWO).text):
         after = text.rpartition("</available_skills>\n\n")[2]
         assert re.findall("read_skill_file|bash", after) == ["read_skill_file", "bash"]
-    for form in ("xml", "semibot", "markdown", "json"):
-        assert (
-            "read_skill_file" not in builder.build(IndexSpec(format=form, instruction=""), TWO).text
-        )
-        assert (
-            "Use wisely."
-            in builder.build(IndexSpec(format=form, instruction="Use\nwisely."), TWO).text
-        )
+    for form in ("xml", "markdown", "json"):
+        assert "read_skill_file" not in own[form]
 
 
 @pytest.mark.requirement("prd/index-chinese", "prd/index-files")

@@ -169,8 +169,6 @@ def test_settings_of_an_index_survive_the_catalog(catalog: Store) -> None:
         names=("n",),
         featured=("f",),
         location_base="https://example.org/skills",
-        instruction="Read them.",
-        how_to_search="",
     )
     catalog.indexes.configure([spec])
     assert prompt_index_query.index_spec(catalog.db, "mine") == spec
