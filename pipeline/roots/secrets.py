@@ -20,7 +20,7 @@ _TOKEN = re.compile(
     r"|\bgsk_[A-Za-z0-9]{32,200}\b|\bshpat_[0-9a-f]{32}\b|\bdop_v1_[0-9a-f]{64}\b"
     r"|\bhooks\.slack\.com/services/T\w{6,20}/B\w{6,20}/\w{16,40}|\bAccountKey=[\w+/]{60,100}={0,2}"
     r"|\beyJ[\w-]{10,2000}\.eyJ[\w-]{10,4000}\.[\w-]{20,1000}"
-    r"|-----BEGIN (?:[A-Z]+ )?PRIVATE KEY(?: BLOCK)?-----(?:\s|\\[nr])*[\w+/=]{20}"
+    r"|-----BEGIN (?:[A-Z]+ )?PRIVATE KEY(?: BLOCK)?-----(?:\s|\\[nr])*[\w+/=]{20,80}+(?!\.\.|…)"
 )
 _VALUE = re.compile(
     r"(?<![A-Za-z:])(?i:api[_-]?key|(?:client|app|access|auth)[_-]?(?:secret|token|key)"
@@ -28,7 +28,11 @@ _VALUE = re.compile(
     r"[\"']?\]?\s{0,3}(?:=|:)\s{0,3}([\"']?)(?P<value>[\w+/~.-]{16,200})\1(?=[\s,;)}\]\"']|$)"
 )
 _VALUE_FOLLOWS = re.compile(r"\s{0,3}[\"']?[\w+/~.-]{16}")
-_IN_URL = re.compile(r"://[\w.-]{1,60}:(?P<value>[^\s:/@\"'<>${}]{10,100})@[\w.-]{3}")
+_IN_URL = re.compile(
+    r"://[\w.-]{1,60}:(?P<value>[^\s:/@\"'<>${}]{10,100})"
+    r"@(?!localhost\b|127\.|0\.0\.0\.0|[\w-]+(?:[:/?\s]|$)|(?:[\w-]+\.)*example\.(?:com|net|org)\b)"
+    r"[\w.-]{3}"
+)
 _STARTS = (
     *("AKIA", "ASIA", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "sk-"),
     *("sk_live_", "rk_live_", "xox", "AIza", "npm_", "hf_", "SG.", "pypi-", "-----BEGIN "),
@@ -43,10 +47,19 @@ _SECRET_NAMES = frozenset(
 )
 _PLACEHOLDER = re.compile(
     r"example|x{4}|0{5}|1234|abcd|a1b2c3|your|fake|dummy|test|placeholder|redacted|\.\.\.|sample"
-    r"|change"
+    r"|change|secret|passw(?:or)?d|replace|demo|default"
     r"|eyJzdWIiOiIxMjM0",  # the token that documents of JSON Web Tokens show
     re.IGNORECASE,
 )
+_EXAMPLE = re.compile(
+    r"(?<![\w./-])(?:examples?|placeholder|sample|fake|dummy|demo|e\.g\.|weak|bad|wrong)(?![\w/-]|\.\w)"
+    r"|[❌示例]|例如",
+    re.IGNORECASE,
+)
+"""Words of a line whose passwords are not real."""
+_WORDS = re.compile("[A-Z]?[a-z]{3,}")
+_MOST_WORDY = 0.6  # share of the characters in such words; a generated text has a quarter
+_LINE = 200  # characters of a line before and after a password
 _DIGIT = re.compile(r"\d")
 _CAPITAL = re.compile("[A-Z]")
 _HEX = re.compile(r"[0-9a-f]{32,128}")
@@ -59,33 +72,44 @@ def secrets(text: str, words: Words) -> Iterator[re.Match[str]]:
         if pattern := _PATTERNS.get(word):
             for at in offsets:
                 match = pattern.match(text, at)
-                if match and _is_secret(match[0], match.groupdict().get("value")):
+                if match and _is_secret(text, match):
                     yield match
         elif word in _SECRET_NAMES:
             for at in offsets:
                 if not _VALUE_FOLLOWS.match(text, at + len(word)):
                     continue  # true of most
                 match = _VALUE.search(text, max(at - 10, 0), at + 260)  # a name of two words
-                if match and match.start() <= at < match.end() and _is_value(match["value"]):
+                if match and match.start() <= at < match.end() and _is_value(text, match):
                     yield match
 
 
-def _is_secret(token: str, password: str | None) -> bool:
-    if password is not None:
-        return _is_value(password, least=10)
+def _is_secret(text: str, match: re.Match[str]) -> bool:
+    if match.re is _IN_URL:
+        return _is_value(text, match, least=10)
+    token = match[0]
     if token.startswith(_WORDY) and not (_DIGIT.search(token[3:]) and _CAPITAL.search(token[3:])):
         return False  # a name of words and hyphens
     return _is_random(token) and not _PLACEHOLDER.search(token)
 
 
-def _is_value(value: str, least: int = 16) -> bool:
+def _is_value(text: str, match: re.Match[str], least: int = 16) -> bool:
     """Return whether a value has the mix of a generated one: digits with both cases, or hex."""
+    value, start, end = match["value"], match.start(), match.end()
+    first = max(text.rfind("\n", max(start - _LINE, 0), start) + 1, start - _LINE, 0)
+    around = f"{text[first:start]} {text[end : end + _LINE].partition(chr(10))[0]}"
+    if _EXAMPLE.search(around) or _wordy(value):
+        return False
     if len(value) < least or _PLACEHOLDER.search(value) or len(_DIGIT.findall(value)) < 2:
         return False
     if _HEX.fullmatch(value):
         return _is_random(value)
     is_mixed = bool(_CAPITAL.search(value)) and bool(re.search("[a-z]", value))
     return is_mixed and not re.search(r"[/.].*[/.]|_", value) and _is_random(value)
+
+
+def _wordy(value: str) -> bool:
+    """Return whether most of a value are words, as in `SunnyBeachParty24`."""
+    return sum(map(len, _WORDS.findall(value))) > _MOST_WORDY * len(value)
 
 
 def _is_random(text: str) -> bool:

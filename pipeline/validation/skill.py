@@ -123,6 +123,7 @@ class Skill:
     in_other_skill: Callable[[str], bool] = lambda _: False
     """Whether another skill has the file at a path relative to this folder, so that agents find it.
     """
+    withheld: Sequence[str] = ()  # paths of files with secrets, which are not published
 
     @cached_property
     def body(self) -> Text:
@@ -156,7 +157,7 @@ class Skill:
     @cached_property
     def paths(self) -> frozenset[str]:
         """The paths of all files and directories, with "." for the skill's folder."""
-        paths = [file.path for file in self.files]
+        paths = [*(file.path for file in self.files), *self.withheld]
         folders = {path[:end] for path in paths for end, c in enumerate(path) if c == "/"}
         return frozenset(folders.union(paths, "."))
 

@@ -62,6 +62,7 @@ def assess(
         parsed=parsed,
         declaration=declare(parsed.frontmatter or {}, parsed.quoted, dialects, named),
         files=snapshot.files,
+        withheld=[file.path for file in snapshot.left_out if file.reason == "secret"],
         is_whole=snapshot.is_whole,
         other_texts=snapshot.texts,
         words=snapshot.words,

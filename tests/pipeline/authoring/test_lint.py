@@ -37,6 +37,28 @@ def paths(*named: str | Path) -> list[str]:
     return [one.path for one in judged(*named)]
 
 
+TOKEN = "ghp_" + "k3Jd9Qw7Lm2Zx8Vb4Nc6Rt1Yp5Hs0Gf3Da7X"
+
+
+@pytest.mark.parametrize(
+    ("body", "key", "expected"),
+    [
+        ("Read [it](references/key.md).", TOKEN, ["secret-left-out"]),
+        (f"Send `{TOKEN}`.", "none", ["secret-refused"]),
+        ("```yaml\npassword: mySecretPassword123\n```", "none", []),
+    ],
+)
+def test_a_secret_is_one_finding(
+    tmp_path: Path, skill: SkillWriter, body: str, key: str, expected: list[str]
+) -> None:
+    """Nothing calls the file missing that is left out, and a tutorial is no leak."""
+    body = f"{body}\n\nAll is in references/."
+    skill(tmp_path / "a", body=body, files={"references/key.md": key})
+    (one,) = judged(tmp_path / "a", profiles=tuple(profiles()))
+    codes = [each.code for each in one.findings if each.profile != "apexbridge"]
+    assert codes == expected
+
+
 @pytest.fixture
 def tree(tmp_path: Path, skill: SkillWriter) -> Path:
     """Return a tree with a skill that contains another, and a third one."""

@@ -54,12 +54,6 @@ PAYLOAD_ENCODED = TYPES.danger(
     "Write the commands in plain text, best in a file under scripts/.",
     _MACHINE,
 )
-SECRET = TYPES.warning(
-    "secret",
-    "The text contains a key, a token or a password in a known form.",
-    "Revoke it, and read it from an environment variable instead.",
-    "OWASP Top 10 for LLM Applications, LLM02 Sensitive Information Disclosure",
-)
 DESTRUCTIVE_COMMAND = TYPES.danger(
     "destructive-command",
     "The text contains a command that deletes a home folder, a disk or a whole system.",

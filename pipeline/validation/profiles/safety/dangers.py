@@ -1,4 +1,4 @@
-"""Commands and secrets in a text that harm the machine on which an agent follows it."""
+"""Commands in a text that harm the machine on which an agent follows it."""
 
 import re
 import tomllib
@@ -9,7 +9,6 @@ from itertools import chain, islice
 from pathlib import Path
 
 from catalog.model.finding import FindingType
-from pipeline.roots.secrets import secrets
 from pipeline.roots.words import Words, searched
 from pipeline.validation.profiles.safety import codes
 from pipeline.validation.profiles.safety.context import is_warned_of
@@ -70,8 +69,6 @@ def dangers(text: str, words: Words) -> Iterator[Danger]:
         for match in islice(matches, _MOST_MATCHES):
             is_named = is_warned_of(text, *match.span())
             yield Danger(shape.kind, " ".join(match[0].split()), *match.span(), is_named)
-    for secret in secrets(text, words):
-        yield Danger(codes.SECRET, f"{secret[0][:4]}…", *secret.span())
 
 
 def _parts(text: str, shape: Shape, words: Words) -> list[tuple[int, int]]:

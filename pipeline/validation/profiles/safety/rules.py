@@ -85,7 +85,7 @@ def no_markup_in_the_prompt(skill: Skill) -> Iterator[Finding]:
 
 
 def no_dangers(skill: Skill) -> Iterator[Finding]:
-    """Find dangerous commands, secrets and requests to ignore instructions or hide something.
+    """Find dangerous commands and requests to ignore instructions or hide something.
 
     Those that a text only names, and a text of which not all is judged, are reported, too.
     """
@@ -239,7 +239,7 @@ def _dangers(text: str, words: Words) -> Iterator[Danger]:
 
 _MOST_NAMED = 5
 _JOINTS = re.compile(r"[-_.]+")  # of the words of a file name
-_ANYWHERE = (codes.SECRET, codes.HIDDEN_FROM_USER, codes.JUDGED_IN_PART)
+_ANYWHERE = (codes.HIDDEN_FROM_USER, codes.JUDGED_IN_PART)
 
 
 def _is_example(text: Text, danger: Danger) -> bool:
