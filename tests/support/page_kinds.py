@@ -20,9 +20,7 @@ ALWAYS = {
     "loose findings": "/not-a-skill",
     "indexes": "/indexes",
     "questions": "/questions",
-    "duplicates": "/duplicates",
-    "duplicates, similar": "/duplicates?like=word-count",
-    "duplicates, described alike": "/duplicates?kind=description",
+    "duplicates": "/questions/same_content",
     "activity": "/activity",
     "review": "/review",
     "usage": "/usage",
@@ -77,6 +75,7 @@ def _of_skills(db: sqlite3.Connection) -> dict[str, str]:
             pages[kind] = skill
             pages[f"versions of {kind}"] = f"{skill}/versions"
             pages[f"version of {kind}"] = _path("skills", skill_id, "versions", version)
+            pages[f"similar to {kind}"] = f"{skill}/similar"
             pages[f"no file of {kind}"] = f"{skill}/view/{_MARKUP}"
             pages[f"changes of {kind}"] = f"/activity?{urlencode({'skill': skill_id})}"
     for skill_id, row, status in db.execute(_NOT_ACTIVE):

@@ -1,4 +1,4 @@
-"""Lists of skills: all to browse, filter and search, and groups that repeat each other."""
+"""Lists of skills: all to browse, filter and search, and those that are similar to one."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -11,11 +11,11 @@ from datasette import Response
 from catalog.database.queries import Database
 from catalog.model.errors import FilterInvalid
 from catalog.reading.search import duplicates, facet_counts, skill_lists, word_search
-from catalog.reading.search.duplicates import Group
 from catalog.reading.search.facet_counts import Facet, FacetValue
 from catalog.reading.search.filters import ANY, BY_NAME, FILTERS, Filters, parse
 from catalog.reading.skills import skill_facts
 from catalog.site.http.request import RequestContext
+from catalog.site.pages import missing
 from catalog.site.rendering.templates import MARKS
 from catalog.text.differences import SIMILAR
 
@@ -105,35 +105,14 @@ def _listed(db: Database, _: str, filters: Filters, sort: str, number: int) -> d
     }
 
 
-async def repeated(context: RequestContext) -> Response:
-    """Show the groups of one kind of duplicates, or the skills that are similar to one."""
-    asked, like = context.parameter("kind"), context.parameter("like")
-    kind = asked if asked in duplicates.KINDS else duplicates.KINDS[0]
-    number = context.number("page") or 1
-
-    def groups_of(db: Database) -> tuple[list[Group], int]:
-        if like:
-            found = _similar(db, like)
-            return found, len(found)
-        return duplicates.groups(db, kind, number)
-
-    groups, total = await context.query(groups_of)
-    return context.page(
-        "duplicates.html",
-        kind="similar" if like else kind,
-        groups=groups,
-        total=total,
-        number=number,
-        pages=-(-total // duplicates.PAGE),
-        similar=int(100 * SIMILAR),
-    )
-
-
-def _similar(db: Database, skill_id: str) -> list[Group]:
-    """Return a skill and similar ones as one group; empty if there are none."""
-    skill = skill_facts.skill(db, skill_id)
-    found = duplicates.similar(db, skill) if skill else []
-    return [Group([dict(skill), *found], len(found) + 1)] if skill and found else []
+async def similar(context: RequestContext) -> Response:
+    """Show the skills that are similar to one."""
+    skill_id = context.path_part("skill_id")
+    skill = await context.query(skill_facts.skill, skill_id)
+    if not skill:
+        return await missing.skill(context, skill_id)
+    rows = await context.query(duplicates.similar, skill)
+    return context.page("similar.html", skill=skill, rows=rows, least=int(100 * SIMILAR))
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,7 +87,6 @@ MEANT = {
     "iif(s.has_scripts, 'yes', 'no')": "filters count all skills, once after a change …",
     "json_each(s.tags) AS each UNION ALL": "… with their tags, tools and hosts …",
     "FROM findings INDEXED BY findings_of_safety": "… from an index that holds no other findings",
-    "SELECT json_group_array(id) FROM skills": "the page of duplicates compares all skills",
     "FROM skills WHERE publisher": "a publisher's skills are looked for among all",
 }
 """Queries that read a whole table on purpose, by words in them, each with the reason."""
@@ -359,10 +358,7 @@ PAGES = {
     "/usage": 200,
     "/health": 200,
     "/review": 200,
-    "/duplicates": 200,
-    "/duplicates?kind=content": 200,
-    "/duplicates?like=skill-7": 200,
-    "/duplicates?kind=description": 200,
+    "/skills/skill-7/similar": 200,
     "/activity": 200,
     "/activity?before=50": 200,
     "/activity?scan=1": 200,

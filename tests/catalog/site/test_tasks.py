@@ -71,7 +71,7 @@ TASKS = [
         "duplicates",
         "",
         [_menu, lambda page: page.get_by_role("link", name="Duplicates")],
-        _text("Skills that repeat each other"),
+        _text("Folders with identical files"),
     ),
     Task("dangerous skills", "", [_link("With dangerous content")], _text("Hostile.")),
     Task("download", "word count", [_found("oddity"), _link("download it as ZIP")], _text("ZIP")),

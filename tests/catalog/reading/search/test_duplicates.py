@@ -4,7 +4,6 @@ import pytest
 
 from catalog.model.change import Removal
 from catalog.reading.search import duplicates
-from catalog.reading.search.duplicates import Group
 from catalog.writing.store import Store
 from tests.support.bodies import edited, made_body
 from tests.support.records import NOON, ROOT, judged, refused, rooted
@@ -33,34 +32,6 @@ def store() -> Store:
         at=NOON,
     )
     return store
-
-
-def groups_of(store: Store, kind: str, number: int = 1) -> tuple[list[Group], int]:
-    """Return a page of the groups of a kind, and the number of all groups."""
-    return duplicates.groups(store.db, kind, number)
-
-
-def paths(groups: list[Group]) -> list[list[str]]:
-    """Return the paths of the listed skills."""
-    return [[row["path"] for row in group.skills] for group in groups]
-
-
-def test_equal_files_and_equal_descriptions_are_groups(store: Store) -> None:
-    """Each kind has its own list."""
-    assert paths(groups_of(store, "content")[0]) == [["pdf", "copy/pdf"]]
-    assert paths(groups_of(store, "description")[0]) == [
-        ["pdf", "copy/pdf"],
-        ["papers", "reader"],
-    ]
-    store.apply([Removal(ROOT, "reader"), Removal(ROOT, "papers")], trigger="event", at=NOON)
-    assert paths(groups_of(store, "description")[0]) == [["pdf", "copy/pdf"]]
-
-
-def test_skills_without_a_description_are_no_group(store: Store) -> None:
-    """A rejected skill has none."""
-    store.apply([refused("bad-a", "a"), refused("bad-b", "b")], trigger="event", at=NOON)
-    groups, _ = groups_of(store, "description")
-    assert not any("bad-a" in group for group in paths(groups))
 
 
 def test_only_the_same_files_are_a_hundred_percent(store: Store) -> None:
@@ -106,22 +77,3 @@ def test_only_the_current_content_is_compared(store: Store) -> None:
     (row,) = store.db.query("SELECT * FROM skills WHERE path = 'reader'")
     found = {each["path"] for each in duplicates.similar(store.db, row)}
     assert found == {"pdf", "copy/pdf", "papers"}
-
-
-def test_a_page_of_groups_goes_on_behind_the_one_before() -> None:
-    """Each group is on one page, largest first."""
-    store = rooted(Store.in_memory())
-    store.apply(
-        [
-            judged(f"{kind}/{n}", f"Does {n}.", name=f"{kind}-{n}")
-            for n in range(40)
-            for kind in ("a", "b", "c")[: 3 if n == 39 else 2]
-        ],
-        trigger="start",
-        at=NOON,
-    )
-    first, total = groups_of(store, "description")
-    second, _ = groups_of(store, "description", 2)
-    assert (len(first), len(second), total) == (duplicates.PAGE, 10, 40)
-    assert first[0].size == 3
-    assert len({group.skills[0]["description"] for group in (*first, *second)}) == 40

@@ -25,40 +25,31 @@ def fill(catalog: Path) -> None:
     store.close()
 
 
-def test_the_page_lists_each_kind(site: Site, catalog: Path) -> None:
-    """A large group shows its first skills, and how many more there are."""
+def test_a_question_lists_the_groups(site: Site, catalog: Path) -> None:
+    """The largest first, with the paths of all."""
     fill(catalog)
-    content = site.get("/duplicates").text
-    assert "2 skills: pdf" in content
+    content = site.get("/questions/same_content").text
     assert "copies/pdf" in content
-    described = site.get("/duplicates?kind=description").text
-    assert "20 skills: " in described
-    assert "and 14 more" in described
+    described = site.get("/questions/same_description").text
+    assert described.index("Likes.") < described.index("Reads.")
+    assert "like-19" in described
 
 
-def test_the_page_lists_the_skills_like_one(site: Site, catalog: Path) -> None:
+def test_a_page_lists_the_skills_like_one(site: Site, catalog: Path) -> None:
     """With their percentages; nothing of a name is markup."""
     fill(catalog)
-    near = site.get("/duplicates?like=pdf").text
-    assert "skills: pdf" in near
+    near = site.get("/skills/pdf/similar").text
     assert " %</span>" in near
     assert "<b>reader" not in near
-    assert "No other skill has similar" in site.get("/duplicates?like=word-count").text
-    assert "No other skill has similar" in site.get("/duplicates?like=no-such-skill").text
-
-
-def test_an_unknown_kind_or_page_is_answered(site: Site, catalog: Path) -> None:
-    """The first kind, and an empty page."""
-    fill(catalog)
-    assert "2 skills: pdf" in site.get("/duplicates?kind=x&page=x").text
-    assert "This page is empty." in site.get("/duplicates?page=99999").text
+    assert "No other skill has similar" in site.get("/skills/word-count/similar").text
+    assert site.get("/skills/no-such-skill/similar").status_code == 404
 
 
 def test_the_page_of_a_skill_leads_to_similar_skills(site: Site, catalog: Path) -> None:
     """The shadowed copy says that its content is the same."""
     fill(catalog)
     page = site.get("/skills/pdf").text
-    assert "/duplicates?like=pdf" in page
+    assert "/skills/pdf/similar" in page
     assert "with the same content" in page
     assert 'id="same"' not in page  # its copy has the same identifier
 

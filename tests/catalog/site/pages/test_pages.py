@@ -43,9 +43,9 @@ PAGES = [
     "/activity?scan=1",
     "/activity?publisher=company",
     "/review",
-    "/duplicates",
-    "/duplicates?kind=description",
-    "/duplicates?like=word-count",
+    "/questions/same_content",
+    "/questions/same_description",
+    "/skills/word-count/similar",
 ]
 
 
