@@ -44,7 +44,7 @@ def move(db: Database, skill: Row, data: Path, at: datetime) -> Trashed:
         )
     used_by = tuple(references.used_by(db, skill["id"]))
     *above, name = os_path(archive.removesuffix("!") if archive else path).split("/")
-    stamp = f"{at:%Y%m%d-%H%M%S}"
+    stamp = f"{at:%Y%m%d-%H%M%S-%f}"
     beside = f"{os.path.realpath(root)}.trash/{stamp}"
     try:
         with directory(root) as root_fd, descended(root_fd, above) as parent_fd:

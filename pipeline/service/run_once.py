@@ -10,7 +10,6 @@ from typing import Literal, TypeAlias
 from catalog.database import connection, requests
 from catalog.database.connection import explained
 from catalog.database.queries import Database
-from catalog.model.errors import ClusterUnusable
 from catalog.model.values import ChangeOutcome, Json, Status
 from catalog.reading import status as reading_status
 from catalog.writing import events
@@ -133,17 +132,13 @@ def engine_named(
 
     notice gets a sentence with the URL of its dashboard.
 
-    Raises ClusterUnusable, also if Dask is not installed.
+    Raises ClusterUnusable, and ImportError without the extra of Dask.
     """
     if name != "dask":
         yield serial if name == "serial" else processes
         return
-    try:
-        from pipeline.service.scanning.dask_cluster import dask  # an optional extra
-    except ImportError as error:
-        raise ClusterUnusable(
-            "Dask is not installed here: install skilldrop with its extra, skilldrop[dask]."
-        ) from error
+    from pipeline.service.scanning.dask_cluster import dask  # an optional extra
+
     with dask(scheduler, notice) as engine:
         yield engine
 

@@ -12,16 +12,19 @@ from catalog.model.fields import EMPTY
 from catalog.reading.files import skill_files
 from catalog.reading.files.published import package_of
 from catalog.reading.lookup import find_skill
-from catalog.text.differences import difference
+from catalog.text.differences import ComparisonsLeft, difference
 from catalog.text.suggestions import few, shown
 
 _UNFIT = {"waits": "waits for review", "rejected": "was rejected in review"}
 
 
-def history(db: Database, asked: str) -> dict[str, Any]:
-    """Return a skill with all its versions, newest first, as published. Raises NotInCatalog."""
+def history(db: Database, asked: str, packages: Path | None = None) -> dict[str, Any]:
+    """Return a skill with all its versions, newest first, as published. Raises NotInCatalog.
+
+    With the folder of packages, each version has a `diff` of its text files to the one before.
+    """
     skill = find_skill(db, asked)
-    versions = list(_versions(db, skill))
+    versions = list(_versions(db, skill, packages))
     pinned = db.execute("SELECT version FROM versions WHERE id = ?", [skill["pinned_version_id"]])
     pinned_to = pinned.fetchone()
     return {
@@ -33,13 +36,12 @@ def history(db: Database, asked: str) -> dict[str, Any]:
     }
 
 
-def _versions(db: Database, skill: Row) -> Iterator[dict[str, Any]]:
+def _versions(db: Database, skill: Row, packages: Path | None) -> Iterator[dict[str, Any]]:
     """Yield the versions of a skill, oldest first, each with its changes from the one before."""
     before: Mapping[str, Row] = {}
-    text = None
-    for row in db.rows(f"{_OF_SKILL} ORDER BY id", [skill["id"]]):
+    rows = db.rows(f"{_OF_SKILL} ORDER BY id", [skill["id"]])
+    for row, last in zip(rows, [None, *rows], strict=False):
         present = files(db, row["id"])
-        changed = difference(text or "", row["skill_md_content"])
         yield {
             "version": row["version"],
             "ingested_at": row["ingested_at"],
@@ -49,9 +51,24 @@ def _versions(db: Database, skill: Row) -> Iterator[dict[str, Any]]:
             "review": row["review"],
             **differing(before, present),
             "git_commit": row["git_commit"],
-            "diff": "" if text is None else changed.unified("SKILL.md before", "SKILL.md"),
-        }
-        before, text = present, row["skill_md_content"]
+        } | ({"diff": _diff(db, skill, last, row, packages) if last else ""} if packages else {})
+        before = present
+
+
+def _diff(db: Database, skill: Row, before: Row, version: Row, packages: Path) -> str:
+    """Return the changed lines of each file with a text, scripts first."""
+    names = {row["id"]: row["version"] for row in (before, version)}
+    packaged = texts_in_packages(db, packages, skill, names)
+    old, new = changed_files(db, before["id"], version["id"], room=MOST_BYTES, packaged=packaged)
+    work = ComparisonsLeft()
+    found = []
+    for path in in_order(list(old | new), old, new):
+        was, now = (rows[path]["text"] if path in rows else "" for rows in (old, new))
+        if was is None or now is None:
+            found.append(f"{path}: there is no text to compare, or too much.")
+        else:
+            found.append(difference(was, now, work).unified(f"{path} before", path))
+    return "\n".join(found)
 
 
 def find_version(db: Database, skill: Row, version: str) -> Row:

@@ -97,7 +97,7 @@ def add(
     Examples:
       skilldrop add ~/drafts/word-count
       skilldrop add skills.zip --root enterprise --replace
-      skilldrop add drafts/word-count/SKILL.md --dry-run
+      skilldrop add drafts/count/SKILL.md --dry-run
     """
     root = root_named(settings.root_specs, root_name)
     additions = []

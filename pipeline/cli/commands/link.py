@@ -97,7 +97,8 @@ def link(
 
 def _linked(result: Mapping[str, Any], *, copy: bool) -> Iterator[str]:
     done, place = ("copied", "to") if copy else ("linked", "in")
-    yield f"{counted(result['linked'], 'skill')} {done} {place} {visible(result['directory'])}"
+    skills, directory = counted(result["linked"], "skill"), visible(result["directory"])
+    yield f"{done.capitalize()} {skills} {place} {directory}."
     if result["taken"]:
         yield f"not {done}, because the name is taken there: {few(result['taken'])}"
     if result["told"]:

@@ -2,10 +2,10 @@
 
 import click
 
-from catalog.model.errors import NotPossible
 from catalog.model.values import VERSION
 from catalog.site import address
 from catalog.usage.database import ReadCounter
+from pipeline.cli.extras import needing
 from pipeline.cli.options import settings_of
 
 LOOPBACK = "127.0.0.1"
@@ -29,12 +29,8 @@ def mcp(context: click.Context, http: str | None) -> None:
     listen = _address(http) if http else None
     if listen:
         address.check(*listen, "The MCP server")
-    try:
-        from catalog.mcp import server as mcp_server  # an optional dependency
-    except ImportError as error:
-        raise NotPossible(
-            "The MCP server is not installed. Install skilldrop with its extra: skilldrop[mcp]."
-        ) from error
+    with needing("mcp"):
+        from catalog.mcp import server as mcp_server
     settings = settings_of(context)
     counter = ReadCounter(settings.usage_path) if settings.usage_path else None
     if counter:

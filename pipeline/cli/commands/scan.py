@@ -16,6 +16,7 @@ from catalog.reading import service_health
 from catalog.text import humanize
 from catalog.text.visible import visible
 from catalog.writing.store import Store
+from pipeline.cli.extras import needing
 from pipeline.cli.folder_argument import unit_at
 from pipeline.cli.options import DONE, FINDINGS, PATH, Answer, with_json, with_settings
 from pipeline.cli.output import terminal
@@ -66,6 +67,9 @@ def scan(
     """
     if scheduler and engine != "dask":
         raise click.UsageError("--scheduler needs --engine dask.")
+    if engine == "dask":
+        with needing("dask"):
+            import distributed  # noqa: F401
     units = [_unit_at(settings, path) for path in paths]
 
     def work(store: Store) -> Result:

@@ -2,7 +2,7 @@
 
 import os
 import pwd
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +22,9 @@ from pipeline.service.requests import handle
 
 @click.command()
 @click.argument("skill")
-@click.option("--diff", is_flag=True, help="Also show the changes of SKILL.md.")
+@click.option("--diff", is_flag=True, help="Also show the changed lines of all text files.")
 @with_catalog
-def versions(_: object, db: Database, skill: str, diff: bool) -> Answer:
+def versions(settings: Settings, db: Database, skill: str, diff: bool) -> Answer:
     """List the versions of SKILL and their changes, newest first.
 
     \b
@@ -32,12 +32,12 @@ def versions(_: object, db: Database, skill: str, diff: bool) -> Answer:
       skilldrop versions csv-profile
       skilldrop versions csv-profile --diff
     """
-    history = reading_versions.history(db, skill)
-    return Answer(history, _listed(history, diff=diff))
+    history = reading_versions.history(db, skill, settings.packages_folder if diff else None)
+    return Answer(history, _listed(history))
 
 
-def _listed(history: Mapping[str, Any], *, diff: bool) -> Iterator[str]:
-    """Yield the changes of each version; with `diff`, also those of SKILL.md line by line."""
+def _listed(history: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the changes of each version, also those line by line if the history has them."""
     yield click.style(visible(history["skill"]), bold=True) + f" ({history['status']})"
     for version in history["versions"]:
         is_published = version["current"] and history["status"] == "active"
@@ -51,7 +51,7 @@ def _listed(history: Mapping[str, Any], *, diff: bool) -> Iterator[str]:
         yield version["version"] + (f"  ({', '.join(notes)})" if notes else "")
         for word in ("added", "removed", "changed"):
             yield from (visible(f"    {word} {path}") for path in version[word])
-        for line in (version["diff"] or "").splitlines() if diff else ():
+        for line in version.get("diff", "").splitlines():
             colour = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
             yield click.style(visible(f"    {line}"), fg=colour)
 
@@ -120,11 +120,18 @@ def prefer(settings: Settings, path: str) -> Answer:
     """
     folder, absolute = path if is_utf8(path) else text_path(path), absolute_path(settings, path)
     result = handle(settings, "prefer", {"folder": folder, "absolute": absolute})
-    lines = (
-        f"{each['status']} {each['name']} in {each['root']}/{each['path']}"
-        for each in result["skills"]
-    )
-    return Answer(result, map(visible, lines))
+    return Answer(result, [visible(_preferred(result["skills"]))])
+
+
+def _preferred(skills: Sequence[Mapping[str, Any]]) -> str:
+    """Return a sentence about the skill that has the name now, and the others."""
+    parts = [
+        f"Agents get {each['name']} from {each['root']}/{each['path']}"
+        if each["status"] == "active"
+        else f"{each['root']}/{each['path']} is {each['status']}"
+        for each in sorted(skills, key=lambda each: each["status"] != "active")
+    ]
+    return f"{'; '.join(parts)}."
 
 
 @click.command()

@@ -74,7 +74,7 @@ class LintOutput:
 
 
 def text(judged: Iterable[Judgement]) -> Iterator[str]:
-    """Yield `path:line: severity code message`, the source line and the fix.
+    """Yield `path:line:column: severity code message`, the source line and the fix.
 
     Control and invisible characters of untrusted text are made visible.
     """
@@ -146,7 +146,7 @@ _LINES_OF_A_REPAIR = 3
 
 def _text(judgement: Judgement, finding: Finding, lines: list[str]) -> Iterator[str]:
     place = visible(judgement.place(finding))
-    line = f":{finding.line}" if finding.line else ""
+    line = f":{finding.line}:{finding.column or 1}" if finding.line else ""
     word = click.style(finding.severity, fg=COLOURS[finding.severity], bold=True)
     place = click.style(place + line, bold=True)
     yield f"{place}: {word} {finding.code} {visible(finding.message)}"

@@ -74,13 +74,13 @@ def file_list(skill_md: str, sizes: Collection[tuple[str, int]]) -> str:
 
 
 def finding_line(row: Mapping[str, Any]) -> str:
-    """Return `path:line: severity code message` for a row of `findings`; the worst have a fix."""
+    """Return `path:line:column: severity code message` for a row of `findings`, perhaps the fix."""
     return finding_at("/".join(filter(None, (row["root"], row["folder"], row["path"]))), row)
 
 
 def finding_at(place: str, finding: Mapping[str, Any]) -> str:
     """Return the same for a finding in a file at a place."""
-    line = f":{finding['line']}" if finding["line"] else ""
+    line = f":{finding['line']}:{finding.get('column') or 1}" if finding["line"] else ""
     fix = f" {finding['fix']}" if finding["severity"] in FAILING and finding["fix"] else ""
     message = visible(f"{finding['message']}{fix}")
     return f"{visible(place)}{line}: {finding['severity']} {finding['code']} {message}"

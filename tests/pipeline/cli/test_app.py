@@ -203,13 +203,13 @@ def test_status_lists_problems_with_reasons(call: Any, watched: Path) -> None:
 def test_validate_prints_every_problem_with_its_line(
     call: Any, tmp_path: Path, skill: SkillWriter
 ) -> None:
-    """`path:line: severity code message`, the advice, a summary, and exit code 1."""
+    """`path:line:column: severity code message`, the advice, a summary, and exit code 1."""
     skill(tmp_path / "Bad_Name", description="x" * 1100, more="colour: red")
     code, out, _ = call("validate", "Bad_Name")
     assert code == 1
     lines = out.splitlines()
     assert len([line for line in lines if line.startswith("Bad_Name/SKILL.md:")]) >= 3
-    assert any(line.startswith("Bad_Name/SKILL.md:3: error description-too-long") for line in lines)
+    assert "\nBad_Name/SKILL.md:3:1: error description-too-long" in out
     assert lines[-1].startswith("1 skill, none rejected; ")
 
 

@@ -94,11 +94,16 @@ def test_an_impossible_request_is_one_sentence(serving: Serving, runs: bool) -> 
     assert command(serving, "versions", "b").returncode == 2
 
 
-def test_a_diff_is_shown_on_request(serving: Serving) -> None:
-    """In the format of `diff -u`."""
+def test_a_diff_is_shown_on_request(serving: Serving, skill: SkillWriter) -> None:
+    """In the format of `diff -u`, of every text file, the scripts first."""
+    skill(serving.root / "a", description="Three.", files={"scripts/x.sh": "echo 1\n", "b": b"\0"})
+    serving.settle()
     assert "description" not in command(serving, "versions", "a").stdout
     shown = command(serving, "versions", "a", "--diff").stdout
     assert "    -description: One.\n    +description: Two.\n" in shown
+    newest = shown.split("\n2")[1]
+    assert newest.index("    +echo 1\n") < newest.index("    +description: Three.\n")
+    assert "    b: there is no text to compare, or too much." in newest
 
 
 def test_a_scan_says_why_its_changes_are_not_published(serving: Serving) -> None:

@@ -153,7 +153,7 @@ def test_the_trash_of_a_root_on_another_disk_lies_beside_the_root(tmp_path: Path
         (tmp_path / "data/trash/20261120-120000/earlier").mkdir(parents=True)
         db = connection.open_catalog(Path("var/catalog.db"))
         moved = trash.move(db, row, tmp_path / "data", NOON)
-        assert moved.trash == f"{elsewhere}/root.trash/20261120-120000/pdf"
+        assert moved.trash == f"{elsewhere}/root.trash/20261120-120000-000000/pdf"
         assert os.listdir("watched") == []
     finally:
         shutil.rmtree(elsewhere)

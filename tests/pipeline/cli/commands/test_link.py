@@ -29,7 +29,10 @@ def test_links_are_made_and_removed(agent: Path) -> None:
     """The directory is remembered: the next scan updates it, and the status has it."""
     done = run("link", agent)
     told = "told to the model of Claude Code: 2 whole\n"
-    assert (done.returncode, done.stdout) == (0, f"2 skills linked in {agent}\n{told}")
+    assert (done.returncode, done.stdout) == (
+        0,
+        f"Linked 2 skills in {agent}.\n{told}",
+    )
     shutil.rmtree("watched/pdf")
     run("scan")
     assert list(links_in(agent)) == ["xlsx"]
@@ -52,7 +55,7 @@ def test_the_agent_and_what_it_tells_its_model_are_known(agent: Path) -> None:
         assert f"Claude Code ({agent}): name alone" in run(command, "long-39").stdout
         assert f"Claude Code ({agent}): described whole" in run(command, "xlsx").stdout
     fits = "told to the model of Claude Code: 24 whole, 19 left to the search\n"
-    assert run("link", agent, "--fit").stdout == f"24 skills linked in {agent}\n{fits}"
+    assert run("link", agent, "--fit").stdout == f"Linked 24 skills in {agent}.\n{fits}"
     assert f"    {fits}" in run("status").stdout
     assert "told" not in run("link", "beside").stdout
     assert "Codex: 2 whole, 40 cut short" in run("link", "beside", "--for", "codex").stdout
@@ -128,7 +131,7 @@ def test_a_taken_name_is_told(agent: Path) -> None:
     assert (done.returncode, done.stdout) == (
         1,
         (
-            f"1 skill linked in {agent}\nnot linked, because the name is taken there: pdf\n"
+            f"Linked 1 skill in {agent}.\nnot linked, because the name is taken there: pdf\n"
             "told to the model of Claude Code: 1 whole\n"
         ),
     )
@@ -199,7 +202,7 @@ def test_a_running_service_carries_it_out(
         monkeypatch.setattr(sys, "argv", ["skilldrop", *options, "link", str(agent)])
         with pytest.raises(SystemExit, match="0"):
             main()
-        assert f"linked in {agent}" in capsys.readouterr().out
+        assert f" in {agent}." in capsys.readouterr().out
         assert "pdf" in links_in(agent)
         write_skill(up.root / "docx")
         shutil.rmtree(up.root / "pdf")

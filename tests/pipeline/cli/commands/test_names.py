@@ -45,7 +45,7 @@ def test_a_folder_whose_name_is_not_utf8_has_a_name_as_well() -> None:
     done = run("add", f"drafts/{strange}")
     assert (done.returncode, done.stderr) == (0, "")
     run("scan")
-    assert "active coffee in" in run("prefer", f"watched/{strange}").stdout
+    assert "Agents get coffee from" in run("prefer", f"watched/{strange}").stdout
     assert "There is no skill" in run("prefer", f"watched/x{strange}").stderr
     assert json.loads(run("remove", "coffee", "--json").stdout)["path"].endswith("/caf\\xe9")
 

@@ -139,7 +139,7 @@ def python(program: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_without_its_extra_the_server_names_the_package_to_install() -> None:
+def test_without_its_extra_the_server_names_the_command_to_paste() -> None:
     """The rest of the program works without it."""
     done = python(
         "import sys; sys.modules['mcp'] = None; sys.argv = ['skilldrop', 'mcp']\n"
@@ -147,8 +147,8 @@ def test_without_its_extra_the_server_names_the_package_to_install() -> None:
     )
     assert done.returncode == 2
     assert done.stderr == (
-        "skilldrop: The MCP server is not installed. Install skilldrop with its extra: "
-        "skilldrop[mcp].\n"
+        "skilldrop: The libraries of the extra mcp are not installed here. Install them with "
+        f"`{sys.executable} -m pip install 'mcp<3,>=2.3'`.\n"
     )
 
 

@@ -61,8 +61,8 @@ def test_findings_are_listed_of_all_of_a_skill_or_of_a_code() -> None:
     """Exit 1 if one is an error; an unknown name is neither."""
     done = run("findings")
     assert done.returncode == 1
-    assert "watched/bad/SKILL.md:1: error frontmatter-missing" in done.stdout
-    assert "aaa/SKILL.md:2: error name-not-folder" in done.stdout
+    assert "watched/bad/SKILL.md:1:1: error frontmatter-missing" in done.stdout
+    assert "aaa/SKILL.md:2:1: error name-not-folder" in done.stdout
     rows = json.loads(run("findings", "frontmatter-missing", "--json").stdout)
     assert [row["folder"] for row in rows] == ["bad"]
     done = run("findings", "pdf")
@@ -127,8 +127,8 @@ def test_a_name_conflict_fails_the_check_until_it_is_decided() -> None:
     """`prefer` decides, for either skill."""
     assert "name conflict: aaa" in run("status").stdout
     done = run("prefer", "watched/aaa")
-    assert done.stdout.splitlines()[0].startswith("active pdf in ")
-    assert done.stdout.splitlines()[0].endswith("/watched/aaa")
+    assert done.stdout.startswith("Agents get pdf from ")
+    assert "/watched/aaa; " in done.stdout
     assert "name conflict" not in run("status").stdout
     assert run("prefer", "nowhere").returncode == 2
 

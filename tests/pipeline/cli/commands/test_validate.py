@@ -43,7 +43,7 @@ def places(result: Result) -> list[str]:
 
 def test_options_and_settings_select_the_findings(project: Path) -> None:
     """Exit code and summary count what is reported."""
-    both = ["skills/one/SKILL.md:2: name-not-folder", "skills/two/SKILL.md:2: name-not-folder"]
+    both = ["skills/one/SKILL.md:2:1: name-not-folder", "skills/two/SKILL.md:2:1: name-not-folder"]
     assert places(run("skills")) == both
     assert run("skills").return_value == 1
     assert run("skills", "--ignore", "name-not-folder,advice").return_value == 0
@@ -93,7 +93,7 @@ def test_a_comment_leaves_out_a_finding_and_the_summary_counts_it(
     result = run("three")
     assert (places(result), result.return_value) == ([], 0)
     assert "; 1 ignored by comments." in result.stdout
-    assert places(run("three", "--no-comments")) == ["three/SKILL.md:6: reference-missing"]
+    assert places(run("three", "--no-comments")) == ["three/SKILL.md:6:1: reference-missing"]
 
 
 def test_a_comment_with_an_unknown_code_is_told_on_stderr(
@@ -156,7 +156,7 @@ def test_a_file_that_cannot_be_fixed_is_a_problem_of_its_own(
         result = run("skills", "--select", "name-not-lower-case", "--fix")
     assert result.return_value == 2
     assert "skills/two/SKILL.md was not fixed: Permission denied.\n" in result.stderr
-    assert places(result) == ["skills/two/SKILL.md:2: name-not-lower-case"]
+    assert places(result) == ["skills/two/SKILL.md:2:1: name-not-lower-case"]
 
 
 TESTS = """[{"query": "sum columns", "should_trigger": true},
@@ -168,7 +168,7 @@ def test_routing_tests_search_among_the_given_skills(project: Path, skill: Skill
     files = {"evals/routing.json": TESTS}
     skill(project / "skills/a", name="a", description="Sums the columns of a sheet.", files=files)
     result = run("skills", "--select", "route-missed,name-not-folder")
-    assert places(result)[0] == "skills/a/evals/routing.json:2: route-missed"
+    assert places(result)[0] == "skills/a/evals/routing.json:2:1: route-missed"
     assert [place.split("/")[1] for place in places(result)] == ["a", "one", "two"]
     assert "2 routing tests run by searches among 3 skills, without a model." in result.stderr
     skill(project / "skills/two", files=files)
@@ -189,7 +189,7 @@ def test_routing_tests_search_the_catalog_that_has_the_skill(
     shelf.scan()
     shelf.close()
     result = run("watched/sheets")
-    assert "watched/sheets/evals/routing.json:1: route-taken" in places(result)
+    assert "watched/sheets/evals/routing.json:1:1: route-taken" in places(result)
     assert f"2 routing tests run by searches of {shelf.settings.catalog_path}" in result.stderr
     skill(sheets, description="Sums columns well.", files=files)
     assert "among 1 skill, without a model" in run("watched/sheets").stderr
@@ -202,7 +202,7 @@ def test_routing_tests_see_what_fix_has_mended(project: Path, skill: SkillWriter
     result = run("skills", "--fix", "--select", "route-missed,spec")
     assert "1 fixed" in result.stdout
     assert "2 routing tests run by searches among 3 skills" in result.stderr
-    assert places(result)[0] == "skills/a/evals/routing.json:2: route-missed"
+    assert places(result)[0] == "skills/a/evals/routing.json:2:1: route-missed"
 
 
 def test_routing_tests_in_an_archive_are_run(project: Path, skill: SkillWriter) -> None:
@@ -211,7 +211,7 @@ def test_routing_tests_in_an_archive_are_run(project: Path, skill: SkillWriter) 
     with zipfile.ZipFile(project / "a.zip", "w") as archive:
         for path in ("SKILL.md", "evals/routing.json"):
             archive.write(project / "a" / path, f"a/{path}")
-    assert "a.zip!/a/evals/routing.json:2: route-missed" in places(run("a.zip"))
+    assert "a.zip!/a/evals/routing.json:2:1: route-missed" in places(run("a.zip"))
 
 
 def test_a_danger_fails_and_is_marked_in_every_format(project: Path, skill: SkillWriter) -> None:

@@ -43,7 +43,7 @@ def test_text_shows_the_line_the_place_and_the_fix(tmp_path: Path, skill: SkillW
     (one,) = judge_paths([Path("a")], profiles=["spec"])
     message = "1 field not of the specification: colour."
     assert printed("text", one).splitlines() == [
-        f"a/SKILL.md:4: error field-not-in-specification {message}",
+        f"a/SKILL.md:4:1: error field-not-in-specification {message}",
         "    4 | colour: red",
         "      | ^",
         "    Keep those of clients that you use; move others under metadata, or remove them.",
