@@ -1,6 +1,5 @@
 """Datasette's hooks: routes, limits, access, headers, and readable cells and tables."""
 
-import json
 import sqlite3
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlencode
@@ -17,7 +16,7 @@ from catalog.site.api import skills as api_skills
 from catalog.site.http import access, limits, responses, security_headers
 from catalog.site.http import location as http_location
 from catalog.site.http import request as http_request
-from catalog.site.http.security_headers import App, Message, Send
+from catalog.site.http.security_headers import App, Send
 from catalog.site.pages import (
     file,
     findings,
@@ -25,6 +24,7 @@ from catalog.site.pages import (
     missing,
     overview,
     questions,
+    skill,
     skills,
     versions,
 )
@@ -53,7 +53,7 @@ ROUTES = (
     Route(r"/", overview.home),
     Route(r"/skills/?", skills.page, limits.SEARCHES),
     Route(rf"{_SKILL}\.json", api_skills.preview),
-    Route(_SKILL, api_skills.skill, limits.TEXTS),
+    Route(_SKILL, skill.page, limits.TEXTS),
     Route(rf"{_SKILL}/view/(?P<path>.+)", file.page, limits.TEXTS),
     Route(rf"{_SKILL}/versions", versions.listing),
     Route(rf"{_SKILL}/versions/compare", versions.picked),
@@ -251,16 +251,13 @@ def render_cell(value: Any, column: str, table: str | None, database: str, datas
 
 
 def _with_tables(app: App, datasette: Any) -> App:
-    """Return the application, with default columns and typed JSON on the tables that have them."""
+    """Return the application, with default columns on the pages of tables that have them."""
 
     async def shown(scope: Any, receive: Any, send: Send) -> None:
         path = http_location.path(datasette, scope) if scope["type"] == "http" else ""
         table = http_location.table_of(datasette, path) if path else None
-        if table:
-            if path.endswith(".json") and table in _TYPED:
-                send = _typed(send)
-            elif "." not in path:
-                scope = _with_main_columns(datasette, scope, table)
+        if table and "." not in path:
+            scope = _with_main_columns(datasette, scope, table)
         await app(scope, receive, send)
 
     return shown
@@ -276,47 +273,6 @@ def _with_main_columns(datasette: Any, scope: Any, table: str) -> Any:
         return scope
     parameters += [("_col", column) for column in columns]
     return {**scope, "query_string": urlencode(parameters).encode()}
-
-
-def _typed(send: Send) -> Send:
-    """Return a function that sends a JSON response with the types of the views."""
-    start: Message = {}
-    parts: list[bytes] = []
-
-    async def sent(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            start.update(message)
-            return
-        parts.append(message.get("body", b""))
-        if message.get("more_body"):
-            return
-        body = b"".join(parts)
-        if start["status"] == 200:
-            body = json.dumps(json.loads(body, object_hook=_with_types)).encode()
-        headers = [each for each in start["headers"] if each[0].lower() != b"content-length"]
-        await send({**start, "headers": headers})
-        await send({"type": "http.response.body", "body": body})
-
-    return sent
-
-
-def _with_types(value: dict[str, Any]) -> dict[str, Any]:
-    """Return a row with its types, or a response whose rows are lists with the types."""
-    columns, rows = value.get("columns"), value.get("rows")
-    if columns and rows and isinstance(rows[0], list):
-        return value | {"rows": [list(map(_of_type, columns, row)) for row in rows]}
-    return {name: _of_type(name, each) for name, each in value.items()}
-
-
-def _of_type(column: str, value: Any) -> Any:
-    if column == "isActive" and value is not None:
-        return bool(value)
-    return json.loads(value) if column in _OBJECTS and isinstance(value, str) else value
-
-
-_TYPED = {"skill_definitions", "skill_packages"}
-"""Views of the product specification, whose JSON has objects and booleans."""
-_OBJECTS = ("fileInventory", "file_inventory")
 
 
 async def _not_public(datasette: Any, request: Any) -> Response:

@@ -4,7 +4,6 @@
 """
 
 import asyncio
-import json
 import subprocess
 import sys
 import tempfile
@@ -61,9 +60,6 @@ async def wrong(catalog: Path) -> list[str]:
             answer = await client.get(path)
             if answer.status_code != status:
                 sentences.append(f"{path}: {answer.status_code} in place of {status}")
-        views = await client.get("/catalog/skill_definitions.json?_shape=array")
-        if {type(row["isActive"]) for row in json.loads(views.text)} != {bool}:
-            sentences.append("The JSON of skill_definitions has no booleans.")
     asked = f"Datasette {datasette.__version__} was asked for {len(wanted)} addresses."
     sys.stdout.write(f"{asked} {len(sentences)} answers are wrong.\n")
     return sentences

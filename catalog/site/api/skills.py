@@ -116,14 +116,6 @@ def _addresses(context: RequestContext, hit: Hit) -> dict[str, Any]:
     return found | {"url": page, "location": locations.on_site(hit.skill_id, name, skills)}
 
 
-async def skill(context: RequestContext) -> Response:
-    """Return a skill as its page, or as JSON if the client prefers that."""
-    view = preview if responses.prefers_json(context.request) else skill_page.page
-    response = await view(context)
-    response.headers["Vary"] = "Accept, Accept-Encoding"
-    return response
-
-
 async def preview(context: RequestContext) -> Response:
     """Return a skill as JSON: its content, files, findings, versions and indexes."""
     skill_id = context.path_part("skill_id")

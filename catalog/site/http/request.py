@@ -224,7 +224,7 @@ async def _page(view: View, context: RequestContext) -> Response:
     facts = (VERSION, state, request.full_path, context.health, context.is_local)
     etag = hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
     is_known = request.headers.get("if-none-match", "*").strip() != "*"
-    if is_known and responses.is_known(request, etag) and not responses.prefers_json(request):
+    if is_known and responses.is_known(request, etag):
         return Response(b"", 304, {"ETag": f'W/"{etag}"', "Cache-Control": "no-cache"})
     response = await view(context)
     is_html = isinstance(response, Response) and response.content_type == responses.HTML

@@ -72,12 +72,6 @@ def of_json(request: Any, value: Any, **more: Any) -> Response:
     return of_text(request, json.dumps(value, ensure_ascii=False) + "\n", JSON, **more)
 
 
-def prefers_json(request: Any) -> bool:
-    """Return whether a client accepts JSON rather than a page; without a wish, it does not."""
-    weights = _weights(request.headers.get("accept", ""))
-    return weights.get("application/json", 0.0) > weights.get("text/html", 0.0)
-
-
 def of_file(
     request: Any,
     file: IO[bytes],
@@ -151,19 +145,13 @@ def is_known(request: Any, etag: str | None) -> bool:
 
 
 def _accepts_gzip(header: str) -> bool:
-    """Return whether Accept-Encoding allows gzip; a weight of 0 forbids it."""
-    weights = _weights(header)
-    return weights.get("gzip", weights.get("*", 0.0)) > 0
-
-
-def _weights(header: str) -> dict[str, float]:
-    """Return the weight of each value of an Accept header; 0 for one that is not a number."""
+    """Return whether Accept-Encoding allows gzip; a weight that is 0 or no number forbids it."""
     weights = {}
     for wish in header.lower().split(","):
         value, *parameters = (part.replace(" ", "") for part in wish.split(";"))
         quality = next((part[2:] for part in parameters if part.startswith("q=")), "1")
         weights[value] = float(quality) if _QUALITY.fullmatch(quality) else 0.0
-    return weights
+    return weights.get("gzip", weights.get("*", 0.0)) > 0
 
 
 log = logging.getLogger("skilldrop")

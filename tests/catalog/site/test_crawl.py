@@ -12,8 +12,7 @@ import pytest
 
 from catalog.site import plugin
 from catalog.site.api import files
-from catalog.site.api import skills as api_skills
-from catalog.site.pages import file, skills, versions
+from catalog.site.pages import file, skill, skills, versions
 from tests.support.crawler import Answer, Walk, parameters, walk
 from tests.support.page_kinds import page_kinds
 from tests.support.paths import SEARCH
@@ -22,7 +21,7 @@ from tests.support.sites import Site, serving
 
 DATASETTE, UNKNOWN = "datasette", "unknown"
 OF = {route.view: route.pattern for route in plugin.ROUTES}
-SKILL = OF[api_skills.skill]
+SKILL = OF[skill.page]
 EVERY = dict.fromkeys((UNKNOWN, OF[files.of_neighbour]), float("inf"))
 """Addresses that a link has by mistake only, for the most part: no route or the last one."""
 MOST = {SKILL: 25, OF[file.page]: 20, OF[versions.changes]: 6, DATASETTE: 6, **EVERY}
@@ -42,9 +41,9 @@ def shelf(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sh
     shelf = Shelf(tmp_path_factory.mktemp("crawl"))
     step = 1 if os.environ.get("CRAWL") == "all" else 3
     for name, folder in (("search", SEARCH / "skills"), ("corpus", corpus / "packages")):
-        for skill in sorted(path.parent for path in folder.rglob("SKILL.md"))[::step]:
-            copy = shelf.root / name / skill.relative_to(folder)
-            shutil.copytree(skill, copy, dirs_exist_ok=True)
+        for found in sorted(path.parent for path in folder.rglob("SKILL.md"))[::step]:
+            copy = shelf.root / name / found.relative_to(folder)
+            shutil.copytree(found, copy, dirs_exist_ok=True)
     shelf.scan()
     yield shelf
     shelf.close()
