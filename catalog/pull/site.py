@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import sys
 import zipfile
@@ -29,10 +30,11 @@ BROKEN = (OSError, HTTPException, ValueError, KeyError, TypeError, RecursionErro
 """What an answer raises that is incomplete, or has not the right form."""
 
 ON_WINDOWS = os.name == "nt"
-_WINDOWS_DEVICES = {"con", "prn", "aux", "nul"} | {
-    f"{d}{n}" for d in ("com", "lpt") for n in "123456789"
-}
-_NOT_ON_WINDOWS = frozenset('<>:"\\|?*') | frozenset(map(chr, range(32)))
+NOT_ON_WINDOWS = re.compile(
+    r"""[<>:"\\|?*\0-\x1f]|[. ](?:/|$)|(?:^|/)(?:con|prn|aux|nul|(?:com|lpt)[1-9])\s*(?:[./]|$)""",
+    re.IGNORECASE,
+)
+"""What a path on Windows cannot have: characters, ends of names, and names of devices."""
 
 
 class SiteError(Exception):
@@ -175,14 +177,8 @@ def check_path(path: str) -> None:
     parts = path.split("/")
     if "\0" in path or not {"", ".", ".."}.isdisjoint(parts):
         raise Refused(f"the path {path!r} leads out of its folder")
-    if not ON_WINDOWS:
-        return
-    for part in parts:
-        if (
-            not _NOT_ON_WINDOWS.isdisjoint(part)
-            or part[-1] in ". "
-            or part.partition(".")[0].strip().casefold() in _WINDOWS_DEVICES
-        ):
+    for part in parts if ON_WINDOWS else ():
+        if NOT_ON_WINDOWS.search(part):
             raise Refused(f"Windows cannot have a file with the name {part!r}")
 
 

@@ -12,6 +12,7 @@ from catalog.model.naming import is_slug
 from catalog.model.paths import is_archive, text_path
 from catalog.model.skill import Inventory, RootSpec
 from catalog.model.values import Json
+from catalog.pull.site import NOT_ON_WINDOWS
 from catalog.text.suggestions import shown
 from pipeline.authoring.atomic_replace import built_beside, exchange, put
 from pipeline.authoring.lint import Judgement, judge_paths
@@ -47,13 +48,15 @@ The answer that this skill gives.
 def make(name: str, parent: Path, texts: Mapping[str, str] = PLAIN) -> Path:
     """Write a skill with a name below a directory, and return its folder.
 
-    Raises NotPossible if the specification does not allow the name, or the folder exists.
+    Raises NotPossible if the specification or Windows does not allow the name, or it exists.
     """
     if not name.isascii() or not is_slug(name) or not name or len(name) > 64:
         raise NotPossible(
             f"{shown(name)} cannot be the name of a skill: it needs 1 to 64 of a-z, 0-9 and "
             "single hyphens between them, such as csv-profile."
         )
+    if NOT_ON_WINDOWS.search(name):
+        raise NotPossible(f"Windows cannot have a folder with the name {name}; choose another.")
     words = name.replace("-", " ")
     folder = parent / name
     try:
@@ -68,7 +71,7 @@ def make(name: str, parent: Path, texts: Mapping[str, str] = PLAIN) -> Path:
         filled = text.format(
             name=name, words=words, title=words.capitalize(), intent=name.replace("-", "_")
         )
-        file.write_text(filled, encoding="utf-8")
+        file.write_text(filled, encoding="utf-8", newline="\n")
     return folder
 
 

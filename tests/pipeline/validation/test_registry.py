@@ -58,6 +58,10 @@ def _leaving(skill: Path) -> None:
     (skill / "notes.md").symlink_to(outside)
 
 
+def _device(skill: Path) -> None:
+    (skill / "aux.md").write_text("A note.\n", "utf-8")
+
+
 def _dangling(skill: Path) -> None:
     (skill / "notes.md").symlink_to("nowhere.md")
 
@@ -112,15 +116,16 @@ def _long(skill: Path) -> None:
 
 
 # Made here because git, or a packager that reads what git carries, cannot hold them: files that
-# differ in case alone, permission bits, a pipe, a name that is not UTF-8, and links that lead
-# nowhere, outside, back to themselves or behind one another; and files that git or its hosts would
-# leave out; and long ones.
+# differ in case alone, names that Windows cannot have, permission bits, a pipe, a name that is not
+# UTF-8, and links that lead nowhere, outside, back to themselves or behind one another; and files
+# that git or its hosts would leave out; and long ones.
 MADE: Mapping[str, Callable[[Path], None]] = {
     "skill-md-twice": _twice,
     "file-unreadable": _unreadable,
     "directory-unreadable": _unlistable,
     "special-file": _pipe,
     "name-not-utf8": _latin_1,
+    "name-not-on-windows": _device,
     "link-leaves-root": _leaving,
     "link-dangling": _dangling,
     "link-loop": _loop,

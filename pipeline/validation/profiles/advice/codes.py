@@ -102,4 +102,11 @@ REFERENCE_DEEP = TYPES.info(
     "Name it in SKILL.md, too, and say when to read it.",
     _FILES,
 )
+NAME_NOT_ON_WINDOWS = TYPES.warning(
+    "name-not-on-windows",
+    "Windows cannot have a file or folder of this name, so nobody there gets the skill.",
+    'Choose a name without < > : " \\ | ? * and without a dot or space at its end, that is no '
+    "device such as CON, NUL or COM1, and that differs from others not only in capital letters.",
+    "Microsoft, Naming files, paths, and namespaces",
+)
 TYPES += ROUTING  # of searches, which need other skills

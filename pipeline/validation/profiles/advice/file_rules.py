@@ -1,14 +1,17 @@
 """Rules of advice about a skill's files: which its texts name, and how long they are."""
 
 import re
+from collections import Counter
 from collections.abc import Collection, Container, Iterable, Iterator
 from itertools import chain, islice
 from posixpath import basename
 from typing import TypeAlias
 
 from catalog.model.finding import Finding, FindingType
-from catalog.model.paths import linked
+from catalog.model.paths import linked, os_path
+from catalog.pull.site import NOT_ON_WINDOWS
 from catalog.text import humanize, tokens
+from catalog.text.suggestions import few
 from catalog.text.visible import printable, quoted
 from pipeline.roots.file_kinds import FILE_BYTES, SKILL_MD, is_document, may_be_native
 from pipeline.validation.profiles.advice import codes
@@ -93,6 +96,15 @@ def references_are_direct(skill: Skill) -> Iterator[Finding]:
     direct = mentioned(skill.parsed.body, {}, list(chains)) if chains else ()
     deep = [place for target, place in chains.items() if target not in direct]
     yield from _first(skill, codes.REFERENCE_DEEP, deep)
+
+
+def names_fit_windows(skill: Skill) -> Iterator[Finding]:
+    """Find names that Windows cannot have, or that differ only in case, which it ignores."""
+    paths = [file.path for file in skill.files if file.path != skill.document]
+    refused = [path for path in (skill.folder, *paths) if NOT_ON_WINDOWS.search(os_path(path))]
+    refused += (f"{path} twice" for path, n in Counter(map(str.lower, paths)).items() if n > 1)
+    if refused:
+        yield codes.NAME_NOT_ON_WINDOWS.at(f"Windows cannot have {few(refused)}.")
 
 
 def references_are_short(skill: Skill) -> Iterator[Finding]:

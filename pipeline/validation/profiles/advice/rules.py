@@ -20,6 +20,7 @@ from pipeline.validation.profiles.advice import codes
 from pipeline.validation.profiles.advice.file_rules import (
     files_are_referenced,
     license_file_exists,
+    names_fit_windows,
     references_are_direct,
     references_are_short,
     references_exist,
@@ -137,6 +138,7 @@ ADVICE = Profile(
         files_are_referenced,
         references_are_direct,
         references_are_short,
+        names_fit_windows,
     ),
 )
 

@@ -56,6 +56,15 @@ def test_a_name_that_the_specification_refuses_makes_nothing(name: str, tmp_path
     assert not (tmp_path / "drafts").exists()
 
 
+@pytest.mark.parametrize("name", ["con", "nul", "com1"])
+def test_a_name_that_windows_cannot_have_is_refused(name: str, tmp_path: Path) -> None:
+    """Also on Linux, for the colleagues who have Windows."""
+    done = run("new", name, "--in", tmp_path)
+    assert done.returncode == 2
+    assert f"Windows cannot have a folder with the name {name}" in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
 def test_an_existing_folder_stays_as_it_is() -> None:
     """Nothing is written into it."""
     Path("pdf").mkdir()

@@ -438,6 +438,33 @@ def test_the_lines_of_the_whole_file_count() -> None:
     assert "body-too-long" not in {each.code for each in found("advice", of)}
 
 
+@pytest.mark.parametrize(
+    ("paths", "told"),
+    [
+        (("aux.md",), "aux.md"),
+        (("scripts/CON",), "scripts/CON"),
+        (("nul .txt",), "nul .txt"),
+        (("a:b.md", "end./x.md"), "a:b.md, end./x.md"),
+        (("end ",), "end "),
+        (("a\\\\b.md",), "a\\\\b.md"),
+        (("Rules.md", "rules.md"), "rules.md twice"),
+        (("console.md", "auxiliary/com.md", "com10.md", "a.b c", ".env.d/x.y.z"), None),
+    ],
+)
+def test_names_that_windows_cannot_have_are_told(paths: tuple[str, ...], told: str | None) -> None:
+    """All of them in one finding, so that colleagues with Windows get the skill."""
+    messages = [
+        each.message for each in found("advice", skill(BODY, *paths)) if "Windows" in each.message
+    ]
+    assert messages == ([f"Windows cannot have {told}."] if told else [])
+
+
+def test_a_folder_that_windows_cannot_have_is_told() -> None:
+    """The published skill has its name."""
+    of = dataclasses.replace(skill(BODY), folder="Con")
+    assert "name-not-on-windows" in {each.code for each in found("advice", of)}
+
+
 @pytest.mark.requirement("agent-skills/references-small")
 def test_a_long_reference_is_reported_once_it_is_led_to() -> None:
     """A document of more than 5,000 tokens is reported, if an agent may load it."""
