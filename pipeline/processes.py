@@ -10,7 +10,6 @@ from contextlib import ExitStack, contextmanager, suppress
 from itertools import zip_longest
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
-from multiprocessing.context import ForkContext, ForkServerContext
 from multiprocessing.process import BaseProcess
 from queue import SimpleQueue
 from traceback import format_exc
@@ -80,8 +79,8 @@ def _in_order(
 
 
 def cores() -> int:
-    """Return the number of cores that this process may use."""
-    return len(os.sched_getaffinity(0))
+    """Return the number of cores that this process may use; one where it is not Linux."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
 
 
 @contextmanager
@@ -92,7 +91,7 @@ def process_pool(size: int, niceness: int = 0) -> Iterator[Executor]:
     modules are imported then, so it is a hundred times faster.
     """
     if threading.active_count() == 1:
-        context: ForkContext | ForkServerContext = get_context("fork")
+        context: Any = get_context("fork")
     else:
         context = get_context("forkserver")
         context.set_forkserver_preload(_PRELOADED)
@@ -107,7 +106,7 @@ class _Pool(Executor):
     the rest of its result is waited for without end.
     """
 
-    def __init__(self, size: int, context: ForkContext | ForkServerContext, niceness: int) -> None:
+    def __init__(self, size: int, context: Any, niceness: int) -> None:
         self._processes: list[BaseProcess] = []
         self._idle: SimpleQueue[Connection] = SimpleQueue()
         self._threads = ThreadPoolExecutor(size)

@@ -1,12 +1,16 @@
 """Lock that admits one writing process to a catalog, and names it."""
 
-import fcntl
 import os
 from contextlib import suppress
 from pathlib import Path
 from weakref import WeakSet
 
-from catalog.model.errors import CatalogBusy
+from catalog.model.errors import CatalogBusy, NotPossible
+
+try:
+    import fcntl
+except ImportError:  # on Windows, where no catalog is written
+    fcntl = None  # type: ignore[assignment]
 
 
 class WriterLock:
@@ -14,8 +18,12 @@ class WriterLock:
 
     def __init__(self, path: Path) -> None:
         """Take the lock. Raises CatalogBusy, which names the process that has it."""
+        if not fcntl:
+            raise NotPossible(
+                "No catalog can be kept on this system; `validate`, `new` and `pull` work here."
+            )
         self._path = path
-        self._handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        self._handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
         try:
             self.left = self._take()
             """Note of the last holder, or its process number if it was killed."""
@@ -67,7 +75,8 @@ def _release_in_child() -> None:
         lock.close()
 
 
-os.register_at_fork(after_in_child=_release_in_child)
+if fcntl:
+    os.register_at_fork(after_in_child=_release_in_child)
 
 
 def lock_of(catalog: Path) -> Path:
@@ -78,7 +87,7 @@ def lock_of(catalog: Path) -> Path:
 def is_locked(path: Path) -> bool:
     """Return whether a process has a lock. A process that takes it now may be refused."""
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        handle = os.open(path, os.O_RDONLY)
     except OSError:
         return False
     try:

@@ -17,8 +17,6 @@ from catalog.model.errors import CatalogUnusable, NotPossible
 from catalog.model.values import Json
 from catalog.text.humanize import iso
 
-ASKED = signal.SIGURG
-"""Signal on which a service looks for requests at once; any other process ignores it."""
 PATIENCE = 30.0
 """Seconds that a command waits for its request to start."""
 _POLL = 0.05
@@ -61,7 +59,7 @@ def ask(
             ).lastrowid
             (pid,) = connection.execute("SELECT service_pid FROM health").fetchone()
             with suppress(OSError, TypeError):  # it starts now, or it is not this user's
-                os.kill(pid, ASKED)
+                os.kill(pid, signal.SIGURG)  # any other process ignores it
             for seconds in _until_answered(connection, request, patience):
                 waiting(int(seconds))
                 if not is_same_file(catalog, opened) or _has_ended(connection, catalog):

@@ -14,11 +14,20 @@ from typing import IO, NamedTuple
 from catalog.model.errors import PathRefused
 from catalog.text.visible import printable
 
-DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+OPENS_DIRECTORIES = os.open in os.supports_dir_fd
+"""Whether the system can open a directory, and files by their names in it; Windows cannot."""
+
+
+def flags(names: str) -> int:
+    """Return flags of open(2), without those that the system does not have."""
+    return sum(getattr(os, f"O_{name}", 0) for name in names.split())
+
+
+DIRECTORY = flags("DIRECTORY NOFOLLOW")
 """Flags to open a directory, but no link to one."""
 _NO_DIRECTORY = {errno.ENOTDIR, errno.ELOOP}
 # Opening a FIFO would block, and a terminal could become the controlling terminal.
-FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+FILE = flags("NOFOLLOW NONBLOCK NOCTTY BINARY")
 """Flags to open a file, but no link to one."""
 _NO_FILE = {*_NO_DIRECTORY, errno.ENXIO}  # of a link, of a file as a directory, of a socket
 
@@ -39,7 +48,7 @@ def open_directory(name: str, dir_fd: int) -> int | None:
 @contextmanager
 def directory(path: str | Path) -> Iterator[int]:
     """Yield an open directory; links in its path are followed."""
-    dir_fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    dir_fd = os.open(path, os.O_DIRECTORY)
     try:
         yield dir_fd
     finally:
@@ -92,7 +101,7 @@ def open_file(top: str, directories: Sequence[str], path: str) -> BufferedReader
 
 def set_mode(name: str, dir_fd: int, mode: int) -> None:
     """Set the mode of a file or directory, even of an unreadable one; ignore links."""
-    handle = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=dir_fd)
+    handle = os.open(name, os.O_PATH | os.O_NOFOLLOW, dir_fd=dir_fd)
     try:
         current = os.fstat(handle).st_mode
         if not S_ISLNK(current) and S_IMODE(current) != mode:
@@ -177,7 +186,7 @@ def _mount_of(directory: int) -> bytes:
     Source: proc_pid_fdinfo(5). Without /proc it is only the device number.
     """
     try:
-        handle = os.open(f"/proc/self/fdinfo/{directory}", os.O_RDONLY | os.O_CLOEXEC)
+        handle = os.open(f"/proc/self/fdinfo/{directory}", os.O_RDONLY)
     except OSError:
         return str(os.fstat(directory).st_dev).encode()
     try:
@@ -196,14 +205,21 @@ def named(path: str | Path) -> Iterator[None]:
         raise OSError(error.errno, error.strerror or str(error), str(path)) from error
 
 
-_syncfs = ctypes.CDLL(None, use_errno=True).syncfs
-
-
 def sync(dir_fd: int) -> None:
     """Wait until the file system of an open directory is written to disk. Raises OSError."""
-    if _syncfs(dir_fd):
+    syncfs = getattr(ctypes.CDLL(None, use_errno=True), "syncfs", None)
+    if syncfs is None:
+        os.sync()
+    elif syncfs(dir_fd):
         code = ctypes.get_errno()
         raise OSError(code, os.strerror(code))
+
+
+def sync_folder(path: Path) -> None:
+    """Wait until a folder is written to disk, if the system can open one. Raises OSError."""
+    if OPENS_DIRECTORIES:
+        with directory(path) as folder:
+            sync(folder)
 
 
 @contextmanager
@@ -217,15 +233,15 @@ def replaced(path: Path, mode: int = 0o644) -> Iterator[IO[bytes]]:
         with open(handle, "w+b") as file:
             yield file
             file.flush()
-            os.fchmod(file.fileno(), mode)
+            if OPENS_DIRECTORIES:
+                os.fchmod(file.fileno(), mode)
             os.fsync(file.fileno())
         os.replace(beside, path)
     except BaseException:
         with suppress(FileNotFoundError):
             os.unlink(beside)
         raise
-    with directory(path.parent) as folder:
-        sync(folder)
+    sync_folder(path.parent)
 
 
 _AT_FDCWD, _EXCHANGE = -100, 2  # of renameat2(2)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 from uuid import uuid4
 
-from catalog.filesystem.operations import DIRECTORY, FILE, directory
+from catalog.filesystem.operations import DIRECTORY, FILE, directory, flags
 from catalog.model.errors import FolderNotOwned
 
 MARKER = ".skilldrop"
@@ -71,10 +71,10 @@ def opened(folder: OwnedFolder, identity: str) -> Iterator[int]:
     OSError.
     """
     try:
-        dir_fd = os.open(folder.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        dir_fd = os.open(folder.path, os.O_DIRECTORY)
     except FileNotFoundError:
         os.makedirs(folder.path, exist_ok=True)
-        dir_fd = os.open(folder.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        dir_fd = os.open(folder.path, os.O_DIRECTORY)
     try:
         if not _ownership(folder, identity, dir_fd):
             _mark(folder.kind, identity, dir_fd)
@@ -127,12 +127,7 @@ def _read_marker(dir_fd: int) -> tuple[str, ...] | None:
 
 
 def _mark(kind: FolderKind, identity: str, dir_fd: int) -> None:
-    handle = os.open(
-        MARKER,
-        os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC,
-        0o644,
-        dir_fd=dir_fd,
-    )
+    handle = os.open(MARKER, flags("WRONLY CREAT TRUNC NOFOLLOW"), 0o644, dir_fd=dir_fd)
     try:
         os.fchmod(handle, 0o644)
         os.write(handle, f"skilldrop {kind} {identity}\n{_EXPLAINED}\n".encode())

@@ -4,7 +4,6 @@ It lies beside the catalog and not in it, because the site shows every table. A 
 bits, which nobody can guess from an unsalted SHA-256.
 """
 
-import fcntl
 import hashlib
 import hmac
 import json
@@ -105,6 +104,8 @@ def _hash(secret: str) -> str:
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
     """Keep other commands from changing the file meanwhile."""
+    import fcntl  # Windows has none, and imports this module for the name of the file
+
     with ExitStack() as stack:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)

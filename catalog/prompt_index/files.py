@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
-from catalog.filesystem.operations import FILE, sync
+from catalog.filesystem.operations import FILE, flags, sync
 from catalog.model.values import Json
 from catalog.prompt_index.builder import PromptIndex
 from catalog.prompt_index.formats.registry import FORMATS
@@ -76,12 +76,7 @@ def write_whole(folder: int, files: Mapping[str, bytes]) -> set[str]:
 def _write(name: str, folder: int, data: bytes) -> None:
     with suppress(FileNotFoundError):  # left by a crash
         os.unlink(name, dir_fd=folder)
-    handle = os.open(
-        name,
-        os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC,
-        0o644,
-        dir_fd=folder,
-    )
+    handle = os.open(name, flags("WRONLY CREAT EXCL NOFOLLOW"), 0o644, dir_fd=folder)
     with open(handle, "wb") as file:
         file.write(data)
         os.fchmod(handle, 0o644)  # whatever the umask: agents of other users read it

@@ -20,7 +20,6 @@ from catalog.writing.takeover import Takeover
 log = logging.getLogger("skilldrop")
 
 NAME = "decisions.jsonl"
-_FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 
 Place: TypeAlias = tuple[str, str]
 """Root and path of a skill folder."""
@@ -72,7 +71,8 @@ def update(
     found = _differences(decisions(file), decided, is_known)
     if not (text := "".join(f"{to_json(entry | {'at': iso(at)})}\n" for entry in found)):
         return
-    handle = os.open(file, _FLAGS, 0o644)
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
+    handle = os.open(file, flags, 0o644)
     try:
         os.write(handle, f"\n{text}".encode())  # a crash may have left half a line
         os.fsync(handle)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from stat import S_IMODE
 
-from catalog.filesystem.operations import directory, exchange_names, remove_made, replaced, sync
+from catalog.filesystem.operations import exchange_names, remove_made, replaced, sync_folder
 
 
 @contextmanager
@@ -28,9 +28,9 @@ def built_beside(place: Path, source: Path) -> Iterator[Path]:
 
 def put(built: Path, place: Path) -> None:
     """Move a built folder to a free place. Raises OSError."""
-    _sync(built)
+    sync_folder(built)
     os.rename(built, place)
-    _sync(place.parent)
+    sync_folder(place.parent)
 
 
 def exchange(built: Path, place: Path) -> Path:
@@ -39,7 +39,7 @@ def exchange(built: Path, place: Path) -> Path:
     One of the two is complete at the place at every moment. On a file system that cannot exchange
     two names atomically, the old one may briefly exist only as the backup. Raises OSError.
     """
-    _sync(built)
+    sync_folder(built)
     backup, made = _free(place), built.lstat()
     os.rename(built, backup)
     try:
@@ -47,7 +47,7 @@ def exchange(built: Path, place: Path) -> Path:
     except BaseException:  # if the exchange cannot be undone, the backup is the old folder
         remove_made(backup, made)
         raise
-    _sync(place.parent)
+    sync_folder(place.parent)
     return backup
 
 
@@ -63,9 +63,3 @@ def _free(place: Path) -> Path:
     while os.path.lexists(backup):
         backup, number = place.with_name(f"{place.name}.~{number}~"), number + 1
     return backup
-
-
-def _sync(folder: Path) -> None:
-    """Wait until a folder and everything in it is on disk."""
-    with directory(folder) as opened:
-        sync(opened)

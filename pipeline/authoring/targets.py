@@ -91,15 +91,14 @@ def target_of(path: Path) -> SearchedPlace:
     alone = is_skill_md(path.name)
     if alone:
         path = path.parent
-    elif not path.is_dir():
-        if path.is_file() and is_archive(path.name):
-            file = Path(os.path.realpath(path))
-            name = model_paths.text_path(str(path))
-            return SearchedPlace(name, file.parent, f"{model_paths.text_path(file.name)}!", alone)
-        name = model_paths.text_path(str(path))
-        raise RootUnreadable(f"{name} is neither a folder, an archive nor a SKILL.md.")
+    name = model_paths.text_path(path.as_posix())
     # Links are resolved: a skill has the name of its real folder.
-    folder, name = Path(os.path.realpath(path)), model_paths.text_path(str(path))
+    folder = Path(os.path.realpath(path))
+    if not (alone or path.is_dir()):
+        if path.is_file() and is_archive(path.name):
+            inside = f"{model_paths.text_path(folder.name)}!"
+            return SearchedPlace(name, folder.parent, inside, alone)
+        raise RootUnreadable(f"{name} is neither a folder, an archive nor a SKILL.md.")
     if is_skill_folder(folder):
         return SearchedPlace(name, folder.parent, model_paths.text_path(folder.name), alone)
     return SearchedPlace(name, folder, "", False)

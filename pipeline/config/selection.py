@@ -199,7 +199,7 @@ def _codes_of(selectors: Collection[str]) -> frozenset[str]:
 
 def matches(patterns: tuple[str, ...], folder: str, path: str) -> bool:
     """Return whether patterns of a folder match an absolute path; that of a folder ends in /."""
-    above = folder.rstrip("/") + "/"
+    above, path = (each.replace(os.sep, "/") for each in (folder.rstrip("/") + "/", path))
     return path.startswith(above) and spec_of(patterns).match_file(
         path.removeprefix(above).replace("!/", "/")  # a skill in an archive
     )

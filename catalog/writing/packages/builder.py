@@ -24,8 +24,6 @@ NEXT_CURRENT = ".current"
 """New link, which replaces `current` atomically."""
 DIRECTORY_MODE = 0o555
 """Mode of every directory of a package."""
-_ANY = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-"""Flags to open a file or a directory, but no link."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +156,7 @@ def is_same_tree(name: str, dir_fd: int, other: str, other_fd: int) -> bool:
     with ExitStack() as stack, suppress(OSError):
         opened = []
         for entry, parent in ((name, dir_fd), (other, other_fd)):
-            opened.append(os.open(entry, _ANY, dir_fd=parent))
+            opened.append(os.open(entry, os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=parent))
             stack.callback(os.close, opened[-1])
         stats = [os.fstat(handle) for handle in opened]
         if all(S_ISDIR(stat.st_mode) for stat in stats):

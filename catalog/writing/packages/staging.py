@@ -3,11 +3,10 @@
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Sequence
-from fcntl import ioctl
 from io import FileIO, RawIOBase
 from typing import Any, NamedTuple, TypeAlias
 
-from catalog.filesystem.operations import DIRECTORY, FILE, descended, remove
+from catalog.filesystem.operations import DIRECTORY, FILE, descended, flags, remove
 from catalog.model.errors import NotAsJudged
 from catalog.model.paths import os_path
 
@@ -16,7 +15,7 @@ CHUNK = 1024 * 1024
 WORTH_CLONING = 64 * 1024
 """Size in bytes from which sharing blocks is cheaper than copying them."""
 _FICLONE = 0x40049409  # linux/fs.h
-_NEW_FILE = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
+_NEW_FILE = flags("RDWR CREAT EXCL NOFOLLOW")
 
 
 class PackageFile(NamedTuple):
@@ -112,6 +111,8 @@ def _copy(original: Original, file: PackageFile, name: str, folder: int) -> None
 
 def _is_cloned(source: RawIOBase, target: int) -> bool:
     """Share the blocks of a file; return whether the file system supports that."""
+    from fcntl import ioctl  # Windows has none
+
     try:
         ioctl(target, _FICLONE, source.fileno())
     except OSError:

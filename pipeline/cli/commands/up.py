@@ -14,7 +14,6 @@ from typing import Literal, TypeAlias, get_args
 import click
 
 from catalog.database.connection import explained, open_catalog, service_runs
-from catalog.database.requests import ASKED
 from catalog.model.errors import CatalogBusy
 from catalog.site import address
 from catalog.site.server.process import SiteProcess
@@ -74,7 +73,7 @@ def up(
         store = open_store(settings, progress)
     try:
         service = running = Service(settings, store, site)
-        signal.signal(ASKED, lambda *_: running.wake())
+        signal.signal(signal.SIGURG, lambda *_: running.wake())  # at a request
         with explained(settings.catalog_path):  # else a broken pipe would seem to be stdout's
             service.run(lambda: _print(_welcome(settings, site.url if site else None)))
     finally:

@@ -66,7 +66,7 @@ def network_type(path: str, mounts: str | None = None) -> str | None:
 
 def _read() -> str:
     try:
-        return _MOUNTS.read_text(errors="surrogateescape")
+        return _MOUNTS.read_text("utf-8", "surrogateescape")
     except OSError:
         return ""
 

@@ -15,6 +15,7 @@ from operator import attrgetter
 from stat import S_IFDIR, S_IFREG, S_ISDIR, S_ISLNK, S_ISREG
 from typing import TypeVar
 
+from catalog.filesystem.operations import FILE, OPENS_DIRECTORIES, flags
 from catalog.model.errors import RootUnreadable
 from catalog.model.finding import FindingType
 from catalog.model.paths import text_path
@@ -23,11 +24,8 @@ from pipeline.roots.file_kinds import COMMON_SPELLINGS
 from pipeline.roots.ignore_files import NAMES as IGNORE_FILES
 from pipeline.roots.local.directory import Listing, Target, Targets
 
-_LISTED = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
-_ENTERED = os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC  # for a directory without the permission `r`
-_FILE = (
-    os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
-)  # a pipe must not block, a terminal must not become the controlling one
+_LISTED = flags("DIRECTORY")
+_ENTERED = flags("PATH DIRECTORY")  # for a directory without the permission `r`
 
 _T = TypeVar("_T")
 _ON_A_LINK = frozenset({errno.ELOOP, errno.ENOTDIR})
@@ -46,18 +44,11 @@ _LONGEST = 4095
 EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 """Errors that do not depend on a path: the process has run out of a resource."""
 IO_ERRORS = frozenset(
-    {
-        errno.EIO,
-        errno.EREMOTEIO,
-        errno.EUCLEAN,
-        errno.EBADMSG,
-        errno.ETIMEDOUT,
-        errno.ENOTCONN,
-        errno.ECONNRESET,
-        errno.EHOSTDOWN,
-        errno.ENODEV,
-        errno.ENOMEDIUM,
-    }
+    getattr(errno, name, errno.EIO)  # not every system has all
+    for name in (
+        *("EIO", "EREMOTEIO", "EUCLEAN", "EBADMSG", "ETIMEDOUT", "ENOTCONN", "ECONNRESET"),
+        *("EHOSTDOWN", "ENODEV", "ENOMEDIUM"),
+    )
 )
 """Errors of a faulty device, file system or file server."""
 VANISHED = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
@@ -74,7 +65,7 @@ def opened_root(path: str) -> Iterator["RootDirectory"]:
     """Yield an open root, by a path that may lead through links. Raises RootUnreadable."""
     path = os.path.abspath(path)
     try:
-        root = RootDirectory(path)
+        root = RootDirectory(path) if OPENS_DIRECTORIES else RootByPaths(path)
     except OSError as error:
         raise unlisted(path, error) from error
     try:
@@ -116,7 +107,7 @@ class RootDirectory:
     def is_in_place(self) -> bool:
         """Whether its path still leads to it; it may have been renamed, or a link changed."""
         try:
-            return os.path.samestat(os.stat(self.path), os.fstat(self._opened[""]))
+            return os.path.samestat(os.stat(self.path), self.stat(""))
         except OSError:
             return False
 
@@ -144,10 +135,10 @@ class RootDirectory:
 
     def stat(self, path: str) -> os.stat_result:
         """Return the stat of a path; for a link, that of the link."""
-        parent, slash, name = path.rpartition("/")
-        if not slash:
-            return os.fstat(self.directory(path))
-        return os.stat(name, dir_fd=self.directory(parent), follow_symlinks=False)
+        if not path:
+            return os.stat(self._listed(path))
+        name, dir_fd = self._at(path)
+        return os.stat(name, dir_fd=dir_fd, follow_symlinks=False)
 
     def stats(self, path: str, inner: Iterable[str]) -> list[os.stat_result]:
         """Return the stats of paths in a directory, which start with a slash, or "" for itself.
@@ -155,8 +146,7 @@ class RootDirectory:
         Nothing is opened, and they are compared with those of a walk: so links between the
         directory and a path may be followed.
         """
-        parent, _, name = path.rpartition("/")
-        above = self.directory(parent)
+        name, above = self._at(path)
         return [os.lstat(name + each, dir_fd=above) for each in inner]
 
     def file(self, path: str, expected: os.stat_result | None = None) -> int:
@@ -164,12 +154,13 @@ class RootDirectory:
 
         With the stat of the file that a walk saw, only the same inode is opened, unchanged.
         """
-        parent, _, name = path.rpartition("/")
-        file = os.open(name, _FILE, dir_fd=self.directory(parent))
+        name, dir_fd = self._at(path)
+        file = os.open(name, FILE, dir_fd=dir_fd)
         try:
-            stat = os.fstat(file)
+            stat = self.stat(path) if dir_fd is None else os.fstat(file)
             if not S_ISREG(stat.st_mode):
-                raise OSError(errno.ESTALE, "is no longer a regular file", path)
+                code = errno.ELOOP if S_ISLNK(stat.st_mode) else errno.ESTALE
+                raise OSError(code, "is no longer a regular file", path)
             if expected and identity(stat) != identity(expected):
                 raise OSError(errno.ESTALE, "changed since the walk", path)
         except OSError:
@@ -194,7 +185,7 @@ class RootDirectory:
                         raise
             return listing
         try:
-            with os.scandir(self.directory(path)) as entries:
+            with os.scandir(self._listed(path)) as entries:
                 for entry in entries:
                     listing.add(entry.name, _type(entry))
         except OSError as error:
@@ -202,6 +193,15 @@ class RootDirectory:
                 raise PermissionError(errno.EACCES, os.strerror(errno.EACCES)) from error
             raise
         return listing
+
+    def _at(self, path: str) -> tuple[str, int | None]:
+        """Return the name of a path, and the directory in which the system looks for it."""
+        parent, _, name = path.rpartition("/")
+        return name, self.directory(parent)
+
+    def _listed(self, path: str) -> int | str:
+        """Return a directory as the system lists it, by its descriptor or by a path."""
+        return self.directory(path)
 
     # Paths that may lead through links, to something below the root
 
@@ -257,10 +257,11 @@ class RootDirectory:
 
     def _link(self, directory: str, name: str) -> str | None:
         """Return the text of a link; None if the name is no link."""
-        dir_fd = self.directory(directory)
-        if not S_ISLNK(os.stat(name, dir_fd=dir_fd, follow_symlinks=False).st_mode):
+        path = f"{directory}/{name}"
+        if not S_ISLNK(self.stat(path).st_mode):
             return None
-        return os.readlink(name, dir_fd=dir_fd)
+        name, dir_fd = self._at(path)
+        return os.readlink(name, dir_fd=dir_fd).replace(os.sep, "/")
 
     def _inside(self, target: str) -> str | None:
         """Return an absolute path, or one from `..` on, as one below the root; None if outside.
@@ -287,6 +288,29 @@ class RootDirectory:
                 self.stat(f"{path}/{name}")
                 return True
         return False
+
+
+class RootByPaths(RootDirectory):
+    """The same where the system opens no directories, as Windows: for authors, not for a service.
+
+    A directory that is exchanged for a link, just after it was looked at, is followed.
+    """
+
+    def __init__(self, path: str) -> None:
+        """Take an absolute path that may lead through links. Raises OSError."""
+        os.scandir(path).close()
+        self.path, self._opened = path, {}
+
+    def _at(self, path: str) -> tuple[str, None]:
+        above = self.path
+        for name in path.split("/")[1:-1]:
+            above = f"{above}/{name}"
+            if name in _NO_NAMES or not S_ISDIR(os.lstat(above).st_mode):
+                raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path)
+        return f"{self.path}{path}", None
+
+    def _listed(self, path: str) -> str:
+        return self._at(f"{path}/")[0]
 
 
 def without_links(

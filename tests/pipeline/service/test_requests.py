@@ -147,14 +147,14 @@ def test_a_request_wakes_the_service(
     monkeypatch.setattr(parts, "LONGEST_WAIT", 3600.0)
     monkeypatch.setattr("tests.support.serving.TICK", 3600.0)
     it = Serving(tmp_path).start()
-    former = signal.signal(requests.ASKED, lambda *_: it.service and it.service.wake())
+    former = signal.signal(signal.SIGURG, lambda *_: it.service and it.service.wake())
     try:
         skill(it.root / "a")
         it.settle()
         with pytest.raises(NotPossible, match="is not pinned"):
             requests.ask(it.settings.catalog_path, "unpin", {"skill": "a"}, patience=10.0)
     finally:
-        signal.signal(requests.ASKED, former)
+        signal.signal(signal.SIGURG, former)
         it.stop()
 
 
@@ -165,7 +165,7 @@ def test_up_catches_the_signal_of_a_request(tmp_path: Path) -> None:
         assert it.process
         status = Path(f"/proc/{it.process.pid}/status").read_text()
         (caught,) = re.findall(r"^SigCgt:\s*(\w+)", status, re.MULTILINE)
-        assert int(caught, 16) >> requests.ASKED - 1 & 1
+        assert int(caught, 16) >> signal.SIGURG - 1 & 1
     finally:
         it.stop()
 
