@@ -9,12 +9,12 @@ outweighs the others. Words of a single collection are its jargon and stay out.
 
 import argparse
 import math
+import re
 import sys
 from collections import Counter, defaultdict
 from pathlib import Path
 
-from catalog.prompt_index.shortening import words_of
-
+_LETTERS_FIRST = re.compile(r"[^\W\d_]\w*")
 LEAST_FREQUENCY = 0.01
 """Words in fewer skills are all as rare as a word can be."""
 
@@ -41,7 +41,8 @@ def _frequencies(folder: Path) -> dict[str, float]:
     if not skills:
         sys.exit(f"{folder} contains no skills.")
     for skill in skills:
-        counts.update(set(words_of(skill.read_text(encoding="utf-8", errors="replace").lower())))
+        text = skill.read_text(encoding="utf-8", errors="replace").lower()
+        counts.update(set(_LETTERS_FIRST.findall(text)))
     return {word: count / len(skills) for word, count in counts.items()}
 
 

@@ -70,17 +70,12 @@ def opened(folder: OwnedFolder, identity: str) -> Iterator[int]:
     Raises FolderNotOwned, before anything is written, if it does not belong to this catalog, and
     OSError.
     """
-    try:
-        dir_fd = os.open(folder.path, os.O_DIRECTORY)
-    except FileNotFoundError:
-        os.makedirs(folder.path, exist_ok=True)
-        dir_fd = os.open(folder.path, os.O_DIRECTORY)
-    try:
+    with suppress(FileExistsError):
+        os.makedirs(folder.path)
+    with directory(folder.path) as dir_fd:
         if not _ownership(folder, identity, dir_fd):
             _mark(folder.kind, identity, dir_fd)
         yield dir_fd
-    finally:
-        os.close(dir_fd)
 
 
 def _ownership(folder: OwnedFolder, identity: str | None, dir_fd: int) -> bool:

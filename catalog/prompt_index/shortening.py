@@ -17,12 +17,6 @@ RAREST = 7.0
 """Rarity in bits of a word that is not in the table: fewer than one skill of 100 contains it."""
 
 _TABLE = Path(__file__).with_name("word_rarity.txt")
-_LETTERS_FIRST = re.compile(r"[^\W\d_]\w*")
-
-
-def words_of(text: str) -> list[str]:
-    """Return the words of a text that begin with a letter."""
-    return _LETTERS_FIRST.findall(text)
 
 
 def rarity(word: str) -> float:

@@ -56,7 +56,7 @@ Counts: TypeAlias = Mapping[Read, int]
 
 _VERSION = 2
 """Version of the tables, in the header as `user_version`."""
-_READS = (
+_TABLES = (
     """
     CREATE TABLE reads (
         skill_id TEXT NOT NULL,
@@ -68,10 +68,6 @@ _READS = (
     ) STRICT, WITHOUT ROWID
     """,
     "CREATE INDEX reads_by_day ON reads (day)",
-    f"PRAGMA user_version = {_VERSION}",
-)
-_TABLES = (
-    *_READS,
     """
     CREATE TABLE index_reads (
         index_name TEXT NOT NULL,
@@ -82,19 +78,8 @@ _TABLES = (
     ) STRICT, WITHOUT ROWID
     """,
     f"PRAGMA application_id = {APPLICATION_ID}",
+    f"PRAGMA user_version = {_VERSION}",
 )
-_STEPS = {
-    0: _TABLES,
-    1: (  # without the route of agents
-        "ALTER TABLE reads RENAME TO reads_1",
-        "DROP INDEX reads_by_day",
-        *_READS,
-        "INSERT INTO reads SELECT * FROM reads_1",
-        "DROP TABLE reads_1",
-    ),
-    _VERSION: (),
-}
-"""Statements that lead from a version to the present one; an empty database has version 0."""
 
 
 def path_of(catalog: Path) -> Path:
@@ -167,11 +152,12 @@ def _delete_old(db: sqlite3.Connection, before: str) -> None:
 def _connect(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
     try:
-        if _version(connection, path) != _VERSION:
+        if _is_empty(connection, path):
             connection.execute("PRAGMA journal_mode = WAL")
             with connection:
                 connection.execute("BEGIN IMMEDIATE")
-                for statement in _STEPS[_version(connection, path)]:  # another may have made them
+                # Another process may have made them.
+                for statement in _TABLES if _is_empty(connection, path) else ():
                     connection.execute(statement)
         connection.execute("PRAGMA synchronous = NORMAL")
     except BaseException:
@@ -180,21 +166,21 @@ def _connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _version(connection: sqlite3.Connection, path: Path) -> int:
-    """Return the version of the tables. Raises CatalogUnusable for a database of others."""
+def _is_empty(connection: sqlite3.Connection, path: Path) -> bool:
+    """Return whether a database has no tables. Raises CatalogUnusable for one of others."""
     tables, mark, version = (
-        int(connection.execute(query).fetchone()[0])
+        connection.execute(query).fetchone()[0]
         for query in (
             "SELECT count(*) FROM sqlite_master",
             "PRAGMA application_id",
             "PRAGMA user_version",
         )
     )
-    if tables and mark != APPLICATION_ID:
-        raise CatalogUnusable(f"{path} is a database of another program; move it away.")
-    if version > _VERSION:
-        raise CatalogUnusable(f"{path} was written by a newer version of skilldrop.")
-    return version if tables else 0
+    if tables and (mark, version) != (APPLICATION_ID, _VERSION):
+        raise CatalogUnusable(
+            f"{path} is a database of another program or another version; move it away."
+        )
+    return not tables
 
 
 # Counts in memory

@@ -297,7 +297,6 @@ class RootByPaths(RootDirectory):
     """
 
     def __init__(self, path: str) -> None:
-        """Take an absolute path that may lead through links. Raises OSError."""
         os.scandir(path).close()
         self.path, self._opened = path, {}
 
